@@ -1,0 +1,96 @@
+"""The run: surroundings, process, sensors, attackers and controllers, row after row.
+
+The order within a row is that of the real thing. Actuators move as commanded (or as an attacker
+forces them), water moves, sensors measure, an attacker falsifies what is reported, the report is
+recorded, and the controllers decide on it for the next row. So a row's states are those that caused
+its flows.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from truism.errors import ParameterError
+from truism.plant.control import Controllers, rest
+from truism.plant.process import Equipment, Process
+from truism.plant.recording import Log, Recording
+from truism.plant.surroundings import Surroundings, draw
+from truism.plant.tags import SENSORS
+from truism.plant.tampering import Attack, falsify, override
+
+_READERS = tuple((sensor.tag, sensor.read) for sensor in SENSORS)
+
+
+def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> Recording:
+    """Run the plant and record it, one row for every `STEP_SECONDS`.
+
+    The first few hundred rows are the start-up, in which nearly empty tanks fill. The same
+    arguments give the same bits; a longer run begins with the shorter one; and up to its first
+    attack a run equals the run without attacks.
+
+    Parameters
+    ----------
+    n_rows
+        Rows to record.
+    seed
+        Chooses raw water, demand and sensor noise.
+    attacks
+        What attackers do, for instance from `schedule`. Attacks may overlap; a later one in the
+        sequence then has the last word.
+
+    Returns
+    -------
+    Recording
+        The reported values, with nothing that would tell when an attack takes place.
+
+    Examples
+    --------
+    >>> recording = simulate(1000, seed=7)
+    >>> recording.columns["MV101"][:6].tolist()
+    ['closed', 'opening', 'opening', 'opening', 'open', 'open']
+
+    """
+    if n_rows < 1:
+        raise ParameterError(f"n_rows must be at least 1, got {n_rows!r}.")
+    if seed < 0:
+        raise ParameterError(f"seed must be at least 0, got {seed!r}.")
+    log = Log(n_rows)
+    _run(log, n_rows, seed, _changes(attacks))
+    return log.close()
+
+
+def _run(log: Log, n_rows: int, seed: int, changes: dict[int, tuple[Attack, ...]]) -> None:
+    surroundings = Surroundings()
+    process = Process(np.random.default_rng((seed, 1)).standard_normal(5).tolist())
+    equipment, controllers = Equipment(), Controllers()
+    commands = rest()
+    active: tuple[Attack, ...] = ()
+    for row, (shocks, errors) in enumerate(draw(n_rows, seed)):
+        active = changes.get(row, active)
+        for attack in active:
+            override(commands, attack)
+        equipment.obey(commands)
+        surroundings.advance(row, shocks)
+        process.advance(equipment.position, surroundings)
+        readings = _measure(process.truth(), errors)
+        states = equipment.states.copy()
+        for attack in active:
+            falsify(readings, states, attack, row, log)
+        log.write(row, readings, states)
+        commands = controllers.decide(readings, states)
+
+
+def _measure(truth: tuple[float, ...], errors: list[float]) -> dict[str, float]:
+    return {
+        tag: read(value, error)
+        for (tag, read), value, error in zip(_READERS, truth, errors, strict=True)
+    }
+
+
+def _changes(attacks: Sequence[Attack]) -> dict[int, tuple[Attack, ...]]:
+    """Attacks that are active from a row on, for each row at which that changes."""
+    rows = {attack.start for attack in attacks} | {attack.end for attack in attacks}
+    return {
+        row: tuple(attack for attack in attacks if attack.start <= row < attack.end)
+        for row in sorted(rows)
+    }
