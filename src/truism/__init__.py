@@ -1,0 +1,40 @@
+"""Learns what is always true of your data, and tells you which variable broke it and why."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from truism.version import __version__
+
+if TYPE_CHECKING:
+    from truism.errors import (
+        ModelFileError,
+        ParameterError,
+        SchemaError,
+        TableError,
+        TruismError,
+    )
+    from truism.estimator import InvariantRuleDetector, load
+
+__all__ = [
+    "InvariantRuleDetector",
+    "ModelFileError",
+    "ParameterError",
+    "SchemaError",
+    "TableError",
+    "TruismError",
+    "__version__",
+    "load",
+]
+
+_home = {"InvariantRuleDetector": "truism.estimator", "load": "truism.estimator"}
+
+
+def __getattr__(name: str) -> Any:
+    # Importing scikit-learn takes half a second; whoever only asks for the version need not wait.
+    if name not in __all__:
+        raise AttributeError(f"module 'truism' has no attribute {name!r}")
+    return getattr(import_module(_home.get(name, "truism.errors")), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,365 @@
+"""The compiled loops that mine rules, and nothing else; imported only for learning.
+
+Legend: ``T`` and ``F`` the rows in which predicates are true and false (predicates from rare to
+frequent × words), ``p`` and ``e`` predicates, ``r`` the rarest predicate of a rule, ``R`` the rows
+that a set of predicates leaves, ``w`` a word, ``least`` the smallest admitted count. Every function
+releases the GIL and touches only its arguments.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import overload
+
+jit: Any = numba.njit(nogil=True, cache=True)
+
+
+def popcount(word: Any) -> int:
+    """Count the bits of a word (this body runs only when compilation is switched off)."""
+    return int(word).bit_count()
+
+
+@overload(popcount, inline="always")
+def _compiled_popcount(word: Any) -> Any:  # noqa: ARG001
+    def bit_tricks(word: Any) -> Any:
+        x = np.uint64(word)
+        x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+        x = (x & np.uint64(0x3333333333333333)) + (
+            (x >> np.uint64(2)) & np.uint64(0x3333333333333333)
+        )
+        x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+        return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+    return bit_tricks
+
+
+@jit
+def count_and(a, b):
+    """Count the rows in both."""
+    total = np.int64(0)
+    for i in range(a.size):
+        total += popcount(a[i] & b[i])
+    return total
+
+
+@jit
+def meets(a, b):
+    """Tell whether any row is in both."""
+    for i in range(a.size):  # noqa: SIM110
+        if a[i] & b[i]:
+            return True
+    return False
+
+
+@jit
+def partners(r, T, group, least):
+    """List the predicates no rarer than `r` that keep at least `least` of its rows.
+
+    Counting what a predicate loses of `r` lets most of them be given up after a few words.
+    """
+    where = np.flatnonzero(T[r])
+    words = T[r][where]
+    allowed = -least
+    for i in range(words.size):
+        allowed += popcount(words[i])
+    found = np.empty(T.shape[0] - r, np.int32)
+    n_found = 0
+    for p in range(r + 1, T.shape[0]):
+        if group[p] == group[r]:
+            continue
+        lost = np.int64(0)
+        for i in range(words.size):
+            lost += popcount(words[i] & ~T[p, where[i]])
+            if lost > allowed:
+                break
+        if lost <= allowed:
+            found[n_found] = p
+            n_found += 1
+    return found[:n_found].copy()
+
+
+@jit
+def project(chosen, T, mask):
+    """Keep only the rows in `mask`, packed anew."""
+    n = np.int64(0)
+    for i in range(mask.size):
+        n += popcount(mask[i])
+    at_word = np.empty(n, np.int32)
+    at_bit = np.empty(n, np.uint64)
+    n = 0
+    for i in range(mask.size):
+        word = mask[i]
+        for bit in range(64):
+            if (word >> np.uint64(bit)) & np.uint64(1):
+                at_word[n] = i
+                at_bit[n] = np.uint64(bit)
+                n += 1
+    out = np.zeros((chosen.size, (n + 63) // 64), np.uint64)
+    for j in range(chosen.size):
+        source = T[chosen[j]]
+        target = out[j]
+        for i in range(n):
+            target[i >> 6] |= ((source[at_word[i]] >> at_bit[i]) & np.uint64(1)) << np.uint64(
+                i & 63
+            )
+    return out, n
+
+
+@jit
+def grown(found, n_found):
+    """Make room for one more row."""
+    if n_found < found.shape[0]:
+        return found
+    more = np.empty((2 * found.shape[0], found.shape[1]), found.dtype)
+    more[:n_found] = found
+    return more
+
+
+@jit
+def with_rarest_in_antecedent(r, level, chosen, T, F, group, least, implied, max_nodes, max_found):
+    """Find the rules ``A ⇒ p`` with `level` predicates in ``A``, the rarest of all being ``r ∈ A``.
+
+    `implied` holds the consequents of single predicates; they are not found again here.
+
+    Returns
+    -------
+    Rows of (consequent, count, antecedent…), nodes searched, and whether longer ones may exist.
+
+    """
+    found = np.empty((16, level + 2), np.int64)
+    n_found, nodes, more = 0, np.int64(0), False
+    own, n_rows = project(chosen, T, T[r])
+    wrong, _ = project(chosen, F, T[r])
+    n = chosen.size
+    R = np.zeros((level + 1, own.shape[1]), np.uint64)
+    for i in range(n_rows):
+        R[1, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    size = np.zeros(level + 1, np.int64)
+    size[1] = n_rows
+    items = np.empty((level + 1, n), np.int32)
+    extends = np.zeros((level + 1, n), np.bool_)
+    opens = np.zeros((level + 1, n), np.bool_)
+    n_items = np.zeros(level + 1, np.int64)
+    at = np.zeros(level + 1, np.int64)
+    path = np.zeros(level + 1, np.int64)
+    path[1] = r
+    depth = 1
+    for i in range(n):
+        items[1, i], extends[1, i] = i, True
+        opens[1, i] = level == 1 or not implied[r, chosen[i]]
+    n_items[1] = n
+    entering = True
+    while depth > 0:
+        if entering:
+            kept = 0
+            for i in range(n_items[depth]):
+                p = items[depth, i]
+                ext, opn = extends[depth, i], opens[depth, i]
+                nodes += 1
+                if depth == level:
+                    more = more or ext
+                    if opn and not meets(R[depth], wrong[p]):
+                        together = count_and(R[depth], own[p])
+                        if together >= least:
+                            found = grown(found, n_found)
+                            found[n_found, 0], found[n_found, 1] = chosen[p], together
+                            for d in range(1, level + 1):
+                                found[n_found, d + 1] = path[d]
+                            n_found += 1
+                    continue
+                together = count_and(R[depth], own[p])
+                if together < least:
+                    continue
+                full = together == size[depth]
+                ext = ext and not full
+                opn = opn and not full and meets(R[depth], wrong[p])
+                if ext or opn:
+                    items[depth, kept], extends[depth, kept], opens[depth, kept] = p, ext, opn
+                    kept += 1
+            n_items[depth] = kept
+            at[depth] = 0
+            if nodes > max_nodes or n_found > max_found:
+                return found[:n_found], nodes, True
+        i = at[depth]
+        if depth == level or i >= n_items[depth]:
+            depth -= 1
+            entering = False
+            continue
+        at[depth] = i + 1
+        entering = False
+        if not extends[depth, i]:
+            continue
+        e = items[depth, i]
+        kept = 0
+        for j in range(n_items[depth]):
+            p = items[depth, j]
+            if group[chosen[p]] == group[chosen[e]]:
+                continue
+            ext = extends[depth, j] and j > i
+            opn = opens[depth, j] and not implied[chosen[e], chosen[p]]
+            if opn or ext:
+                items[depth + 1, kept] = p
+                extends[depth + 1, kept] = ext
+                opens[depth + 1, kept] = opn
+                kept += 1
+        if kept == 0:
+            continue
+        n_items[depth + 1] = kept
+        path[depth + 1] = chosen[e]
+        total = np.int64(0)
+        for w in range(own.shape[1]):
+            R[depth + 1, w] = R[depth, w] & own[e, w]
+            total += popcount(R[depth + 1, w])
+        size[depth + 1] = total
+        depth += 1
+        entering = True
+    return found[:n_found], nodes, more
+
+
+@jit
+def tally(chosen, T, mask):
+    """Count in bit-sliced counters, for each row of `mask`, how many chosen predicates it meets."""
+    n_planes = 1
+    while (1 << n_planes) <= chosen.size:
+        n_planes += 1
+    planes = np.zeros((n_planes, mask.size), np.uint64)
+    for j in range(chosen.size):
+        for w in range(mask.size):
+            carry = T[chosen[j], w] & mask[w]
+            i = 0
+            while carry:
+                kept = planes[i, w]
+                planes[i, w] = kept ^ carry
+                carry = kept & carry
+                i += 1
+    return planes
+
+
+@jit
+def fullest_row(planes, R):
+    """Find a row of `R` with the largest counter, the first of equals."""
+    left = R.copy()
+    for i in range(planes.shape[0] - 1, -1, -1):
+        if meets(left, planes[i]):
+            for w in range(left.size):
+                left[w] &= planes[i, w]
+    for w in range(left.size):
+        if left[w]:
+            return w, np.uint64(popcount((left[w] & (~left[w] + np.uint64(1))) - np.uint64(1)))
+    return -1, np.uint64(0)
+
+
+@jit
+def with_rarest_as_consequent(r, level, chosen, T, F, group, least, max_nodes, max_found):
+    """Find the rules ``A ⇒ r`` with `level` predicates in ``A``, all at least as frequent as ``r``.
+
+    ``A`` must exclude every row in which ``r`` is false: a hitting set. Branch on what the hardest
+    row to exclude lacks, and forbid earlier siblings so that no set is met twice. Predicates that
+    every row of ``r`` satisfies stay in play: they may exclude rows outside.
+    """
+    found = np.empty((16, level + 2), np.int64)
+    n_found, nodes, more = 0, np.int64(0), False
+    n, width = chosen.size, T.shape[1]
+    planes = tally(chosen, T, F[r])
+    inside = np.empty((level + 1, width), np.uint64)
+    outside = np.empty((level + 1, width), np.uint64)
+    inside[0] = T[r]
+    outside[0] = F[r]
+    branches = np.empty((level + 1, n), np.int32)
+    n_branches = np.zeros(level + 1, np.int64)
+    at = np.zeros(level + 1, np.int64)
+    path = np.zeros(level + 1, np.int64)
+    forbidden = np.zeros(n, np.bool_)
+    depth = 0
+    entering = True
+    while depth >= 0:
+        if entering:
+            word, bit = fullest_row(planes, outside[depth])
+            n_branches[depth] = 0
+            at[depth] = 0
+            if word < 0 and depth > 0:
+                if depth == level:
+                    found = grown(found, n_found)
+                    found[n_found, 0] = r
+                    found[n_found, 1] = count_and(inside[depth], inside[depth])
+                    for d in range(1, level + 1):
+                        found[n_found, d + 1] = chosen[path[d]]
+                    n_found += 1
+            elif depth == level:
+                more = True
+            else:
+                for i in range(n):
+                    if forbidden[i]:
+                        continue
+                    if word >= 0 and (T[chosen[i], word] >> bit) & np.uint64(1):
+                        continue
+                    taken = False
+                    for d in range(1, depth + 1):
+                        taken = taken or group[chosen[path[d]]] == group[chosen[i]]
+                    nodes += 1
+                    if not taken and count_and(inside[depth], T[chosen[i]]) >= least:
+                        branches[depth, n_branches[depth]] = i
+                        n_branches[depth] += 1
+            if nodes > max_nodes or n_found > max_found:
+                return found[:n_found], nodes, True
+        i = at[depth]
+        if i >= n_branches[depth]:
+            for j in range(n_branches[depth]):
+                forbidden[branches[depth, j]] = False
+            depth -= 1
+            entering = False
+            continue
+        at[depth] = i + 1
+        if i > 0:
+            forbidden[branches[depth, i - 1]] = True
+        e = branches[depth, i]
+        entering = False
+        if depth + 1 == level and meets(outside[depth], T[chosen[e]]):
+            more = True
+            continue
+        depth += 1
+        path[depth] = e
+        for w in range(width):
+            inside[depth, w] = inside[depth - 1, w] & T[chosen[e], w]
+            outside[depth, w] = outside[depth - 1, w] & T[chosen[e], w]
+        entering = True
+    return found[:n_found], nodes, more
+
+
+@jit
+def drop_supersets(found, known, keep):
+    """Unmark the found rules that a known, shorter rule with the same consequent makes redundant.
+
+    Both hold rows of (consequent, antecedent ascending); `known` is sorted lexicographically.
+    """
+    long, short = found.shape[1] - 1, known.shape[1] - 1
+    key = np.empty(short + 1, np.int64)
+    for i in range(found.shape[0]):
+        for subset in range(1, 1 << long):
+            if not keep[i] or popcount(np.uint64(subset)) != short:
+                continue
+            key[0] = found[i, 0]
+            size = 1
+            for j in range(long):
+                if (subset >> j) & 1:
+                    key[size] = found[i, j + 1]
+                    size += 1
+            low, high = 0, known.shape[0]
+            while low < high:
+                middle = (low + high) // 2
+                less = False
+                for j in range(short + 1):
+                    if known[middle, j] != key[j]:
+                        less = known[middle, j] < key[j]
+                        break
+                if less:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < known.shape[0]:
+                same = True
+                for j in range(short + 1):
+                    same = same and known[low, j] == key[j]
+                if same:
+                    keep[i] = False

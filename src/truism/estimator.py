@@ -1,0 +1,365 @@
+"""The scikit-learn face: `InvariantRuleDetector` wraps the functional core and adds nothing to it."""
+
+import datetime
+import html
+import os
+from collections.abc import Sequence
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from truism.deriving import with_deltas
+from truism.errors import ParameterError
+from truism.explaining import Explanations, Incident, find_incidents
+from truism.model import Model, Settings
+from truism.modelfiles import load_model, save_model
+from truism.progress import Progress, be_silent
+from truism.rules import RuleSet
+from truism.scoring import Scorer
+from truism.table import Table, as_table
+from truism.tuning import tune
+
+EXPECTED_FAILED_CHECKS = {
+    "check_outliers_train": (
+        "Rules are never broken by the rows they were learned from, so under paper scoring no "
+        "training row is an outlier and all training scores are equal."
+    ),
+    "check_outliers_fit_predict": "For the same reason fitting and predicting the same rows finds none.",
+}
+
+
+class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns what is always true of normal rows; detects and explains rows that break it.
+
+    The method of Feng and Hu, "Learning Invariant Rules from Data for Interpretable Anomaly
+    Detection" (KDD 2023).
+
+    Parameters
+    ----------
+    min_support
+        θ: a rule holds in more than this part of the training rows; ``"auto"`` chooses the
+        smallest value for which fewer than 1 % of held-out rows break a rule.
+    support_ratio
+        γ: a rule holds in more than this part of the rows of its rarest predicate.
+    max_predicates
+        The longest rule.
+    cutoffs
+        Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
+    scoring
+        How broken rules become a score: ``"paper"``.
+    threshold
+        Rows that score above it are anomalies; None takes the default of the scoring, 0.0 for
+        ``"paper"``: any broken rule. May be changed after fitting.
+    categorical, continuous, ignore
+        Columns whose kind is not to be inferred.
+    time
+        The column that says when; without it the first column of dates is taken.
+    random_state
+        Seed of the split that chooses θ.
+    n_jobs
+        Threads; None and -1 take all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    model_ : Model
+        All that was learned, as one immutable value.
+    rules_ : RuleSet
+        The rules.
+    n_features_in_, feature_names_in_
+        As in scikit-learn; the names are those of the columns of the training table.
+    offset_
+        The negated threshold.
+
+    Examples
+    --------
+    >>> normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    >>> detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    >>> detector.predict({"pump": ["on", "on"], "flow": [2.5, 0.0]}).tolist()
+    [1, -1]
+    >>> print(detector.explain({"pump": ["on", "on"], "flow": [2.5, 0.0]}))
+    row 1, score 1
+    pump   50 %  expected pump = off, found on
+                 because flow = 0
+                 (50 of 100 training rows, no exception)
+    flow   50 %  expected flow = 2.5, found 0
+                 because pump = on
+                 (50 of 100 training rows, no exception)
+    """
+
+    def __init__(
+        self,
+        min_support: float | str = "auto",
+        support_ratio: float = 0.7,
+        max_predicates: int = 5,
+        cutoffs: str = "tree",
+        scoring: str = "paper",
+        threshold: float | None = None,
+        categorical: Sequence[str] = (),
+        continuous: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        time: str | None = None,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.min_support = min_support
+        self.support_ratio = support_ratio
+        self.max_predicates = max_predicates
+        self.cutoffs = cutoffs
+        self.scoring = scoring
+        self.threshold = threshold
+        self.categorical = categorical
+        self.continuous = continuous
+        self.ignore = ignore
+        self.time = time
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, progress: Progress = be_silent) -> Self:  # noqa: ARG002, N803
+        """Learn from normal rows.
+
+        Parameters
+        ----------
+        X
+            A table of normal rows: any dataframe, array or dict of columns.
+        y
+            Ignored; there for scikit-learn.
+        progress
+            Called with the stage, how much of it is done, and of how much.
+
+        Returns
+        -------
+        self
+
+        """
+        table = self._table(X, reset=True)
+        model = tune(table, self._settings(), n_jobs=self._n_jobs(), progress=progress)
+        created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        provenance = msgspec.structs.replace(model.provenance, created=created)
+        model = msgspec.structs.replace(model, provenance=provenance)
+        return self._adopt(
+            model if self.threshold is None else model.with_threshold(self.threshold)
+        )
+
+    def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Score every row; higher is worse."""
+        return self._scored(self._table(X))
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Score every row, scikit-learn's way: lower is worse."""
+        return -self.anomaly_score(X)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Score every row so that anomalies are below 0."""
+        scores = self.score_samples(X)
+        return scores - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        """Tell normal rows (1) from anomalies (-1)."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def attribute(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Attribute each score to columns: rows × columns as in ``feature_names_in_``.
+
+        Each row sums to its `anomaly_score`; columns that are no variables get 0.
+        """
+        table = self._table(X)
+        parts = self._scorer.attribute(table, self._n_jobs())
+        position = {name: i for i, name in enumerate(self._columns)}
+        spread = np.zeros((table.n_rows, len(self._columns)))
+        for i, name in enumerate(self.model_.schema.names):
+            spread[:, position[name.removeprefix("Δ") if name not in position else name]] += parts[
+                :, i
+            ]
+        return spread
+
+    def explain(self, X: Any) -> Explanations:  # noqa: N803
+        """Explain the rows above the threshold.
+
+        Returns
+        -------
+        Explanations
+            A sequence with ``to_frame()`` and ``to_dict()``; it prints, and shows in notebooks.
+
+        """
+        table = self._table(X)
+        rows = np.flatnonzero(self._scored(table) > self._current().threshold)
+        return Explanations(self._scorer, table, rows)
+
+    def incidents(self, X: Any, gap: int = 0) -> list[Incident]:  # noqa: N803
+        """Group the rows above the threshold into incidents, worst first.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        gap
+            How many normal rows may lie between two anomalous rows of one incident.
+
+        """
+        table = self._table(X)
+        threshold = self._current().threshold
+        return find_incidents(
+            self._scorer, table, self._scored(table), gap=gap, threshold=threshold
+        )
+
+    def disable_rule(self, rule_id: str, reason: str) -> Self:
+        """Switch a rule off; it neither scores nor explains any more.
+
+        More specific rules that it made redundant do not come back.
+        """
+        check_is_fitted(self)
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        return self._adopt(self.model_.disable(rule_id, reason, today))
+
+    def enable_rule(self, rule_id: str) -> Self:
+        """Switch a disabled rule on again."""
+        check_is_fitted(self)
+        return self._adopt(self.model_.enable(rule_id))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file, which `truism.load` reads."""
+        save_model(self._current(), path)
+
+    @property
+    def offset_(self) -> float:
+        """The negated threshold."""
+        return -self._current().threshold
+
+    @property
+    def rules_(self) -> RuleSet:
+        """The rules that were learned."""
+        check_is_fitted(self)
+        return self.model_.rules
+
+    def _adopt(self, model: Model) -> Self:
+        self.model_ = model
+        self._scorer = Scorer(model)
+        return self
+
+    def _current(self) -> Model:
+        """Give the model with the threshold that the user has set since."""
+        check_is_fitted(self)
+        return self.model_ if self.threshold is None else self.model_.with_threshold(self.threshold)
+
+    def _settings(self) -> Settings:
+        def plain(value: Any) -> Any:
+            return value.item() if isinstance(value, np.generic) else value
+
+        names = ("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring", "time")
+        values = {name: plain(getattr(self, name)) for name in names}
+        for name in ("categorical", "continuous", "ignore"):
+            given = getattr(self, name)
+            if isinstance(given, str):
+                raise ParameterError(
+                    f"{name} must be a list of column names, got {given!r}.",
+                    f"write {name}=[{given!r}].",
+                )
+            values[name] = tuple(given)
+        seed = plain(self.random_state)
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            raise ParameterError(
+                f"random_state must be a whole number of at least 0, got {seed!r}."
+            )
+        return Settings(random_state=seed, **values)
+
+    def _n_jobs(self) -> int:
+        if self.n_jobs is None or self.n_jobs == -1:
+            return os.cpu_count() or 1
+        if not isinstance(self.n_jobs, int | np.integer) or self.n_jobs < 1:
+            raise ParameterError(f"n_jobs must be None, -1 or at least 1, got {self.n_jobs!r}.")
+        return int(self.n_jobs)
+
+    def _scored(self, table: Table) -> NDArray[np.float64]:
+        return self._scorer.score(table, self._n_jobs())
+
+    def _table(self, X: Any, *, reset: bool = False) -> Table:  # noqa: N803
+        """Read a table; arrays and lists go through scikit-learn's checks, frames do not need to."""
+        if not reset:
+            check_is_fitted(self)
+        if isinstance(X, Table | dict) or _has_named_columns(X):
+            table = as_table(X)
+            if reset:
+                self._remember(table.names, named=True)
+        else:
+            checked = validate_data(
+                self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
+            )
+            table = as_table(checked)
+            if reset:
+                self._remember(table.names, named=False)
+        return table if reset else with_deltas(table, self.model_.derived)
+
+    def _remember(self, names: tuple[str, ...], *, named: bool) -> None:
+        self._columns = names
+        self.n_features_in_ = len(names)
+        if named:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _repr_html_inner(self) -> str:
+        if not hasattr(self, "model_"):
+            return super()._repr_html_inner()  # type: ignore[no-any-return]
+        made = self.model_.provenance
+        return (
+            f"<p><b>InvariantRuleDetector</b>: {len(self.rules_):,} rules about "
+            f"{len(self.model_.schema.variables)} variables from {made.n_rows:,} rows, "
+            f"min_support {made.min_support:g}</p>"
+            + "".join(f"<p>{html.escape(each)}</p>" for each in made.notices)
+            + self.rules_._repr_html_()
+        )
+
+
+def _has_named_columns(data: Any) -> bool:
+    """Tell frames with names from arrays, and from frames that are only numbered."""
+    names = getattr(data, "columns", None)
+    if names is None:
+        return hasattr(data, "collect_schema")
+    return any(isinstance(name, str) for name in names) or hasattr(data, "column_names")
+
+
+def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
+    """Read a model file as a fitted detector.
+
+    Parameters
+    ----------
+    path
+        A file that ``detector.save`` or ``truism learn`` wrote.
+
+    Returns
+    -------
+    InvariantRuleDetector
+
+    """
+    model = load_model(path)
+    chosen = model.settings
+    detector = InvariantRuleDetector(
+        min_support=chosen.min_support,
+        support_ratio=chosen.support_ratio,
+        max_predicates=chosen.max_predicates,
+        cutoffs=chosen.cutoffs,
+        scoring=chosen.scoring,
+        threshold=model.threshold,
+        categorical=chosen.categorical,
+        continuous=chosen.continuous,
+        ignore=chosen.ignore,
+        time=chosen.time,
+        random_state=chosen.random_state,
+    )
+    names = [name for name in model.schema.names if name.removeprefix("Δ") not in model.derived]
+    detector._remember(tuple(names), named=True)
+    return detector._adopt(model)

@@ -1,0 +1,377 @@
+"""Why a row is an anomaly: violations go in; blames, explanations and incidents come out.
+
+Every explanation answers the three questions of KDD'23, section 5.2 (which variable, what should it
+have been, why) and is said in the same four parts everywhere: expected, found, because, evidence.
+"""
+
+import html
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.predicates import conjunction, format_value, quote_name, variables
+from truism.schema import align
+from truism.scoring import Scorer, Violation
+from truism.table import Column, Table, to_frame
+
+MIN_SHARE = 0.01  # blames below it are left out of incidents, except the first
+_CHUNK = 256
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """One violation in words.
+
+    Parameters
+    ----------
+    expected
+        What the variable should have been.
+    found
+        What it was.
+    because
+        The condition under which this was expected.
+    evidence
+        How often that was seen in training.
+    rule
+        The id of the rule that was broken.
+    penalty
+        What it adds to the score.
+
+    """
+
+    expected: str
+    found: str
+    because: str
+    evidence: str
+    rule: str
+    penalty: float
+
+    def lines(self) -> tuple[str, str, str]:
+        """Give the three lines that every screen shows."""
+        return f"expected {self.expected}, found {self.found}", self.because, f"({self.evidence})"
+
+
+class Blame(msgspec.Struct, frozen=True):
+    """What one variable adds to a score, and what it breaks, worst first."""
+
+    variable: str
+    share: float
+    penalty: float
+    reasons: tuple[Reason, ...]
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """One row's score, divided among variables, largest share first.
+
+    Parameters
+    ----------
+    row
+        The row's position in the table.
+    time
+        Its time, where the table has one.
+    score
+        Its anomaly score.
+    blames
+        The variables that are wrong.
+
+    """
+
+    row: int
+    time: str | None
+    score: float
+    blames: tuple[Blame, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain dicts and lists."""
+        return msgspec.to_builtins(self)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        when = "" if self.time is None else f" ({self.time})"
+        return f"row {self.row}{when}, score {self.score:.4g}\n{describe(self.blames)}"
+
+    def _repr_html_(self) -> str:
+        when = "" if self.time is None else f" ({html.escape(self.time)})"
+        return f"<p>row {self.row}{when}, score {self.score:.4g}</p>{blames_html(self.blames)}"
+
+
+class Incident(msgspec.Struct, frozen=True):
+    """Anomalous rows that belong together.
+
+    Parameters
+    ----------
+    start, end
+        The first and the last anomalous row.
+    n_rows
+        Anomalous rows from start to end.
+    peak
+        The row with the highest score.
+    score
+        That score.
+    started, ended, peaked
+        The times of these rows, where the table has them.
+    blames
+        Merged over the incident: shares of its total score; the reasons are those of the row in
+        which the variable is worst.
+
+    """
+
+    start: int
+    end: int
+    n_rows: int
+    peak: int
+    score: float
+    started: str | None
+    ended: str | None
+    peaked: str | None
+    blames: tuple[Blame, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain dicts and lists."""
+        return msgspec.to_builtins(self)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        where = f"rows {self.start} to {self.end}" if self.end > self.start else f"row {self.start}"
+        when = "" if self.started is None else f" ({self.started} to {self.ended})"
+        return f"{where}{when}, peak score {self.score:.4g}\n{describe(self.blames)}"
+
+
+class Explanations:
+    """The explanations of some rows of a table, made when they are asked for.
+
+    It is a sequence; printing shows the first few, `to_frame` and `to_dict` give all.
+    """
+
+    def __init__(self, scorer: Scorer, table: Table, rows: NDArray[np.int64]) -> None:
+        self._scorer, self._table, self.rows = scorer, table, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        for start in range(0, len(self.rows), _CHUNK):
+            yield from explain_rows(self._scorer, self._table, self.rows[start : start + _CHUNK])
+
+    @overload
+    def __getitem__(self, position: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, position: slice) -> "Explanations": ...
+    def __getitem__(self, position: int | slice) -> "Explanation | Explanations":
+        if isinstance(position, slice):
+            return Explanations(self._scorer, self._table, self.rows[position])
+        return explain_rows(self._scorer, self._table, self.rows[[position]])[0]
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Give all as plain lists and dicts."""
+        return [each.to_dict() for each in self]
+
+    def to_frame(self) -> Any:
+        """Give a dataframe with one line per row, variable and reason."""
+        lines = [
+            (each.row, each.time, each.score, blame.variable, blame.share, reason)
+            for each in self
+            for blame in each.blames
+            for reason in blame.reasons
+        ]
+        return to_frame(
+            {
+                "row": [line[0] for line in lines],
+                "time": [line[1] for line in lines],
+                "score": [line[2] for line in lines],
+                "variable": [line[3] for line in lines],
+                "share": [line[4] for line in lines],
+                "expected": [line[5].expected for line in lines],
+                "found": [line[5].found for line in lines],
+                "because": [line[5].because for line in lines],
+                "evidence": [line[5].evidence for line in lines],
+                "rule": [line[5].rule for line in lines],
+                "penalty": [line[5].penalty for line in lines],
+            }
+        )
+
+    def __str__(self) -> str:
+        shown = [str(each) for each in self[:5]]
+        rest = len(self) - len(shown)
+        more = [f"… and {rest:,} more"] if rest else []
+        return "\n\n".join([*shown, *more]) if shown else "no anomalies"
+
+    def _repr_html_(self) -> str:
+        shown = "".join(each._repr_html_() for each in self[:5])
+        rest = len(self) - min(5, len(self))
+        more = f"<p>… and {rest:,} more</p>" if rest else ""
+        return (shown + more) or "<p>no anomalies</p>"
+
+
+def say(violation: Violation, n_training: int) -> Reason:
+    """Put a violation into words."""
+    rule = violation.rule
+    names = variables(violation.failed)
+    values = ["missing" if each is None else format_value(each) for each in violation.found]
+    found = (
+        values[0]
+        if len(values) == 1
+        else " and ".join(f"{quote_name(n)} = {v}" for n, v in zip(names, values, strict=True))
+    )
+    because = (
+        f"because {conjunction(rule.antecedent)}" if rule.antecedent else "as always in training"
+    )
+    evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
+    return Reason(str(violation.failed), found, because, evidence, rule.id, violation.penalty)
+
+
+def explain_rows(
+    scorer: Scorer, table: Table, rows: Sequence[int] | NDArray[np.int64]
+) -> list[Explanation]:
+    """Explain rows of a table, whatever they score."""
+    chosen = np.asarray(rows, np.int64)
+    part = table.take(chosen)
+    scores = scorer.score(part)
+    names = scorer.model.schema.names
+    explanations = []
+    time_of = _clock(scorer, table)
+    for row, score, parts, violations in zip(
+        chosen.tolist(),
+        scores.tolist(),
+        scorer.attribute(part),
+        scorer.violations(part),
+        strict=True,
+    ):
+        worst = np.argsort(-parts, kind="stable")
+        blames = tuple(
+            _blame(names[i], float(parts[i]), score, violations, scorer.n_training)
+            for i in worst[: np.count_nonzero(parts)]
+        )
+        explanations.append(Explanation(row, time_of(row), score, blames))
+    return explanations
+
+
+def _blame(
+    name: str, penalty: float, total: float, violations: Sequence[Violation], n_training: int
+) -> Blame:
+    own = [each for each in violations if name in variables(each.failed)]
+    own.sort(key=lambda each: (-each.penalty, len(each.rule.antecedent)))
+    return Blame(name, penalty / total, penalty, tuple(say(each, n_training) for each in own))
+
+
+def find_incidents(
+    scorer: Scorer,
+    table: Table,
+    scores: NDArray[np.float64],
+    *,
+    gap: int = 0,
+    threshold: float | None = None,
+) -> list[Incident]:
+    """Group anomalous rows into incidents, worst first.
+
+    Parameters
+    ----------
+    scorer
+        The model.
+    table
+        The rows.
+    scores
+        Their scores.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident.
+    threshold
+        Rows above it are anomalous; the model's own when absent.
+
+    Returns
+    -------
+    list of Incident
+
+    """
+    if threshold is None:
+        threshold = scorer.model.threshold
+    rows = np.flatnonzero(scores > threshold)
+    if not len(rows):
+        return []
+    breaks = np.flatnonzero(np.diff(rows) > gap + 1) + 1
+    incidents = [_incident(scorer, table, scores, part) for part in np.split(rows, breaks)]
+    return sorted(incidents, key=lambda each: (-each.score, each.start))
+
+
+def _incident(
+    scorer: Scorer, table: Table, scores: NDArray[np.float64], rows: NDArray[np.int64]
+) -> Incident:
+    parts = scorer.attribute(table.take(rows))
+    totals = parts.sum(axis=0)
+    shares = totals / totals.sum()
+    worst = [i for i in np.argsort(-totals, kind="stable").tolist() if shares[i] > 0]
+    worst = worst[:1] + [i for i in worst[1:] if shares[i] >= MIN_SHARE]
+    peaks = {i: int(rows[parts[:, i].argmax()]) for i in worst}
+    distinct_rows = sorted(set(peaks.values()))
+    violations_at = dict(
+        zip(
+            distinct_rows,
+            scorer.violations(table.take(np.array(distinct_rows, np.int64))),
+            strict=True,
+        )
+    )
+    names = scorer.model.schema.names
+    blames = []
+    for i in worst:
+        blame = _blame(names[i], 1.0, 1.0, violations_at[peaks[i]], scorer.n_training)
+        blames.append(Blame(names[i], float(shares[i]), float(totals[i]), blame.reasons))
+    start, end = int(rows[0]), int(rows[-1])
+    peak = int(rows[scores[rows].argmax()])
+    time_of = _clock(scorer, table)
+    return Incident(
+        start,
+        end,
+        len(rows),
+        peak,
+        float(scores[peak]),
+        time_of(start),
+        time_of(end),
+        time_of(peak),
+        tuple(blames),
+    )
+
+
+class _clock:  # noqa: N801  (reads as the function it is)
+    """Says when a row was, or nothing."""
+
+    def __init__(self, scorer: Scorer, table: Table) -> None:
+        name = scorer.model.schema.time
+        self.column: Column | None = table.column_of().get(name) if name is not None else None
+
+    def __call__(self, row: int) -> str | None:
+        if self.column is None:
+            return None
+        value = self.column.cell(row)
+        if value is None:
+            return None
+        return value.isoformat(sep=" ") if hasattr(value, "isoformat") else str(value)
+
+
+def describe(blames: Sequence[Blame], most: int = 3) -> str:
+    """Print the first blames, each with its strongest reason, in aligned lines."""
+    shown = blames[:most]
+    width = max((len(blame.variable) for blame in shown), default=0)
+    lines = []
+    for blame in shown:
+        head = f"{blame.variable:<{width}}  {100 * blame.share:3.0f} %  "
+        first, *others = blame.reasons[0].lines()
+        lines += [head + first, *(" " * len(head) + other for other in others)]
+    if len(blames) > most:
+        names = ", ".join(blame.variable for blame in blames[most : most + 5])
+        lines.append(f"also {names}" + (" …" if len(blames) > most + 5 else ""))
+    return "\n".join(lines)
+
+
+def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
+    """Give the first blames as an HTML table; everything from the data is escaped."""
+    rows = "".join(
+        f"<tr><th scope='row'>{html.escape(blame.variable)}</th><td>{100 * blame.share:.0f} %</td>"
+        + "".join(f"<td>{html.escape(text)}</td>" for text in blame.reasons[0].lines())
+        + "</tr>"
+        for blame in blames[:most]
+    )
+    return f"<table>{rows}</table>"
+
+
+def extra_columns(scorer: Scorer, table: Table) -> tuple[str, ...]:
+    """Name the columns that the model does not know and that scoring ignores."""
+    return align(scorer.model.schema, table)[1]

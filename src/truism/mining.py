@@ -1,0 +1,247 @@
+"""All rules that say something: truth vectors and minimum counts go in, minimal unit rules come out.
+
+A unit rule ``A ⇒ p`` has one consequent. It is admitted when ``count(A ∪ {p})`` exceeds
+``max(θ·n, γ·count(r))`` for the rarest ``r`` of its predicates and no row has ``A`` true and ``p``
+false (KDD'23, section 3); it is kept when no admitted ``A' ⇒ p`` with ``A' ⊂ A`` exists. For each
+``r`` the threshold is a constant within the rows of ``r``, so ordinary downward closure holds there
+and no special tree for multiple minimum supports is needed. `docs/method.md` has the argument.
+
+Antecedents are searched by length, so that stopping at the budget means "complete up to length k".
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.bits import Words, count
+from truism.progress import Advance, stand_still
+
+MAX_NODES = 100_000_000
+MAX_RULES = 200_000
+_BATCH = 64
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """When to stop before the next antecedent length.
+
+    Parameters
+    ----------
+    max_nodes
+        Sets of predicates whose rows may be counted at one length.
+    max_rules
+        Unit rules that may be found altogether.
+    max_seconds
+        An optional time limit. It is off by default, because with it the result depends on the
+        machine.
+
+    """
+
+    max_nodes: int = MAX_NODES
+    max_rules: int = MAX_RULES
+    max_seconds: float | None = None
+
+
+class UnitRule(msgspec.Struct, frozen=True, order=True):
+    """Positions of the antecedent's predicates and of the consequent, and the rows with all of them."""
+
+    antecedent: tuple[int, ...]
+    consequent: int
+    count: int
+
+
+class Mined(msgspec.Struct, frozen=True):
+    """The kept unit rules, and up to which antecedent length they are all there is."""
+
+    rules: tuple[UnitRule, ...]
+    complete_to: int
+    n_nodes: int
+
+
+def minimum_counts(
+    counts: Sequence[int], n_rows: int, min_support: Fraction, support_ratio: Fraction
+) -> NDArray[np.int64]:
+    """Give for each predicate the smallest admitted count of a rule in which it is the rarest.
+
+    >>> minimum_counts([30, 80], 100, Fraction("0.29"), Fraction("0.7")).tolist()
+    [30, 57]
+    """
+    return np.array(
+        [int(max(min_support * n_rows, support_ratio * each)) + 1 for each in counts], np.int64
+    )
+
+
+def mine(
+    true: Words,
+    false: Words,
+    variables: Sequence[int],
+    minimum: Callable[[Sequence[int]], NDArray[np.int64]],
+    *,
+    max_predicates: int = 5,
+    budget: Budget | None = None,
+    n_jobs: int = 1,
+    advance: Advance = stand_still,
+) -> Mined:
+    """Find every kept unit rule of at most `max_predicates` predicates.
+
+    Parameters
+    ----------
+    true, false
+        Packed truth vectors, predicates × words.
+    variables
+        The variable of each predicate as a number; two predicates of one variable never meet.
+    minimum
+        From predicate counts to the minimum counts of rules; see `minimum_counts`.
+    max_predicates
+        The longest rule, consequent included.
+    budget
+        When to stop early.
+    n_jobs
+        Threads to use; the result does not depend on it.
+    advance
+        Told how many predicates have been searched, of how many, at each length.
+
+    Returns
+    -------
+    Mined
+
+    """
+    budget = budget or Budget()
+    counts = count(true)
+    by_count = np.lexsort((np.arange(len(counts)), counts))
+    search = _Search(
+        np.ascontiguousarray(true[by_count]),
+        np.ascontiguousarray(false[by_count]),
+        np.asarray(variables, np.int64)[by_count],
+        minimum(counts[by_count].tolist()),
+        budget,
+        n_jobs,
+    )
+    longest = max(1, min(max_predicates - 1, len(set(variables)) - 1))
+    levels: list[NDArray[np.int64]] = []
+    complete_to = 0
+    if len(by_count):
+        for length in range(1, longest + 1):
+            found = search.level(length, levels, advance)
+            if found is None:
+                break
+            levels.append(found)
+            complete_to = length
+    if complete_to == longest or not len(by_count):
+        complete_to = max_predicates - 1
+    rules = [
+        UnitRule(tuple(sorted(by_count[row[2:]].tolist())), int(by_count[row[0]]), int(row[1]))
+        for level in levels
+        for row in level
+    ]
+    return Mined(tuple(sorted(rules)), complete_to, search.n_nodes)
+
+
+class _Search:
+    """Predicates from rare to frequent, and what is remembered between lengths."""
+
+    def __init__(
+        self,
+        true: Words,
+        false: Words,
+        group: NDArray[np.int64],
+        least: NDArray[np.int64],
+        budget: Budget,
+        n_jobs: int,
+    ) -> None:
+        from truism import _mining_kernels  # compiled code is loaded only for learning
+
+        self.kernels: Any = _mining_kernels
+        self.true, self.false, self.group, self.least = true, false, group, least
+        self.budget, self.n_jobs = budget, n_jobs
+        self.n_nodes = 0
+        self.n_rules = 0
+        self.implied = np.zeros((len(true), len(true)), np.bool_)
+        self.partners: dict[int, NDArray[np.int32]] = {}
+        # Predicates for which longer antecedents may exist, on either side of the arrow.
+        self.open_inside = list(range(len(true)))
+        self.open_outside = list(range(len(true)))
+        started = time.monotonic()
+        limit = budget.max_seconds
+        self.deadline = math.inf if limit is None else started + limit
+
+    def level(
+        self,
+        length: int,
+        shorter: list[NDArray[np.int64]],
+        advance: Advance,
+    ) -> NDArray[np.int64] | None:
+        """Find the kept rules with `length` predicates in the antecedent; None when over budget."""
+        rarest = sorted({*self.open_inside, *self.open_outside})
+        inside, outside = set(self.open_inside), set(self.open_outside)
+        rows: list[NDArray[np.int64]] = []
+        nodes, n_found = 0, 0
+        self.open_inside, self.open_outside = [], []
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            for start in range(0, len(rarest), _BATCH):
+                batch = rarest[start : start + _BATCH]
+                jobs = ((r, length, r in inside, r in outside) for r in batch)
+                for r, found, visited, more in pool.map(lambda job: self._one(*job), jobs):
+                    rows += found
+                    nodes += visited
+                    n_found += sum(map(len, found))
+                    self.open_inside += [r] if more[0] else []
+                    self.open_outside += [r] if more[1] else []
+                advance(min(start + _BATCH, len(rarest)), len(rarest))
+                over = nodes > self.budget.max_nodes or (
+                    self.n_rules + n_found > self.budget.max_rules
+                )
+                if over or time.monotonic() > self.deadline:
+                    return None
+        self.n_nodes += nodes
+        kept = self._minimal(
+            np.concatenate(rows) if rows else np.empty((0, length + 2), np.int64), shorter
+        )
+        self.n_rules += len(kept)
+        if length == 1:
+            self.implied[kept[:, 2], kept[:, 0]] = True
+        return kept
+
+    def _one(
+        self, r: int, length: int, inside: bool, outside: bool
+    ) -> tuple[int, list[NDArray[np.int64]], int, tuple[bool, bool]]:
+        """Search the rules in which `r` is the rarest predicate, on both sides of the arrow."""
+        least = self.least[r]
+        if r not in self.partners:
+            self.partners[r] = self.kernels.partners(r, self.true, self.group, least)
+        chosen = self.partners[r]
+        limits = (self.budget.max_nodes, self.budget.max_rules)
+        found, nodes, more = [], 0 if length > 1 else len(self.true) - r, [False, False]
+        if inside and len(chosen):
+            rows, visited, more[0] = self.kernels.with_rarest_in_antecedent(
+                r, length, chosen, self.true, self.false, self.group, least, self.implied, *limits
+            )
+            found.append(rows)
+            nodes += visited
+        if outside and len(chosen):
+            rows, visited, more[1] = self.kernels.with_rarest_as_consequent(
+                r, length, chosen, self.true, self.false, self.group, least, *limits
+            )
+            found.append(rows)
+            nodes += visited
+        return r, found, nodes, (more[0], more[1])
+
+    def _minimal(
+        self, found: NDArray[np.int64], shorter: list[NDArray[np.int64]]
+    ) -> NDArray[np.int64]:
+        """Sort the found rules and drop those that a shorter kept rule makes redundant."""
+        found[:, 2:].sort(axis=1)
+        found = found[
+            np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 1, -1), 0)))
+        ]
+        keep = np.ones(len(found), np.bool_)
+        claims = np.delete(found, 1, axis=1)
+        for known in shorter:
+            self.kernels.drop_supersets(claims, np.delete(known, 1, axis=1), keep)
+        return found[keep]

@@ -1,0 +1,241 @@
+"""What was learned, how, and what has been switched off since: one immutable value.
+
+A `Model` holds everything that scoring, explaining and reporting need; the training table is not
+one of those things. Editing gives a new model.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import msgspec
+
+from truism.candidates import Cutoffs
+from truism.errors import ParameterError
+from truism.mining import MAX_NODES, MAX_RULES
+from truism.rules import Rule, RuleSet
+from truism.schema import Schema
+
+Scoring = Literal["paper"]
+SCORINGS: tuple[Scoring, ...] = ("paper",)
+CUTOFFS: tuple[Cutoffs, ...] = ("tree", "uniform", "kmeans")
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to learn.
+
+    Parameters
+    ----------
+    min_support
+        θ: every rule holds in more than this part of the rows; ``"auto"`` chooses it.
+    support_ratio
+        γ: and in more than this part of the rows of its rarest predicate.
+    max_predicates
+        The longest unit rule.
+    cutoffs
+        Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
+    scoring
+        How violated rules become a score.
+    categorical, continuous, ignore, time
+        Columns whose kind is not to be inferred.
+    random_state
+        Seed of the split that chooses θ.
+    max_nodes, max_rules, max_seconds
+        The search budget; see `truism.mining.Budget`.
+
+    """
+
+    min_support: float | Literal["auto"] = "auto"
+    support_ratio: float = 0.7
+    max_predicates: int = 5
+    cutoffs: Cutoffs = "tree"
+    scoring: Scoring = "paper"
+    categorical: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    time: str | None = None
+    random_state: int = 0
+    max_nodes: int = MAX_NODES
+    max_rules: int = MAX_RULES
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.min_support != "auto":
+            _check_number("min_support", self.min_support, "auto or above 0 and below 1")
+            if not 0.0 < self.min_support < 1.0:
+                raise _out_of_range(
+                    "min_support", "'auto' or above 0 and below 1", self.min_support
+                )
+        _check_number("support_ratio", self.support_ratio, "at least 0 and below 1")
+        if not 0.0 <= self.support_ratio < 1.0:
+            raise _out_of_range("support_ratio", "at least 0 and below 1", self.support_ratio)
+        for name, least in (("max_predicates", 2), ("max_nodes", 1), ("max_rules", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise _out_of_range(name, f"a whole number of at least {least}", value)
+        if self.max_predicates > 16:
+            raise _out_of_range("max_predicates", "at most 16", self.max_predicates)
+        if self.max_seconds is not None and not self.max_seconds > 0:
+            raise _out_of_range("max_seconds", "None or above 0", self.max_seconds)
+        for name, allowed in (("cutoffs", CUTOFFS), ("scoring", SCORINGS)):
+            value = getattr(self, name)
+            if value not in allowed:
+                choices = " or ".join(repr(each) for each in allowed)
+                raise _out_of_range(name, choices, value)
+
+    def exact_support_ratio(self) -> Fraction:
+        """γ as the decimal it prints as."""
+        return exact(self.support_ratio)
+
+
+def exact(value: float) -> Fraction:
+    """Take a float as the decimal it prints as: 0.29 of 100 rows are 29, not 28.999….
+
+    >>> exact(0.29) * 100
+    Fraction(29, 1)
+    """
+    return Fraction(repr(float(value)))
+
+
+def _check_number(name: str, value: Any, constraint: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _out_of_range(name, constraint, value)
+
+
+def _out_of_range(name: str, constraint: str, value: Any) -> ParameterError:
+    return ParameterError(f"{name} must be {constraint}, got {value!r}.")
+
+
+class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One value of θ that was tried, and how many held-out rows broke a mined rule."""
+
+    min_support: float
+    n_broken: int
+    n_held_out: int
+
+    @property
+    def rate(self) -> float:
+        """The false-positive rate."""
+        return self.n_broken / self.n_held_out
+
+
+class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a model comes from.
+
+    Parameters
+    ----------
+    version
+        The truism that learned it.
+    n_rows, n_columns
+        The training table's size.
+    fingerprint
+        A digest of the training values.
+    min_support
+        The θ that was used.
+    complete_to
+        All kept rules with up to this many predicates in the antecedent are there.
+    trials
+        What was tried to choose θ.
+    notices
+        What the user should know, in sentences.
+    created
+        When, as ISO text; given by whoever asked for the model.
+
+    """
+
+    version: str
+    n_rows: int
+    n_columns: int
+    fingerprint: str
+    min_support: float
+    complete_to: int
+    trials: tuple[Trial, ...] = ()
+    notices: tuple[str, ...] = ()
+    created: str | None = None
+
+
+class Disabled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule that neither scores nor explains, and why."""
+
+    rule_id: str
+    reason: str
+    date: str | None = None
+
+
+class Model(msgspec.Struct, frozen=True, dict=True):
+    """All that was learned from one training table.
+
+    Parameters
+    ----------
+    schema
+        The variables.
+    rules
+        Every rule, disabled ones included.
+    settings
+        How it was learned.
+    provenance
+        From what.
+    threshold
+        Rows that score above it are anomalies.
+    disabled
+        Rules switched off.
+    derived
+        Variables whose change since the previous row, ``ΔX``, is a variable too.
+
+    """
+
+    schema: Schema
+    rules: RuleSet
+    settings: Settings
+    provenance: Provenance
+    threshold: float = 0.0
+    disabled: tuple[Disabled, ...] = ()
+    derived: tuple[str, ...] = ()
+
+    @cached_property
+    def active_rules(self) -> tuple[Rule, ...]:
+        """The rules that score and explain."""
+        off = {each.rule_id for each in self.disabled}
+        return tuple(rule for rule in self.rules if not off or rule.id not in off)
+
+    def disable(self, rule_id: str, reason: str, date: str | None = None) -> "Model":
+        """Switch a rule off. More specific rules that it made redundant do not come back.
+
+        Parameters
+        ----------
+        rule_id
+            The rule's id.
+        reason
+            Why, for whoever reads the model later; must not be empty.
+        date
+            When, as ISO text.
+
+        Returns
+        -------
+        Model
+
+        """
+        self.rules.find(rule_id)
+        if not isinstance(reason, str) or not reason.strip():
+            raise ParameterError(f"reason must say why the rule is disabled, got {reason!r}.")
+        others = self._disabled_without(rule_id)
+        edited = sorted([*others, Disabled(rule_id, reason, date)], key=lambda each: each.rule_id)
+        return msgspec.structs.replace(self, disabled=tuple(edited))
+
+    def enable(self, rule_id: str) -> "Model":
+        """Switch a disabled rule on again."""
+        self.rules.find(rule_id)
+        others = self._disabled_without(rule_id)
+        if len(others) == len(self.disabled):
+            raise ParameterError(f"rule_id must be the id of a disabled rule, got {rule_id!r}.")
+        return msgspec.structs.replace(self, disabled=tuple(others))
+
+    def _disabled_without(self, rule_id: str) -> Sequence[Disabled]:
+        return [each for each in self.disabled if each.rule_id != rule_id]
+
+    def with_threshold(self, threshold: float) -> "Model":
+        """Report other rows: those that score above another threshold."""
+        if isinstance(threshold, bool) or not threshold >= 0:
+            raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
+        return msgspec.structs.replace(self, threshold=float(threshold))

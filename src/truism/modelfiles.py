@@ -1,0 +1,388 @@
+"""Model files: a `Model` goes out as JSON that people can read and git can compare, and comes back.
+
+A predicate is written once and rules refer to it by number. Nothing in a file is executed. A file is
+read only when every type, range and reference in it is right and its digest fits, so what is read is
+the model that was written, or a `ModelFileError` that says where it is not.
+"""
+
+import hashlib
+import math
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from truism.errors import ModelFileError, TruismError
+from truism.model import Disabled, Model, Provenance, Settings
+from truism.predicates import (
+    AnyOf,
+    Interval,
+    OneOf,
+    Predicate,
+    Present,
+    Range,
+    order,
+    variables,
+)
+from truism.rules import PredicateCount, Rule, RuleSet, rule_order
+from truism.schema import Categorical, LeftOut, Numeric, Schema
+
+FORMAT_VERSION: Literal[1] = 1
+MAX_BYTES = 256 << 20
+Index = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class FileRule(
+    msgspec.Struct,
+    frozen=True,
+    rename={"antecedent": "if", "consequents": "then"},
+    forbid_unknown_fields=True,
+):
+    """A rule whose predicates are numbers of entries in the file's list."""
+
+    antecedent: tuple[Index, ...]
+    consequents: Annotated[tuple[Index, ...], Meta(min_length=1)]
+    count: Count
+
+
+class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A predicate with its training counts; univariate ones have none."""
+
+    predicate: Predicate
+    n_true: Count | None = None
+    n_false: Count | None = None
+
+
+class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model file holds, in the order in which it is written.
+
+    Parameters
+    ----------
+    format, format_version
+        What this file is.
+    digest
+        Of everything else in the file.
+    provenance
+        From what, when and by which truism the model was learned.
+    settings
+        How.
+    threshold
+        Rows that score above it are anomalies.
+    derived
+        Variables whose change since the previous row is a variable too.
+    disabled
+        Rules switched off, and why.
+    variables, left_out, time
+        The schema, with each variable's training statistics.
+    predicates
+        Every predicate once.
+    n_rows
+        Training rows.
+    rules
+        Every rule, in canonical order.
+
+    """
+
+    format: Literal["truism-model"]
+    format_version: Literal[1]
+    digest: str
+    provenance: Provenance
+    settings: Settings
+    threshold: float
+    derived: tuple[str, ...]
+    disabled: tuple[Disabled, ...]
+    variables: Annotated[tuple[Numeric | Categorical, ...], Meta(min_length=1)]
+    left_out: tuple[LeftOut, ...]
+    time: str | None
+    n_rows: Annotated[int, Meta(ge=1)]
+    predicates: tuple[FilePredicate, ...]
+    rules: tuple[FileRule, ...]
+
+
+class _Header(msgspec.Struct, frozen=True):
+    format: str = ""
+    format_version: int = 0
+
+
+def encode_model(model: Model) -> bytes:
+    """Write a model as UTF-8 JSON in a stable order, one rule a line."""
+    file = _to_file(model)
+    return _layout(msgspec.structs.replace(file, digest=_digest(file)))
+
+
+def decode_model(content: bytes) -> Model:
+    """Read what `encode_model` wrote; refuse anything else."""
+    if len(content) > MAX_BYTES:
+        raise ModelFileError(
+            f"A model file must be at most {MAX_BYTES >> 20} MiB, got {len(content) >> 20} MiB."
+        )
+    _check_header(content)
+    try:
+        file = msgspec.json.decode(content, type=ModelFile)
+        model = _from_file(file)
+        encoded = _digest(file)
+    except (msgspec.MsgspecError, TruismError, RecursionError, ValueError) as problem:
+        if isinstance(problem, ModelFileError):
+            raise
+        text = getattr(problem, "message", str(problem)) or type(problem).__name__
+        raise ModelFileError(f"The model file is damaged: {text.rstrip('.')}.") from None
+    if encoded != file.digest:
+        raise ModelFileError(
+            "The model file was changed after it was written: its digest does not fit.",
+            "restore it, learn it again, or change rules with truism rules --disable and --enable.",
+        )
+    return model
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model file; a file that is there survives any failure."""
+    write_atomically(path, encode_model(model))
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model file."""
+    place = Path(path)
+    try:
+        if place.stat().st_size > MAX_BYTES:
+            raise ModelFileError(
+                f"A model file must be at most {MAX_BYTES >> 20} MiB, "
+                f"got {place.stat().st_size >> 20} MiB in {str(place)!r}."
+            )
+        content = place.read_bytes()
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise ModelFileError(f"The model file {str(place)!r} cannot be read: {reason}.") from None
+    try:
+        return decode_model(content)
+    except ModelFileError as problem:
+        raise ModelFileError(f"{problem.message} ({place})", problem.hint) from None
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a whole file or none."""
+    place = Path(path)
+    handle, draft = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(draft, 0o666 & ~umask)
+        os.replace(draft, place)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+def json_schema() -> dict[str, Any]:
+    """Give the JSON Schema of model files."""
+    return msgspec.json.schema(ModelFile)
+
+
+def _to_file(model: Model) -> ModelFile:
+    counted = {each.predicate: each for each in model.rules.predicates}
+    univariate = {
+        each for rule in model.rules if not rule.antecedent for each in rule.consequents
+    } - counted.keys()
+    listed = [*counted, *sorted(univariate, key=order)]
+    number = {predicate: i for i, predicate in enumerate(listed)}
+    return ModelFile(
+        format="truism-model",
+        format_version=FORMAT_VERSION,
+        digest="",
+        provenance=model.provenance,
+        settings=model.settings,
+        threshold=model.threshold,
+        derived=model.derived,
+        disabled=model.disabled,
+        variables=model.schema.variables,
+        left_out=model.schema.left_out,
+        time=model.schema.time,
+        n_rows=model.rules.n_rows,
+        predicates=tuple(
+            FilePredicate(each, counted[each].n_true, counted[each].n_false)
+            if each in counted
+            else FilePredicate(each)
+            for each in listed
+        ),
+        rules=tuple(
+            FileRule(
+                tuple(number[each] for each in rule.antecedent),
+                tuple(number[each] for each in rule.consequents),
+                rule.count,
+            )
+            for rule in model.rules
+        ),
+    )
+
+
+def _layout(file: ModelFile) -> bytes:
+    """Indent one level, and give every element of a list a line of its own."""
+    lines = []
+    for name in file.__struct_fields__:
+        value = getattr(file, name)
+        if isinstance(value, tuple) and value:
+            items = ",\n".join(f"    {msgspec.json.encode(each).decode()}" for each in value)
+            text = f"[\n{items}\n  ]"
+        else:
+            text = msgspec.json.encode(value).decode()
+        lines.append(f'  "{name}": {text}')
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _digest(file: ModelFile) -> str:
+    content = msgspec.json.encode(msgspec.structs.replace(file, digest=""))
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _check_header(content: bytes) -> None:
+    try:
+        header = msgspec.json.decode(content, type=_Header)
+    except (msgspec.MsgspecError, RecursionError) as problem:
+        raise ModelFileError(f"The model file is damaged: {str(problem).rstrip('.')}.") from None
+    if header.format != "truism-model":
+        raise ModelFileError(
+            "This is not a truism model file.", "write one with truism learn or detector.save."
+        )
+    if header.format_version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"The model file has format version {header.format_version}, this truism reads "
+            f"{FORMAT_VERSION}.",
+            "use the version of truism that wrote it, or learn it again.",
+        )
+
+
+def _from_file(file: ModelFile) -> Model:
+    schema = Schema(file.variables, file.left_out, file.time)
+    _check_schema(schema, file)
+    _check_predicates(schema, file)
+    predicates = [each.predicate for each in file.predicates]
+    rules = tuple(_rule(each, i, file, predicates) for i, each in enumerate(file.rules))
+    _check(len(set(rules)) == len(rules), "a rule is listed twice", "$.rules")
+    _check(list(rules) == sorted(rules, key=rule_order), "rules are not in order", "$.rules")
+    counted = tuple(
+        PredicateCount(each.predicate, each.n_true, each.n_false)
+        for each in file.predicates
+        if each.n_true is not None and each.n_false is not None
+    )
+    known = {rule.id for rule in rules}
+    for i, each in enumerate(file.disabled):
+        _check(each.rule_id in known, f"there is no rule {each.rule_id!r}", f"$.disabled[{i}]")
+    _check(_finite([file.threshold]) and file.threshold >= 0, "out of range", "$.threshold")
+    return Model(
+        schema,
+        RuleSet(rules, file.n_rows, counted),
+        file.settings,
+        file.provenance,
+        file.threshold,
+        file.disabled,
+        file.derived,
+    )
+
+
+def _check(right: bool, problem: str, where: str) -> None:
+    if not right:
+        raise ModelFileError(f"The model file is damaged: {problem} - at `{where}`.")
+
+
+def _finite(numbers: Iterable[float]) -> bool:
+    return all(math.isfinite(each) for each in numbers)
+
+
+def _check_schema(schema: Schema, file: ModelFile) -> None:
+    names = schema.names
+    _check(len(set(names)) == len(names), "a variable is listed twice", "$.variables")
+    for i, each in enumerate(schema.variables):
+        where = f"$.variables[{i}]"
+        _check(bool(each.name), "a name is empty", where)
+        present = file.n_rows - each.n_missing
+        _check(0 <= each.n_missing < file.n_rows, "n_missing is out of range", where)
+        _check(all(n > 0 for n in each.counts), "a count is not positive", where)
+        _check(sum(each.counts) == present, "counts do not add up to the rows", where)
+        if isinstance(each, Numeric):
+            _check(len(each.edges) == len(each.counts), "edges and counts differ", where)
+            _check(
+                _finite((each.low, each.high, each.mean, each.std, *each.edges)),
+                "a number is not finite",
+                where,
+            )
+            _check(each.low <= each.mean <= each.high and each.std >= 0, "out of range", where)
+            ascending = all(a < b for a, b in zip(each.edges, each.edges[1:], strict=False))
+            _check(ascending, "edges do not ascend", where)
+        else:
+            _check(len(each.values) == len(each.counts), "values and counts differ", where)
+            kinds: dict[str, Any] = {"text": str, "boolean": bool, "number": (int, float)}
+            right = all(
+                isinstance(v, kinds[each.holds])
+                and (each.holds == "boolean" or not isinstance(v, bool))
+                for v in each.values
+            )
+            _check(right, f"a value is not {each.holds}", where)
+            ascending = all(a < b for a, b in zip(each.values, each.values[1:], strict=False))  # type: ignore[operator]
+            _check(ascending, "values do not ascend", where)
+    _check(set(file.derived) <= set(names), "a derived variable is unknown", "$.derived")
+
+
+def _check_predicates(schema: Schema, file: ModelFile) -> None:
+    variable_of = schema.variable_of()
+    seen = set()
+    for i, entry in enumerate(file.predicates):
+        where = f"$.predicates[{i}]"
+        each = entry.predicate
+        _check(each not in seen, "a predicate is listed twice", where)
+        seen.add(each)
+        for name in variables(each):
+            _check(name in variable_of, f"there is no variable {name!r}", where)
+        for part in each.parts if isinstance(each, AnyOf) else (each,):
+            of = variable_of[part.variable]
+            if isinstance(part, OneOf):
+                _check(isinstance(of, Categorical), f"{of.name!r} is not categorical", where)
+                states = set(map(_typed, of.values)) if isinstance(of, Categorical) else set()
+                _check({_typed(v) for v in part.values} <= states, "a value is unknown", where)
+            elif isinstance(part, Interval | Range):
+                _check(isinstance(of, Numeric), f"{of.name!r} is not numeric", where)
+        if entry.n_true is None or entry.n_false is None:
+            _check(entry.n_true is entry.n_false, "a count is missing", where)
+        else:
+            _check(
+                entry.n_true >= 1 and entry.n_true + entry.n_false <= file.n_rows,
+                "counts are out of range",
+                where,
+            )
+
+
+def _typed(value: Any) -> tuple[type, Any]:
+    return (type(value), value)
+
+
+def _rule(rule: FileRule, position: int, file: ModelFile, predicates: list[Predicate]) -> Rule:
+    where = f"$.rules[{position}]"
+    indices = (*rule.antecedent, *rule.consequents)
+    _check(all(i < len(predicates) for i in indices), "a predicate is unknown", where)
+    _check(len(set(indices)) == len(indices), "a predicate occurs twice", where)
+    _check(rule.count <= file.n_rows, "the count exceeds the rows", where)
+    univariate = not rule.antecedent
+    if univariate:
+        single = len(rule.consequents) == 1 and isinstance(
+            predicates[rule.consequents[0]], Range | Present | OneOf
+        )
+        _check(single, "a univariate rule must say one thing of one variable", where)
+    else:
+        for i in indices:
+            counted = file.predicates[i].n_true
+            _check(counted is not None, "a predicate has no counts", where)
+            _check(rule.count <= (counted or 0), "the count exceeds a predicate's", where)
+            mined = isinstance(predicates[i], Interval | OneOf | AnyOf)
+            _check(mined, "a predicate belongs to univariate rules only", where)
+    return Rule(
+        tuple(predicates[i] for i in rule.antecedent),
+        tuple(predicates[i] for i in rule.consequents),
+        rule.count,
+    )

@@ -1,0 +1,66 @@
+"""A face in the manner of PyOD, for code that expects its detectors; PyOD itself is not needed."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.estimator import InvariantRuleDetector
+
+
+class InvariantRules:
+    """An `InvariantRuleDetector` with PyOD's names and directions: 1 means anomaly.
+
+    Parameters
+    ----------
+    **parameters
+        Those of `InvariantRuleDetector`. There is no ``contamination``: the threshold is not
+        guessed from it.
+
+    Attributes
+    ----------
+    detector_
+        The fitted `InvariantRuleDetector`.
+    decision_scores_
+        Scores of the training rows; higher is worse.
+    threshold_
+        Rows that score above it are anomalies.
+    labels_
+        0 for normal training rows, 1 for anomalies.
+
+    Examples
+    --------
+    >>> detector = InvariantRules(min_support=0.1)
+    >>> _ = detector.fit({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> detector.predict({"pump": ["on", "on"], "flow": [2.5, 0.0]}).tolist()
+    [0, 1]
+
+    """
+
+    def __init__(self, **parameters: Any) -> None:
+        self._detector = InvariantRuleDetector(**parameters)
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
+        """Learn from normal rows."""
+        self.detector_ = self._detector.fit(X)
+        self.decision_scores_ = self.detector_.anomaly_score(X)
+        self.threshold_ = -self.detector_.offset_
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Score rows; higher is worse."""
+        return self.detector_.anomaly_score(X)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        """Tell normal rows (0) from anomalies (1)."""
+        return (self.decision_function(X) > self.threshold_).astype(np.int64)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters, as scikit-learn does."""
+        return dict(self._detector.get_params(deep))
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters, as scikit-learn does."""
+        self._detector.set_params(**parameters)
+        return self

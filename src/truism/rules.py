@@ -1,0 +1,256 @@
+"""Rules and sets of rules: what is always true, in values that know their text.
+
+A `Rule` is free of exceptions by construction, so it has a count and no confidence. Unit rules with
+the same antecedent and the same count are shown as one rule with several consequents; rules with an
+empty antecedent are the univariate ones (KDD'23, section 4.3).
+"""
+
+import base64
+import hashlib
+import html
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, overload
+
+import msgspec
+
+from truism.errors import ParameterError, shorten
+from truism.mining import UnitRule
+from truism.predicates import (
+    OneOf,
+    Predicate,
+    Present,
+    Range,
+    conjunction,
+    order,
+    variables,
+)
+from truism.schema import Categorical, Schema
+from truism.table import to_frame
+
+Order = Literal["chance", "support", "length", "id"]
+_LARGEST = 1.7976931348623157e308
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whenever all of the antecedent holds, so does each consequent; no training row disagrees.
+
+    Parameters
+    ----------
+    antecedent
+        What must hold for the rule to speak; empty for a univariate rule.
+    consequents
+        What then holds.
+    count
+        Training rows in which antecedent and consequent hold together.
+
+    """
+
+    antecedent: tuple[Predicate, ...]
+    consequents: tuple[Predicate, ...]
+    count: int
+
+    @property
+    def id(self) -> str:
+        """A short name that depends on what the rule says, and on nothing else."""
+        content = msgspec.json.encode((self.antecedent, self.consequents))
+        digest = hashlib.blake2b(content, digest_size=5).digest()
+        return base64.b32encode(digest).decode().lower()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every variable the rule speaks of, once."""
+        both = (*self.antecedent, *self.consequents)
+        return tuple(dict.fromkeys(name for each in both for name in variables(each)))
+
+    @property
+    def length(self) -> int:
+        """How many predicates the rule has."""
+        return len(self.antecedent) + len(self.consequents)
+
+    def __str__(self) -> str:
+        if not self.antecedent:
+            return f"always {conjunction(self.consequents)}"
+        return f"{conjunction(self.antecedent)} ⇒ {conjunction(self.consequents)}"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(str(self))}</code> <small>({self.count:,} rows)</small>"
+
+
+class PredicateCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """In how many training rows a predicate is true, and in how many it is false."""
+
+    predicate: Predicate
+    n_true: int
+    n_false: int
+
+
+class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Rules in a canonical order, with the counts from which each rule's chance comes.
+
+    It is a sequence: ``len``, indexing, iterating and ``in`` work as on a tuple.
+    """
+
+    rules: tuple[Rule, ...]
+    n_rows: int
+    predicates: tuple[PredicateCount, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, position: int) -> Rule: ...
+    @overload
+    def __getitem__(self, position: slice) -> "RuleSet": ...
+    def __getitem__(self, position: int | slice) -> "Rule | RuleSet":
+        if isinstance(position, slice):
+            return self._with(self.rules[position])
+        return self.rules[position]
+
+    def _with(self, rules: Iterable[Rule]) -> "RuleSet":
+        return RuleSet(tuple(rules), self.n_rows, self.predicates)
+
+    def about(self, variable: str) -> "RuleSet":
+        """Keep the rules that speak of a variable."""
+        return self._with(rule for rule in self.rules if variable in rule.variables)
+
+    def containing(self, text: str) -> "RuleSet":
+        """Keep the rules whose text contains a text, whatever the case."""
+        wanted = text.casefold()
+        return self._with(rule for rule in self.rules if wanted in str(rule).casefold())
+
+    def find(self, rule_id: str) -> Rule:
+        """Give the rule with an id."""
+        for rule in self.rules:
+            if rule.id == rule_id:
+                return rule
+        known = [rule.id for rule in self.rules[:3]]
+        raise ParameterError(
+            f"rule_id must be the id of a rule of the model, got {rule_id!r}.",
+            f"ids look like {shorten(known)}; list them with rules_.to_frame()." if known else None,
+        )
+
+    def sorted_by(self, key: Order = "chance") -> "RuleSet":
+        """Sort: least likely by chance first, largest support first, shortest first, or by id."""
+        log_chance = self.log_chances()
+        keys: dict[str, Any] = {
+            "chance": lambda rule: (log_chance(rule), rule.length),
+            "support": lambda rule: (-rule.count, rule.length),
+            "length": lambda rule: (rule.length, log_chance(rule)),
+            "id": lambda rule: rule.id,
+        }
+        if key not in keys:
+            raise ParameterError(f"sort must be one of {shorten(list(keys))}, got {key!r}.")
+        return self._with(sorted(self.rules, key=keys[key]))
+
+    def log_chances(self) -> "LogChances":
+        """Give the function from a rule to the natural logarithm of its chance."""
+        return LogChances({each.predicate: (each.n_true, each.n_false) for each in self.predicates})
+
+    def to_frame(self) -> Any:
+        """Give the rules as a dataframe: id, rule, length, count, support, log_chance, variables."""
+        log_chance = self.log_chances()
+        return to_frame(
+            {
+                "id": [rule.id for rule in self.rules],
+                "rule": [str(rule) for rule in self.rules],
+                "length": [rule.length for rule in self.rules],
+                "count": [rule.count for rule in self.rules],
+                "support": [rule.count / self.n_rows for rule in self.rules],
+                "log_chance": [log_chance(rule) for rule in self.rules],
+                "variables": [", ".join(rule.variables) for rule in self.rules],
+            }
+        )
+
+    def __str__(self) -> str:
+        shown = [f"{rule}  ({rule.count:,} rows)" for rule in self.sorted_by("chance")[:10]]
+        rest = len(self) - len(shown)
+        return "\n".join(
+            [f"{len(self):,} rules", *shown, *([f"… and {rest:,} more"] if rest else [])]
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td><code>{rule.id}</code></td><td>{html.escape(str(rule))}</td>"
+            f"<td style='text-align:right'>{rule.count:,}</td></tr>"
+            for rule in self.sorted_by("chance")[:20]
+        )
+        return (
+            f"<p>{len(self):,} rules from {self.n_rows:,} rows; least likely by chance first</p>"
+            f"<table><thead><tr><th>id</th><th>rule</th><th>rows</th></tr></thead>{rows}</table>"
+        )
+
+
+class LogChances:
+    """How likely a rule is by luck: (count(p)/n)^count(A), as a logarithm.
+
+    It is the probability of seeing no exception in the rows that satisfy the antecedent, were the
+    consequent no more certain there than everywhere. Of several consequents the least likely one
+    counts. With missing values, rows in which the consequent is unknown are no evidence. A
+    univariate rule claims nothing beyond what was seen, and has chance 1.
+    """
+
+    def __init__(self, counts_of: Mapping[Predicate, tuple[int, int]]) -> None:
+        self.counts_of = counts_of
+
+    def __call__(self, rule: Rule) -> float:
+        """Give the natural logarithm of a rule's chance."""
+        if not rule.antecedent:
+            return 0.0
+        return min(rule.count * self._log_certainty(each) for each in rule.consequents)
+
+    def _log_certainty(self, predicate: Predicate) -> float:
+        n_true, n_false = self.counts_of[predicate]
+        return math.log(n_true / (n_true + n_false))
+
+
+def merge_units(units: Iterable[UnitRule], predicates: Sequence[Predicate]) -> list[Rule]:
+    """Show unit rules with the same antecedent and count as one, in canonical order."""
+    together: dict[tuple[tuple[int, ...], int], list[int]] = {}
+    for unit in units:
+        together.setdefault((unit.antecedent, unit.count), []).append(unit.consequent)
+    place = {position: order(predicate) for position, predicate in enumerate(predicates)}
+
+    def arranged(positions: Iterable[int]) -> tuple[Predicate, ...]:
+        return tuple(predicates[i] for i in sorted(positions, key=place.__getitem__))
+
+    rules = [
+        Rule(arranged(antecedent), arranged(consequents), count)
+        for (antecedent, count), consequents in together.items()
+    ]
+    return sorted(rules, key=rule_order)
+
+
+def rule_order(rule: Rule) -> tuple[Any, ...]:
+    """Give the key of the canonical order: by length of the antecedent, then by content."""
+    return (
+        len(rule.antecedent),
+        [order(each) for each in rule.antecedent],
+        [order(each) for each in rule.consequents],
+    )
+
+
+def univariate_rules(schema: Schema, n_rows: int) -> list[Rule]:
+    """Say what is always true of each variable alone (KDD'23, section 4.3).
+
+    A variable that was never missing also carries the rule that it is present.
+    """
+    rules = []
+    for variable in schema.variables:
+        seen: Predicate
+        if isinstance(variable, Categorical):
+            seen = OneOf(variable.name, variable.values)
+        else:
+            reach = 3.0 * variable.std
+            seen = Range(
+                variable.name,
+                max(min(variable.mean - reach, variable.low), -_LARGEST),
+                min(max(variable.mean + reach, variable.high), _LARGEST),
+            )
+        rules.append(Rule((), (seen,), n_rows - variable.n_missing))
+        if variable.n_missing == 0:
+            rules.append(Rule((), (Present(variable.name),), n_rows))
+    return sorted(rules, key=rule_order)

@@ -1,0 +1,286 @@
+"""The border to dataframes: anything that holds columns goes in, a `Table` of NumPy columns comes out.
+
+Every library's columns are first turned into Arrow arrays (Narwhals does that for pandas, Polars,
+Modin, PyArrow and the rest), so that there is one list of types to understand instead of one per
+library. After this module nothing but NumPy is known. The caller's data are never written to.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from truism.errors import TableError, shorten
+
+ColumnKind = Literal["number", "boolean", "text", "time", "empty"]
+
+
+class Column(msgspec.Struct, frozen=True, eq=False):
+    """One column, read-only.
+
+    Parameters
+    ----------
+    name
+        The column's own name.
+    kind
+        What its values are; ``"empty"`` when every value is missing and the type says nothing.
+    values
+        ``number``: integers or float64; ``boolean``: bool; ``text``: int32 positions in
+        `categories`; ``time``: datetime64[us]; ``empty``: zeros. Where `missing` is true the value
+        means nothing.
+    missing
+        True where there is no value; None when nothing is missing.
+    categories
+        The distinct texts of a text column.
+
+    """
+
+    name: str
+    kind: ColumnKind
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+    categories: tuple[str, ...] = ()
+
+    def take(self, rows: slice) -> "Column":
+        """Give a view of some rows."""
+        missing = None if self.missing is None else self.missing[rows]
+        return Column(self.name, self.kind, self.values[rows], missing, self.categories)
+
+    @property
+    def n_missing(self) -> int:
+        """How many values are missing."""
+        return 0 if self.missing is None else int(self.missing.sum())
+
+    def cell(self, row: int) -> Any:
+        """Give one value as a Python scalar, None where it is missing."""
+        if self.kind == "empty" or (self.missing is not None and self.missing[row]):
+            return None
+        value = self.values[row]
+        return self.categories[value] if self.kind == "text" else value.item()
+
+
+class Table(msgspec.Struct, frozen=True, eq=False):
+    """Columns of equal length with distinct, non-empty names."""
+
+    columns: tuple[Column, ...]
+    n_rows: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in the table's order."""
+        return tuple(column.name for column in self.columns)
+
+    def column_of(self) -> dict[str, Column]:
+        """Map names to columns."""
+        return {column.name: column for column in self.columns}
+
+    def take(self, rows: slice | NDArray[Any]) -> "Table":
+        """Give some of the rows: a view for a slice, a copy for positions or a mask."""
+        columns = tuple(column.take(rows) for column in self.columns)  # type: ignore[arg-type]
+        n_rows = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else None
+        if n_rows is None:
+            n_rows = int(np.arange(self.n_rows)[rows].size)
+        return Table(columns, n_rows)
+
+
+def as_table(data: Any) -> Table:
+    """Read any table.
+
+    Parameters
+    ----------
+    data
+        A pandas, Polars, PyArrow or other dataframe that Narwhals understands, a NumPy array of
+        two dimensions (its columns are named ``x0``, ``x1``, …), or a dict from names to columns;
+        a dict from names to single values is one row.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> table = as_table({"P101": ["on", "off", None], "LIT301": [800.5, 790.0, 795.25]})
+    >>> [(column.name, column.kind, column.n_missing) for column in table.columns]
+    [('P101', 'text', 1), ('LIT301', 'number', 0)]
+
+    """
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, Mapping):
+        return _from_mapping(data)
+    if isinstance(data, np.ndarray):
+        return _from_array(data)
+    return _from_frame(data)
+
+
+def _from_mapping(data: Mapping[Any, Any]) -> Table:
+    _check_names(list(data))
+    columns = []
+    for name, values in data.items():
+        if values is None or np.isscalar(values) or not hasattr(values, "__len__"):
+            values = [values]
+        columns.append(_column(name, _arrow(name, values)))
+    return _assemble(columns)
+
+
+def _from_array(data: NDArray[Any]) -> Table:
+    if data.ndim != 2:
+        raise TableError(
+            f"A table must be a NumPy array of 2 dimensions, got {data.ndim}.",
+            "reshape it with array.reshape(-1, 1) if it is one column, (1, -1) if it is one row.",
+        )
+    names = [f"x{i}" for i in range(data.shape[1])]
+    return _assemble(
+        [_column(name, _arrow(name, data[:, i])) for i, name in enumerate(names)], data.shape[0]
+    )
+
+
+def _from_frame(data: Any) -> Table:
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    native = getattr(data, "columns", None)
+    if native is not None and not isinstance(data, pa.Table) and not callable(native):
+        _check_names(list(native))
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise TableError(
+            f"A table must be a dataframe, a NumPy array of 2 dimensions or a dict of columns, "
+            f"got {type(data).__name__}.",
+            "wrap it with pandas.DataFrame(...) or pass a dict from names to columns.",
+        ) from None
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect("pyarrow")
+    if isinstance(data, pa.Table):
+        _check_names(data.column_names)
+    columns = []
+    for name in frame.columns:
+        try:
+            array = frame[name].to_arrow()
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            raise _mixed(name) from None
+        columns.append(_column(name, array))
+    return _assemble(columns, frame.shape[0])
+
+
+def _assemble(columns: list[Column], n_rows: int | None = None) -> Table:
+    if not columns:
+        raise TableError("A table must have at least one column, got 0 feature(s).")
+    lengths = {len(column.values) for column in columns}
+    if len(lengths) > 1:
+        shortest = min(columns, key=lambda column: len(column.values))
+        raise TableError(
+            f"Columns must be of equal length, got {min(lengths)} values in {shortest.name!r} "
+            f"and {max(lengths)} elsewhere."
+        )
+    return Table(tuple(columns), n_rows if n_rows is not None else lengths.pop())
+
+
+def _check_names(names: Sequence[Any]) -> None:
+    if not names:
+        raise TableError("A table must have at least one column, got 0 feature(s).")
+    for name in names:
+        if not isinstance(name, str):
+            raise TableError(
+                f"Column names must be strings, got {name!r}.",
+                "rename them, for instance with frame.columns = frame.columns.astype(str).",
+            )
+        if not name.strip():
+            raise TableError(
+                f"Column names must not be empty, got {name!r} at position {names.index(name)}.",
+                "give the column a name, or drop it.",
+            )
+    seen: set[str] = set()
+    twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+    if twice:
+        raise TableError(
+            f"Column names must be distinct, got more than one {shorten(list(dict.fromkeys(twice)))}.",
+            "rename or drop one of them.",
+        )
+
+
+def _mixed(name: str) -> TableError:
+    return TableError(
+        f"Column {name!r} mixes values of different types.",
+        f"make them one type, for instance with frame[{name!r}].astype(str).",
+    )
+
+
+def _arrow(name: str, values: Any) -> pa.Array:
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise TableError(f"Column {name!r} must have one dimension, got {values.ndim}.")
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        raise _mixed(name) from None
+
+
+def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # a table of no rows has no chunks to combine
+        array = pa.array([], type=array.type)
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    kind = array.type
+    if pa.types.is_null(kind):
+        return Column(name, "empty", np.zeros(len(array)), np.ones(len(array), bool))
+    if pa.types.is_dictionary(kind):
+        return _column_of_dictionary(name, array)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        if pa.types.is_string_view(kind):
+            array = array.cast(pa.string())
+        return _column_of_dictionary(name, array.dictionary_encode())
+    missing = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
+    if pa.types.is_boolean(kind):
+        flags = array.fill_null(False).to_numpy(zero_copy_only=False)
+        return Column(name, "boolean", flags, missing)
+    if pa.types.is_integer(kind):
+        return Column(name, "number", array.fill_null(0).to_numpy(zero_copy_only=False), missing)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        floats = array.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        unknown = np.isnan(floats)
+        return Column(name, "number", floats, unknown if unknown.any() else None)
+    if pa.types.is_duration(kind):
+        ticks = array.cast(pa.duration("us")).cast(pa.int64()).fill_null(0)
+        return Column(name, "number", ticks.to_numpy(zero_copy_only=False) / 1e6, missing)
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        instants = array.cast(pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
+        return Column(name, "time", instants.to_numpy(zero_copy_only=False), missing)
+    if pa.types.is_time(kind):
+        ticks = array.cast(pa.time64("us"), safe=False).cast(pa.int64()).fill_null(0)
+        return Column(name, "time", ticks.to_numpy(zero_copy_only=False), missing)
+    raise TableError(
+        f"Column {name!r} has values of type {kind}, which cannot be read.",
+        "leave it out, or turn it into text or numbers first.",
+    )
+
+
+def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
+    """Encode text (and dictionaries of text or numbers) with every text exactly once."""
+    dictionary = array.dictionary
+    if pa.types.is_large_string(dictionary.type) or pa.types.is_string(dictionary.type):
+        codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
+        missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+        texts = tuple(dictionary.to_pylist())
+        if None in texts:
+            hole = texts.index(None)
+            missing = (codes == hole) if missing is None else missing | (codes == hole)
+            texts = tuple("" if text is None else text for text in texts)
+        return Column(name, "text", codes, missing, texts)
+    return _column(name, pc.take(dictionary, array.indices))
+
+
+def to_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Give columns as a dataframe of the first library that is installed: pandas, Polars, PyArrow."""
+    for backend in ("pandas", "polars", "pyarrow"):
+        try:
+            return nw.from_dict(dict(columns), backend=backend).to_native()
+        except ModuleNotFoundError:
+            continue
+    raise AssertionError("PyArrow is a dependency of truism.")

@@ -1,0 +1,106 @@
+"""Choosing θ on held-out rows, then learning: a table goes in, a model comes out.
+
+KDD'23, section 6.1: the smallest θ for which fewer than 1 % of the held-out rows break a rule. All
+values of the grid share one binning and one growth of every tree.
+"""
+
+from fractions import Fraction
+
+import msgspec
+import numpy as np
+
+from truism.learning import (
+    find_predicates,
+    infer_schema,
+    learn,
+    mine_model,
+    variable_columns,
+)
+from truism.model import Model, Settings, Trial, exact
+from truism.progress import Progress, be_silent
+from truism.scoring import Scorer
+from truism.table import Table
+
+GRID = (0.32, 0.16, 0.08, 0.04, 0.02, 0.01, 0.005, 0.002)
+MIN_ROWS = 10  # a θ of fewer rows than this is not tried
+HELD_OUT = Fraction(1, 5)
+MAX_RATE = 0.01
+
+
+def tune(
+    table: Table, settings: Settings, *, n_jobs: int = 1, progress: Progress = be_silent
+) -> Model:
+    """Learn; choose ``min_support`` first when it is ``"auto"``.
+
+    Parameters
+    ----------
+    table
+        Normal rows.
+    settings
+        How to learn.
+    n_jobs
+        Threads to use; the result does not depend on it.
+    progress
+        Told the stage, and how much of it is done.
+
+    Returns
+    -------
+    Model
+        Learned from all rows. Its provenance lists what was tried.
+
+    """
+    if settings.min_support != "auto":
+        return learn(table, settings, n_jobs=n_jobs, progress=progress)
+    infer_schema(table, settings)
+    trials = try_grid(table, settings, n_jobs, progress)
+    chosen, notice = choose(trials)
+    model = learn(table, settings, n_jobs=n_jobs, progress=progress, min_support=chosen)
+    notices = model.provenance.notices if notice is None else (*model.provenance.notices, notice)
+    provenance = msgspec.structs.replace(model.provenance, trials=trials, notices=notices)
+    return msgspec.structs.replace(model, settings=settings, provenance=provenance)
+
+
+def try_grid(
+    table: Table, settings: Settings, n_jobs: int, progress: Progress
+) -> tuple[Trial, ...]:
+    """Count for each θ of the grid how many held-out rows break a mined rule."""
+    grid = [each for each in GRID if exact(each) * table.n_rows >= MIN_ROWS]
+    if not grid:
+        return ()
+    shuffled = np.random.default_rng(settings.random_state).permutation(table.n_rows)
+    n_held_out = max(1, int(HELD_OUT * table.n_rows))
+    held_out = table.take(np.sort(shuffled[:n_held_out]))
+    kept = table.take(np.sort(shuffled[n_held_out:]))
+    schema = infer_schema(table, settings)
+    columns = variable_columns(schema, kept)
+    min_supports = [exact(each) for each in grid]
+    progress("choosing θ", 0, len(grid))
+    found = find_predicates(schema, columns, settings, min_supports, n_jobs, be_silent)
+    trials = []
+    for done, (each, predicates) in enumerate(zip(grid, found, strict=True), 1):
+        model = mine_model(kept, schema, predicates, settings, exact(each), n_jobs, be_silent)
+        broken = Scorer(model).breaks_mined_rule(held_out, n_jobs)
+        trials.append(Trial(each, int(broken.sum()), n_held_out))
+        progress("choosing θ", done, len(grid))
+    return tuple(trials)
+
+
+def choose(trials: tuple[Trial, ...]) -> tuple[float, str | None]:
+    """Choose θ, with a notice where the 1 % rule cannot be followed.
+
+    >>> choose((Trial(0.02, 0, 100), Trial(0.01, 0, 100), Trial(0.005, 3, 100)))
+    (0.01, None)
+    """
+    if not trials:
+        return GRID[0], (
+            f"There are too few rows to choose min_support (fewer than {MIN_ROWS} would support a "
+            f"rule); {GRID[0]} was taken."
+        )
+    passing = [trial for trial in trials if trial.rate < MAX_RATE]
+    if passing:
+        return min(trial.min_support for trial in passing), None
+    best = min(trials, key=lambda trial: (trial.n_broken, -trial.min_support))
+    return best.min_support, (
+        f"No min_support keeps the false-positive rate on held-out rows below "
+        f"{MAX_RATE:.0%}; {best.min_support} with {best.rate:.1%} was taken."
+    )
