@@ -80,30 +80,68 @@ def partners(r, T, group, least):
 
 
 @jit
-def project(chosen, T, mask):
-    """Keep only the rows in `mask`, packed anew."""
+def rows_in(words):
+    """List the rows whose bit is set."""
     n = np.int64(0)
-    for i in range(mask.size):
-        n += popcount(mask[i])
-    at_word = np.empty(n, np.int32)
-    at_bit = np.empty(n, np.uint64)
+    for w in range(words.size):
+        n += popcount(words[w])
+    rows = np.empty(n, np.int64)
     n = 0
-    for i in range(mask.size):
-        word = mask[i]
-        for bit in range(64):
-            if (word >> np.uint64(bit)) & np.uint64(1):
-                at_word[n] = i
-                at_bit[n] = np.uint64(bit)
-                n += 1
-    out = np.zeros((chosen.size, (n + 63) // 64), np.uint64)
+    for w in range(words.size):
+        left = words[w]
+        while left:
+            lowest = left & (~left + np.uint64(1))
+            rows[n] = 64 * w + popcount(lowest - np.uint64(1))
+            left ^= lowest
+            n += 1
+    return rows
+
+
+@jit
+def transpose(T, n_rows):
+    """List for each row the predicates that are true in it: where its list starts, and all lists."""
+    start = np.zeros(n_rows + 1, np.int64)
+    for p in range(T.shape[0]):
+        for row in rows_in(T[p]):
+            start[row + 1] += 1
+    for row in range(n_rows):
+        start[row + 1] += start[row]
+    items = np.empty(start[n_rows], np.int32)
+    place = start[:-1].copy()
+    for p in range(T.shape[0]):
+        for row in rows_in(T[p]):
+            items[place[row]] = p
+            place[row] += 1
+    return start, items
+
+
+@jit
+def partners_by_rows(r, T, group, least, start, items):
+    """Do what `partners` does by walking the rows of `r`: quicker where there are few."""
+    together = np.zeros(T.shape[0], np.int64)
+    for row in rows_in(T[r]):
+        for i in range(start[row], start[row + 1]):
+            together[items[i]] += 1
+    found = np.empty(T.shape[0] - r, np.int32)
+    n_found = 0
+    for p in range(r + 1, T.shape[0]):
+        if group[p] != group[r] and together[p] >= least:
+            found[n_found] = p
+            n_found += 1
+    return found[:n_found].copy()
+
+
+@jit
+def project(chosen, T, rows):
+    """Keep only some rows, packed anew."""
+    out = np.zeros((chosen.size, (rows.size + 63) // 64), np.uint64)
     for j in range(chosen.size):
         source = T[chosen[j]]
         target = out[j]
-        for i in range(n):
-            target[i >> 6] |= ((source[at_word[i]] >> at_bit[i]) & np.uint64(1)) << np.uint64(
-                i & 63
-            )
-    return out, n
+        for i in range(rows.size):
+            bit = (source[rows[i] >> 6] >> np.uint64(rows[i] & 63)) & np.uint64(1)
+            target[i >> 6] |= bit << np.uint64(i & 63)
+    return out
 
 
 @jit
@@ -117,10 +155,13 @@ def grown(found, n_found):
 
 
 @jit
-def with_rarest_in_antecedent(r, level, chosen, T, F, group, least, implied, max_nodes, max_found):
+def with_rarest_in_antecedent(
+    r, level, chosen, T, F, known, group, least, implied, max_nodes, max_found
+):
     """Find the rules ``A ⇒ p`` with `level` predicates in ``A``, the rarest of all being ``r ∈ A``.
 
-    `implied` holds the consequents of single predicates; they are not found again here.
+    `known` says that no predicate is unknown in any row. `implied` holds the consequents of single
+    predicates; they are not found again here.
 
     Returns
     -------
@@ -129,9 +170,10 @@ def with_rarest_in_antecedent(r, level, chosen, T, F, group, least, implied, max
     """
     found = np.empty((16, level + 2), np.int64)
     n_found, nodes, more = 0, np.int64(0), False
-    own, n_rows = project(chosen, T, T[r])
-    wrong, _ = project(chosen, F, T[r])
-    n = chosen.size
+    rows = rows_in(T[r])
+    own = project(chosen, T, rows)
+    wrong = ~own if known else project(chosen, F, rows)
+    n, n_rows = chosen.size, rows.size
     R = np.zeros((level + 1, own.shape[1]), np.uint64)
     for i in range(n_rows):
         R[1, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
@@ -158,7 +200,9 @@ def with_rarest_in_antecedent(r, level, chosen, T, F, group, least, implied, max
                 ext, opn = extends[depth, i], opens[depth, i]
                 nodes += 1
                 if depth == level:
-                    more = more or ext
+                    if ext and not more:
+                        together = count_and(R[depth], own[p])
+                        more = least <= together < size[depth]
                     if opn and not meets(R[depth], wrong[p]):
                         together = count_and(R[depth], own[p])
                         if together >= least:

@@ -9,6 +9,7 @@ and no special tree for multiple minimum supports is needed. `docs/method.md` ha
 Antecedents are searched by length, so that stopping at the budget means "complete up to length k".
 """
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -24,8 +25,9 @@ from truism.bits import Words, count
 from truism.progress import Advance, stand_still
 
 MAX_NODES = 100_000_000
-MAX_RULES = 200_000
-_BATCH = 64
+MAX_RULES = 1_000_000
+MAX_TRANSPOSED = 1 << 26  # entries of the list of predicates by row; above, only bits are used
+_BATCH = 256
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -135,11 +137,11 @@ def mine(
             complete_to = length
     if complete_to == longest or not len(by_count):
         complete_to = max_predicates - 1
-    rules = [
-        UnitRule(tuple(sorted(by_count[row[2:]].tolist())), int(by_count[row[0]]), int(row[1]))
-        for level in levels
-        for row in level
-    ]
+    rules: list[UnitRule] = []
+    for level in levels:
+        antecedents = np.sort(by_count[level[:, 2:]], axis=1).tolist()
+        consequents = by_count[level[:, 0]].tolist()
+        rules += map(UnitRule, map(tuple, antecedents), consequents, level[:, 1].tolist())
     return Mined(tuple(sorted(rules)), complete_to, search.n_nodes)
 
 
@@ -164,6 +166,15 @@ class _Search:
         self.n_rules = 0
         self.implied = np.zeros((len(true), len(true)), np.bool_)
         self.partners: dict[int, NDArray[np.int32]] = {}
+        self.sizes = count(true)
+        # Whether every predicate is true or false in every row that has any.
+        either = true | false
+        self.known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
+        total = int(self.sizes.sum())
+        self.by_row = None
+        if 0 < total <= MAX_TRANSPOSED:
+            self.by_row = _mining_kernels.transpose(true, 64 * true.shape[1])
+            self.per_row = total / (64 * true.shape[1])
         # Predicates for which longer antecedents may exist, on either side of the arrow.
         self.open_inside = list(range(len(true)))
         self.open_outside = list(range(len(true)))
@@ -186,8 +197,11 @@ class _Search:
         with ThreadPoolExecutor(self.n_jobs) as pool:
             for start in range(0, len(rarest), _BATCH):
                 batch = rarest[start : start + _BATCH]
-                jobs = ((r, length, r in inside, r in outside) for r in batch)
-                for r, found, visited, more in pool.map(lambda job: self._one(*job), jobs):
+                jobs = [(r, length, r in inside, r in outside) for r in batch]
+                share = -(-len(jobs) // (4 * self.n_jobs))
+                parts = [jobs[i : i + share] for i in range(0, len(jobs), share)]
+                searched = pool.map(lambda part: [self._one(*job) for job in part], parts)
+                for r, found, visited, more in itertools.chain.from_iterable(searched):
                     rows += found
                     nodes += visited
                     n_found += sum(map(len, found))
@@ -214,13 +228,22 @@ class _Search:
         """Search the rules in which `r` is the rarest predicate, on both sides of the arrow."""
         least = self.least[r]
         if r not in self.partners:
-            self.partners[r] = self.kernels.partners(r, self.true, self.group, least)
+            self.partners[r] = self._partners(r, least)
         chosen = self.partners[r]
         limits = (self.budget.max_nodes, self.budget.max_rules)
         found, nodes, more = [], 0 if length > 1 else len(self.true) - r, [False, False]
         if inside and len(chosen):
             rows, visited, more[0] = self.kernels.with_rarest_in_antecedent(
-                r, length, chosen, self.true, self.false, self.group, least, self.implied, *limits
+                r,
+                length,
+                chosen,
+                self.true,
+                self.false,
+                self.known,
+                self.group,
+                least,
+                self.implied,
+                *limits,
             )
             found.append(rows)
             nodes += visited
@@ -231,6 +254,16 @@ class _Search:
             found.append(rows)
             nodes += visited
         return r, found, nodes, (more[0], more[1])
+
+    def _partners(self, r: int, least: int) -> NDArray[np.int32]:
+        """List the predicates that may stand in a rule beside `r`, by the cheaper of two ways."""
+        n_others, width = len(self.true) - r, self.true.shape[1]
+        by_bits = n_others * min(int(self.sizes[r]), width) / 12
+        if self.by_row is not None and self.sizes[r] * self.per_row < by_bits:
+            found = self.kernels.partners_by_rows(r, self.true, self.group, least, *self.by_row)
+        else:
+            found = self.kernels.partners(r, self.true, self.group, least)
+        return found  # type: ignore[no-any-return]
 
     def _minimal(
         self, found: NDArray[np.int64], shorter: list[NDArray[np.int64]]

@@ -108,11 +108,23 @@ def _out_of_range(name: str, constraint: str, value: Any) -> ParameterError:
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One value of θ that was tried, and how many held-out rows broke a mined rule."""
+    """One value of θ that was tried, and how many held-out rows broke a mined rule.
+
+    Parameters
+    ----------
+    min_support
+        The value.
+    n_broken, n_held_out
+        Held-out rows that broke a mined rule, and all of them.
+    complete_to
+        The antecedent length up to which the budget allowed to mine; at 0 nothing was mined, and
+        the trial says nothing.
+    """
 
     min_support: float
     n_broken: int
     n_held_out: int
+    complete_to: int
 
     @property
     def rate(self) -> float:

@@ -122,9 +122,10 @@ def _from_mapping(data: Mapping[Any, Any]) -> Table:
     _check_names(list(data))
     columns = []
     for name, values in data.items():
-        if values is None or np.isscalar(values) or not hasattr(values, "__len__"):
-            values = [values]
-        columns.append(_column(name, _arrow(name, values)))
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            columns.append(_single(name, values))
+        else:
+            columns.append(_column(name, _arrow(name, values)))
     return _assemble(columns)
 
 
@@ -218,6 +219,18 @@ def _arrow(name: str, values: Any) -> pa.Array:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise _mixed(name) from None
+
+
+def _single(name: str, value: Any) -> Column:
+    """Make a column of one row; the common types without a detour, since one row must be quick."""
+    if isinstance(value, str):
+        return Column(name, "text", np.zeros(1, np.int32), None, (value,))
+    if isinstance(value, bool | np.bool_):
+        return Column(name, "boolean", np.array([value], np.bool_))
+    if isinstance(value, float | np.floating):
+        missing = np.array([True]) if value != value else None
+        return Column(name, "number", np.array([value], np.float64), missing)
+    return _column(name, _arrow(name, [value]))
 
 
 def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:

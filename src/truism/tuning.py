@@ -80,7 +80,7 @@ def try_grid(
     for done, (each, predicates) in enumerate(zip(grid, found, strict=True), 1):
         model = mine_model(kept, schema, predicates, settings, exact(each), n_jobs, be_silent)
         broken = Scorer(model).breaks_mined_rule(held_out, n_jobs)
-        trials.append(Trial(each, int(broken.sum()), n_held_out))
+        trials.append(Trial(each, int(broken.sum()), n_held_out, model.provenance.complete_to))
         progress("choosing θ", done, len(grid))
     return tuple(trials)
 
@@ -88,7 +88,7 @@ def try_grid(
 def choose(trials: tuple[Trial, ...]) -> tuple[float, str | None]:
     """Choose θ, with a notice where the 1 % rule cannot be followed.
 
-    >>> choose((Trial(0.02, 0, 100), Trial(0.01, 0, 100), Trial(0.005, 3, 100)))
+    >>> choose((Trial(0.02, 0, 100, 4), Trial(0.01, 0, 100, 4), Trial(0.005, 3, 100, 4)))
     (0.01, None)
     """
     if not trials:
@@ -96,6 +96,7 @@ def choose(trials: tuple[Trial, ...]) -> tuple[float, str | None]:
             f"There are too few rows to choose min_support (fewer than {MIN_ROWS} would support a "
             f"rule); {GRID[0]} was taken."
         )
+    trials = tuple(trial for trial in trials if trial.complete_to > 0) or trials[:1]
     passing = [trial for trial in trials if trial.rate < MAX_RATE]
     if passing:
         return min(trial.min_support for trial in passing), None

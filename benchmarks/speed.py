@@ -1,0 +1,249 @@
+"""Speed, memory and growth of truism; every claim is a ratio of two things measured in one run.
+
+    python -m benchmarks.speed [--only NAME ...] [--out FILE]
+
+Each measurement runs in a process of its own, so that peak memory is its own, too.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+MEGA = 1 << 20
+
+
+def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
+    """A plant-shaped table: sensors, their changes, and actuators."""
+    from truism.plant import ACTUATORS, SENSORS, simulate
+    from truism.table import as_table
+
+    length = min(n_rows, 100_000)
+    recorded = simulate(length, seed=seed).columns
+    copies = -(-n_rows // length)
+    rng = np.random.default_rng(seed)
+    columns = {}
+    for sensor in [each.tag for each in SENSORS][: (n_continuous + 1) // 2]:
+        values = np.tile(recorded[sensor], copies)[:n_rows]
+        if copies > 1:  # repeated rows would be too easy
+            values = values + rng.normal(scale=1e-3 * values.std(), size=n_rows).round(4)
+        columns[sensor] = values
+        columns[f"Δ{sensor}"] = np.diff(values, prepend=values[0])
+    columns = dict(list(columns.items())[:n_continuous])
+    for actuator in [each.tag for each in ACTUATORS][:n_categorical]:
+        columns[actuator] = np.tile(recorded[actuator], copies)[:n_rows]
+    return as_table(columns)
+
+
+def wide_table(n_rows, n_columns, seed=0):
+    """Correlated continuous columns, as many as wanted."""
+    from truism.table import as_table
+
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n_rows, 8))
+    mixed = hidden @ rng.normal(size=(8, n_columns)) + 0.1 * rng.normal(size=(n_rows, n_columns))
+    return as_table(mixed)
+
+
+def warm_up():
+    from truism.learning import learn
+
+    learn(plant_table(2_000), min_support=0.05)
+
+
+def timed(work, repeat=1):
+    best = float("inf")
+    for _ in range(repeat):
+        started = time.perf_counter()
+        result = work()
+        best = min(best, time.perf_counter() - started)
+    return best, result
+
+
+def peak_mib():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def learning():
+    """Learning 99,360 × 65 against scikit-learn's exact trees for the same targets."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    from truism.learning import learn
+    from truism.schema import Numeric
+
+    warm_up()
+    table = plant_table(99_360)
+    before = peak_mib()
+    ours, model = timed(lambda: learn(table, min_support=0.01, n_jobs=os.cpu_count()))
+    grown = peak_mib() - before
+    column_of = table.column_of()
+    numeric = [v.name for v in model.schema.variables if isinstance(v, Numeric)]
+    others = [v.name for v in model.schema.variables if not isinstance(v, Numeric)]
+    matrix = np.column_stack([column_of[name].values for name in numeric])
+    leaf = int(0.01 * table.n_rows) + 1
+    sampled = {"regressors": numeric[::10], "classifiers": others[::5]}
+    theirs = 0.0
+    for kind, names in sampled.items():
+        spent = 0.0
+        for name in names:
+            inputs = matrix[:, [i for i, other in enumerate(numeric) if other != name]]
+            tree = (
+                DecisionTreeRegressor(min_samples_leaf=leaf)
+                if kind == "regressors"
+                else DecisionTreeClassifier(criterion="entropy", min_samples_leaf=leaf)
+            )
+            spent += timed(lambda t=tree, x=inputs, n=name: t.fit(x, column_of[n].values))[0]
+        theirs += spent / len(names) * len(numeric if kind == "regressors" else others)
+    cells = table.n_rows * len(table.columns) * 8 / MEGA
+    return {
+        "rows x columns": f"{table.n_rows:,} x {len(table.columns)}",
+        "truism, trees and mining (s)": round(ours, 2),
+        "rules": len(model.rules),
+        "scikit-learn trees alone (s, every 10th and 5th target, scaled)": round(theirs, 1),
+        "times faster (30 wanted)": round(theirs / ours, 1),
+        "peak extra memory / table (3 allowed)": round(grown / cells, 2),
+    }
+
+
+def scoring():
+    """Scoring a million rows against IsolationForest, and one row alone."""
+    from sklearn.ensemble import IsolationForest
+
+    from truism.learning import learn
+    from truism.schema import Numeric, numbers
+    from truism.scoring import Scorer
+    from truism.table import as_table
+
+    table = plant_table(99_360)
+    model = learn(table, min_support=0.01, n_jobs=os.cpu_count())
+    scorer = Scorer(model)
+    million = plant_table(1_000_000, seed=2)
+    before = peak_mib()
+    ours, scores = timed(lambda: scorer.score(million, os.cpu_count()))
+    grown = peak_mib() - before - scores.nbytes / MEGA
+    names = [v.name for v in model.schema.variables if isinstance(v, Numeric)]
+    training, testing = table.column_of(), million.column_of()
+    forest = IsolationForest(random_state=0, n_jobs=os.cpu_count()).fit(
+        np.column_stack([numbers(training[name]) for name in names])
+    )
+    matrix = np.column_stack([numbers(testing[name]) for name in names])
+    theirs, _ = timed(lambda: forest.score_samples(matrix))
+    row = {column.name: column.cell(7) for column in million.columns}
+    scorer.score(as_table(row))
+    alone, _ = timed(lambda: scorer.score(as_table(row)), repeat=50)
+    cells = million.n_rows * len(million.columns) * 8 / MEGA
+    return {
+        "rules": len(model.rules),
+        "truism, 1,000,000 rows (s)": round(ours, 2),
+        "IsolationForest (s)": round(theirs, 2),
+        "ratio (at most 1 wanted)": round(ours / theirs, 3),
+        "rows that break a rule": f"{(scores > 0).mean():.1%}",
+        "one row from a dict (ms, 2 allowed)": round(1000 * alone, 2),
+        "peak extra memory / table (1 allowed)": round(grown / cells, 2),
+    }
+
+
+def rows():
+    """Growth with rows: 50,000 to 800,000."""
+    from truism.learning import learn
+
+    warm_up()
+    found, last = {}, None
+    for n_rows in (50_000, 100_000, 200_000, 400_000, 800_000):
+        table = plant_table(n_rows)
+        spent, _ = timed(lambda t=table: learn(t, min_support=0.01, n_jobs=os.cpu_count()))
+        found[f"{n_rows:,} rows (s)"] = round(spent, 2)
+        if last is not None:
+            found[f"{n_rows:,} rows, times the half (2.2 allowed)"] = round(spent / last, 2)
+        last = spent
+    return found
+
+
+def columns():
+    """Growth with columns: 25 to 200."""
+    from truism.learning import learn
+
+    warm_up()
+    found, last = {}, None
+    for n_columns in (25, 50, 100, 200):
+        table = wide_table(20_000, n_columns)
+        spent, _ = timed(lambda t=table: learn(t, min_support=0.02, n_jobs=os.cpu_count()))
+        found[f"{n_columns} columns (s)"] = round(spent, 2)
+        if last is not None:
+            found[f"{n_columns} columns, times the half (4.5 allowed)"] = round(spent / last, 2)
+        last = spent
+    return found
+
+
+def wide():
+    """Wide tables under the default budget."""
+    from truism.learning import learn
+    from truism.table import as_table
+
+    warm_up()
+    rng = np.random.default_rng(0)
+    chance = np.where(rng.random(1500) < 0.9, rng.uniform(0.97, 0.999, 1500), 0.5)
+    binary = as_table((rng.random((1000, 1500)) < chance).astype(int))
+    spent, model = timed(lambda: learn(binary, min_support=0.05, n_jobs=os.cpu_count()))
+    numeric = wide_table(2_000, 170)
+    numeric_spent, _ = timed(lambda: learn(numeric, min_support=0.01, n_jobs=os.cpu_count()))
+    return {
+        "1,000 x 1,500 binary (s, 60 allowed)": round(spent, 2),
+        "complete up to conditions": model.provenance.complete_to,
+        "2,000 x 170 continuous (s, 10 allowed)": round(numeric_spent, 2),
+    }
+
+
+def start():
+    """Importing, and compiling on a fresh machine."""
+    importing, _ = timed(lambda: _python("import truism"), repeat=5)
+    nothing, _ = timed(lambda: _python("pass"), repeat=5)
+    code = "from benchmarks.speed import warm_up; warm_up()"
+    with tempfile.TemporaryDirectory() as cache:
+        first, _ = timed(lambda: _python(code, NUMBA_CACHE_DIR=cache))
+        second, _ = timed(lambda: _python(code, NUMBA_CACHE_DIR=cache))
+    return {
+        "import truism (s, 0.2 allowed)": round(importing - nothing, 3),
+        "compiling at first use (s, 12 allowed)": round(first - second, 1),
+        "whole process afterwards (s)": round(second, 1),
+    }
+
+
+def _python(code, **environment):
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, **environment})
+
+
+MEASUREMENTS = {work.__name__: work for work in (learning, scoring, rows, columns, wide, start)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", choices=MEASUREMENTS, default=list(MEASUREMENTS))
+    parser.add_argument("--out", type=Path, help="also write the results as JSON")
+    parser.add_argument("--here", choices=MEASUREMENTS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.here:
+        print(json.dumps(MEASUREMENTS[options.here](), ensure_ascii=False))
+        return
+    results = {"machine": f"{platform.machine()}, {os.cpu_count()} cores", "numpy": np.__version__}
+    for name in options.only:
+        command = [sys.executable, "-m", "benchmarks.speed", "--here", name]
+        finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        results[name] = json.loads(finished.stdout)
+        print(f"\n{MEASUREMENTS[name].__doc__}")
+        for label, value in results[name].items():
+            print(f"  {label:<66} {value:>14}", flush=True)
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
