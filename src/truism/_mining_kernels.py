@@ -20,7 +20,7 @@ def popcount(word: Any) -> int:
     return int(word).bit_count()
 
 
-@overload(popcount, inline="always")
+@overload(popcount)
 def _compiled_popcount(word: Any) -> Any:  # noqa: ARG001
     def bit_tricks(word: Any) -> Any:
         x = np.uint64(word)
@@ -58,19 +58,21 @@ def partners(r, T, group, least):
 
     Counting what a predicate loses of `r` lets most of them be given up after a few words.
     """
-    where = np.flatnonzero(T[r])
-    words = T[r][where]
-    allowed = -least
-    for i in range(words.size):
-        allowed += popcount(words[i])
+    where = np.empty(T.shape[1], np.int64)
+    n_words, allowed = 0, -least
+    for w in range(T.shape[1]):
+        if T[r, w]:
+            where[n_words] = w
+            n_words += 1
+            allowed += popcount(T[r, w])
     found = np.empty(T.shape[0] - r, np.int32)
     n_found = 0
     for p in range(r + 1, T.shape[0]):
         if group[p] == group[r]:
             continue
         lost = np.int64(0)
-        for i in range(words.size):
-            lost += popcount(words[i] & ~T[p, where[i]])
+        for i in range(n_words):
+            lost += popcount(T[r, where[i]] & ~T[p, where[i]])
             if lost > allowed:
                 break
         if lost <= allowed:
@@ -150,7 +152,9 @@ def grown(found, n_found):
     if n_found < found.shape[0]:
         return found
     more = np.empty((2 * found.shape[0], found.shape[1]), found.dtype)
-    more[:n_found] = found
+    for i in range(n_found):
+        for j in range(found.shape[1]):
+            more[i, j] = found[i, j]
     return more
 
 
@@ -169,7 +173,7 @@ def with_rarest_in_antecedent(
 
     """
     found = np.empty((16, level + 2), np.int64)
-    n_found, nodes, more = 0, np.int64(0), False
+    n_found, nodes, more = np.int64(0), np.int64(0), False
     rows = rows_in(T[r])
     own = project(chosen, T, rows)
     wrong = ~own if known else project(chosen, F, rows)
@@ -303,13 +307,13 @@ def with_rarest_as_consequent(r, level, chosen, T, F, group, least, max_nodes, m
     every row of ``r`` satisfies stay in play: they may exclude rows outside.
     """
     found = np.empty((16, level + 2), np.int64)
-    n_found, nodes, more = 0, np.int64(0), False
+    n_found, nodes, more = np.int64(0), np.int64(0), False
     n, width = chosen.size, T.shape[1]
     planes = tally(chosen, T, F[r])
     inside = np.empty((level + 1, width), np.uint64)
     outside = np.empty((level + 1, width), np.uint64)
-    inside[0] = T[r]
-    outside[0] = F[r]
+    for w in range(width):
+        inside[0, w], outside[0, w] = T[r, w], F[r, w]
     branches = np.empty((level + 1, n), np.int32)
     n_branches = np.zeros(level + 1, np.int64)
     at = np.zeros(level + 1, np.int64)
@@ -407,3 +411,15 @@ def drop_supersets(found, known, keep):
                     same = same and known[low, j] == key[j]
                 if same:
                     keep[i] = False
+
+
+def exercise() -> None:
+    """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
+    bits = np.ones((2, 1), np.uint64)
+    group, least = np.arange(2), np.int64(1)
+    chosen = partners(0, bits, group, least)
+    partners_by_rows(0, bits, group, least, *transpose(bits, 64))
+    implied = np.zeros((2, 2), np.bool_)
+    with_rarest_in_antecedent(0, 1, chosen, bits, bits, True, group, least, implied, 9, 9)
+    with_rarest_as_consequent(0, 1, chosen, bits, bits, group, least, 9, 9)
+    drop_supersets(np.zeros((1, 3), np.int64), np.zeros((1, 2), np.int64), np.ones(1, np.bool_))

@@ -91,8 +91,9 @@ def split_classes(h, n_bins, xlogx, min_leaf):
         for b in range(n_bins[f]):
             for k in range(total.size):
                 total[k] += h[f, b, k]
-        n, node = total.sum(), np.int64(0)
+        n, node = np.int64(0), np.int64(0)
         for k in range(total.size):
+            n += total[k]
             node += xlogx[total[k]]
         left, x_left, x_right = np.int64(0), np.int64(0), node
         for b in range(n_bins[f] - 1):
@@ -213,7 +214,11 @@ def grow_tree(
     yet divided by the number of rows.
 
     """
-    shape = (binned.shape[1], n_bins.max() + 1, max(1, n_classes)) if tabulate else (1, 1, 1)
+    width = 0
+    for f in range(n_bins.size):
+        width = max(width, n_bins[f] + 1)
+    shape = (n_bins.size, width, max(1, n_classes)) if tabulate else (1, 1, 1)
+    plus, minus = np.int64(1), np.int64(-1)
     scratch = np.zeros(shape, np.int64)
     nothing = np.zeros((0, 0, 0), np.int64)
     stack = [(rows, nothing, 0, min_leaves.size)]
@@ -227,7 +232,7 @@ def grow_tree(
             else:
                 h = scratch
                 h[:] = 0
-            add_rows(h, binned, node, target, n_classes, 1)
+            add_rows(h, binned, node, target, n_classes, plus)
         while first < last and node.size >= 2 * min_leaves[first]:
             while node.size < 2 * min_leaves[last - 1]:
                 last -= 1
@@ -252,19 +257,28 @@ def grow_tree(
             # A large child inherits its histogram: the parent's less those of all other rows.
             if tabulate and larger.size >= max(shape[1], 2 * min_leaves[first]):
                 h_larger = h.copy() if shared < last else h
-                add_rows(h_larger, binned, neither, target, n_classes, -1)
+                add_rows(h_larger, binned, neither, target, n_classes, minus)
                 if smaller.size >= max(shape[1], 2 * min_leaves[first]):
                     h_smaller = np.zeros(shape, np.int64)
-                    add_rows(h_smaller, binned, smaller, target, n_classes, 1)
+                    add_rows(h_smaller, binned, smaller, target, n_classes, plus)
                     h_larger -= h_smaller
                 else:
-                    add_rows(h_larger, binned, smaller, target, n_classes, -1)
+                    add_rows(h_larger, binned, smaller, target, n_classes, minus)
             if larger.size >= 2 * min_leaves[first]:
                 stack.append((larger, h_larger, first, shared))
             if smaller.size >= 2 * min_leaves[first]:
                 stack.append((smaller, h_smaller, first, shared))
             first = shared
-    out = np.empty((len(splits) - 1, 4), np.int64)
-    for i in range(1, len(splits)):
-        out[i - 1, 0], out[i - 1, 1], out[i - 1, 2], out[i - 1, 3] = splits[i]
-    return out, np.array(gains[1:])
+    found = np.empty((len(gains) - 1, 4), np.int64)
+    worth = np.empty(len(gains) - 1)
+    for i in range(1, len(gains)):
+        found[i - 1, 0], found[i - 1, 1], found[i - 1, 2], found[i - 1, 3] = splits[i]
+        worth[i - 1] = gains[i]
+    return found, worth
+
+
+def exercise() -> None:
+    """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
+    whole = np.zeros(1, np.int64)
+    rows = np.zeros(1, np.int32)
+    grow_tree(np.zeros((1, 1), np.uint16), whole + 1, whole, 1, whole + 1, rows, whole, 0, -1, True)

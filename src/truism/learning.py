@@ -1,9 +1,9 @@
 """From a table to a model at a given θ: the whole method in a few lines."""
 
+import functools
 import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -98,13 +98,18 @@ def find_predicates(
     progress: Progress,
 ) -> list[list[Predicate]]:
     """Find the predicates worth mining for several values of θ at once (KDD'23, section 4.1)."""
+    progress("compiling", 0, 1)
+    _load_compiled_code()
+    progress("compiling", 1, 1)
     n_rows = len(columns[0].values)
     exceeds = [Exceeds(min_support, n_rows) for min_support in min_supports]
     if settings.cutoffs == "tree":
         binned = bin_columns(schema, columns, min(min_supports), n_jobs)
         leaves = sorted({each.least for each in exceeds})
         progress("trees", 0, len(schema.variables))
-        proposals = propose(binned, schema, columns, leaves, n_jobs, partial(progress, "trees"))
+        proposals = propose(
+            binned, schema, columns, leaves, n_jobs, functools.partial(progress, "trees")
+        )
         numeric = [
             tree_intervals(binned.bins, proposals[leaves.index(each.least)], each)
             for each in exceeds
@@ -115,6 +120,15 @@ def find_predicates(
         sorted([*found, *categories(schema, columns, each)], key=order)
         for found, each in zip(numeric, exceeds, strict=True)
     ]
+
+
+@functools.cache
+def _load_compiled_code() -> None:
+    """Compile the kernels on a machine's first use; later processes load them from the cache."""
+    from truism import _mining_kernels, _tree_kernels
+
+    _tree_kernels.exercise()
+    _mining_kernels.exercise()
 
 
 def mine_model(
@@ -139,7 +153,7 @@ def mine_model(
         max_predicates=settings.max_predicates,
         budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
         n_jobs=n_jobs,
-        advance=partial(progress, "mining"),
+        advance=functools.partial(progress, "mining"),
     )
     rules = [*merge_units(mined.rules, predicates), *univariate_rules(schema, table.n_rows)]
     counted = tuple(

@@ -75,7 +75,7 @@ def try_grid(
     columns = variable_columns(schema, kept)
     min_supports = [exact(each) for each in grid]
     progress("choosing θ", 0, len(grid))
-    found = find_predicates(schema, columns, settings, min_supports, n_jobs, be_silent)
+    found = find_predicates(schema, columns, settings, min_supports, n_jobs, progress)
     trials = []
     for done, (each, predicates) in enumerate(zip(grid, found, strict=True), 1):
         model = mine_model(kept, schema, predicates, settings, exact(each), n_jobs, be_silent)
