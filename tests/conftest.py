@@ -1,0 +1,66 @@
+"""Fixtures, and how Hypothesis runs: without deadlines, and the same way every time in CI."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, settings
+
+from truism.learning import learn
+from truism.table import as_table
+
+settings.register_profile(
+    "truism",
+    deadline=None,
+    max_examples=int(os.environ.get("TRUISM_EXAMPLES", "60")),
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+settings.load_profile("truism")
+
+
+def _as_array(columns):
+    kinds = {type(value) for column in columns.values() for value in column}
+    if kinds <= {int, float, bool}:
+        return np.array(list(zip(*columns.values(), strict=True)))
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+
+
+LIBRARIES = {
+    "dict": dict,
+    "numpy": _as_array,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
+
+
+@pytest.fixture(params=LIBRARIES, scope="session")
+def to_library(request):
+    """Turn a dict of lists into a table of each library in turn.
+
+    NumPy has no names; its columns are called x0, x1, …, so tests name theirs so, too.
+    """
+    return LIBRARIES[request.param]
+
+
+@pytest.fixture(scope="session")
+def pumps():
+    """Return a small plant: two pumps, a flow that follows one of them, a level, a missing value."""
+    n = 200
+    on = [i % 4 < 2 for i in range(n)]
+    return {
+        "P101": ["on" if each else "off" for each in on],
+        "P102": [i % 3 for i in range(n)],
+        "FIT201": [2.4 + (i % 10) / 50 if each else (i % 7) / 100 for i, each in enumerate(on)],
+        "LIT301": [None if i == 7 else 500.0 + (i * 37) % 101 for i in range(n)],
+        "auto": [i % 8 != 0 for i in range(n)],
+    }
+
+
+@pytest.fixture(scope="session")
+def model(pumps):
+    return learn(as_table(pumps), min_support=0.1, support_ratio=0.5)

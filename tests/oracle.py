@@ -1,0 +1,333 @@
+"""The method again, by brute force and to the letter; only value types come from the library.
+
+A table is a dict from names to lists of Python values, None where one is missing; a row is a dict
+from names to values. Functions bear the names of the ones they check. Nothing here is fast, and
+nothing here shares an idea with what it checks beyond the paper (KDD'23) and its definitions.
+"""
+
+import itertools
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+from truism.mining import UnitRule
+from truism.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.rules import Rule
+from truism.schema import Categorical
+
+# --- predicates -----------------------------------------------------------------------------------
+
+
+def rows_of(table):
+    names = list(table)
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
+
+
+def is_missing(value):
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def holds(predicate, row):
+    """True, False, or None where it cannot be known (Kleene's logic)."""
+    if isinstance(predicate, AnyOf):
+        parts = [holds(part, row) for part in predicate.parts]
+        return True if True in parts else None if None in parts else False
+    value = row[predicate.variable]
+    if isinstance(predicate, Present):
+        return not is_missing(value)
+    if is_missing(value):
+        return None
+    if isinstance(predicate, OneOf):
+        return any(value == state for state in predicate.values)
+    if isinstance(predicate, Range):
+        return predicate.low <= value <= predicate.high
+    if math.isinf(value):
+        return None
+    return predicate.low <= value < predicate.high
+
+
+def evaluate(predicates, table):
+    """Truth values, predicates × rows."""
+    rows = rows_of(table)
+    return [[holds(predicate, row) for row in rows] for predicate in predicates]
+
+
+# --- algorithm 1 ----------------------------------------------------------------------------------
+
+
+def text_of(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def categories(table, min_support):
+    """KDD'23, algorithm 1, line by line; `table` holds the categorical variables only."""
+    rows = rows_of(table)
+
+    def support(parts):
+        held = sum(any(row[name] == value for name, value in parts) for row in rows)
+        return Fraction(held, len(rows))
+
+    found, rare = [], []
+    for name in sorted(table):
+        seen = {value for value in table[name] if not is_missing(value)}
+        if len(seen) < 2:
+            continue  # a constant keeps only its univariate rule
+        for value in sorted(seen, key=text_of):
+            if support([(name, value)]) > min_support:
+                found.append(OneOf(name, (value,)))
+            else:
+                rare.append((name, value))
+    k = 0
+    for j in range(1, len(rare)):
+        if support(rare[k : j + 1]) > min_support:
+            if support(rare[j + 1 :]) > min_support:
+                found.append(_join(rare[k : j + 1]))
+                k = j + 1
+            else:
+                found.append(_join(rare[k:]))
+                break
+    return found
+
+
+def _join(parts):
+    values_of = {}
+    for name, value in parts:
+        values_of.setdefault(name, []).append(value)
+    sets = tuple(OneOf(name, tuple(values)) for name, values in values_of.items())
+    return sets[0] if len(sets) == 1 else AnyOf(sets)
+
+
+# --- algorithm 2 ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Split:
+    """A node's split: what is below `above` goes left."""
+
+    gain: float
+    variable: str
+    below: float
+    above: float
+
+
+class Ambiguous(Exception):
+    """Two different splits are equally good within rounding; no order of ties can be expected."""
+
+
+def grow_tree(table, target, regress, min_leaf, skip=None):
+    """Every internal node's split of an exact decision tree with leaves of at least `min_leaf`."""
+    n = len(target)
+    rows = [i for i in range(n) if not is_missing(target[i])]
+    if regress:
+        target = _standardised(target)
+    splits, stack = [], [rows]
+    while stack:
+        node = stack.pop()
+        best = _best_split(table, target, regress, min_leaf, node, n, skip)
+        if best is None:
+            continue
+        splits.append(best)
+        column = table[best.variable]
+        present = [i for i in node if not is_missing(column[i])]
+        stack.append([i for i in present if column[i] < best.above])
+        stack.append([i for i in present if column[i] >= best.above])
+    return splits
+
+
+def _standardised(target):
+    present = [Fraction(value) for value in target if not is_missing(value)]
+    mean = sum(present) / len(present)
+    variance = sum((value - mean) ** 2 for value in present) / len(present)
+    std = Fraction(math.sqrt(variance))
+    return [None if is_missing(value) else (Fraction(value) - mean) / std for value in target]
+
+
+def _impurity(values, regress):
+    if not values:
+        return 0.0
+    if regress:
+        mean = sum(values) / len(values)
+        return float(sum((value - mean) ** 2 for value in values) / len(values))
+    shares = [count / len(values) for count in Counter(values).values()]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+def _best_split(table, target, regress, min_leaf, node, n, skip):
+    found = []
+    for name in sorted(table):
+        if name == skip:
+            continue
+        column = table[name]
+        values = sorted({value for value in column if not is_missing(value)})
+        present = [i for i in node if not is_missing(column[i])]
+        for below, above in itertools.pairwise(values):
+            left = [target[i] for i in present if column[i] < above]
+            right = [target[i] for i in present if column[i] >= above]
+            if min(len(left), len(right)) < min_leaf:
+                continue
+            whole = left + right
+            gain = (
+                len(whole)
+                / n
+                * (
+                    _impurity(whole, regress)
+                    - len(left) / len(whole) * _impurity(left, regress)
+                    - len(right) / len(whole) * _impurity(right, regress)
+                )
+            )
+            shape = frozenset(_shape(side, regress) for side in (left, right))
+            found.append((gain, shape, Split(gain, name, below, above)))
+    if not found:
+        return None
+    most = max(gain for gain, _, _ in found)
+    tolerance = 1e-4 / n
+    equals = [each for each in found if each[0] > most - tolerance]
+    if most <= tolerance:
+        if most <= 1e-12:
+            return None
+        raise Ambiguous
+    if len({shape for _, shape, _ in equals}) > 1:
+        raise Ambiguous
+    return min((each[2] for each in equals), key=lambda split: (split.variable, split.above))
+
+
+def _shape(side, regress):
+    if regress:
+        return (len(side), sum(side))
+    return (len(side), tuple(sorted(Counter(side).items(), key=str)))
+
+
+def choose_cuts(values, proposals, min_support, n_rows):
+    """Keep cut-offs in the order given while both intervals made by each keep their support."""
+    kept = []
+    for cut in proposals:
+        edges = sorted([-math.inf, *kept, math.inf])
+        if cut in kept:
+            continue
+        low = max(edge for edge in edges if edge < cut)
+        high = min(edge for edge in edges if edge > cut)
+        below = sum(low <= value < cut for value in values)
+        above = sum(cut <= value < high for value in values)
+        if min(below, above) > min_support * n_rows:
+            kept.append(cut)
+    return sorted(kept)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def _masks(truths):
+    """Rows as bits of a whole number, for true and for false."""
+    return tuple(
+        [sum(1 << i for i, each in enumerate(truth) if each is wanted) for truth in truths]
+        for wanted in (True, False)
+    )
+
+
+def _admits(members, together, true, n_rows, min_support, support_ratio):
+    rarest = min(true[p].bit_count() for p in members)
+    least = max(min_support * n_rows, support_ratio * rarest)
+    return together.bit_count() > least
+
+
+def admitted_rules(truths, variables, min_support, support_ratio, max_predicates):
+    """Every ``S1 ⇒ S2`` that section 3 of the paper admits, as (S1, S2, count)."""
+    true, false = _masks(truths)
+    n_rows = len(truths[0]) if truths else 0
+    found = []
+    for size in range(2, max_predicates + 1):
+        for members in itertools.combinations(range(len(truths)), size):
+            if len({variables[p] for p in members}) < size:
+                continue
+            together = -1
+            for p in members:
+                together &= true[p]
+            if not _admits(members, together, true, n_rows, min_support, support_ratio):
+                continue
+            for n_left in range(1, size):
+                for left in itertools.combinations(members, n_left):
+                    right = tuple(p for p in members if p not in left)
+                    condition = -1
+                    for p in left:
+                        condition &= true[p]
+                    if not any(condition & false[p] for p in right):
+                        found.append((left, right, together.bit_count()))
+    return found
+
+
+def mine(truths, variables, min_support, support_ratio, max_predicates):
+    """The admitted rules with one consequent and no admitted rule with a smaller antecedent."""
+    units = [
+        (set(left), right[0], count)
+        for left, right, count in admitted_rules(
+            truths, variables, min_support, support_ratio, max_predicates
+        )
+        if len(right) == 1
+    ]
+    claims = {}
+    for left, right, _ in units:
+        claims.setdefault(right, []).append(left)
+    return sorted(
+        UnitRule(tuple(sorted(left)), right, count)
+        for left, right, count in units
+        if not any(other < left for other in claims[right])
+    )
+
+
+def univariate_rules(variables, n_rows):
+    """KDD'23, section 4.3, and the presence of what was never missing."""
+    found = set()
+    for variable in variables:
+        if isinstance(variable, Categorical):
+            seen = OneOf(variable.name, variable.values)
+        else:
+            seen = Range(
+                variable.name,
+                min(variable.mean - 3 * variable.std, variable.low),
+                max(variable.mean + 3 * variable.std, variable.high),
+            )
+        found.add(Rule((), (seen,), n_rows - variable.n_missing))
+        if variable.n_missing == 0:
+            found.add(Rule((), (Present(variable.name),), n_rows))
+    return found
+
+
+# --- the score ------------------------------------------------------------------------------------
+
+
+def g(predicate, row, std_of):
+    """The degree of violation (KDD'23, section 5.1), within the bounds that the design decides."""
+    if holds(predicate, row) is not False:
+        return 0.0
+    if isinstance(predicate, OneOf | AnyOf | Present):
+        return 1.0
+    value, std = row[predicate.variable], std_of[predicate.variable]
+    if std == 0:
+        return 1.0
+    if value < predicate.low:
+        distance = predicate.low - value
+    else:
+        distance = value - predicate.high
+    return min(max(distance / std, 1e-12), 1e6)
+
+
+def is_violated(rule, row):
+    return all(holds(each, row) is True for each in rule.antecedent) and any(
+        holds(each, row) is False for each in rule.consequents
+    )
+
+
+def f(rule, row, std_of, n_rows):
+    """The score that a violated rule adds; univariate rules have support 1."""
+    support = rule.count / n_rows if rule.antecedent else 1.0
+    return support * sum(g(each, row, std_of) for each in rule.consequents)
+
+
+def score(rules, row, std_of, n_rows):
+    """KDD'23, algorithm 3."""
+    return sum(f(rule, row, std_of, n_rows) for rule in rules if is_violated(rule, row))

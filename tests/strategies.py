@@ -1,0 +1,128 @@
+"""What Hypothesis draws: truth tables, tables of mixed columns, predicates, rule sets, settings."""
+
+import math
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from truism.model import Settings
+from truism.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.rules import Rule
+
+HOSTILE_NAMES = (
+    " and ",
+    "rock and roll",
+    "a or b",
+    "x <= 3",
+    "x=1",
+    'say "hi"',
+    "it's",
+    "naïve 🚰",
+    "<script>alert(1)</script>",
+    '=HYPERLINK("http://x")',
+    "U in {a, b}",
+    "⇒",
+    "a\nb",
+    "Δ",
+    "  spaced  ",
+)
+names = st.one_of(
+    st.sampled_from(HOSTILE_NAMES),
+    st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(
+        lambda name: name.strip()
+    ),
+)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+states = st.one_of(st.booleans(), st.integers(-(2**53), 2**53), finite, st.text(max_size=8))
+thresholds = st.sampled_from([0.01, 0.05, 0.1, 0.15, 0.2, 0.29, 0.3, 0.4])
+ratios = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+
+
+@st.composite
+def truth_tables(draw, max_predicates=10, max_rows=40, missing=True):
+    """Predicates × rows of True, False and None, and the variable of each predicate."""
+    n = draw(st.integers(1, max_predicates))
+    n_rows = draw(st.integers(2, max_rows))
+    # A few distinct rows, repeated: rules without exceptions are rare among independent bits.
+    cells = [True, True, False, None] if missing else [True, True, False]
+    kinds = draw(
+        st.lists(
+            st.lists(st.sampled_from(cells), min_size=n, max_size=n), min_size=1, max_size=10
+        )
+    )
+    rows = draw(st.lists(st.sampled_from(kinds), min_size=n_rows, max_size=n_rows))
+    variables = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
+    return [[row[p] for row in rows] for p in range(n)], variables
+
+
+def _columns(n_rows, missing):
+    def column(cells):
+        return st.lists(cells, min_size=n_rows, max_size=n_rows)
+
+    def holed(cells):
+        return st.one_of(cells, cells, cells, st.none()) if missing else cells
+
+    few_numbers = st.sampled_from([0.5, 1.0, 2.25, 3.0, 4.5, 5.0, 7.0, 8.5])
+    return st.one_of(
+        column(holed(st.integers(0, 9).map(float))),
+        column(holed(few_numbers)),
+        column(holed(st.sampled_from([0, 1, 2]))),
+        column(holed(st.sampled_from(["on", "off", "rock and roll", 'a "b"']))),
+        column(holed(st.sampled_from("abcdefgh"))),
+        column(holed(st.booleans())),
+    )
+
+
+@st.composite
+def tables(draw, min_rows=8, max_rows=40, max_columns=5, missing=True, min_columns=1):
+    """A dict of columns that can be learned from: each has a value, and rows repeat."""
+    n_kinds = draw(st.integers(3, 12))
+    n_columns = draw(st.integers(min_columns, max_columns))
+    columns = draw(st.lists(_columns(n_kinds, missing), min_size=n_columns, max_size=n_columns))
+    picks = draw(st.lists(st.integers(0, n_kinds - 1), min_size=min_rows, max_size=max_rows))
+    # Every kind of row occurs, so that no column is all missing by the choice of rows alone.
+    picks = [*range(n_kinds), *picks]
+    table = {f"v{i}": [column[k] for k in picks] for i, column in enumerate(columns)}
+    for column in table.values():
+        if all(value is None for value in column):
+            column[0] = 1.0
+    return table
+
+
+@st.composite
+def intervals(draw, variables=names):
+    low, high = sorted(draw(st.tuples(finite, finite).filter(lambda pair: pair[0] < pair[1])))
+    sides = draw(st.sampled_from(["both", "low", "high"]))
+    return Interval(
+        draw(variables),
+        low if sides != "high" else -math.inf,
+        high if sides != "low" else math.inf,
+    )
+
+
+one_ofs = st.builds(
+    OneOf, names, st.lists(states, min_size=1, max_size=4, unique_by=repr).map(tuple)
+)
+any_ofs = st.builds(AnyOf, st.lists(one_ofs, min_size=2, max_size=3).map(tuple))
+ranges = st.tuples(names, finite, finite).map(lambda t: Range(t[0], min(t[1:]), max(t[1:])))
+presents = st.builds(Present, names)
+predicates = st.one_of(intervals(), one_ofs, any_ofs, ranges, presents)
+rules = st.builds(
+    Rule,
+    st.lists(st.one_of(intervals(), one_ofs), max_size=3, unique_by=repr).map(tuple),
+    st.lists(predicates, min_size=1, max_size=2, unique_by=repr).map(tuple),
+    st.integers(1, 1000),
+)
+
+settings_values = st.builds(
+    Settings,
+    min_support=st.one_of(st.just("auto"), thresholds),
+    support_ratio=ratios,
+    max_predicates=st.integers(2, 6),
+    cutoffs=st.sampled_from(["tree", "uniform", "kmeans"]),
+    random_state=st.integers(0, 2**31),
+)
+
+
+def exact(value):
+    return Fraction(repr(value))
