@@ -213,7 +213,9 @@ def _outward(low: float, high: float) -> tuple[str, str]:
     A bound at three standard deviations is no value that anybody has measured; seventeen digits of
     it would only hide what it says.
     """
-    decimals = max(0, min(12, 4 - math.floor(math.log10(high - low))))
+    # Halved, so that the width of the widest range is still a number.
+    width = high / 2 - low / 2 or high - low
+    decimals = max(0, min(12, 4 - math.floor(math.log10(width) + math.log10(2.0))))
     scale = 10.0**decimals
     bounds = []
     for value, outward in ((low, math.floor), (high, math.ceil)):
