@@ -46,9 +46,7 @@ def truth_tables(draw, max_predicates=10, max_rows=40, missing=True):
     # A few distinct rows, repeated: rules without exceptions are rare among independent bits.
     cells = [True, True, False, None] if missing else [True, True, False]
     kinds = draw(
-        st.lists(
-            st.lists(st.sampled_from(cells), min_size=n, max_size=n), min_size=1, max_size=10
-        )
+        st.lists(st.lists(st.sampled_from(cells), min_size=n, max_size=n), min_size=1, max_size=10)
     )
     rows = draw(st.lists(st.sampled_from(kinds), min_size=n_rows, max_size=n_rows))
     variables = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
