@@ -144,8 +144,11 @@ def _from_array(data: NDArray[Any]) -> Table:
 def _from_frame(data: Any) -> Table:
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    native = getattr(data, "columns", None)
-    if native is not None and not isinstance(data, pa.Table) and not callable(native):
+    # A lazy frame cannot have doubtful names, and asking it for them makes Polars warn.
+    native = None if hasattr(data, "collect_schema") else getattr(data, "columns", None)
+    if isinstance(data, pa.Table):
+        _check_names(data.column_names)
+    elif native is not None and not callable(native):
         _check_names(list(native))
     try:
         frame = nw.from_native(data)
@@ -157,14 +160,13 @@ def _from_frame(data: Any) -> Table:
         ) from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect("pyarrow")
-    if isinstance(data, pa.Table):
-        _check_names(data.column_names)
+        _check_names(frame.columns)
     columns = []
     for name in frame.columns:
         try:
             array = frame[name].to_arrow()
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-            raise _mixed(name) from None
+        except _UNREADABLE as problem:
+            raise _unreadable(name, problem) from None
         columns.append(_column(name, array))
     return _assemble(columns, frame.shape[0])
 
@@ -191,6 +193,11 @@ def _check_names(names: Sequence[Any]) -> None:
                 f"Column names must be strings, got {name!r}.",
                 "rename them, for instance with frame.columns = frame.columns.astype(str).",
             )
+        if not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise TableError(
+                f"Column names must be valid Unicode, got {name!r}.",
+                "they were probably read with a wrong encoding.",
+            )
         if not name.strip():
             raise TableError(
                 f"Column names must not be empty, got {name!r} at position {names.index(name)}.",
@@ -205,7 +212,27 @@ def _check_names(names: Sequence[Any]) -> None:
         )
 
 
-def _mixed(name: str) -> TableError:
+_UNREADABLE = (
+    pa.ArrowInvalid,
+    pa.ArrowTypeError,
+    pa.ArrowNotImplementedError,
+    OverflowError,
+    UnicodeEncodeError,
+)
+
+
+def _unreadable(name: str, problem: Exception) -> TableError:
+    """Say why Arrow does not take a column."""
+    if isinstance(problem, UnicodeEncodeError):
+        return TableError(
+            f"Column {name!r} holds text that is not valid Unicode.",
+            "it was probably read with a wrong encoding.",
+        )
+    if isinstance(problem, OverflowError):
+        return TableError(
+            f"Column {name!r} holds whole numbers beyond 64 bits.",
+            "turn it into text, or into floating-point numbers.",
+        )
     return TableError(
         f"Column {name!r} mixes values of different types.",
         f"make them one type, for instance with frame[{name!r}].astype(str).",
@@ -215,10 +242,12 @@ def _mixed(name: str) -> TableError:
 def _arrow(name: str, values: Any) -> pa.Array:
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise TableError(f"Column {name!r} must have one dimension, got {values.ndim}.")
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        raise _mixed(name) from None
+    except _UNREADABLE as problem:
+        raise _unreadable(name, problem) from None
 
 
 def _single(name: str, value: Any) -> Column:
@@ -285,6 +314,11 @@ def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
             hole = texts.index(None)
             missing = (codes == hole) if missing is None else missing | (codes == hole)
             texts = tuple("" if text is None else text for text in texts)
+        if len(set(texts)) < len(texts):
+            first = {text: code for code, text in reversed(list(enumerate(texts)))}
+            once = {text: code for code, text in enumerate(sorted(first, key=first.__getitem__))}
+            codes = np.array([once[text] for text in texts], np.int32)[codes]
+            texts = tuple(once)
         return Column(name, "text", codes, missing, texts)
     return _column(name, pc.take(dictionary, array.indices))
 
