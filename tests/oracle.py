@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from truism.mining import UnitRule
-from truism.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.predicates import AnyOf, OneOf, Present, Range
 from truism.rules import Rule
 from truism.schema import Categorical
 
@@ -115,7 +115,7 @@ class Split:
     above: float
 
 
-class Ambiguous(Exception):
+class AmbiguousError(Exception):
     """Two different splits are equally good within rounding; no order of ties can be expected."""
 
 
@@ -190,9 +190,9 @@ def _best_split(table, target, regress, min_leaf, node, n, skip):
     if most <= tolerance:
         if most <= 1e-12:
             return None
-        raise Ambiguous
+        raise AmbiguousError
     if len({shape for _, shape, _ in equals}) > 1:
-        raise Ambiguous
+        raise AmbiguousError
     return min((each[2] for each in equals), key=lambda split: (split.variable, split.above))
 
 

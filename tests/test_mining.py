@@ -3,12 +3,12 @@
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import exact, ratios, thresholds, truth_tables
 
+import oracle
+from strategies import exact, ratios, thresholds, truth_tables
 from truism.bits import pack
 from truism.mining import Budget, UnitRule, mine, minimum_counts
 
@@ -79,7 +79,7 @@ def test_an_unknown_consequent_is_no_exception_and_no_evidence():
 
 def test_no_predicates_give_no_rules():
     empty = np.zeros((0, 1), np.uint64)
-    found = mine(empty, empty, [], lambda counts: np.zeros(0, np.int64))
+    found = mine(empty, empty, [], lambda _: np.zeros(0, np.int64))
     assert (found.rules, found.complete_to) == ((), 4)
 
 

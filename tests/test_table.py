@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from strategies import tables
 
+from strategies import tables
 from truism.errors import TableError
 from truism.table import Table, as_table, to_frame
 

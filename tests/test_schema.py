@@ -1,0 +1,352 @@
+"""Columns become variables of the right kind, with statistics that no order of rows changes."""
+
+import datetime
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import finite, tables
+from truism.errors import ParameterError, SchemaError, TableError
+from truism.schema import (
+    MISSING,
+    UNSEEN,
+    Categorical,
+    LeftOut,
+    Numeric,
+    align,
+    codes,
+    distinct,
+    infer,
+    numbers,
+    quantile_cuts,
+)
+from truism.table import as_table
+
+
+def kinds(data, **overrides):
+    return {v.name: type(v).__name__ for v in infer(as_table(data), **overrides).variables}
+
+
+def test_kinds_are_inferred_as_decided():
+    data = {
+        "text": list("ab" * 10),
+        "flag": [True, False] * 10,
+        "state": [1, 2, 3, 4, 5] * 4,
+        "state as float": [0.0, 1.5] * 10,
+        "quantity": [1, 2, 3, 4, 5, 6, 1, 2, 3, 4] * 2,
+        "constant": [3.0] * 20,
+    }
+    assert kinds(data) == {
+        "text": "Categorical",
+        "flag": "Categorical",
+        "state": "Categorical",
+        "state as float": "Categorical",
+        "quantity": "Numeric",
+        "constant": "Categorical",
+    }
+
+
+def test_a_categorical_column_of_numbers_stays_categorical():
+    data = pd.DataFrame({"u": pd.Categorical([i % 8 for i in range(40)])})
+    assert kinds(data) == {"u": "Categorical"}
+
+
+def test_overrides_change_only_the_columns_they_name():
+    data = {"a": [1, 2] * 10, "b": [1, 2] * 10, "c": [i % 7 for i in range(20)]}
+    assert kinds(data, continuous=["a"], categorical=["c"]) == {
+        "a": "Numeric",
+        "b": "Categorical",
+        "c": "Categorical",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("id", [f"row {i}" for i in range(40)], "text with 40 distinct values in 40 rows"),
+        ("n", list(range(100, 140)), "whole numbers that count the rows"),
+        ("n", list(range(139, 99, -1)), "whole numbers that count the rows"),
+        ("empty", [None] * 40, "every value is missing"),
+        ("nan", [math.nan] * 40, "every value is missing"),
+    ],
+)
+def test_columns_that_only_identify_rows_are_left_out_with_the_reason(name, values, reason):
+    schema = infer(as_table({name: values, "u": ["a", "b"] * 20}))
+    assert schema.left_out == (LeftOut(name, reason),)
+    assert schema.names == ("u",)
+
+
+def test_text_with_exactly_95_percent_distinct_values_stays():
+    values = [f"t{i}" for i in range(19)] + ["t0"]
+    assert kinds({"t": values}) == {"t": "Categorical"}
+    values = [f"t{i}" for i in range(39)] + ["t0"]
+    assert infer(as_table({"t": values, "u": [1, 2] * 20})).names == ("u",)
+
+
+def test_whole_numbers_that_miss_one_or_repeat_one_stay():
+    assert kinds({"n": [*range(39), 40]}) == {"n": "Numeric"}
+    assert kinds({"n": [*range(39), 0]}) == {"n": "Numeric"}
+    assert kinds({"n": [*range(39), None]}) == {"n": "Numeric"}
+
+
+def test_an_override_brings_a_left_out_column_back():
+    data = {"n": list(range(40)), "id": [f"row {i}" for i in range(40)]}
+    assert kinds(data, continuous=["n"], categorical=["id"]) == {
+        "n": "Numeric",
+        "id": "Categorical",
+    }
+
+
+def test_dates_are_the_time_axis_and_never_a_variable():
+    days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=i) for i in range(20)]
+    schema = infer(as_table({"t": days, "t2": days, "u": ["a", "b"] * 10}))
+    assert schema.time == "t"
+    assert schema.names == ("u",)
+    assert schema.left_out == (LeftOut("t2", "dates, and the time axis is another column"),)
+    assert infer(as_table({"t": days, "t2": days, "u": [1, 2] * 10}), time="t2").time == "t2"
+    assert infer(as_table({"t": days, "u": [1, 2] * 10}), ignore=["t"]).time is None
+
+
+def test_ignored_columns_are_left_out_as_asked():
+    schema = infer(as_table({"a": [1, 2] * 5, "b": [1, 2] * 5}), ignore=["a"])
+    assert schema.left_out == (LeftOut("a", "ignored as asked"),)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"categorical": ["FIT20"]},
+            "categorical must name columns of the table, got 'FIT20'.\n"
+            "Hint: did you mean 'FIT201'?",
+        ),
+        ({"ignore": ["zzz"]}, "ignore must name columns of the table, got 'zzz'."),
+        ({"time": "zzz"}, "time must name columns of the table, got 'zzz'."),
+        ({"ignore": [0]}, "ignore must name columns of the table, got 0."),
+        ({"time": 3}, "time must name columns of the table, got 3."),
+        (
+            {"ignore": "FIT201"},
+            "ignore must be a list of column names, got 'FIT201'.\nHint: write ignore=['FIT201'].",
+        ),
+        (
+            {"categorical": ["FIT201"], "continuous": ["FIT201"]},
+            "A column must be either categorical or continuous, got both for 'FIT201'.",
+        ),
+        (
+            {"continuous": ["U"]},
+            "continuous must name columns of numbers, got 'U' with text.",
+        ),
+        (
+            {"ignore": ["FIT201", "U"]},
+            None,
+        ),
+    ],
+)
+def test_overrides_that_make_no_sense_are_refused(options, message):
+    table = as_table({"FIT201": [1.0, 2.0] * 5, "U": ["a", "b"] * 5})
+    with pytest.raises(TableError if message is None else ParameterError) as caught:
+        infer(table, **options)
+    if message is None:
+        message = (
+            "No column can be learned from ('FIT201': ignored as asked).\nHint: a rule needs at "
+            "least one column of states or numbers; see categorical= and continuous=."
+        )
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("infinity", [math.inf, -math.inf])
+def test_infinity_is_refused_in_training_with_the_column_named(infinity):
+    with pytest.raises(TableError) as caught:
+        infer(as_table({"X": [*map(float, range(9)), infinity]}))
+    assert str(caught.value) == (
+        "Column 'X' holds infinity in row 9; training values must be finite.\n"
+        "Hint: turn it into a missing value (NaN), or drop the row."
+    )
+
+
+# --- statistics ---
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60))
+def test_statistics_are_those_of_the_values(values):
+    (variable,) = infer(as_table({"X": values}), continuous=["X"]).variables
+    assert isinstance(variable, Numeric)
+    assert (variable.low, variable.high) == (min(values), max(values))
+    assert variable.mean == pytest.approx(np.mean(values), rel=1e-9, abs=1e-9)
+    assert variable.std == pytest.approx(np.std(values), rel=1e-6, abs=1e-6)
+    assert variable.low <= variable.mean <= variable.high
+    assert sum(variable.counts) == len(values)
+    assert len(variable.edges) == len(variable.counts) <= 255
+
+
+@given(st.lists(finite, min_size=2, max_size=30), st.randoms())
+def test_statistics_do_not_depend_on_the_order_of_rows(values, random):
+    once = infer(as_table({"X": values}), continuous=["X"])
+    shuffled = list(values)
+    random.shuffle(shuffled)
+    assert infer(as_table({"X": shuffled}), continuous=["X"]) == once
+
+
+@given(st.lists(finite, min_size=2, max_size=30), st.integers(2, 3))
+def test_repeating_all_rows_scales_only_counts(values, times):
+    (once,) = infer(as_table({"X": values}), continuous=["X"]).variables
+    (often,) = infer(as_table({"X": values * times}), continuous=["X"]).variables
+    assert often.edges == once.edges
+    assert often.counts == tuple(times * count for count in once.counts)
+    assert (often.low, often.high) == (once.low, once.high)
+    assert often.mean == pytest.approx(once.mean, rel=1e-12)
+    assert often.std == pytest.approx(once.std, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1.7976931348623157e308, -1.7976931348623157e308] * 4,
+        [1.7976931348623157e308] * 7 + [-1.7976931348623157e308],
+        [5e-324, 0.0, -5e-324, 1e-323],
+        [1e308, 1e-308, -1e308],
+    ],
+)
+def test_extreme_numbers_have_finite_statistics(values):
+    (variable,) = infer(as_table({"X": values}), continuous=["X"]).variables
+    assert math.isfinite(variable.mean)
+    assert math.isfinite(variable.std)
+    assert variable.std > 0
+
+
+def test_the_two_zeros_are_one_number():
+    (variable,) = infer(as_table({"X": [0.0, -0.0, 1.0] * 4})).variables
+    assert variable.values == (0.0, 1.0)
+    assert variable.counts == (8, 4)
+
+
+def test_states_ascend_and_are_the_tables_own_values():
+    (variable,) = infer(as_table({"U": ["b", "a", "b", None] * 3})).variables
+    assert variable == Categorical("U", "text", ("a", "b"), (3, 6), 3)
+    (variable,) = infer(as_table({"U": [True, False, True, None] * 3})).variables
+    assert variable == Categorical("U", "boolean", (False, True), (3, 6), 3)
+    (variable,) = infer(as_table({"U": [10, 9, 10, None] * 3})).variables
+    assert variable == Categorical("U", "number", (9, 10), (3, 6), 3)
+    assert all(type(value) is int for value in variable.values)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=80), st.integers(1, 20))
+def test_quantile_cuts_divide_into_few_runs_and_scale(counts, max_bins):
+    counts = np.array(counts)
+    cuts = quantile_cuts(counts, max_bins)
+    assert len(cuts) + 1 <= max(max_bins, 1)
+    assert (np.diff(cuts) > 0).all()
+    assert all(0 < cut < len(counts) for cut in cuts)
+    assert np.array_equal(quantile_cuts(counts * 7, max_bins), cuts)
+    if len(counts) <= max_bins:
+        assert len(cuts) == len(counts) - 1
+
+
+# --- scoring tables ---
+
+
+def learned():
+    return infer(
+        as_table(
+            {"X": [float(i % 9) for i in range(36)], "U": list("abc" * 12), "B": [True, False] * 18}
+        )
+    )
+
+
+def test_column_order_is_free_and_extra_columns_are_named():
+    table = as_table({"more": [1], "B": [True], "U": ["a"], "X": [0.5]})
+    columns, extra = align(learned(), table)
+    assert [column.name for column in columns] == ["X", "U", "B"]
+    assert extra == ("more",)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            {"U": ["a"], "B": [True]},
+            "Column 'X' is missing from the table to score.\n"
+            "Hint: the model was learned with 3 variables.",
+        ),
+        (
+            {"X": [1.0], "U ": ["a"], "B": [True]},
+            "Column 'U' is missing from the table to score.\n"
+            "Hint: the model was learned with 3 variables; did you mean 'U '?",
+        ),
+        (
+            {"X": ["1.0"], "U": ["a"], "B": [True]},
+            "Column 'X' held numbers when the model was learned, got text.\n"
+            "Hint: convert the column, or learn the model again.",
+        ),
+        (
+            {"X": [1.0], "U": [1], "B": [True]},
+            "Column 'U' held text when the model was learned, got numbers.\n"
+            "Hint: convert the column, or learn the model again.",
+        ),
+        (
+            {"X": [datetime.datetime(2024, 1, 1)], "U": ["a"], "B": [True]},
+            "Column 'X' held numbers when the model was learned, got dates.\n"
+            "Hint: convert the column, or learn the model again.",
+        ),
+        (
+            {"X": [1.0], "U": ["a"], "B": ["yes"]},
+            "Column 'B' held booleans when the model was learned, got text.\n"
+            "Hint: convert the column, or learn the model again.",
+        ),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused(data, message):
+    with pytest.raises(SchemaError) as caught:
+        align(learned(), as_table(data))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        [None, None],
+        [math.nan, math.nan],
+        pd.Series([None, None], dtype="string"),
+        np.full(2, np.nan),
+    ],
+)
+def test_a_column_without_a_single_value_fits_any_variable(nothing):
+    table = as_table({"X": nothing, "U": nothing, "B": nothing})
+    columns, _ = align(learned(), table)
+    variable_of = learned().variable_of()
+    assert np.isnan(numbers(columns[0])).all()
+    assert (codes(variable_of["U"], columns[1]) == MISSING).all()
+    assert (codes(variable_of["B"], columns[2]) == MISSING).all()
+
+
+def test_codes_tell_seen_unseen_and_missing_apart():
+    (variable,) = infer(as_table({"U": [3, 1, 7] * 4})).variables
+    column = as_table({"U": [1.0, 7.0, 2.0, None, 8.0, 0.0, math.inf]}).columns[0]
+    assert codes(variable, column).tolist() == [0, 2, UNSEEN, MISSING, UNSEEN, UNSEEN, UNSEEN]
+    (variable,) = infer(as_table({"U": list("bca" * 4)})).variables
+    column = as_table({"U": ["a", "z", None, "c"]}).columns[0]
+    assert codes(variable, column).tolist() == [0, UNSEEN, MISSING, 2]
+
+
+@given(tables())
+def test_every_column_is_a_variable_or_left_out(data):
+    schema = infer(as_table(data))
+    assert {*schema.names, *(each.name for each in schema.left_out)} == set(data)
+    assert list(schema.names) == [name for name in data if name in schema.names]
+
+
+@given(tables(min_columns=1, max_columns=1))
+def test_distinct_values_ascend_and_their_counts_add_up(data):
+    column = as_table(data).columns[0]
+    if column.kind in ("number", "boolean"):
+        values, counts = distinct(column)
+        assert sorted(set(values.tolist())) == values.tolist()
+        assert counts.sum() == table_rows(data) - column.n_missing
+
+
+def table_rows(data):
+    return len(next(iter(data.values())))

@@ -1,0 +1,112 @@
+"""Packed truth vectors say what the predicates say, row by row."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from strategies import tables
+from truism import truths
+from truism.bits import unpack
+from truism.predicates import AnyOf, Interval, OneOf, Present
+from truism.schema import Categorical, align, infer
+from truism.table import as_table
+from truism.truths import Truths
+
+
+@st.composite
+def tables_and_predicates(draw):
+    data = draw(tables())
+    schema = infer(as_table(data))
+    found = []
+    for variable in schema.variables:
+        if isinstance(variable, Categorical):
+            n = len(variable.values)
+            for size in (1, 2):
+                if size <= n:
+                    picked = draw(st.permutations(variable.values))[:size]
+                    found.append(OneOf(variable.name, tuple(picked)))
+        else:
+            low, high = sorted(draw(st.tuples(st.floats(-1, 10), st.floats(-1, 10))))
+            if low < high:
+                found.append(Interval(variable.name, low, high))
+            found += [Interval(variable.name, low=low), Interval(variable.name, high=high)]
+    sets = [each for each in found if isinstance(each, OneOf)]
+    if len({each.variable for each in sets}) > 1:
+        first = sets[0]
+        other = next(each for each in sets if each.variable != first.variable)
+        found.append(AnyOf((first, other)))
+    return data, schema, draw(st.permutations(found))
+
+
+def check(data, schema, predicates):
+    table = as_table(data)
+    columns, _ = align(schema, table)
+    true, false = Truths(schema, predicates).evaluate_all(columns)
+    wanted = oracle.evaluate(predicates, data)
+    n_rows = table.n_rows
+    assert unpack(true, n_rows).tolist() == [[each is True for each in row] for row in wanted]
+    assert unpack(false, n_rows).tolist() == [[each is False for each in row] for row in wanted]
+    assert not (true & false).any()
+
+
+@given(tables_and_predicates())
+def test_truth_vectors_equal_the_predicates_row_by_row(drawn):
+    check(*drawn)
+
+
+@given(tables_and_predicates(), st.integers(0, 20))
+def test_rows_that_were_not_learned_from_are_judged_the_same_way(drawn, seed):
+    data, schema, predicates = drawn
+    random = np.random.default_rng(seed)
+    strange = {}
+    for variable in schema.variables:
+        if isinstance(variable, Categorical):
+            pool = [
+                *variable.values,
+                None,
+                {"text": "never", "boolean": True, "number": 99}[variable.holds],
+            ]
+        else:
+            pool = [-5.0, 2.5, 99.0, None, math.inf, -math.inf, variable.low, variable.high]
+        strange[variable.name] = [pool[i] for i in random.integers(len(pool), size=70)]
+        if variable.name in data and isinstance(variable, Categorical) and variable.holds == "text":
+            strange[variable.name][0] = "never"
+    check(strange, schema, predicates)
+
+
+@given(tables_and_predicates())
+def test_the_size_of_blocks_does_not_matter(drawn):
+    data, schema, predicates = drawn
+    data = {name: column * 8 for name, column in data.items()}
+    columns, _ = align(schema, as_table(data))
+    evaluated = Truths(schema, predicates)
+    whole = evaluated.evaluate(columns)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(truths, "BLOCK_ROWS", 64)
+        blocked = evaluated.evaluate_all(columns)
+    assert all(np.array_equal(a, b) for a, b in zip(whole, blocked, strict=True))
+
+
+def test_an_interval_holds_at_its_lower_bound_and_not_at_its_upper():
+    data = {"X": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, math.nextafter(2.0, 0), math.nextafter(4.0, 0)]}
+    schema = infer(as_table(data))
+    true, _ = Truths(schema, [Interval("X", 2.0, 4.0)]).evaluate(as_table(data).columns)
+    assert unpack(true, 8)[0].tolist() == [False, True, True, False, False, False, False, True]
+
+
+def test_joins_follow_kleenes_logic():
+    data = {"U": ["a", "a", "b", "b", None, None, None], "V": ["c", None, "c", "d", "c", "d", None]}
+    schema = infer(as_table(data))
+    join = AnyOf((OneOf("U", ("a",)), OneOf("V", ("c",))))
+    true, false = Truths(schema, [join]).evaluate(as_table(data).columns)
+    assert unpack(true, 7)[0].tolist() == [True, True, True, False, True, False, False]
+    assert unpack(false, 7)[0].tolist() == [False, False, False, True, False, False, False]
+
+
+def test_univariate_predicates_are_not_truth_vectors():
+    with pytest.raises(TypeError, match=r"^Present is not evaluated as a truth vector\.$"):
+        Truths(infer(as_table({"U": ["a", "b"]})), [Present("U")])
