@@ -25,6 +25,7 @@ from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers
 from truism.table import Column
 
 MIN_BINS = 255
+MAX_BINS = 65_535  # bin numbers are uint16, and one more stands for missing
 FIXED_POINT_BITS = 20  # of a standardised target, behind the point; fewer above a million rows
 MAX_TABLE = 1 << 22  # histogram cells per node above which classes are counted by sorting
 
@@ -77,7 +78,7 @@ def bin_columns(
         if isinstance(variable, Numeric) and variable.low < variable.high
     )
     n_rows = len(columns[0].values)
-    max_bins = max(MIN_BINS, -(-4 // min_support))
+    max_bins = min(max(MIN_BINS, -(-4 // min_support)), MAX_BINS)
     binned = np.empty((n_rows, len(numeric)), np.uint16)
     with ThreadPoolExecutor(n_jobs) as pool:
         bins = pool.map(
@@ -174,7 +175,9 @@ def _grower(
         if isinstance(variable, Numeric):
             exact = numbers(column)
             present = ~np.isnan(exact)
-            scaled = (np.where(present, exact, variable.mean) - variable.mean) / variable.std
+            # Halved, so that the distance between the farthest doubles does not overflow.
+            distance = np.where(present, exact, variable.mean) * 0.5 - variable.mean * 0.5
+            scaled = distance / variable.std * 2.0
             fixed = np.rint(scaled * 2.0**point_bits).astype(np.int64)
             target = (fixed << count_bits) + 1
             n_classes, skip = 0, row_of[variable.name]
