@@ -185,6 +185,9 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
         column = column_of.get(variable.name)
         if column is None:
             raise _missing_column(variable.name, schema, table)
+        if column.kind != "empty" and 0 < len(column.values) == column.n_missing:
+            # Without a single value a column's type is its library's guess.
+            column = Column(column.name, "empty", column.values, column.missing)
         _check_kind(variable, column)
         columns.append(column)
     known = {*schema.names, schema.time, *(left.name for left in schema.left_out)}
@@ -297,7 +300,9 @@ _nouns = {
 }
 
 
-def _did_you_mean(name: str, names: Iterable[str]) -> str | None:
+def _did_you_mean(name: Any, names: Iterable[str]) -> str | None:
+    if not isinstance(name, str):
+        return None
     close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"did you mean {close[0]!r}?" if close else None
 
@@ -347,7 +352,7 @@ def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
 
 
 def _is_categorical(column: Column) -> bool:
-    if column.kind != "number":
+    if column.kind != "number" or column.categorical:
         return True
     return len(np.unique(column.values[:1000])) <= MAX_STATES * 2 and (
         len(distinct(column)[0]) <= MAX_STATES

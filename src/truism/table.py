@@ -37,6 +37,8 @@ class Column(msgspec.Struct, frozen=True, eq=False):
         True where there is no value; None when nothing is missing.
     categories
         The distinct texts of a text column.
+    categorical
+        Whether the dataframe itself calls the column categorical.
 
     """
 
@@ -45,11 +47,12 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
     categories: tuple[str, ...] = ()
+    categorical: bool = False
 
     def take(self, rows: slice) -> "Column":
         """Give a view of some rows."""
         missing = None if self.missing is None else self.missing[rows]
-        return Column(self.name, self.kind, self.values[rows], missing, self.categories)
+        return msgspec.structs.replace(self, values=self.values[rows], missing=missing)
 
     @property
     def n_missing(self) -> int:
@@ -320,7 +323,8 @@ def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
             codes = np.array([once[text] for text in texts], np.int32)[codes]
             texts = tuple(once)
         return Column(name, "text", codes, missing, texts)
-    return _column(name, pc.take(dictionary, array.indices))
+    plain = _column(name, pc.take(dictionary, array.indices))
+    return msgspec.structs.replace(plain, categorical=True)
 
 
 def to_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
