@@ -101,13 +101,18 @@ def simple_intervals(
         if not isinstance(variable, Numeric) or variable.low == variable.high:
             continue
         values, counts = distinct(column)
+        if not len(values):
+            continue
         values = values.astype(np.float64)
+        # Sums of the largest doubles overflow; a power of two smaller they divide the same way.
+        scale = 2.0**-64 if max(-variable.low, variable.high) > 1e280 else 1.0
+        scaled = values * scale
         edges = (
-            np.linspace(variable.low, variable.high, N_SIMPLE_BINS + 1)[1:-1]
+            np.linspace(variable.low * scale, variable.high * scale, N_SIMPLE_BINS + 1)[1:-1]
             if cutoffs == "uniform"
-            else kmeans_edges(values, counts)
+            else kmeans_edges(scaled, counts)
         )
-        starts = np.unique(np.searchsorted(values, edges, side="left"))
+        starts = np.unique(np.searchsorted(scaled, edges, side="left"))
         starts = starts[(starts > 0) & (starts < len(values))]
         parts = intervals(
             variable.name,
@@ -150,11 +155,14 @@ def categories(schema: Schema, columns: Sequence[Column], exceeds: Exceeds) -> l
         if isinstance(variable, Categorical) and len(variable.values) > 1
     ]
     for variable, column in sorted(pairs, key=lambda pair: pair[0].name):
+        # Counted anew: the schema may have seen more rows than these, when θ is being chosen.
+        known = codes(variable, column)
+        counts = np.bincount(known[known >= 0], minlength=len(variable.values)).tolist()
         in_text_order = sorted(
             range(len(variable.values)), key=lambda code: text_of(variable.values[code])
         )
         for code in in_text_order:
-            if exceeds(variable.counts[code]):
+            if exceeds(counts[code]):
                 found.append(OneOf(variable.name, (variable.values[code],)))
             else:
                 rare.append((variable, code, column))
