@@ -1,0 +1,129 @@
+"""A model is one value; editing gives another."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import settings_values
+from truism.errors import ParameterError
+from truism.model import Disabled, Settings, Trial, exact
+from truism.scoring import Scorer
+from truism.table import as_table
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"min_support": 0.0}, "min_support must be 'auto' or above 0 and below 1, got 0.0."),
+        ({"min_support": 1.0}, "min_support must be 'auto' or above 0 and below 1, got 1.0."),
+        ({"min_support": -0.1}, "min_support must be 'auto' or above 0 and below 1, got -0.1."),
+        ({"min_support": math.nan}, "min_support must be 'auto' or above 0 and below 1, got nan."),
+        ({"min_support": "0.1"}, "min_support must be 'auto' or above 0 and below 1, got '0.1'."),
+        ({"min_support": None}, "min_support must be 'auto' or above 0 and below 1, got None."),
+        ({"min_support": True}, "min_support must be 'auto' or above 0 and below 1, got True."),
+        ({"support_ratio": 1.0}, "support_ratio must be at least 0 and below 1, got 1.0."),
+        ({"support_ratio": -0.5}, "support_ratio must be at least 0 and below 1, got -0.5."),
+        ({"support_ratio": "x"}, "support_ratio must be at least 0 and below 1, got 'x'."),
+        ({"max_predicates": 1}, "max_predicates must be a whole number of at least 2, got 1."),
+        ({"max_predicates": 2.5}, "max_predicates must be a whole number of at least 2, got 2.5."),
+        (
+            {"max_predicates": True},
+            "max_predicates must be a whole number of at least 2, got True.",
+        ),
+        ({"max_predicates": 17}, "max_predicates must be at most 16, got 17."),
+        ({"max_nodes": 0}, "max_nodes must be a whole number of at least 1, got 0."),
+        ({"max_rules": 0}, "max_rules must be a whole number of at least 1, got 0."),
+        ({"max_seconds": 0}, "max_seconds must be None or finite and above 0, got 0."),
+        ({"max_seconds": "long"}, "max_seconds must be None or finite and above 0, got 'long'."),
+        ({"max_seconds": math.inf}, "max_seconds must be None or finite and above 0, got inf."),
+        ({"max_seconds": math.nan}, "max_seconds must be None or finite and above 0, got nan."),
+        ({"cutoffs": "tee"}, "cutoffs must be 'tree' or 'uniform' or 'kmeans', got 'tee'."),
+        ({"scoring": "magic"}, "scoring must be 'paper', got 'magic'."),
+    ],
+)
+def test_settings_out_of_range_are_refused(changes, message):
+    with pytest.raises(ParameterError) as caught:
+        Settings(**changes)
+    assert str(caught.value) == message
+
+
+@given(settings_values)
+def test_settings_are_values(settings):
+    assert hash(settings) == hash(
+        Settings(**{n: getattr(settings, n) for n in settings.__struct_fields__})
+    )
+
+
+@given(st.floats(1e-6, 1, exclude_max=True))
+def test_a_setting_is_the_decimal_it_prints_as(value):
+    assert exact(value) == Fraction(repr(value))
+    assert float(exact(value)) == value
+
+
+def test_a_trial_knows_its_rate():
+    assert Trial(0.1, 3, 200).rate == 0.015
+
+
+def test_disabling_gives_a_new_model_and_leaves_the_old(model, pumps):
+    rule = model.rules.sorted_by("chance")[0]
+    edited = model.disable(rule.id, "sensor replaced", "2024-05-01")
+    assert model.disabled == ()
+    assert edited.disabled == (Disabled(rule.id, "sensor replaced", "2024-05-01"),)
+    assert rule in edited.rules
+    assert rule not in edited.active_rules
+    assert edited.enable(rule.id) == model
+    again = edited.disable(rule.id, "for another reason")
+    assert again.disabled == (Disabled(rule.id, "for another reason"),)
+
+
+def test_a_disabled_rule_neither_scores_nor_explains(model, pumps):
+    row = as_table({name: [column[0]] for name, column in pumps.items()} | {"FIT201": [0.0]})
+    broken = Scorer(model).violations(row)[0]
+    assert broken
+    edited = model
+    for violation in broken:
+        edited = edited.disable(violation.rule.id, "test")
+    assert Scorer(edited).violations(row) == [()]
+    assert Scorer(edited).score(row).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("reason", ["", "  ", None])
+def test_disabling_needs_a_reason(model, reason):
+    with pytest.raises(ParameterError) as caught:
+        model.disable(model.rules[0].id, reason)
+    assert str(caught.value) == f"reason must say why the rule is disabled, got {reason!r}."
+
+
+def test_only_what_is_disabled_can_be_enabled(model):
+    rule_id = model.rules[0].id
+    with pytest.raises(ParameterError) as caught:
+        model.enable(rule_id)
+    assert str(caught.value) == f"rule_id must be the id of a disabled rule, got {rule_id!r}."
+    for edit in (model.enable, lambda name: model.disable(name, "x")):
+        with pytest.raises(ParameterError, match=r"^rule_id must be the id of a rule of the model"):
+            edit("nonsense")
+
+
+@pytest.mark.parametrize("threshold", [-1.0, math.nan, math.inf, True, "high", None])
+def test_a_threshold_is_a_finite_number_of_at_least_zero(model, threshold):
+    with pytest.raises(ParameterError) as caught:
+        model.with_threshold(threshold)
+    assert (
+        str(caught.value) == f"threshold must be a finite number of at least 0, got {threshold!r}."
+    )
+
+
+def test_a_threshold_can_be_changed(model):
+    edited = model.with_threshold(2)
+    assert (model.threshold, edited.threshold) == (0.0, 2.0)
+    assert edited != model
+
+
+def test_models_are_values(model):
+    assert hash(model) == hash(model.with_threshold(0.0))
+    assert model.with_threshold(0.0) == model
+    with pytest.raises(AttributeError):
+        model.threshold = 3.0
