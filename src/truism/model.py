@@ -4,6 +4,8 @@ A `Model` holds everything that scoring, explaining and reporting need; the trai
 one of those things. Editing gives a new model.
 """
 
+import math
+import numbers
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -62,7 +64,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.min_support != "auto":
-            _check_number("min_support", self.min_support, "auto or above 0 and below 1")
+            _check_number("min_support", self.min_support, "'auto' or above 0 and below 1")
             if not 0.0 < self.min_support < 1.0:
                 raise _out_of_range(
                     "min_support", "'auto' or above 0 and below 1", self.min_support
@@ -76,8 +78,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise _out_of_range(name, f"a whole number of at least {least}", value)
         if self.max_predicates > 16:
             raise _out_of_range("max_predicates", "at most 16", self.max_predicates)
-        if self.max_seconds is not None and not self.max_seconds > 0:
-            raise _out_of_range("max_seconds", "None or above 0", self.max_seconds)
+        if self.max_seconds is not None:
+            _check_number("max_seconds", self.max_seconds, "None or finite and above 0")
+            if not 0 < self.max_seconds < math.inf:
+                raise _out_of_range("max_seconds", "None or finite and above 0", self.max_seconds)
         for name, allowed in (("cutoffs", CUTOFFS), ("scoring", SCORINGS)):
             value = getattr(self, name)
             if value not in allowed:
@@ -248,6 +252,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
 
     def with_threshold(self, threshold: float) -> "Model":
         """Report other rows: those that score above another threshold."""
-        if isinstance(threshold, bool) or not threshold >= 0:
-            raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
+        number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+        if not number or not 0 <= threshold < math.inf:
+            raise _out_of_range("threshold", "a finite number of at least 0", threshold)
         return msgspec.structs.replace(self, threshold=float(threshold))
