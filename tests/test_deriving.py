@@ -1,0 +1,73 @@
+"""The change since the previous row is a variable like any other."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truism.deriving import delta_name, with_deltas
+from truism.errors import SchemaError, TableError
+from truism.table import as_table
+
+
+def deltas(values):
+    table = with_deltas(as_table({"X": values}), ["X"])
+    assert table.names == ("X", "ΔX")
+    return [table.columns[1].cell(row) for row in range(table.n_rows)]
+
+
+def test_the_change_is_taken_from_the_previous_row():
+    assert deltas([1.0, 3.0, 2.5]) == [None, 2.0, -0.5]
+    assert deltas([1, 3, 2]) == [None, 2.0, -1.0]
+
+
+def test_a_change_from_or_to_a_missing_value_is_missing():
+    assert deltas([1.0, None, 2.0, 3.0]) == [None, None, None, 1.0]
+
+
+def test_one_row_has_no_change():
+    assert deltas([1.0]) == [None]
+    assert deltas([None]) == [None]
+
+
+def test_infinite_and_enormous_changes_do_not_warn():
+    assert deltas([1e308, -1e308, 0.0]) == [None, -math.inf, 1e308]
+    assert deltas([math.inf, math.inf, 0.0]) == [None, None, -math.inf]
+
+
+@given(st.lists(st.one_of(st.floats(-1e6, 1e6), st.none()), min_size=1, max_size=30))
+def test_changes_equal_differences(values):
+    if all(value is None for value in values):
+        return
+    found = deltas(values)
+    assert found[0] is None
+    for before, now, change in zip(values, values[1:], found[1:], strict=False):
+        assert change == (None if before is None or now is None else now - before)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({"Y": [1.0]}, SchemaError, "Column 'X' is missing from the table to score."),
+        (
+            {"X": ["a"]},
+            SchemaError,
+            "Column 'X' must hold numbers for its change to be taken.",
+        ),
+        (
+            {"X": [1.0], "ΔX": [2.0]},
+            TableError,
+            "Column 'ΔX' exists already; it is the name of the change of 'X'.\n"
+            "Hint: rename or drop it.",
+        ),
+    ],
+)
+def test_changes_that_cannot_be_taken_are_refused(data, error, message):
+    with pytest.raises(error) as caught:
+        with_deltas(as_table(data), ["X"])
+    assert str(caught.value) == message
+
+
+def test_the_name_says_what_it_is():
+    assert delta_name("LIT301") == "ΔLIT301"
