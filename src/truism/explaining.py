@@ -5,6 +5,7 @@ have been, why) and is said in the same four parts everywhere: expected, found, 
 """
 
 import html
+import numbers
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
@@ -12,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.errors import ParameterError
 from truism.predicates import conjunction, format_value, quote_name, variables
 from truism.schema import align
 from truism.scoring import Scorer, Violation
@@ -282,6 +284,8 @@ def find_incidents(
     list of Incident
 
     """
+    if not isinstance(gap, numbers.Integral) or isinstance(gap, bool) or gap < 0:
+        raise ParameterError(f"gap must be a whole number of at least 0, got {gap!r}.")
     if threshold is None:
         threshold = scorer.model.threshold
     rows = np.flatnonzero(scores > threshold)
