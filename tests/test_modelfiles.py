@@ -1,0 +1,478 @@
+"""A model file gives back the model that was written, or says where it does not."""
+
+import json
+import math
+import os
+import random
+import re
+import stat
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from strategies import HOSTILE_NAMES, ratios, tables, thresholds
+from truism import modelfiles
+from truism.errors import ModelFileError
+from truism.learning import learn
+from truism.model import Settings
+from truism.modelfiles import (
+    decode_model,
+    encode_model,
+    json_schema,
+    load_model,
+    save_model,
+    write_atomically,
+)
+from truism.scoring import Scorer
+from truism.table import as_table
+from truism.tuning import tune
+
+
+def small():
+    """A model with every kind of predicate, some missing values, and a disabled rule."""
+    data = {
+        "U": ["r"] * 2 + ["c"] * 38,
+        "V": ["d"] * 38 + ["s"] * 2,
+        "W": ["x"] * 2 + ["y"] * 36 + ["x"] * 2,
+        "X": [float(i % 7) if i % 7 else None for i in range(40)],
+        "B": [i % 7 > 3 for i in range(40)],
+        "N": [i % 2 for i in range(40)],
+    }
+    model = learn(as_table(data), min_support=0.05, support_ratio=0.5, max_predicates=3)
+    rule = next(rule for rule in model.rules if rule.antecedent)
+    return data, model.disable(rule.id, 'too "noisy" 🚰', "2024-01-01").with_threshold(0.25)
+
+
+DATA, MODEL = small()
+CONTENT = encode_model(MODEL)
+
+
+def test_a_model_survives_its_file(tmp_path):
+    path = tmp_path / "plant.truism.json"
+    save_model(MODEL, path)
+    again = load_model(path)
+    assert again == MODEL
+    assert encode_model(again) == path.read_bytes()
+    table = as_table({name: column[::-1] for name, column in DATA.items()} | {"W": DATA["W"]})
+    assert np.array_equal(Scorer(again).score(table), Scorer(MODEL).score(table))
+
+
+@examples(max_examples=40)
+@given(tables(max_columns=4), thresholds, ratios)
+def test_any_model_survives_with_the_same_scores_to_the_bit(data, min_support, ratio):
+    model = learn(as_table(data), min_support=min_support, support_ratio=ratio)
+    again = decode_model(encode_model(model))
+    assert again == model
+    assert [rule.id for rule in again.rules] == [rule.id for rule in model.rules]
+    assert [
+        [type(v) for v in each.values] for each in again.schema.variables if hasattr(each, "values")
+    ] == [
+        [type(v) for v in each.values] for each in model.schema.variables if hasattr(each, "values")
+    ]
+    broken = as_table({name: column[1:] + column[:1] for name, column in data.items()})
+    assert np.array_equal(Scorer(again).score(broken), Scorer(model).score(broken))
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_and_states_survive(name):
+    data = {name: [name, "b"] * 20, "other": [1.5, 2.5] * 20}
+    model = learn(as_table(data), min_support=0.1)
+    assert decode_model(encode_model(model)) == model
+
+
+def test_extreme_numbers_survive():
+    largest = 1.7976931348623157e308
+    data = {"X": [-largest, largest, 5e-324, 0.1 + 0.2, 1e16, -1 / 3] * 6, "U": ["a", "b"] * 18}
+    model = learn(as_table(data), min_support=0.05)
+    assert decode_model(encode_model(model)) == model
+
+
+def test_a_tuned_model_survives_with_its_trials():
+    data = {"u": ["a", "b"] * 60, "x": [1.0, 2.0] * 60}
+    model = tune(as_table(data), Settings())
+    assert model.provenance.trials
+    assert decode_model(encode_model(model)) == model
+
+
+def test_the_file_is_utf8_json_in_a_stable_order_one_rule_a_line():
+    plain = json.loads(CONTENT)
+    assert list(plain)[:3] == ["format", "format_version", "digest"]
+    assert plain["format"] == "truism-model"
+    assert "🚰" in CONTENT.decode("utf-8")
+    assert encode_model(MODEL) == CONTENT
+    lines = CONTENT.decode().splitlines()
+    assert sum(line.startswith('    {"if":') for line in lines) == len(MODEL.rules)
+    assert CONTENT.endswith(b"\n}\n")
+
+
+def test_a_file_holds_all_that_later_work_needs_without_the_table():
+    plain = json.loads(CONTENT)
+    assert plain["provenance"]["n_rows"] == 40
+    assert plain["disabled"][0]["reason"] == 'too "noisy" 🚰'
+    for variable in plain["variables"]:
+        assert len(variable["counts"]) <= 255
+        assert sum(variable["counts"]) + variable["n_missing"] == 40
+
+
+def test_the_json_schema_describes_the_file():
+    schema = json_schema()
+    described = schema["$defs"]["ModelFile"]
+    assert set(described["required"]) == set(json.loads(CONTENT))
+
+
+def test_files_of_every_format_version_so_far_stay_readable():
+    files = sorted((Path(__file__).parent / "data").glob("model-v*.truism.json"))
+    assert [path.name for path in files] == ["model-v1.truism.json"]
+    for path in files:
+        model = load_model(path)
+        assert len(model.rules) == 27
+        assert len(model.disabled) == 1
+        assert not Scorer(model.with_threshold(0.0)).score(as_table(DATA)).any()
+
+
+# --- refusals ---
+
+
+def damaged(change):
+    """The model file with a change, signed anew so that only the change can be at fault."""
+    plain = json.loads(CONTENT)
+    change(plain)
+    content = json.dumps(plain).encode()
+    try:
+        file = msgspec.json.decode(content, type=modelfiles.ModelFile)
+    except msgspec.MsgspecError:
+        return content
+    plain["digest"] = modelfiles._digest(file)
+    return json.dumps(plain).encode()
+
+
+def setting(*path_and_value):
+    *path, value = path_and_value
+
+    def change(plain):
+        place = plain
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+
+    return change
+
+
+def numeric():
+    return next(i for i, v in enumerate(MODEL.schema.variables) if v.name == "X")
+
+
+def interval():
+    plain = json.loads(CONTENT)
+    kinds = [each["predicate"]["type"] for each in plain["predicates"]]
+    return kinds.index("interval")
+
+
+LAST = len(MODEL.rules) - 1
+REFUSALS = [
+    (setting("threshold", -1.0), "out of range - at `$.threshold`"),
+    (setting("threshold", "high"), "Expected `float`, got `str` - at `$.threshold`"),
+    (setting("n_rows", 0), "Expected `int` >= 1 - at `$.n_rows`"),
+    (setting("time", 5), "Expected `str | null`, got `int` - at `$.time`"),
+    (setting("surprise", 1), "Object contains unknown field `surprise`"),
+    (setting("variables", []), "Expected `array` of length >= 1 - at `$.variables`"),
+    (setting("variables", 0, "name", ""), "a name is empty - at `$.variables[0]`"),
+    (setting("variables", 0, "name", "V"), "a variable is listed twice - at `$.variables`"),
+    (setting("variables", 0, "n_missing", 40), "n_missing is out of range - at `$.variables[0]`"),
+    (
+        setting("variables", 0, "n_missing", 1),
+        "counts do not add up to the rows - at `$.variables[0]`",
+    ),
+    (setting("variables", 0, "counts", [40, 0]), "a count is not positive - at `$.variables[0]`"),
+    (setting("variables", 0, "values", ["r", "c"]), "values do not ascend - at `$.variables[0]`"),
+    (setting("variables", 0, "values", ["c", 1]), "a value is not text - at `$.variables[0]`"),
+    (setting("variables", 0, "values", ["c"]), "values and counts differ - at `$.variables[0]`"),
+    (
+        setting("variables", numeric(), "edges", [1.0]),
+        f"edges and counts differ - at `$.variables[{numeric()}]`",
+    ),
+    (setting("variables", numeric(), "std", -1.0), f"out of range - at `$.variables[{numeric()}]`"),
+    (
+        setting("variables", numeric(), "mean", None),
+        f"Expected `float`, got `null` - at `$.variables[{numeric()}].mean`",
+    ),
+    (setting("derived", ["nobody"]), "a derived variable is unknown - at `$.derived`"),
+    (
+        setting("disabled", 0, "rule_id", "nobody"),
+        "there is no rule 'nobody' - at `$.disabled[0]`",
+    ),
+    (
+        setting("predicates", interval(), "predicate", "low", 1e9),
+        f"An interval must have low < high, got 1000000000.0 and 1.5 - at "
+        f"`$.predicates[{interval()}].predicate`",
+    ),
+    (
+        setting("predicates", interval(), "predicate", "variable", "nobody"),
+        f"there is no variable 'nobody' - at `$.predicates[{interval()}]`",
+    ),
+    (
+        setting("predicates", interval(), "predicate", "variable", "U"),
+        f"'U' is not numeric - at `$.predicates[{interval()}]`",
+    ),
+    (
+        setting("predicates", 0, "n_true", 0),
+        "counts are out of range - at `$.predicates[0]`",
+    ),
+    (setting("predicates", 0, "n_true", None), "a count is missing - at `$.predicates[0]`"),
+    (
+        setting("predicates", 1, json.loads(CONTENT)["predicates"][0]),
+        "a predicate is listed twice - at `$.predicates[1]`",
+    ),
+    (setting("rules", LAST, "then", [9999]), f"a predicate is unknown - at `$.rules[{LAST}]`"),
+    (setting("rules", LAST, "then", [-1]), f"Expected `int` >= 0 - at `$.rules[{LAST}].then[0]`"),
+    (
+        setting("rules", LAST, "then", []),
+        f"Expected `array` of length >= 1 - at `$.rules[{LAST}].then`",
+    ),
+    (setting("rules", LAST, "count", 41), f"the count exceeds the rows - at `$.rules[{LAST}]`"),
+    (
+        setting("settings", "max_predicates", 1),
+        "max_predicates must be a whole number of at least 2, got 1 - at `$.settings`",
+    ),
+    (
+        setting("settings", "min_support", 2.0),
+        "min_support must be 'auto' or above 0 and below 1, got 2.0 - at `$.settings`",
+    ),
+    (
+        lambda plain: plain["rules"].append(plain["rules"][-1]),
+        "a rule is listed twice - at `$.rules`",
+    ),
+    (lambda plain: plain["rules"].reverse(), "rules are not in order - at `$.rules`"),
+    (lambda plain: plain.pop("rules"), "Object missing required field `rules`"),
+]
+
+
+@pytest.mark.parametrize(("change", "problem"), REFUSALS)
+def test_a_damaged_file_is_refused_and_the_message_says_where(change, problem):
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(damaged(change))
+    assert str(caught.value) == f"The model file is damaged: {problem}."
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "The model file is damaged: Input data was truncated."),
+        (
+            b"{}",
+            "This is not a truism model file.\nHint: write one with truism learn or detector.save.",
+        ),
+        (b"[1]", "The model file is damaged: Expected `object`, got `array`."),
+        (
+            b'{"format": "truism-model", "format_version": 2}',
+            "The model file has format version 2, this truism reads 1.\n"
+            "Hint: use the version of truism that wrote it, or learn it again.",
+        ),
+        (
+            CONTENT.replace(b'"threshold": 0.25', b'"threshold": 0.5'),
+            "The model file was changed after it was written: its digest does not fit.\nHint: "
+            "restore it, learn it again, or change rules with truism rules --disable and --enable.",
+        ),
+    ],
+)
+def test_what_is_no_model_file_is_refused(content, message):
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(content)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"format": "truism-model", "format_version": 1, "x": ' + b"[" * 100_000,
+        b'{"format": "truism-model", "format_version": 1, "rules": '
+        + b"[" * 5000
+        + b"]" * 5000
+        + b"}",
+        CONTENT.replace(b'"derived": []', b'"derived": ' + b"[" * 3000 + b"]" * 3000),
+    ],
+    ids=["arrays", "objects", "skipped", "typed", "in a model"],
+)
+def test_deep_nesting_is_refused(content):
+    with pytest.raises(ModelFileError, match=r"^The model file is damaged: "):
+        decode_model(content)
+
+
+def test_an_oversized_file_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(modelfiles, "MAX_BYTES", 3 << 20)
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(b" " * (4 << 20))
+    assert str(caught.value) == "A model file must be at most 3 MiB, got 4 MiB."
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(5 << 20)
+    with pytest.raises(ModelFileError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"A model file must be at most 3 MiB, got 5 MiB in {str(path)!r}."
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    missing = tmp_path / "nothing.json"
+    with pytest.raises(ModelFileError) as caught:
+        load_model(missing)
+    assert str(caught.value) == (
+        f"The model file {str(missing)!r} cannot be read: No such file or directory."
+    )
+    with pytest.raises(ModelFileError) as caught:
+        load_model(tmp_path)
+    assert str(caught.value) == f"The model file {str(tmp_path)!r} cannot be read: Is a directory."
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(ModelFileError) as caught:
+        load_model(tmp_path / "empty")
+    assert str(caught.value) == (
+        f"The model file is damaged: Input data was truncated. ({tmp_path / 'empty'})"
+    )
+
+
+# --- mutations ---
+
+TOKENS = [
+    *(b"null", b"true", b"-1", b"1e999", b"1e400", b"0", b'""', b"[]", b"{}", b"NaN", b"Infinity"),
+    *(b"99999999999999999999999", b"-0.0", b'"\\ud800"', b"\xff", b"\x00", b",", b":", b"[", b"}"),
+]
+
+
+def mutations(content, n, seed):
+    """Random edits of bytes, tokens, lines and JSON values."""
+    source = random.Random(seed)
+    spots = [match.span() for match in re.finditer(rb'-?\d+(\.\d+)?|"[^"]*"|null', content)]
+    lines = content.splitlines(keepends=True)
+    for _ in range(n):
+        kind = source.randrange(6)
+        at = source.randrange(len(content))
+        if kind == 0:
+            yield content[:at] + bytes([source.randrange(256)]) + content[at + 1 :]
+        elif kind == 1:
+            yield content[:at] + content[at + source.randrange(1, 9) :]
+        elif kind == 2:
+            yield content[:at] + source.choice(TOKENS) + content[at:]
+        elif kind == 3:
+            start, end = source.choice(spots)
+            yield content[:start] + source.choice(TOKENS) + content[end:]
+        elif kind == 4:
+            (a, b), (c, d) = sorted(source.sample(spots, 2))
+            yield content[:a] + content[c:d] + content[b:c] + content[a:b] + content[d:]
+        else:
+            some = list(lines)
+            one, other = source.randrange(len(some)), source.randrange(len(some))
+            if source.random() < 0.5:
+                some[one], some[other] = some[other], some[one]
+            else:
+                some.insert(one, some[other])
+            yield b"".join(some)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ten_thousand_mutations_give_an_equal_model_or_a_clean_error(seed):
+    # 8 × 1,500 edits of the file as it is: mostly syntax, types and the digest.
+    for content in mutations(CONTENT, 1500, seed):
+        try:
+            model = decode_model(content)
+        except ModelFileError:
+            continue
+        assert model == MODEL
+
+
+def json_values(plain, path=()):
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            yield from json_values(value, (*path, key))
+    elif isinstance(plain, list):
+        for key, value in enumerate(plain):
+            yield from json_values(value, (*path, key))
+    if path:
+        yield path
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_values_under_a_fitting_digest_give_a_model_that_works_or_a_clean_error(seed):
+    # A forger can sign anew; what is then read must still be a model that scores and explains.
+    source = random.Random(seed)
+    paths = list(json_values(json.loads(CONTENT)))
+    pool = [
+        None,
+        True,
+        -1,
+        0,
+        1,
+        39,
+        40,
+        41,
+        2**70,
+        1e308,
+        -1e308,
+        0.5,
+        "",
+        "U",
+        "X",
+        "c",
+        [],
+        {},
+        [0],
+        [1, 2],
+    ]
+    table = as_table({name: column[::-1] for name, column in DATA.items()})
+    for _ in range(400):
+        path, value = source.choice(paths), source.choice(pool)
+        try:
+            model = decode_model(damaged(setting(*path, value)))
+        except ModelFileError:
+            continue
+        scorer = Scorer(model)
+        try:
+            scores = scorer.score(table)
+        except ValueError:
+            continue  # the mutated schema does not fit this table any more
+        assert np.isfinite(scores).all()
+        assert (scores >= 0).all()
+        scorer.violations(table)
+        assert str(model.rules)
+        assert decode_model(encode_model(model)) == model
+
+
+# --- writing ---
+
+
+def test_a_file_that_is_there_survives_a_failure(tmp_path, monkeypatch):
+    path = tmp_path / "plant.json"
+    path.write_bytes(b"precious")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save_model(MODEL, path)
+    assert path.read_bytes() == b"precious"
+    assert [each.name for each in tmp_path.iterdir()] == ["plant.json"]
+
+
+def test_a_written_file_has_the_usual_rights(tmp_path):
+    write_atomically(tmp_path / "a", b"x")
+    (tmp_path / "b").write_bytes(b"x")
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "b").stat().st_mode
+    )
+
+
+def test_a_threshold_that_json_cannot_hold_never_reaches_a_file():
+    with pytest.raises(ValueError, match="threshold"):
+        MODEL.with_threshold(math.inf)
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_are_refused_cleanly(content):
+    with pytest.raises(ModelFileError):
+        decode_model(content)
