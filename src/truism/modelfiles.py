@@ -130,6 +130,7 @@ def decode_model(content: bytes) -> Model:
         if isinstance(problem, ModelFileError):
             raise
         text = getattr(problem, "message", str(problem)) or type(problem).__name__
+        text = text.replace(". - at ", " - at ")
         raise ModelFileError(f"The model file is damaged: {text.rstrip('.')}.") from None
     if encoded != file.digest:
         raise ModelFileError(
@@ -245,7 +246,7 @@ def _digest(file: ModelFile) -> str:
 def _check_header(content: bytes) -> None:
     try:
         header = msgspec.json.decode(content, type=_Header)
-    except (msgspec.MsgspecError, RecursionError) as problem:
+    except (msgspec.MsgspecError, RecursionError, ValueError) as problem:
         raise ModelFileError(f"The model file is damaged: {str(problem).rstrip('.')}.") from None
     if header.format != "truism-model":
         raise ModelFileError(
