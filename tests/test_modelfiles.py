@@ -201,6 +201,14 @@ REFUSALS = [
         setting("variables", numeric(), "mean", None),
         f"Expected `float`, got `null` - at `$.variables[{numeric()}].mean`",
     ),
+    (
+        setting("provenance", "columns", ["U"]),
+        "a variable is not among the columns - at `$.provenance.columns`",
+    ),
+    (
+        setting("provenance", "columns", [*DATA, "U"]),
+        "a column is listed twice - at `$.provenance.columns`",
+    ),
     (setting("derived", ["nobody"]), "a derived variable is unknown - at `$.derived`"),
     (
         setting("disabled", 0, "rule_id", "nobody"),

@@ -1,0 +1,335 @@
+"""The detector keeps scikit-learn's contract and design section 5."""
+
+import math
+import pickle
+
+import msgspec
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from truism import InvariantRuleDetector, load
+from truism.deriving import with_deltas
+from truism.errors import ParameterError, SchemaError, TableError, TruismError
+from truism.estimator import EXPECTED_FAILED_CHECKS
+from truism.explaining import Explanations
+from truism.learning import learn
+from truism.modelfiles import save_model
+from truism.pyod import InvariantRules
+from truism.rules import RuleSet
+from truism.table import as_table
+
+NORMAL = pd.DataFrame({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50, "level": [1.0] * 100})
+TODAY = pd.DataFrame({"pump": ["on", "on"], "flow": [2.5, 0.0], "level": [1.0, 1.0]})
+
+
+@pytest.fixture
+def detector():
+    return InvariantRuleDetector(min_support=0.1).fit(NORMAL)
+
+
+@parametrize_with_checks(
+    [InvariantRuleDetector(min_support=0.1, n_jobs=1)],
+    expected_failed_checks=lambda _: EXPECTED_FAILED_CHECKS,
+)
+def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+def test_every_expected_failure_has_a_reason():
+    assert all(len(reason) > 20 for reason in EXPECTED_FAILED_CHECKS.values())
+
+
+def test_the_contract_of_scores(detector):
+    scores = detector.anomaly_score(TODAY)
+    assert scores.tolist() == [0.0, 1.0]
+    assert detector.score_samples(TODAY).tolist() == [-0.0, -1.0]
+    assert detector.decision_function(TODAY).tolist() == [0.0, -1.0]
+    assert detector.predict(TODAY).tolist() == [1, -1]
+    assert detector.fit_predict(NORMAL).tolist() == [1] * 100
+
+
+def test_the_threshold_can_be_changed_after_fitting(detector):
+    assert detector.offset_ == 0.0
+    detector.threshold = 2.0
+    assert detector.offset_ == -2.0
+    assert detector.predict(TODAY).tolist() == [1, 1]
+    assert len(detector.explain(TODAY)) == 0
+    assert detector.incidents(TODAY) == []
+    detector.set_params(threshold=0.5)
+    assert detector.predict(TODAY).tolist() == [1, -1]
+    assert detector.anomaly_score(TODAY).tolist() == [0.0, 1.0]
+
+
+def test_attributions_stand_in_the_order_of_the_columns(detector):
+    parts = detector.attribute(TODAY)
+    assert list(detector.feature_names_in_) == ["pump", "flow", "level"]
+    assert detector.n_features_in_ == 3
+    assert parts.tolist() == [[0.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
+    assert np.array_equal(parts.sum(axis=1), detector.anomaly_score(TODAY))
+
+
+def test_columns_that_are_no_variables_are_attributed_nothing():
+    data = NORMAL.assign(id=[f"row {i}" for i in range(100)])[["id", "pump", "flow"]]
+    detector = InvariantRuleDetector(min_support=0.1).fit(data)
+    assert detector.n_features_in_ == 3
+    parts = detector.attribute(TODAY.assign(id="x"))
+    assert parts.tolist() == [[0.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
+
+
+def test_explanations_are_of_the_rows_above_the_threshold(detector):
+    explained = detector.explain(TODAY)
+    assert isinstance(explained, Explanations)
+    assert [each.row for each in explained] == [1]
+    assert "expected flow = 2.5, found 0" in str(explained)
+
+
+def test_rules_are_a_rule_set_with_univariate_ones(detector):
+    assert isinstance(detector.rules_, RuleSet)
+    assert any(not rule.antecedent for rule in detector.rules_)
+    assert len(detector.rules_.about("level")) == 2
+
+
+def test_rules_can_be_switched_off_and_on(detector):
+    before = detector.model_
+    for rule in detector.rules_.about("flow"):
+        detector.disable_rule(rule.id, reason="flow meter replaced")
+    assert detector.predict(TODAY).tolist() == [1, 1]
+    assert detector.model_.disabled[0].reason == "flow meter replaced"
+    assert detector.model_.disabled[0].date is not None
+    for rule in detector.rules_.about("flow"):
+        detector.enable_rule(rule.id)
+    assert detector.model_ == before
+    assert detector.predict(TODAY).tolist() == [1, -1]
+
+
+def test_every_library_can_be_learned_from_and_scored(to_library):
+    data = {"x0": ["on", "off"] * 50, "x1": [2.5, 0.0] * 50}
+    detector = InvariantRuleDetector(min_support=0.1).fit(to_library(data))
+    assert detector.n_features_in_ == 2
+    today = to_library({"x0": ["on", "on"], "x1": [2.5, 0.0]})
+    assert detector.predict(today).tolist() == [1, -1]
+
+
+def test_a_model_learned_from_one_library_scores_another(detector):
+    assert detector.predict(pl.DataFrame(TODAY.to_dict("list"))).tolist() == [1, -1]
+    assert detector.predict(TODAY.to_dict("list")).tolist() == [1, -1]
+    assert detector.predict(TODAY.iloc[1].to_dict()).tolist() == [-1]
+    assert detector.predict(pl.DataFrame(TODAY.to_dict("list")).lazy()).tolist() == [1, -1]
+
+
+def test_a_saved_detector_is_the_same_detector(detector, tmp_path):
+    detector.threshold = 0.25
+    detector.disable_rule(detector.rules_[0].id, reason="test")
+    detector.save(tmp_path / "plant.truism.json")
+    again = load(tmp_path / "plant.truism.json")
+    assert again.model_ == detector.model_.with_threshold(0.25)
+    assert again.offset_ == detector.offset_
+    assert np.array_equal(again.anomaly_score(TODAY), detector.anomaly_score(TODAY))
+    assert np.array_equal(again.attribute(TODAY), detector.attribute(TODAY))
+    assert again.predict(TODAY).tolist() == [1, -1]
+    assert again.get_params() == {**detector.get_params(), "n_jobs": again.n_jobs}
+    assert list(again.feature_names_in_) == list(detector.feature_names_in_)
+    assert again.fit(NORMAL).rules_ == detector.rules_
+
+
+def test_a_saved_detector_of_arrays_still_scores_arrays(tmp_path):
+    random = np.random.default_rng(0)
+    array = np.column_stack([np.arange(200), random.normal(size=200), random.integers(0, 3, 200)])
+    data = {"x0": np.arange(200), "x1": array[:, 1], "x2": array[:, 2]}
+    for training in (array, data):
+        detector = InvariantRuleDetector(min_support=0.1).fit(training)
+        detector.save(tmp_path / "model.json")
+        again = load(tmp_path / "model.json")
+        assert np.array_equal(again.anomaly_score(array), detector.anomaly_score(data))
+
+
+def test_a_saved_detector_attributes_to_the_same_columns(tmp_path):
+    data = NORMAL.assign(id=[f"row {i}" for i in range(100)])[["id", "pump", "flow"]]
+    detector = InvariantRuleDetector(min_support=0.1).fit(data)
+    detector.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert list(again.feature_names_in_) == list(detector.feature_names_in_)
+    today = TODAY.assign(id="x")
+    assert np.array_equal(again.attribute(today), detector.attribute(today))
+
+
+def test_a_model_with_changes_attributes_them_to_their_variable(tmp_path):
+    level = np.cumsum(np.random.default_rng(0).normal(size=200)).tolist()
+    data = {"level": level, "pump": ["on", "off"] * 100}
+    learned = learn(with_deltas(as_table(data), ["level"]), min_support=0.1)
+    save_model(msgspec.structs.replace(learned, derived=("level",)), tmp_path / "model.json")
+    detector = load(tmp_path / "model.json")
+    assert list(detector.feature_names_in_) == ["level", "pump"]
+    assert detector.anomaly_score(data).tolist() == [0.0] * 200
+    jump = {"level": [level[0], level[0] + 9], "pump": ["on", "off"]}
+    parts = detector.attribute(jump)
+    assert parts.shape == (2, 2)
+    assert parts[1, 0] > 0
+    assert parts.sum(axis=1) == pytest.approx(detector.anomaly_score(jump))
+
+
+def test_it_can_be_cloned_and_pickled(detector):
+    copy = clone(detector)
+    assert copy.get_params() == detector.get_params()
+    with pytest.raises(NotFittedError):
+        copy.predict(TODAY)
+    again = pickle.loads(pickle.dumps(detector))
+    assert again.model_ == detector.model_
+    assert again.predict(TODAY).tolist() == [1, -1]
+
+
+def test_it_works_in_a_pipeline():
+    same = FunctionTransformer(feature_names_out="one-to-one")
+    pipeline = make_pipeline(same, InvariantRuleDetector(min_support=0.1)).fit(NORMAL)
+    assert pipeline.predict(TODAY).tolist() == [1, -1]
+    numbers = np.random.default_rng(0).normal(size=(100, 3))
+    pipeline = make_pipeline(StandardScaler(), InvariantRuleDetector(min_support=0.1)).fit(numbers)
+    assert pipeline.predict(np.full((1, 3), 99.0)).tolist() == [-1]
+    assert pipeline.score_samples(numbers).tolist() == [0.0] * 100
+
+
+def test_it_works_in_a_grid_search():
+    labels = [1, -1] * 50
+    tampered = NORMAL.copy()
+    tampered.loc[tampered.index % 2 == 1, "flow"] = 99.0
+
+    def accuracy(estimator, table, y):
+        return (estimator.predict(table) == y).mean()
+
+    search = GridSearchCV(
+        InvariantRuleDetector(n_jobs=1), {"min_support": [0.1, 0.3]}, scoring=accuracy, cv=2
+    ).fit(NORMAL, labels)
+    assert search.best_params_["min_support"] in (0.1, 0.3)
+    assert search.best_estimator_.predict(tampered).min() == -1
+
+
+def test_an_unfitted_detector_says_so():
+    fresh = InvariantRuleDetector()
+    for ask in (
+        lambda: fresh.predict(TODAY),
+        lambda: fresh.attribute(TODAY),
+        lambda: fresh.explain(TODAY),
+        lambda: fresh.incidents(TODAY),
+        lambda: fresh.rules_,
+        lambda: fresh.offset_,
+        lambda: fresh.save("x"),
+        lambda: fresh.disable_rule("x", "y"),
+        lambda: fresh.enable_rule("x"),
+    ):
+        with pytest.raises(NotFittedError):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"min_support": 2.0}, "min_support must be 'auto' or above 0 and below 1, got 2.0."),
+        ({"support_ratio": 1}, "support_ratio must be at least 0 and below 1, got 1."),
+        ({"max_predicates": 1}, "max_predicates must be a whole number of at least 2, got 1."),
+        ({"cutoffs": "x"}, "cutoffs must be 'tree' or 'uniform' or 'kmeans', got 'x'."),
+        ({"scoring": "x"}, "scoring must be 'paper', got 'x'."),
+        ({"threshold": -1}, "threshold must be a finite number of at least 0, got -1."),
+        ({"threshold": math.nan}, "threshold must be a finite number of at least 0, got nan."),
+        ({"threshold": "x"}, "threshold must be a finite number of at least 0, got 'x'."),
+        ({"n_jobs": 0}, "n_jobs must be None, -1 or at least 1, got 0."),
+        ({"n_jobs": 1.5}, "n_jobs must be None, -1 or at least 1, got 1.5."),
+        ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1."),
+        ({"random_state": "x"}, "random_state must be a whole number of at least 0, got 'x'."),
+        (
+            {"ignore": "flow"},
+            "ignore must be a list of column names, got 'flow'.\nHint: write ignore=['flow'].",
+        ),
+        ({"ignore": 5}, "ignore must be a list of column names, got 5."),
+        ({"categorical": None}, "categorical must be a list of column names, got None."),
+        (
+            {"continuous": ["flo"]},
+            "continuous must name columns of the table, got 'flo'.\nHint: did you mean 'flow'?",
+        ),
+        ({"categorical": [["flow"]]}, "categorical must name columns of the table, got ['flow']."),
+        ({"time": ["flow"]}, "time must name columns of the table, got ['flow']."),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, message):
+    with pytest.raises(ParameterError) as caught:
+        InvariantRuleDetector(**{"min_support": 0.1, **parameters}).fit(NORMAL)
+    assert str(caught.value) == message
+
+
+def test_numpy_scalars_are_numbers_too():
+    detector = InvariantRuleDetector(
+        min_support=np.float64(0.1),
+        support_ratio=np.float32(0.5),
+        max_predicates=np.int64(3),
+        random_state=np.int64(1),
+        threshold=np.int64(0),
+        n_jobs=np.int64(1),
+    ).fit(NORMAL)
+    assert detector.predict(TODAY).tolist() == [1, -1]
+
+
+def test_refitting_forgets_the_names_of_the_table_before(detector):
+    detector.fit(np.random.default_rng(0).normal(size=(50, 2)))
+    assert not hasattr(detector, "feature_names_in_")
+    assert detector.n_features_in_ == 2
+
+
+def test_a_table_that_does_not_fit_is_refused(detector):
+    with pytest.raises(SchemaError, match=r"^Column 'flow' is missing from the table to score\."):
+        detector.predict(TODAY[["pump", "level"]])
+    with pytest.raises(TableError, match=r"^A table must have at least one column"):
+        detector.predict(TODAY[[]])
+
+
+def test_every_error_of_ours_is_a_value_error_where_scikit_learn_wants_one():
+    for kind in (SchemaError, ParameterError, TableError):
+        assert issubclass(kind, ValueError)
+        assert issubclass(kind, TruismError)
+
+
+def test_progress_is_told_through_the_callback():
+    told = []
+    InvariantRuleDetector(min_support=0.1).fit(NORMAL, progress=lambda *news: told.append(news))
+    assert told
+
+
+def test_notebooks_show_the_model_escaped():
+    data = pd.DataFrame({"<b>": ["<i>", "x"] * 20, "y": [1.0, 2.0] * 20})
+    detector = InvariantRuleDetector(min_support=0.1)
+    assert detector._repr_html_()
+    shown = detector.fit(data)._repr_html_()
+    assert "<b>&lt;" not in shown
+    assert "<i>" not in shown
+    assert "rules" in shown
+
+
+def test_the_repr_shows_what_differs_from_the_defaults():
+    assert repr(InvariantRuleDetector(min_support=0.1)) == "InvariantRuleDetector(min_support=0.1)"
+
+
+def test_fitting_twice_gives_the_same_model():
+    one, other = (InvariantRuleDetector(min_support=0.1).fit(NORMAL).model_ for _ in range(2))
+    assert one.rules == other.rules
+    assert one.schema == other.schema
+
+
+# --- the manner of PyOD ---
+
+
+def test_the_adapter_speaks_pyods_language():
+    adapter = InvariantRules(min_support=0.1).fit(NORMAL)
+    assert adapter.decision_scores_.tolist() == [0.0] * 100
+    assert adapter.labels_.tolist() == [0] * 100
+    assert adapter.threshold_ == 0.0
+    assert adapter.decision_function(TODAY).tolist() == [0.0, 1.0]
+    assert adapter.predict(TODAY).tolist() == [0, 1]
+    assert adapter.get_params()["min_support"] == 0.1
+    adapter.set_params(min_support=0.2).fit(NORMAL)
+    assert adapter.detector_.model_.provenance.min_support == 0.2
