@@ -3,7 +3,7 @@
 import datetime
 import html
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truism.deriving import with_deltas
+from truism.deriving import delta_name, with_deltas
 from truism.errors import ParameterError
 from truism.explaining import Explanations, Incident, find_incidents
 from truism.model import Model, Settings
@@ -258,6 +258,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                     f"{name} must be a list of column names, got {given!r}.",
                     f"write {name}=[{given!r}].",
                 )
+            if not isinstance(given, Iterable):
+                raise ParameterError(f"{name} must be a list of column names, got {given!r}.")
             values[name] = tuple(given)
         seed = plain(self.random_state)
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
@@ -326,10 +328,13 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _has_named_columns(data: Any) -> bool:
     """Tell frames with names from arrays, and from frames that are only numbered."""
+    if hasattr(data, "collect_schema"):  # a lazy frame warns when asked for its columns
+        return True
     names = getattr(data, "columns", None)
     if names is None:
-        return hasattr(data, "collect_schema")
-    return any(isinstance(name, str) for name in names) or hasattr(data, "column_names")
+        return False
+    no_names = len(names) == 0
+    return no_names or hasattr(data, "column_names") or any(isinstance(n, str) for n in names)
 
 
 def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
@@ -360,6 +365,8 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         time=chosen.time,
         random_state=chosen.random_state,
     )
-    names = [name for name in model.schema.names if name.removeprefix("Δ") not in model.derived]
-    detector._remember(tuple(names), named=True)
+    made_here = {delta_name(variable) for variable in model.derived}
+    known = model.provenance.columns or model.schema.names
+    names = tuple(name for name in known if name not in made_here)
+    detector._remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
     return detector._adopt(model)

@@ -170,6 +170,7 @@ def mine_model(
         min_support=float(min_support),
         complete_to=mined.complete_to,
         notices=_notices(schema, settings, mined.complete_to),
+        columns=table.names,
     )
     return Model(
         schema,

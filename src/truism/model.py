@@ -157,6 +157,8 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         What the user should know, in sentences.
     created
         When, as ISO text; given by whoever asked for the model.
+    columns
+        The training table's columns in its order, left out ones and the time axis included.
 
     """
 
@@ -169,6 +171,7 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trials: tuple[Trial, ...] = ()
     notices: tuple[str, ...] = ()
     created: str | None = None
+    columns: tuple[str, ...] = ()
 
 
 class Disabled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

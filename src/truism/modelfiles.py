@@ -328,6 +328,10 @@ def _check_schema(schema: Schema, file: ModelFile) -> None:
             _check(right, f"a value is not {each.holds}", where)
             ascending = all(a < b for a, b in zip(each.values, each.values[1:], strict=False))  # type: ignore[operator]
             _check(ascending, "values do not ascend", where)
+    columns = file.provenance.columns
+    known = not columns or set(names) <= set(columns)
+    _check(known, "a variable is not among the columns", "$.provenance.columns")
+    _check(len(set(columns)) == len(columns), "a column is listed twice", "$.provenance.columns")
     _check(set(file.derived) <= set(names), "a derived variable is unknown", "$.derived")
 
 
