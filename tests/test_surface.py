@@ -1,0 +1,108 @@
+"""What is public is sorted, documented, and light to import."""
+
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+
+import truism
+from truism.errors import TruismError
+
+
+def test_public_names_are_sorted_and_exist():
+    assert list(truism.__all__) == sorted(truism.__all__)
+    assert dir(truism) == truism.__all__
+    for name in truism.__all__:
+        assert getattr(truism, name) is not None
+
+
+def test_public_names_are_those_of_the_design():
+    assert set(truism.__all__) == {
+        *("InvariantRuleDetector", "load", "__version__"),
+        *("TruismError", "SchemaError", "ParameterError", "TableError", "ModelFileError"),
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in truism.__all__ if name != "__version__"])
+def test_public_names_are_documented(name):
+    thing = getattr(truism, name)
+    assert inspect.getdoc(thing)
+    if inspect.isclass(thing) and name == "InvariantRuleDetector":
+        for attribute, value in vars(thing).items():
+            if attribute.startswith("_") or not (
+                inspect.isfunction(value) or isinstance(value, property)
+            ):
+                continue
+            assert inspect.getdoc(value), attribute
+
+
+def test_the_detectors_parameters_are_those_of_the_design():
+    parameters = inspect.signature(truism.InvariantRuleDetector).parameters
+    assert {name: each.default for name, each in parameters.items()} == {
+        "min_support": "auto",
+        "support_ratio": 0.7,
+        "max_predicates": 5,
+        "cutoffs": "tree",
+        "scoring": "paper",
+        "threshold": None,
+        "categorical": (),
+        "continuous": (),
+        "ignore": (),
+        "time": None,
+        "random_state": 0,
+        "n_jobs": None,
+    }
+
+
+def test_the_detectors_parameters_are_documented():
+    text = inspect.getdoc(truism.InvariantRuleDetector)
+    for name in inspect.signature(truism.InvariantRuleDetector).parameters:
+        assert name in text
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(AttributeError, match=r"^module 'truism' has no attribute 'nothing'$"):
+        truism.nothing  # noqa: B018
+
+
+def test_errors_are_one_tree():
+    for name in ("SchemaError", "ParameterError", "TableError", "ModelFileError"):
+        assert issubclass(getattr(truism, name), TruismError)
+    problem = TruismError("A thing is wrong.", "do it right.")
+    assert (str(problem), problem.message, problem.hint) == (
+        "A thing is wrong.\nHint: do it right.",
+        "A thing is wrong.",
+        "do it right.",
+    )
+
+
+def loaded_by(code):
+    heavy = ["numba", "sklearn", "pandas", "polars", "bokeh", "jinja2", "scipy", "llvmlite"]
+    code = f"{code}\nimport json, sys; print(json.dumps([n for n in {heavy} if n in sys.modules]))"
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    return json.loads(ran.stdout)
+
+
+def test_importing_truism_imports_nothing_heavy():
+    assert loaded_by("import truism; truism.__version__; truism.TruismError") == []
+
+
+def test_scoring_from_a_file_needs_no_compiler(tmp_path):
+    path = tmp_path / "model.json"
+    data = {"u": ["a", "b"] * 20, "v": ["c", "d"] * 20}
+    truism.InvariantRuleDetector(min_support=0.1).fit(data).save(path)
+    code = f"""
+from truism.explaining import explain_rows
+from truism.modelfiles import load_model
+from truism.scoring import Scorer
+from truism.table import as_table
+scorer = Scorer(load_model({str(path)!r}))
+row = as_table({{"u": "a", "v": "d"}})
+assert scorer.score(row)[0] == 1.0
+assert explain_rows(scorer, row, [0])
+"""
+    assert set(loaded_by(code)) <= {"pandas"}  # PyArrow imports it by itself where it is installed
