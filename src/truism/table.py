@@ -147,8 +147,9 @@ def _from_array(data: NDArray[Any]) -> Table:
 def _from_frame(data: Any) -> Table:
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    # A lazy frame cannot have doubtful names, and asking it for them makes Polars warn.
-    native = None if hasattr(data, "collect_schema") else getattr(data, "columns", None)
+    # A lazy frame has its names checked when it is collected; asking it makes Polars warn.
+    lazy = hasattr(data, "collect_schema") and not hasattr(data, "shape")
+    native = None if lazy else getattr(data, "columns", None)
     if isinstance(data, pa.Table):
         _check_names(data.column_names)
     elif native is not None and not callable(native):
