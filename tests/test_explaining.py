@@ -248,3 +248,13 @@ def test_a_gap_that_is_no_whole_number_is_refused(scorer, gap):
 
 def test_extra_columns_are_named(scorer):
     assert extra_columns(scorer, as_table({**BROKEN, "more": [1] * 4})) == ("more",)
+
+
+def test_a_value_just_outside_a_rounded_bound_is_shown_with_all_digits():
+    values = np.random.default_rng(0).normal(size=200)
+    scorer = Scorer(learn(as_table({"X": values}), min_support=0.1))
+    bound = next(rule for rule in scorer.model.rules if "≤ X ≤" in str(rule)).consequents[0].high
+    found = np.nextafter(bound, np.inf)
+    reason = explain_rows(scorer, as_table({"X": [found]}), [0])[0].blames[0].reasons[0]
+    assert reason.expected.endswith(f"≤ X ≤ {bound!r}")
+    assert reason.found == repr(float(found))

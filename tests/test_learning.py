@@ -190,7 +190,7 @@ def test_progress_is_told():
     data = {"X": [float(i % 9) for i in range(60)], "U": ["a", "b", "c"] * 20}
     learn(as_table(data), min_support=0.1, progress=lambda *news: told.append(news))
     stages = {stage for stage, _, _ in told}
-    assert stages == {"trees", "mining"}
+    assert stages == {"compiling", "trees", "mining"}
     assert all(0 <= done <= of for _, done, of in told)
 
 

@@ -64,7 +64,7 @@ def test_a_setting_is_the_decimal_it_prints_as(value):
 
 
 def test_a_trial_knows_its_rate():
-    assert Trial(0.1, 3, 200).rate == 0.015
+    assert Trial(0.1, 3, 200, 4).rate == 0.015
 
 
 def test_disabling_gives_a_new_model_and_leaves_the_old(model, pumps):

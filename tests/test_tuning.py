@@ -26,16 +26,21 @@ def plant(n=600, seed=0):
 
 
 def test_the_smallest_value_below_one_percent_wins():
-    trials = (Trial(0.02, 0, 200), Trial(0.01, 1, 200), Trial(0.005, 2, 200))
+    trials = (Trial(0.02, 0, 200, 4), Trial(0.01, 1, 200, 4), Trial(0.005, 2, 200, 4))
     assert choose(trials) == (0.01, None)
 
 
+def test_a_value_for_which_the_budget_allowed_no_rule_does_not_count():
+    trials = (Trial(0.32, 1, 200, 4), Trial(0.16, 0, 200, 0))
+    assert choose(trials) == (0.32, None)
+
+
 def test_a_smaller_value_may_pass_where_a_larger_one_fails():
-    assert choose((Trial(0.32, 9, 200), Trial(0.16, 0, 200))) == (0.16, None)
+    assert choose((Trial(0.32, 9, 200, 4), Trial(0.16, 0, 200, 4))) == (0.16, None)
 
 
 def test_without_a_value_below_one_percent_the_lowest_rate_wins_and_is_noticed():
-    trials = (Trial(0.32, 4, 200), Trial(0.16, 3, 200), Trial(0.08, 3, 200))
+    trials = (Trial(0.32, 4, 200, 4), Trial(0.16, 3, 200, 4), Trial(0.08, 3, 200, 4))
     assert choose(trials) == (
         0.16,
         "No min_support keeps the false-positive rate on held-out rows below 1%; 0.16 with 1.5% "

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError
-from truism.predicates import conjunction, format_value, quote_name, variables
+from truism.predicates import Range, conjunction, format_value, quote_name, variables
 from truism.schema import align
 from truism.scoring import Scorer, Violation
 from truism.table import Column, Table, to_frame
@@ -219,7 +219,10 @@ def say(violation: Violation, n_training: int) -> Reason:
         f"because {conjunction(rule.antecedent)}" if rule.antecedent else "as always in training"
     )
     evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
-    return Reason(str(violation.failed), found, because, evidence, rule.id, violation.penalty)
+    expected = str(violation.failed)
+    if isinstance(violation.failed, Range) and violation.failed.seems_to_hold(violation.found[0]):
+        expected = violation.failed.exact_text()
+    return Reason(expected, found, because, evidence, rule.id, violation.penalty)
 
 
 def explain_rows(

@@ -105,6 +105,15 @@ class Range(msgspec.Struct, frozen=True, tag="range", forbid_unknown_fields=True
         low, high = _outward(self.low, self.high)
         return f"{low} ≤ {name} ≤ {high}"
 
+    def exact_text(self) -> str:
+        """Print all digits: for a value that lies between a bound and what is printed of it."""
+        return f"{self.low!r} ≤ {quote_name(self.variable)} ≤ {self.high!r}"
+
+    def seems_to_hold(self, value: float) -> bool:
+        """Tell whether a value lies within the bounds as `str` prints them."""
+        low, high = _outward(self.low, self.high)
+        return self.low < self.high and float(low) <= value <= float(high)
+
 
 class Present(msgspec.Struct, frozen=True, tag="present", forbid_unknown_fields=True):
     """``variable`` has a value at all."""
