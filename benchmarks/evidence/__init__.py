@@ -1,0 +1,1 @@
+"""Experiments on scoring: a prototype, and the tables it was judged on."""
