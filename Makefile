@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check bench-speed clean
+.PHONY: help demo test check bench bench-smoke bench-speed clean
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -24,8 +24,20 @@ test: $(READY)   ## run every check and every test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n auto src tests
+	@$(MAKE) --no-print-directory bench-smoke
 
 check: test      ## the same
+
+bench: $(VENV)/.bench  ## repeat the paper's experiments beside the alternatives (hours)
+	$(BIN)/python -m benchmarks run --out benchmarks/results.json --cache benchmarks/cache.jsonl
+	$(BIN)/python -m benchmarks page --results benchmarks/results.json --out docs/benchmarks.md
+
+$(VENV)/.bench: $(READY)
+	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	@touch $@
+
+bench-smoke: $(READY)  ## a minute of the benchmarks on generated tables
+	@$(BIN)/python -m benchmarks smoke > /dev/null && echo "benchmarks: smoke test passed"
 
 bench-speed: $(READY)  ## measure learning, scoring, memory and growth
 	$(BIN)/python -m benchmarks.speed

@@ -1,0 +1,143 @@
+"""Command line: `python -m benchmarks run | smoke | compare | page`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks import datasets, results
+from benchmarks.datasets import DataMissingError
+from benchmarks.experiments import EXPERIMENTS, Plan, run_all, usable_methods
+from benchmarks.methods import DETECTORS
+from benchmarks.results import Results, warn
+from benchmarks.runner import Cache, Runner
+
+BAD_INPUT = 2
+SMOKE_TABLE = "generated-600x8"
+SMOKE_EXPERIMENTS = ("table1", "table2", "grid", "speed")
+
+
+class UsageError(Exception):
+    """An option that cannot be used; the text is one sentence for the user."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code is 0, or 2 for bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.command(options)
+    except (DataMissingError, UsageError) as problem:
+        warn(str(problem))
+        return BAD_INPUT
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+
+    run = commands.add_parser("run", help="measure, and write the results as JSON")
+    run.add_argument("--only", help=f"experiments, comma-separated: {','.join(EXPERIMENTS)}")
+    run.add_argument("--methods", help="methods, comma-separated (default: all that can run)")
+    run.add_argument("--datasets", help="datasets, comma-separated (default: all that are there)")
+    run.add_argument("--data", type=Path, help="folder of the tables (default: $TRUISM_DATA)")
+    run.add_argument("--out", type=Path, default=Path("results.json"))
+    run.add_argument("--cache", type=Path, default=Path("benchmarks-cache.jsonl"))
+    run.add_argument("--threads", type=int, default=1, help="cores each method may use")
+    run.add_argument("--timeout", type=float, default=1800.0, help="seconds a job may take")
+    run.set_defaults(command=_run)
+
+    smoke = commands.add_parser("smoke", help="prove that the harness works, in under a minute")
+    smoke.add_argument("--data", type=Path)
+    smoke.set_defaults(command=_smoke)
+
+    compare = commands.add_parser("compare", help="say what changed between two results")
+    compare.add_argument("old", type=Path)
+    compare.add_argument("new", type=Path)
+    compare.set_defaults(command=_compare)
+
+    page = commands.add_parser("page", help="render the page from the results")
+    page.add_argument("--results", type=Path, default=Path("results.json"))
+    page.add_argument("--out", type=Path, default=Path("docs/benchmarks.md"))
+    page.set_defaults(command=_page)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    data = datasets.find_data(options.data)
+    experiments = _chosen(options.only, tuple(EXPERIMENTS), "experiment")
+    known = tuple(method.name for method in DETECTORS)
+    methods = usable_methods(_chosen(options.methods, known, "method"))
+    names = _chosen(options.datasets, datasets.available(data), "dataset")
+    if not names:
+        raise DataMissingError(f"No benchmark table is in {str(data)!r}.")
+    runner = Runner(data, Cache(options.cache), options.threads, timeout=options.timeout)
+    measured = run_all(Plan(runner, names, methods), experiments)
+    new = Results(results.environment(), measured.shapes, measured.runs, measured.interpretations)
+    if options.out.exists():
+        in_full = () if options.methods or options.datasets else experiments
+        new = results.merge(results.read(options.out), new, in_full)
+    results.write(new, options.out)
+    print(f"{len(measured.runs)} runs written to {options.out}")
+
+
+def _smoke(options: argparse.Namespace) -> None:
+    """Every detector without torch, on small tables, in this process."""
+    from benchmarks.pages import render
+
+    methods = tuple(
+        replace(method, seeds=method.seeds[:1])
+        for method in usable_methods()
+        if not method.needs_torch
+    )
+    runner = Runner(options.data, Cache(), isolated=False)
+    plan = Plan(runner, (_smoke_table(options.data),), methods)
+    measured = run_all(plan, SMOKE_EXPERIMENTS)
+    found = Results(results.environment(), measured.shapes, measured.runs)
+    print(render(found).text)
+
+
+def _smoke_table(data: Path | None) -> str:
+    """The smallest real table where there is one."""
+    try:
+        names = datasets.available(datasets.find_data(data))
+    except DataMissingError:
+        names = ()
+    return "cardio" if "cardio" in names else SMOKE_TABLE
+
+
+def _compare(options: argparse.Namespace) -> None:
+    for path in (options.old, options.new):
+        if not path.exists():
+            raise UsageError(f"The results file {str(path)!r} does not exist.")
+    lines = list(results.compare(results.read(options.old), results.read(options.new)))
+    print("\n".join(lines) if lines else "nothing changed")
+
+
+def _page(options: argparse.Namespace) -> None:
+    from benchmarks.pages import render
+
+    if not options.results.exists():
+        raise UsageError(f"The results file {str(options.results)!r} does not exist.")
+    page = render(results.read(options.results), figures=options.out.stem)
+    page.write(options.out)
+    print(f"written: {options.out} and {len(page.figures)} figures")
+
+
+def _split(text: str | None) -> list[str]:
+    return [part.strip() for part in text.split(",")] if text else []
+
+
+def _chosen(text: str | None, known: tuple[str, ...], what: str) -> tuple[str, ...]:
+    names = tuple(_split(text)) or known
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"{what} must be one of {', '.join(known)}, got {unknown[0]!r}.")
+    return names
+
+
+if __name__ == "__main__":
+    sys.exit(main())

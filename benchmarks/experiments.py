@@ -1,0 +1,209 @@
+"""The experiments: each turns the datasets at hand into jobs, and jobs into runs.
+
+Adding an experiment means adding a function and its name to `EXPERIMENTS`; what the page makes of
+it is in `pages.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import product
+
+import numpy as np
+
+from benchmarks import datasets
+from benchmarks.interpretability import interpret_all
+from benchmarks.methods import DETECTORS, METHOD_OF, Method
+from benchmarks.results import Interpretation, Job, Run, Shape, warn
+from benchmarks.runner import Runner
+
+# KDD'23, section 6.2, figure 2
+MIN_SUPPORTS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+SUPPORT_RATIOS = (0.0, 0.3, 0.6, 0.9)
+
+CONTAMINATIONS = (0.0, 0.001, 0.01, 0.05)
+SHARES = (1.0, 0.5, 0.25, 0.125)
+SPLIT_SEEDS = tuple(range(10))
+VARIATION_SEEDS = (0, 1, 2)
+ROBUST_PEERS = ("knn", "iforest")
+
+GROWING = ("truism", "paper", "iforest", "knn")
+MANY_ROWS = (25_000, 50_000, 100_000, 200_000)
+MANY_COLUMNS = (25, 50, 100, 200)
+FIXED_COLUMNS = 20
+FIXED_ROWS = 5_000
+GROWTH_SETTINGS = (("min_support", 0.01),)
+
+MINING_TABLES = ("binned-annthyroid", "binned-cardio", "binned-batadal")
+MINING_SETTINGS = (
+    ("max_predicates", 4),
+    ("min_support", 0.05),
+    ("scoring", "paper"),
+    ("support_ratio", 0.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure on: a runner, the datasets, and the methods that can run here."""
+
+    runner: Runner
+    datasets: tuple[str, ...]
+    methods: tuple[Method, ...]
+
+    def has(self, name: str) -> bool:
+        """Whether a method is part of the plan."""
+        return any(method.name == name for method in self.methods)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What an experiment adds to the results."""
+
+    shapes: tuple[Shape, ...] = ()
+    runs: tuple[Run, ...] = ()
+    interpretations: tuple[Interpretation, ...] = ()
+
+
+def usable_methods(names: Sequence[str] = ()) -> tuple[Method, ...]:
+    """The detectors whose packages are installed, all of them or those named."""
+    modules = {"scikit-learn": "sklearn"}
+    usable = []
+    for method in DETECTORS:
+        if names and method.name not in names:
+            continue
+        absent = [p for p in method.packages if find_spec(modules.get(p, p)) is None]
+        if absent:
+            warn(f"{method.title} is left out: {', '.join(absent)} is not installed.")
+        else:
+            usable.append(method)
+    return tuple(usable)
+
+
+def table1(plan: Plan) -> Measured:
+    """KDD'23, table 1: the datasets."""
+    return Measured(shapes=tuple(_shape(name, plan) for name in plan.datasets))
+
+
+def _shape(name: str, plan: Plan) -> Shape:
+    dataset = datasets.load(name, plan.runner.data)
+    return Shape(
+        dataset=name,
+        train_rows=dataset.train.num_rows,
+        test_rows=dataset.test.num_rows,
+        n_continuous=len(dataset.kinds.continuous),
+        n_categorical=len(dataset.kinds.categorical),
+        n_unused=len(dataset.kinds.unused),
+        anomaly_share=float(np.mean(dataset.label)),
+    )
+
+
+def table2(plan: Plan) -> Measured:
+    """KDD'23, table 2: detection by every method, every scaling, every seed."""
+    jobs = (
+        Job(name, method.name, scaling, seed)
+        for method in plan.methods
+        for name in plan.datasets
+        for scaling in method.scalings
+        for seed in method.seeds
+    )
+    return Measured(runs=plan.runner.run("table2", jobs))
+
+
+def grid(plan: Plan) -> Measured:
+    """KDD'23, figure 2: θ and γ of the paper's method."""
+    jobs = (
+        Job(name, "paper", settings=(("min_support", theta), ("support_ratio", gamma)))
+        for name, theta, gamma in product(plan.datasets, MIN_SUPPORTS, SUPPORT_RATIOS)
+        if plan.has("paper")
+    )
+    return Measured(runs=plan.runner.run("grid", jobs, isolated=False))
+
+
+def table3(plan: Plan) -> Measured:
+    """KDD'23, table 3: what the violated rules say about attacks."""
+    if not plan.has("paper"):
+        return Measured()
+    return Measured(interpretations=tuple(interpret_all(plan.datasets, plan.runner.data)))
+
+
+def speed(plan: Plan) -> Measured:
+    """Time and memory of every method on every dataset, all measured in this run."""
+    jobs = [
+        Job(name, method.name, method.scalings[-1])
+        for name in plan.datasets
+        for method in plan.methods
+    ]
+    return Measured(runs=plan.runner.run("speed", jobs, fresh=True))
+
+
+def mining(plan: Plan) -> Measured:
+    """Mining alone, γ = 0, on tables without continuous variables: ours against mlxtend."""
+    names = [n for n in MINING_TABLES if n.removeprefix("binned-") in plan.datasets]
+    jobs = [
+        Job(name, method, settings=MINING_SETTINGS)
+        for name in names
+        for method in ("paper", "mlxtend")
+        if method == "mlxtend" or plan.has(method)
+    ]
+    return Measured(runs=plan.runner.run("mining", jobs, fresh=True))
+
+
+def growth(plan: Plan) -> Measured:
+    """Time against rows and against columns, on generated tables."""
+    names = [f"generated-{rows}x{FIXED_COLUMNS}" for rows in MANY_ROWS]
+    names += [f"generated-{FIXED_ROWS}x{columns}" for columns in MANY_COLUMNS]
+    jobs = [
+        Job(name, method, METHOD_OF[method].scalings[-1], settings=_growth_settings(method))
+        for name in names
+        for method in GROWING
+        if plan.has(method)
+    ]
+    return Measured(runs=plan.runner.run("growth", jobs, fresh=True))
+
+
+def _growth_settings(method: str) -> tuple[tuple[str, float], ...]:
+    return GROWTH_SETTINGS if METHOD_OF[method].role == "ours" else ()
+
+
+def robustness(plan: Plan) -> Measured:
+    """Contaminated training rows, fewer training rows, other seeds of the θ split."""
+    return Measured(runs=plan.runner.run("robustness", _robustness_jobs(plan), isolated=False))
+
+
+def _robustness_jobs(plan: Plan) -> Iterator[Job]:
+    ours = tuple(method.name for method in plan.methods if method.name in ("truism", "paper"))
+    peers = tuple(name for name in ROBUST_PEERS if plan.has(name))
+    for name, method in product(plan.datasets, (*ours, *peers)):
+        scaling = METHOD_OF[method].scalings[-1]
+        for value, seed in product(CONTAMINATIONS, VARIATION_SEEDS):
+            yield Job(name, method, scaling, seed, contamination=value)
+        for value, seed in product(SHARES[1:], VARIATION_SEEDS):
+            yield Job(name, method, scaling, seed, share=value)
+    for name, method, seed in product(plan.datasets, ours, SPLIT_SEEDS):
+        if seed not in VARIATION_SEEDS:
+            yield Job(name, method, seed=seed)
+
+
+EXPERIMENTS: Mapping[str, Callable[[Plan], Measured]] = {
+    "table1": table1,
+    "table2": table2,
+    "grid": grid,
+    "table3": table3,
+    "speed": speed,
+    "mining": mining,
+    "growth": growth,
+    "robustness": robustness,
+}
+
+
+def run_all(plan: Plan, names: Iterable[str]) -> Measured:
+    """Run experiments by name and put together what they add."""
+    parts = [EXPERIMENTS[name](plan) for name in names]
+    return Measured(
+        shapes=tuple(shape for part in parts for shape in part.shapes),
+        runs=tuple(run for part in parts for run in part.runs),
+        interpretations=tuple(i for part in parts for i in part.interpretations),
+    )

@@ -1,0 +1,120 @@
+"""Records -> SVG figures, through matplotlib; every figure also exists as numbers in the JSON."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from benchmarks import paper
+from benchmarks.methods import METHOD_OF
+from benchmarks.results import Run
+from benchmarks.tables import GridPoint, Spread
+
+mpl.rcParams["svg.hashsalt"] = "benchmarks"  # the same numbers give the same bytes
+
+_SIZE = 2.6
+_TITLES = {"n_rules": "rules", "auc": "AUC", "pauc": "pAUC"}
+
+
+def _svg(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def _panels(n_rows: int, n_columns: int) -> tuple[Figure, list[Any]]:
+    figure = Figure(figsize=(_SIZE * 1.3 * n_columns, _SIZE * n_rows), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False)
+    return figure, list(axes.flat)
+
+
+def grid(points: Sequence[GridPoint]) -> bytes:
+    """Figure 2: number of rules, AUC and pAUC over θ, a line for each γ; averaged, then each."""
+    names = list(dict.fromkeys(point.dataset for point in points))
+    figure, axes = _panels(1 + len(names), 3)
+    _grid_row(axes[:3], points, "average")
+    for place, name in enumerate(names, 1):
+        own = [point for point in points if point.dataset == name]
+        _grid_row(axes[3 * place : 3 * place + 3], own, paper.TITLES.get(name, name))
+    axes[0].legend(fontsize="small")
+    return _svg(figure)
+
+
+def _grid_row(axes: Sequence[Any], points: Sequence[GridPoint], title: str) -> None:
+    all_thetas = sorted({point.min_support for point in points})
+    for axis, (what, label) in zip(axes, _TITLES.items(), strict=True):
+        for gamma in sorted({point.support_ratio for point in points}):
+            chosen = [point for point in points if point.support_ratio == gamma]
+            thetas = sorted({point.min_support for point in chosen})
+            means = [
+                fmean(getattr(p, what) for p in chosen if p.min_support == theta)
+                for theta in thetas
+            ]
+            axis.plot(thetas, means, marker=".", label=f"γ = {gamma}")
+        axis.set_xscale("log")
+        axis.set_xlabel("θ")
+        axis.set_title(f"{title}: {label}", fontsize="medium")
+        axis.set_xticks(all_thetas, [f"{theta:g}" for theta in all_thetas], fontsize="small")
+        axis.minorticks_off()
+        if what == "n_rules":
+            axis.set_yscale("symlog")
+
+
+def spread(spreads: Sequence[Spread], label: str, *, log: bool) -> bytes:
+    """Small figures, one for each dataset: AUC against what was varied, a line per method."""
+    names = list(dict.fromkeys(s.dataset for s in spreads))
+    figure, axes = _panels(1, max(1, len(names)))
+    for axis, name in zip(axes, names, strict=False):
+        for method in dict.fromkeys(s.method for s in spreads):
+            own = sorted(
+                (s for s in spreads if s.dataset == name and s.method == method),
+                key=lambda s: s.value,
+            )
+            values = [s.value for s in own]
+            axis.plot(values, [s.auc for s in own], marker=".", label=METHOD_OF[method].title)
+            axis.fill_between(
+                values, [s.auc_low for s in own], [s.auc_high for s in own], alpha=0.2
+            )
+        axis.set_title(paper.TITLES.get(name, name), fontsize="medium")
+        axis.set_xlabel(label)
+        if log:
+            axis.set_xscale("symlog", linthresh=0.001)
+    axes[0].set_ylabel("AUC")
+    axes[0].legend(fontsize="small")
+    return _svg(figure)
+
+
+def growth(runs: Iterable[Run]) -> bytes:
+    """Learning time against rows and against columns."""
+    sizes = [(run, *_size(run.job.dataset)) for run in runs]
+    fixed_columns = min((columns for _, _, columns in sizes), default=0)
+    figure, axes = _panels(1, 2)
+    for axis, label in zip(axes, ("rows", "columns"), strict=True):
+        for method in dict.fromkeys(run.job.method for run, _, _ in sizes):
+            line = sorted(
+                (rows if label == "rows" else columns, run.outcome.fit_seconds)
+                for run, rows, columns in sizes
+                if run.job.method == method and (columns == fixed_columns) == (label == "rows")
+            )
+            axis.plot(
+                [size for size, _ in line],
+                [seconds for _, seconds in line],
+                marker=".",
+                label=METHOD_OF[method].title,
+            )
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_xlabel(label)
+        axis.set_ylabel("seconds to learn")
+    axes[0].legend(fontsize="small")
+    return _svg(figure)
+
+
+def _size(name: str) -> tuple[int, int]:
+    rows, columns = name.removeprefix("generated-").split("x")
+    return int(rows), int(columns)

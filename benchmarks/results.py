@@ -1,0 +1,272 @@
+"""What was measured, as frozen records; JSON in and out; what changed between two files.
+
+A `Run` is one `Job` (what was asked) with its `Outcome` (what was seen). Everything the page
+shows is computed from these records, so a figure in the docs can always be traced to a run.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.encode import Scaling
+from benchmarks.rules import Setting
+
+FORMAT = 1
+PACKAGES = (
+    "truism",
+    "numpy",
+    "scikit-learn",
+    "pyarrow",
+    "numba",
+    "pyod",
+    "torch",
+    "mlxtend",
+    "pandas",
+)
+SCORE_TOLERANCE = 0.0005
+TIME_TOLERANCE = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One fit and one scoring: which method on which rows.
+
+    `share` is the part of the training rows used, `contamination` the number of test anomalies
+    to mix into them, as a part of the training rows.
+    """
+
+    dataset: str
+    method: str
+    scaling: Scaling = "none"
+    seed: int = 0
+    settings: tuple[tuple[str, Setting], ...] = ()
+    share: float = 1.0
+    contamination: float = 0.0
+
+    def __str__(self) -> str:
+        parts = [self.dataset, self.method]
+        if self.scaling != "none":
+            parts.append(self.scaling)
+        parts += [f"{name}={value}" for name, value in self.settings]
+        if self.share != 1.0:
+            parts.append(f"share={self.share}")
+        if self.contamination:
+            parts.append(f"contamination={self.contamination}")
+        return " ".join([*parts, f"seed={self.seed}"])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a job showed; `error` is set, and little else, when it failed.
+
+    `alarm_rate` is the part of the normal test rows that score above zero, which for the
+    paper's scoring is the false-positive rate at φ = 0. `extra_mb` is the peak memory beyond
+    that of the loaded tables.
+    """
+
+    auc: float | None = None
+    pauc: float | None = None
+    alarm_rate: float | None = None
+    fit_seconds: float = 0.0
+    score_seconds: float = 0.0
+    extra_mb: float = 0.0
+    table_mb: float = 0.0
+    train_rows: int = 0
+    test_rows: int = 0
+    n_rules: int | None = None
+    choice: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A job of an experiment and its outcome."""
+
+    experiment: str
+    job: Job
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A row of table 1."""
+
+    dataset: str
+    train_rows: int
+    test_rows: int
+    n_continuous: int
+    n_categorical: int
+    n_unused: int
+    anomaly_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A row of table 3: an attack segment and what the violated rules say about it."""
+
+    segment: str
+    targets: tuple[str, ...]
+    n_rows: int
+    n_reported: int
+    n_rules: int
+    rules: tuple[str, ...]
+    target_in_rule: bool
+    target_rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """Table 3 for one table and one setting."""
+
+    table: str
+    settings: str
+    n_rules: int
+    false_alarm_rate: float
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where and when the figures were measured."""
+
+    date: str
+    python: str
+    system: str
+    processor: str
+    cores: int
+    memory_gb: float
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The content of a results file."""
+
+    environment: Environment
+    shapes: tuple[Shape, ...] = ()
+    runs: tuple[Run, ...] = ()
+    interpretations: tuple[Interpretation, ...] = ()
+    format: int = FORMAT
+
+    def of(self, experiment: str) -> tuple[Run, ...]:
+        """The runs of an experiment that succeeded."""
+        return tuple(
+            run for run in self.runs if run.experiment == experiment and not run.outcome.error
+        )
+
+
+def package_version(name: str) -> str:
+    """Version of an installed package, or `absent`."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def environment() -> Environment:
+    """This machine, now; no host or user names."""
+    pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return Environment(
+        date=datetime.now(UTC).date().isoformat(),
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        memory_gb=round(pages * size / 2**30, 1),
+        versions={name: package_version(name) for name in PACKAGES},
+    )
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def read(path: Path) -> Results:
+    """Results from a file."""
+    return msgspec.json.decode(path.read_bytes(), type=Results)
+
+
+def write(results: Results, path: Path) -> None:
+    """Results to a file, indented so that a diff of two files can be read."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+
+
+def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
+    """`new`, with what it does not measure again from `old`.
+
+    Of the experiments named, which were run in full, nothing old is kept.
+    """
+    again = set(experiments)
+    measured = {(run.experiment, run.job) for run in new.runs}
+    kept = tuple(
+        run
+        for run in old.runs
+        if run.experiment not in again and (run.experiment, run.job) not in measured
+    )
+    return replace(
+        new,
+        shapes=new.shapes or old.shapes,
+        runs=kept + new.runs,
+        interpretations=new.interpretations or old.interpretations,
+    )
+
+
+def compare(old: Results, new: Results) -> Iterator[str]:
+    """Lines that say what changed, most important first: versions, detection, rules, time."""
+    for name in sorted({*old.environment.versions, *new.environment.versions}):
+        before = old.environment.versions.get(name, "absent")
+        after = new.environment.versions.get(name, "absent")
+        if before != after:
+            yield f"version of {name}: {before} -> {after}"
+    was = {(run.experiment, run.job): run.outcome for run in old.runs}
+    now = {(run.experiment, run.job): run.outcome for run in new.runs}
+    for key in was.keys() - now.keys():
+        yield f"gone: {key[0]}: {key[1]}"
+    for key in now.keys() - was.keys():
+        yield f"new: {key[0]}: {key[1]}"
+    for key in [key for key in now if key in was]:
+        for change in _changes(was[key], now[key]):
+            yield f"{key[0]}: {key[1]}: {change}"
+
+
+def _changes(old: Outcome, new: Outcome) -> Iterator[str]:
+    if old.error != new.error:
+        yield f"error {old.error!r} -> {new.error!r}"
+    for name in ("auc", "pauc"):
+        before, after = getattr(old, name), getattr(new, name)
+        if before is not None and after is not None and abs(after - before) > SCORE_TOLERANCE:
+            yield f"{name} {before:.3f} -> {after:.3f} ({after - before:+.3f})"
+    if old.n_rules != new.n_rules:
+        yield f"rules {old.n_rules} -> {new.n_rules}"
+    for name in ("fit_seconds", "score_seconds"):
+        before, after = getattr(old, name), getattr(new, name)
+        if min(before, after) > 0.05 and not 1 / TIME_TOLERANCE < after / before < TIME_TOLERANCE:
+            yield f"{name} {before:.2f} -> {after:.2f} (x{after / before:.2f})"
+
+
+def describe(environment: Environment) -> str:
+    """One line on the machine and the versions."""
+    versions = ", ".join(f"{name} {text}" for name, text in environment.versions.items())
+    return (
+        f"{environment.date}, {environment.processor}, {environment.cores} cores, "
+        f"{environment.memory_gb} GB, {environment.system}, Python {environment.python}; {versions}"
+    )
+
+
+def warn(text: str) -> None:
+    """Progress and trouble go to stderr."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,133 @@
+"""One job in a process of its own, so that time and peak memory are the job's alone.
+
+`python -m benchmarks.worker` reads a job (JSON) from stdin and prints its outcome. `measure` does
+the same in this process.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+import sys
+import time
+import warnings
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from benchmarks import datasets, metrics
+from benchmarks.datasets import Dataset
+from benchmarks.methods import METHOD_OF
+from benchmarks.results import Job, Outcome
+
+SAMPLE_SEED = 0
+WARM_UP = "generated-400x6"
+_STATUS = Path("/proc/self/status")
+_CLEAR_REFS = Path("/proc/self/clear_refs")
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What the parent process asks for."""
+
+    job: Job
+    data: str | None = None
+    warm_up: bool = True
+
+
+def measure(order: Order) -> Outcome:
+    """Load, vary the training rows as the job says, fit, score, evaluate."""
+    job = order.job
+    dataset = vary(_load(job.dataset, order.data), job)
+    method = METHOD_OF[job.method]
+    if order.warm_up:
+        _warm_up(job)
+    resident = _reset_peak()
+    detector = method.make(dataset, job.scaling, job.seed, dict(job.settings))
+    started = time.perf_counter()
+    detector.fit(dataset.train)
+    fitted = time.perf_counter()
+    score = detector.score(dataset.test)
+    scored = time.perf_counter()
+    normal = dataset.label == 0
+    return Outcome(
+        auc=None if score is None else metrics.auc(dataset.label, score),
+        pauc=None if score is None else metrics.partial_auc(dataset.label, score),
+        alarm_rate=None if score is None else float(np.mean(score[normal] > 0)),
+        fit_seconds=fitted - started,
+        score_seconds=scored - fitted,
+        extra_mb=_peak_mb() - resident,
+        table_mb=dataset.train.num_rows * dataset.train.num_columns * 8 / 2**20,
+        train_rows=dataset.train.num_rows,
+        test_rows=dataset.test.num_rows,
+        n_rules=getattr(detector, "n_rules", None),
+        choice=str(getattr(detector, "choice", "")),
+    )
+
+
+def vary(dataset: Dataset, job: Job) -> Dataset:
+    """The dataset as a job wants it: a share of the training rows, anomalies mixed in.
+
+    Mixed-in anomalies leave the test table, or a detector would be asked about rows it was told
+    are normal. At most half of them are taken, so that enough stay to be found.
+    """
+    rng = np.random.default_rng([SAMPLE_SEED, job.seed])
+    train, test, label = dataset.train, dataset.test, dataset.label
+    if job.share != 1.0:
+        n_kept = round(train.num_rows * job.share)
+        train = train.take(np.sort(rng.permutation(train.num_rows)[:n_kept]))
+    if job.contamination:
+        anomalies = np.flatnonzero(label == 1)
+        n_mixed = max(1, round(train.num_rows * job.contamination))
+        mixed = np.sort(rng.permutation(anomalies)[: min(n_mixed, len(anomalies) // 2)])
+        train = pa.concat_tables([train, test.take(mixed)])
+        rest = np.setdiff1d(np.arange(test.num_rows), mixed)
+        test, label = test.take(rest), label[rest]
+    return replace(dataset, train=train, test=test, label=label)
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, data: str | None) -> Dataset:
+    """The dataset; jobs on the same one follow each other, so the last is kept."""
+    return datasets.load(name, Path(data) if data else None)
+
+
+def _warm_up(job: Job) -> None:
+    """Fit and score a tiny table first, so that imports and compilers are not measured."""
+    method = METHOD_OF[job.method]
+    tiny = datasets.load(f"binned-{WARM_UP}" if method.role == "miner" else WARM_UP)
+    fixed = {"min_support": 0.1} if method.role == "ours" else {}
+    detector = method.make(tiny, job.scaling, job.seed, dict(job.settings) | fixed)
+    if not method.needs_torch:
+        detector.fit(tiny.train)
+        detector.score(tiny.test)
+
+
+def _reset_peak() -> float:
+    """Forget the peak so far where the system can (Linux); the memory in use now, in MB."""
+    gc.collect()
+    if _CLEAR_REFS.exists():
+        _CLEAR_REFS.write_text("5")
+    return _peak_mb()
+
+
+def _peak_mb() -> float:
+    if _STATUS.exists():
+        for line in _STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Serve one order."""
+    warnings.simplefilter("ignore")
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    sys.stdout.buffer.write(msgspec.json.encode(measure(order)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,483 @@
+"""The harness itself: loaders, encoding, metrics, cache, results, page, command line."""
+
+import csv
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from benchmarks import cases, datasets, interpretability, metrics, paper, results, swat, tables
+from benchmarks.__main__ import main
+from benchmarks.datasets import Kinds
+from benchmarks.encode import fit_encoder
+from benchmarks.methods import METHOD_OF
+from benchmarks.pages import render
+from benchmarks.results import Finding, Interpretation, Job, Outcome, Results, Run
+from benchmarks.rules import RuleDetector
+from benchmarks.runner import Cache, Runner
+from benchmarks.worker import vary
+
+TINY = "generated-300x6"
+ACTUATORS = ("MV101", "P101", "P102")
+SENSORS = ("FIT101", "LIT101")
+
+
+# -- SWaT, as its owners distribute it ---------------------------------------------------------
+
+
+def swat_rows(n_rows: int, *, attacked: bool) -> list[list[str]]:
+    """P102 never moves; an attack is on from the middle, once misspelt."""
+    rows = []
+    for t in range(n_rows):
+        label = "Normal"
+        if attacked and t >= n_rows // 2:
+            label = "A ttack" if t % 10 == 5 else "Attack"
+        time = f" 22/12/2015 4:{t // 60:02}:{t % 60:02} PM"
+        rows.append([time, f"{t * 0.5}", f"{500 + t}", f"{1 + t // 5 % 2}", "2", "1", label])
+    return rows
+
+
+def write_swat(folder: Path, stem: str, rows: list[list[str]], style: str) -> None:
+    names = ["FIT101", "LIT101", *ACTUATORS[:1], "P101", "P102"]
+    plain = ["Timestamp", *names, "Normal/Attack"]
+    titled = [" Timestamp", "FIT101", "LIT101", " MV101", "P101", " P102", "Normal/Attack"]
+    lines = [plain] if style == "plain" else [["", "P1", "", "", "", "", ""], titled]
+    with (folder / f"{stem}.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([*lines, *rows])
+
+
+def write_swat_excel(folder: Path, stem: str, rows: list[list[str]]) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append([None, "P1"])
+    book.active.append(
+        [" Timestamp", "FIT101", "LIT101", " MV101", "P101", " P102", "Normal/Attack"]
+    )
+    for row in rows:
+        book.active.append([row[0], *(float(cell) for cell in row[1:-1]), row[-1]])
+    book.save(folder / f"{stem}.xlsx")
+
+
+@pytest.mark.parametrize("style", ["plain", "titled", "excel"])
+def test_swat_is_read_in_every_style_its_owners_use(tmp_path: Path, style: str) -> None:
+    normal, attack = swat_rows(52, attacked=False), swat_rows(41, attacked=True)
+    for row in normal:
+        row[4] = "2" if int(float(row[2])) % 3 else "1"
+    for stem, rows in (("SWaT_Dataset_Normal_v1", normal), ("SWaT_Dataset_Attack_v0", attack)):
+        if style == "excel":
+            write_swat_excel(tmp_path, stem, rows)
+        else:
+            write_swat(tmp_path, stem, rows, style)
+
+    dataset = datasets.load("swat", tmp_path)
+
+    assert dataset.train.num_rows == 11
+    assert dataset.test.num_rows == 9
+    assert dataset.label.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert dataset.kinds.continuous == ("FIT101", "LIT101", "ΔFIT101", "ΔLIT101")
+    assert dataset.kinds.categorical == ("MV101", "P101"), "P102 never moves in training"
+    assert dataset.time == "Timestamp"
+    assert datasets.column(dataset.train, "LIT101").tolist()[:3] == [500.0, 505.0, 510.0]
+    assert datasets.column(dataset.train, "ΔLIT101").tolist() == [5.0] * 11
+    assert set(dataset.variables) == {*dataset.kinds.continuous, *dataset.kinds.categorical}
+
+
+def test_swat_row_counts_of_the_paper_follow_from_every_fifth_row() -> None:
+    assert len(range(496_800)[:: swat.STEP]) == paper.TABLE_1["swat"].train_rows
+    assert len(range(449_919)[:: swat.STEP]) == paper.TABLE_1["swat"].test_rows
+
+
+def test_swat_with_semicolons_and_decimal_commas_is_read(tmp_path: Path) -> None:
+    lines = ["Timestamp;FIT101;P101;Normal/Attack", "1/1;2,5;1;Normal", "1/2;2,5;1;Normal"]
+    for stem in ("SWaT_Dataset_Normal_v0", "SWaT_Dataset_Attack_v0"):
+        (tmp_path / f"{stem}.csv").write_text("\n".join(lines))
+    assert datasets.column(datasets.load("swat", tmp_path).train, "FIT101").tolist() == [2.5]
+
+
+def test_missing_swat_is_named(tmp_path: Path) -> None:
+    with pytest.raises(datasets.DataMissingError, match=r"SWaT_Dataset_Normal_v1\.csv or \.xlsx"):
+        datasets.load("swat", tmp_path)
+
+
+# -- loaders and encoding ----------------------------------------------------------------------
+
+
+def write_parquet(folder: Path) -> None:
+    """A stand-in for a paper table: types differ between the files, as in BATADAL."""
+    from pyarrow import parquet
+
+    train = {"state": pa.array([0, 1, 0, 1] * 5, pa.int8()), "level": np.arange(20.0)}
+    test = {
+        "state": [0.0, 1.0, 2.0],
+        "level": [1.5, 2.5, 99.0],
+        "label": pa.array([0, 1, 1], pa.int8()),
+        "in_paper_test": [True, False, True],
+    }
+    parquet.write_table(pa.table(train), folder / "cardio_train.parquet")
+    parquet.write_table(pa.table(test), folder / "cardio_test.parquet")
+
+
+def test_parquet_tables_keep_the_papers_rows_and_only_variables(tmp_path: Path) -> None:
+    write_parquet(tmp_path)
+    dataset = datasets.load("cardio", tmp_path)
+    assert dataset.train.column_names == dataset.test.column_names == ["state", "level"]
+    assert dataset.train.schema == dataset.test.schema
+    assert dataset.label.tolist() == [0, 1]
+    assert dataset.kinds == Kinds(categorical=("state",), continuous=("level",))
+    assert datasets.available(tmp_path) == ("cardio",)
+
+
+def test_encoding_learns_from_the_training_table_only() -> None:
+    train = pa.table({"u": ["a", "b", "a"], "x": [0.0, 5.0, 10.0], "c": [3.0, 3.0, 3.0]})
+    test = pa.table({"u": ["b", "z", "a"], "x": [20.0, 0.0, 5.0], "c": [3.0, 4.0, 3.0]})
+    kinds = Kinds(categorical=("u",), continuous=("x", "c"))
+    encoded = fit_encoder(train, kinds, "minmax").encode(test)
+    assert encoded.tolist() == [[0, 1, 2, 0], [0, 0, 0, 1], [1, 0, 0.5, 0]]
+    assert fit_encoder(train, kinds, "codes").encode(test)[:, 0].tolist() == [1, -1, 0]
+    standard = fit_encoder(train, kinds, "standard").encode(train)[:, 2]
+    assert standard.mean() == pytest.approx(0)
+    assert standard.std() == pytest.approx(1)
+
+
+def test_binned_tables_are_all_categorical() -> None:
+    dataset = datasets.load(f"binned-{TINY}")
+    assert dataset.kinds.continuous == ()
+    assert all(len(set(dataset.train[name].to_pylist())) <= 5 for name in dataset.variables)
+
+
+# -- metrics and tables ------------------------------------------------------------------------
+
+
+def test_ranks_of_the_papers_table_2_come_out_as_printed() -> None:
+    auc = {name: {m: cell.auc for m, cell in row.items()} for name, row in paper.TABLE_2.items()}
+    pauc = {name: {m: cell.pauc for m, cell in row.items()} for name, row in paper.TABLE_2.items()}
+    for method, printed in paper.MEAN_RANKS.items():
+        assert metrics.mean_ranks(auc)[method] == pytest.approx(printed.auc, abs=0.006)
+        assert metrics.mean_ranks(pauc)[method] == pytest.approx(printed.pauc, abs=0.006)
+
+
+def test_a_perfect_score_has_auc_one_and_a_constant_score_one_half() -> None:
+    label = np.array([0, 0, 1, 1], dtype=np.int8)
+    assert metrics.auc(label, label.astype(float)) == 1.0
+    assert metrics.partial_auc(label, np.zeros(4)) == 0.5
+
+
+def run(method: str, auc: float, *, dataset: str = "cardio", **job: object) -> Run:
+    wanted = replace(Job(dataset, method), **job)  # type: ignore[arg-type]
+    return Run("table2", wanted, Outcome(auc=auc, pauc=auc, fit_seconds=1.0, choice="θ = 0.1"))
+
+
+def found(*runs: Run) -> Results:
+    return Results(results.environment(), runs=runs)
+
+
+def test_every_method_is_shown_in_its_better_scaling_averaged_over_seeds() -> None:
+    measured = found(
+        run("knn", 0.8, scaling="minmax"),
+        run("knn", 0.9, scaling="standard"),
+        run("iforest", 0.7, seed=0),
+        run("iforest", 0.8, seed=1),
+    )
+    best = tables.best_cells(tables.all_cells(measured))["cardio"]
+    assert best["knn"].scaling == "standard"
+    assert best["iforest"].auc == pytest.approx(0.75)
+    assert best["iforest"].auc_sd == pytest.approx(0.05)
+
+
+def test_a_difference_from_the_paper_without_a_reason_is_shown_as_such(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(paper, "EXPLANATIONS", {})
+    monkeypatch.setattr(paper, "WHY_METHOD", {})
+    page = render(found(run("lof", 0.5), run("iforest", 0.945)))
+    assert "| cardio | LOF | 0.500/0.500 | 0.92/0.75 | not explained yet |" in page.text
+
+
+# -- runner, cache, results --------------------------------------------------------------------
+
+
+def test_a_finished_job_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cache.jsonl"
+    job = Job(TINY, "knn", "minmax")
+    first = Runner(None, Cache(path), isolated=False).run("table2", [job])
+    monkeypatch.setattr("benchmarks.runner.measure", lambda _: pytest.fail("measured again"))
+    assert Runner(None, Cache(path), isolated=False).run("table2", [job]) == first
+    assert json.loads(path.read_text())["job"]["method"] == "knn"
+
+
+def test_a_new_version_of_a_library_voids_what_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = Runner(None, Cache(tmp_path / "cache.jsonl"), isolated=False)
+    runner.run("table2", [Job(TINY, "knn", "minmax")])
+    monkeypatch.setattr("benchmarks.runner.package_version", lambda _: "99")
+    runner.run("table2", [Job(TINY, "knn", "minmax")])
+    assert len((tmp_path / "cache.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_job_in_its_own_process_gives_the_same_scores() -> None:
+    job = Job(TINY, "knn", "standard")
+    (apart,) = Runner(None, Cache()).run("table2", [job])
+    (here,) = Runner(None, Cache(), isolated=False).run("table2", [job])
+    assert apart.outcome.error == ""
+    assert apart.outcome.auc == here.outcome.auc
+    assert apart.outcome.extra_mb >= 0
+
+
+def test_a_failing_job_leaves_its_message_and_is_not_remembered(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache.jsonl")
+    (failed,) = Runner(None, cache).run(
+        "mining", [Job(TINY, "mlxtend", settings=(("min_support", 0),))]
+    )
+    assert "min_support" in failed.outcome.error
+    assert cache.outcome_of == {}
+
+
+def test_a_failing_job_does_not_end_a_run_in_this_process() -> None:
+    jobs = [Job(TINY, "mlxtend", settings=(("min_support", 0),)), Job(TINY, "knn")]
+    failed, done = Runner(None, Cache()).run("grid", jobs, isolated=False)
+    assert failed.outcome.error.startswith("ValueError: ")
+    assert done.outcome.error == ""
+
+
+def test_training_rows_are_thinned_as_asked() -> None:
+    dataset = datasets.load(TINY)
+    assert vary(dataset, Job(TINY, "knn", share=0.5)).train.num_rows == 150
+    assert vary(dataset, Job(TINY, "knn")).train is dataset.train
+
+
+@pytest.mark.parametrize(("contamination", "n_mixed"), [(0.01, 3), (0.5, 8)])
+def test_mixed_in_anomalies_leave_the_test_table_and_half_of_them_stay(
+    contamination: float, n_mixed: int
+) -> None:
+    dataset = datasets.load(TINY)
+    n_anomalies = int(dataset.label.sum())
+    assert n_anomalies // 2 == 8
+    dirty = vary(dataset, Job(TINY, "knn", contamination=contamination))
+    assert dirty.train.num_rows == 300 + n_mixed
+    assert dirty.test.num_rows == len(dirty.label) == 200 - n_mixed
+    assert dirty.label.sum() == n_anomalies - n_mixed
+
+
+def test_results_survive_the_file(tmp_path: Path) -> None:
+    measured = found(run("knn", 0.8, scaling="minmax", settings=(("min_support", 0.1),)))
+    results.write(measured, tmp_path / "r.json")
+    assert results.read(tmp_path / "r.json") == measured
+
+
+def test_compare_names_what_changed_and_nothing_else() -> None:
+    old = found(run("knn", 0.8), run("lof", 0.7), run("pca", 0.5))
+    new = found(run("knn", 0.85), run("lof", 0.7), run("hbos", 0.5))
+    new = replace(new, environment=replace(new.environment, versions={"numpy": "9"}))
+    old = replace(old, environment=replace(old.environment, versions={"numpy": "8"}))
+    assert list(results.compare(old, new)) == [
+        "version of numpy: 8 -> 9",
+        "gone: table2: cardio pca seed=0",
+        "new: table2: cardio hbos seed=0",
+        "table2: cardio knn seed=0: auc 0.800 -> 0.850 (+0.050)",
+        "table2: cardio knn seed=0: pauc 0.800 -> 0.850 (+0.050)",
+    ]
+
+
+def test_merging_keeps_experiments_that_were_not_run_again() -> None:
+    old = found(run("knn", 0.8), replace(run("lof", 0.1), experiment="speed"))
+    new = found(run("knn", 0.9))
+    merged = results.merge(old, new, ["table2"])
+    assert {(r.experiment, r.outcome.auc) for r in merged.runs} == {("speed", 0.1), ("table2", 0.9)}
+
+
+# -- interpretability --------------------------------------------------------------------------
+
+
+def explanation(variable: str, rule: str) -> SimpleNamespace:
+    reason = SimpleNamespace(rule=rule, penalty=1.0)
+    blame = SimpleNamespace(variable=variable, share=1.0, reasons=(reason,))
+    return SimpleNamespace(score=2.0, blames=(blame,))
+
+
+def test_segments_are_judged_by_rules_and_by_blame() -> None:
+    rule_of = {
+        "r1": SimpleNamespace(variables=("A", "ΔLIT101")),
+        "r2": SimpleNamespace(variables=("P1", "B")),
+    }
+    level = cases.Segment("level", 0, 5, ("LIT101",))
+    pump = cases.Segment("pump", 5, 9, ("P1",))
+
+    first = interpretability.interpret(level, [explanation("ΔLIT101", "r1")] * 2, rule_of)
+    assert (first.n_reported, first.target_rank, first.target_in_rule) == (2, 1, True)
+    second = interpretability.interpret(pump, [explanation("B", "r2")], rule_of)
+    assert (second.n_reported, second.target_rank, second.target_in_rule) == (1, None, True)
+    third = interpretability.interpret(pump, [], rule_of)
+    assert (third.n_reported, third.n_rules, third.target_in_rule) == (0, 0, False)
+
+
+def test_runs_of_ones_become_segments() -> None:
+    assert cases.segments_of(np.array([1, 0, 1, 1], dtype=np.int8)) == [(0, 1), (2, 4)]
+
+
+# -- our own detector --------------------------------------------------------------------------
+
+
+def test_our_detector_gets_the_papers_kinds_and_the_settings_of_the_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: dict[str, object] = {}
+
+    def detector(**settings: object) -> SimpleNamespace:
+        asked.update(settings)
+        learned = SimpleNamespace(min_support=settings["min_support"])
+        return SimpleNamespace(model_=SimpleNamespace(provenance=learned), rules_=("a", "b"))
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    fake = SimpleNamespace(InvariantRuleDetector=detector)
+    monkeypatch.setitem(sys.modules, "truism", fake)  # type: ignore[arg-type]
+    dataset = replace(datasets.load(TINY), kinds=Kinds(("u",), ("x",), ("c",)), time="t")
+    made = METHOD_OF["uniform"].make(dataset, "none", 4, {"min_support": 0.1})
+    assert asked == {
+        "categorical": ("u",),
+        "continuous": ("x",),
+        "ignore": ("c",),
+        "time": "t",
+        "random_state": 4,
+        "n_jobs": 2,
+        "scoring": "paper",
+        "support_ratio": 0.7,
+        "cutoffs": "uniform",
+        "min_support": 0.1,
+    }
+    assert isinstance(made, RuleDetector)
+    assert (made.n_rules, made.choice) == (2, "θ = 0.1")
+    METHOD_OF["truism"].make(dataset, "none", 4, {"min_support": 0.1})
+    assert asked["ignore"] == (), "by default constant columns take part"
+
+
+# -- page and command line ---------------------------------------------------------------------
+
+
+def everything() -> Results:
+    """Results of every experiment, made up."""
+    grid = [
+        replace(
+            run("paper", auc, settings=(("min_support", theta), ("support_ratio", gamma))),
+            experiment="grid",
+        )
+        for theta, gamma, auc in ((0.01, 0.0, 0.9), (0.02, 0.0, 0.8), (0.01, 0.9, 0.7))
+    ]
+    speed = [replace(run(m, 0.9), experiment="speed") for m in ("truism", "knn")]
+    speed = [replace(r, outcome=replace(r.outcome, table_mb=1.0, test_rows=10)) for r in speed]
+    growth = [
+        replace(run("knn", 0.9, dataset=f"generated-{size}"), experiment="growth")
+        for size in ("100x20", "200x20", "100x40")
+    ]
+    robust = [
+        replace(run("truism", 0.9 - dirt, contamination=dirt), experiment="robustness")
+        for dirt in (0.0, 0.01)
+    ]
+    robust.append(replace(run("truism", 0.8, share=0.5), experiment="robustness"))
+    mining = [replace(run("mlxtend", 0.0, dataset="binned-cardio"), experiment="mining")]
+    failed = Run("table2", Job("cardio", "hbos"), Outcome(error="out of memory"))
+    finding = Finding("1", ("P1",), 9, 3, 5, ("a | b ⇒ c < 1",), True, 1)
+    shape = results.Shape("cardio", 1_099, 696, 19, 2, 0, 0.2)
+    return Results(
+        results.environment(),
+        shapes=(shape,),
+        runs=(run("knn", 0.9), failed, *grid, *speed, *growth, *robust, *mining),
+        interpretations=(Interpretation("plant", "default", 7, 0.01, (finding,)),),
+    )
+
+
+def test_the_page_shows_every_experiment(tmp_path: Path) -> None:
+    page = render(everything())
+    for heading in (
+        "## Table 1: datasets",
+        "## Table 2: detection",
+        "## Figure: hyperparameters",
+        "## Table 3: interpretability",
+        "## Speed",
+        "### Mining alone",
+        "### Growth",
+        "## Robustness",
+        "## Not measured",
+    ):
+        assert heading in page.text
+    assert "a \\| b ⇒ c &lt; 1<br>and 4 more" in page.text
+    page.write(tmp_path / "benchmarks.md")
+    assert {path.name for path in (tmp_path / "benchmarks").iterdir()} == {
+        "hyperparameters.svg",
+        "growth.svg",
+        "contamination.svg",
+        "fewer-rows.svg",
+    }
+
+
+def test_the_same_results_give_the_same_page() -> None:
+    assert render(everything()) == render(everything())
+
+
+def test_absent_data_is_one_sentence_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRUISM_DATA", raising=False)
+    assert main(["run"]) == 2
+    assert capsys.readouterr().err == (
+        "No benchmark tables: set TRUISM_DATA or pass --data with the folder that holds the "
+        "Parquet files.\n"
+    )
+    assert main(["run", "--data", "nowhere"]) == 2
+    assert capsys.readouterr().err == ("The folder of benchmark tables 'nowhere' does not exist.\n")
+
+
+def test_an_unknown_experiment_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_parquet(tmp_path)
+    assert main(["run", "--data", str(tmp_path), "--only", "table9"]) == 2
+    assert "experiment must be one of table1, table2" in capsys.readouterr().err
+
+
+def test_run_then_page_then_compare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_parquet(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRUISM_DATA", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(Path(results.__file__).parents[1]))
+    assert main(["run", "--only", "table1,table2", "--methods", "knn"]) == 0
+    assert main(["page"]) == 0
+    assert main(["compare", "results.json", "results.json"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing changed"
+    assert "| cardio | 20 | 2 | 1 / 1 |" in Path("docs/benchmarks.md").read_text()
+
+
+def test_smoke_needs_no_data_and_prints_the_page(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyod")
+    monkeypatch.delenv("TRUISM_DATA", raising=False)
+    assert main(["smoke"]) == 0
+    page = capsys.readouterr().out
+    assert "## Table 2: detection" in page
+    assert "## Speed" in page
+    assert "## Not measured" not in page
+
+
+@pytest.mark.parametrize("name", ["autoencoder", "deepsvdd"])
+def test_the_neural_peers_are_deterministic_for_a_seed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setattr("benchmarks.neural.EPOCHS", (1, 2))
+    monkeypatch.setattr("benchmarks.neural.SVDD_EPOCHS", 12)
+    dataset = datasets.load(TINY)
+    scores = []
+    for _ in range(2):
+        detector = METHOD_OF[name].make(dataset, "minmax", 3, {})
+        detector.fit(dataset.train)
+        scores.append(detector.score(dataset.test))
+    assert scores[0] is not None
+    assert np.array_equal(scores[0], scores[1])
