@@ -165,8 +165,11 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a whole file or none."""
-    place = Path(path)
+    """Write a whole file or none; links are followed, and a device or pipe is simply written to."""
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        place.write_bytes(content)
+        return
     handle, draft = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
