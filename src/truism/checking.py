@@ -1,0 +1,265 @@
+"""From a model and a table to findings: which rows are anomalies, and what happened there.
+
+`Findings` is all that a screen, a file or a page needs to tell the story; it is made once, and none
+of them computes anything.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import ROUND_CEILING, Context
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.deriving import with_deltas
+from truism.errors import ParameterError
+from truism.explaining import Incident, explain_rows, extra_columns, find_incidents
+from truism.model import Model, exact
+from truism.progress import Advance, stand_still
+from truism.scoring import Scorer
+from truism.table import Column, Table
+
+GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
+N_BLAMES = 3  # blames of a row that are written beside its score
+_CHUNK = 256
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What a model says of a table.
+
+    Parameters
+    ----------
+    n_rows
+        Rows that were checked.
+    n_anomalous
+        Rows that score above the threshold.
+    threshold
+        The threshold.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident.
+    incidents
+        What happened, worst first.
+    extra
+        Columns that the model does not know; they were ignored.
+
+    """
+
+    n_rows: int
+    n_anomalous: int
+    threshold: float
+    gap: int
+    incidents: tuple[Incident, ...]
+    extra: tuple[str, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        """The part of the rows that are anomalies."""
+        return self.n_anomalous / self.n_rows
+
+
+class Calibration(msgspec.Struct, frozen=True):
+    """A threshold chosen on normal rows, and how many of them score above it."""
+
+    threshold: float
+    n_above: int
+    n_rows: int
+
+
+class Checker:
+    """A model ready to check tables of the training table's columns; derived variables are added.
+
+    Parameters
+    ----------
+    model
+        What was learned.
+    n_jobs
+        Threads to use; results do not depend on it.
+
+    Examples
+    --------
+    >>> from truism.model import Settings
+    >>> from truism.table import as_table
+    >>> from truism.training import train
+    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> checker = Checker(train(normal, Settings(min_support=0.1)))
+    >>> table = checker.prepare(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]}))
+    >>> checker.find(table, checker.score(table)).incidents[0].blames[0].variable
+    'pump'
+
+    """
+
+    def __init__(self, model: Model, n_jobs: int = 1) -> None:
+        self.scorer = Scorer(model)
+        self.model = model
+        self.n_jobs = n_jobs
+
+    def prepare(self, table: Table) -> Table:
+        """Add the variables that the model derives from others."""
+        return with_deltas(table, self.model.derived)
+
+    def score(self, table: Table) -> NDArray[np.float64]:
+        """Score every row of a prepared table."""
+        return self.scorer.score(table, self.n_jobs)
+
+    def find(
+        self,
+        table: Table,
+        scores: NDArray[np.float64],
+        *,
+        threshold: float | None = None,
+        gap: int | None = None,
+    ) -> Findings:
+        """Group the anomalous rows of a prepared table into incidents, and explain them.
+
+        Parameters
+        ----------
+        table
+            A prepared table.
+        scores
+            Its scores.
+        threshold
+            Rows above it are anomalous; the model's own when absent.
+        gap
+            Normal rows that may lie within an incident; `usual_gap` when absent.
+
+        """
+        threshold = self.model.threshold if threshold is None else threshold
+        gap = usual_gap(time_column(self.model, table)) if gap is None else gap
+        incidents = find_incidents(self.scorer, table, scores, gap=gap, threshold=threshold)
+        return Findings(
+            table.n_rows,
+            int((scores > threshold).sum()),
+            threshold,
+            gap,
+            tuple(incidents),
+            extra_columns(self.scorer, table),
+        )
+
+    def tabulate(
+        self,
+        table: Table,
+        scores: NDArray[np.float64],
+        threshold: float,
+        advance: Advance = stand_still,
+    ) -> dict[str, Any]:
+        """Give every row's score and blames as columns.
+
+        The first three variables and their shares stand beside every score above 0; what was
+        expected and found, beside the scores above the threshold.
+        """
+        time = time_column(self.model, table)
+        columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
+        if time is not None:
+            columns[time.name if time.name not in _OWN_NAMES else "time"] = [
+                time.cell(row) for row in range(table.n_rows)
+            ]
+        columns |= {"score": scores, "anomaly": scores > threshold}
+        lists: list[dict[str, list[Any]]] = [
+            {name: [None] * table.n_rows for name in _BLAME_NAMES} for _ in range(N_BLAMES)
+        ]
+        rows = np.flatnonzero(scores > 0)
+        for start in range(0, len(rows), _CHUNK):
+            advance(start, len(rows))
+            self._blame(table, scores, rows[start : start + _CHUNK], threshold, lists)
+        for rank, blame in enumerate(lists, 1):
+            columns |= {f"{name}_{rank}": values for name, values in blame.items()}
+        return columns
+
+    def _blame(
+        self,
+        table: Table,
+        scores: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        threshold: float,
+        lists: Sequence[dict[str, list[Any]]],
+    ) -> None:
+        """Fill in the blames of some rows."""
+        above = rows[scores[rows] > threshold]
+        for explanation in explain_rows(self.scorer, table, above):
+            for blame, of in zip(explanation.blames, lists, strict=False):
+                reason = blame.reasons[0]
+                of["expected"][explanation.row] = reason.expected
+                of["found"][explanation.row] = reason.found
+        parts = self.scorer.attribute(table.take(rows))
+        names = self.model.schema.names
+        order = np.argsort(-parts, axis=1, kind="stable")
+        for row, part, worst in zip(rows.tolist(), parts, order, strict=True):
+            for i, of in zip(worst.tolist(), lists, strict=False):
+                if part[i] > 0:
+                    of["variable"][row] = names[i]
+                    of["share"][row] = float(part[i] / scores[row])
+
+
+_BLAME_NAMES = ("variable", "share", "expected", "found")
+_OWN_NAMES = {"row", "score", "anomaly"} | {
+    f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
+}
+
+
+def calibrate(scores: NDArray[np.float64], max_rate: float) -> Calibration:
+    """Choose the lowest threshold of three digits that at most a part of normal rows exceeds.
+
+    Parameters
+    ----------
+    scores
+        Scores of normal rows that were not learned from.
+    max_rate
+        The part of them that may exceed it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calibrate(np.array([0.0, 0.0, 3.0, 7.0]), 0.25)
+    Calibration(threshold=3.0, n_above=1, n_rows=4)
+
+    """
+    if not 0.0 <= max_rate < 1.0:
+        raise ParameterError(
+            f"max_false_positive_rate must be at least 0 and below 1, got {max_rate!r}."
+        )
+    allowed = int(exact(max_rate) * len(scores))
+    threshold = _rounded_up(float(np.sort(scores)[::-1][allowed]))
+    return Calibration(threshold, int((scores > threshold).sum()), len(scores))
+
+
+def _rounded_up(value: float) -> float:
+    """Give a number that is no smaller and has three digits, so that it can be said and typed.
+
+    >>> _rounded_up(0.6044059), _rounded_up(7.0), _rounded_up(0.0)
+    (0.605, 7.0, 0.0)
+    """
+    return float(Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(value))
+
+
+def time_column(model: Model, table: Table) -> Column | None:
+    """Give the column that says when, where the table has it."""
+    return None if model.schema.time is None else table.column_of().get(model.schema.time)
+
+
+def usual_gap(time: Column | None) -> int:
+    """Choose how many normal rows may lie within an incident: a minute of them, or five if more.
+
+    >>> usual_gap(None)
+    5
+    """
+    if time is None or time.values.dtype.kind != "M" or len(time.values) < 2:
+        return GAP_ROWS
+    known = time.values if time.missing is None else time.values[~time.missing]
+    steps = np.diff(known).astype("timedelta64[us]").astype(np.int64)
+    steps = steps[steps > 0]
+    if not len(steps):
+        return GAP_ROWS
+    rows = int(GAP_SECONDS * 1_000_000 / np.median(steps))
+    return min(max(rows, GAP_ROWS), MAX_GAP_ROWS)
+
+
+def duration(incident: Incident) -> timedelta | None:
+    """Say how long an incident lasted, where its times are times."""
+    if incident.started is None or incident.ended is None:
+        return None
+    try:
+        return datetime.fromisoformat(incident.ended) - datetime.fromisoformat(incident.started)
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Models in the forms that other people and programs read."""

@@ -1,0 +1,98 @@
+"""A model as a Markdown page: for a pull request, a wiki, or the shift book."""
+
+import re
+from collections.abc import Iterator
+
+from truism.export.records import RuleRecord, rule_records
+from truism.model import Model
+from truism.predicates import format_number, format_value, variables
+from truism.schema import Categorical, Variable
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_MAX_VALUES = 8
+
+
+def to_markdown(model: Model) -> str:
+    """Write what was learned: where from, the variables, and the rules by the variable they fix.
+
+    Examples
+    --------
+    >>> from truism.model import Settings
+    >>> from truism.table import as_table
+    >>> from truism.training import train
+    >>> table = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> print(to_markdown(train(table, Settings(min_support=0.1))).splitlines()[2])
+    8 rules about 2 variables, learned from 100 rows with truism 0.1.0.
+
+    """
+    return "\n".join(_lines(model)) + "\n"
+
+
+def _lines(model: Model) -> Iterator[str]:
+    made = model.provenance
+    when = f" on {made.created}" if made.created else ""
+    yield "# What is always true"
+    yield ""
+    yield (
+        f"{len(model.rules):,} rules about {len(model.schema.variables):,} variables, learned from "
+        f"{made.n_rows:,} rows{when} with truism {made.version}."
+    )
+    yield (
+        f"Each holds in every training row without exception, and in more than "
+        f"{100 * made.min_support:g} % of them. Rows that score above "
+        f"{format_number(model.threshold)} are anomalies."
+    )
+    for notice in made.notices:
+        yield ""
+        yield f"> {_escape(notice)}"
+    yield from ("", "## Variables", "", "| variable | kind | training values |", "|---|---|---|")
+    for variable in model.schema.variables:
+        kind = "categorical" if isinstance(variable, Categorical) else "continuous"
+        yield f"| {_escape(variable.name)} | {kind} | {_escape(_values(variable))} |"
+    yield from ("", "## Rules", "")
+    yield "By the variable that a rule fixes; least likely to be chance first."
+    records = rule_records(model, model.rules.sorted_by("chance"))
+    for name in model.schema.names:
+        own = [record for record in records if _fixes(record, name)]
+        yield from ("", f"### {_escape(name)}", "")
+        yield from ("| rule | holds | rows | chance |", "|---|---|---:|---:|")
+        yield from (_row(record) for record in own)
+    if model.disabled:
+        yield from ("", "## Switched off", "", "| rule | reason | since |", "|---|---|---|")
+        for each in model.disabled:
+            yield f"| `{each.rule_id}` | {_escape(each.reason)} | {each.date or ''} |"
+
+
+def _fixes(record: RuleRecord, name: str) -> bool:
+    """Tell whether a rule is listed under a variable: under each that it claims something of."""
+    return any(name in variables(each) for each in record.consequents)
+
+
+def _row(record: RuleRecord) -> str:
+    text = _escape(record.text)
+    if record.disabled is not None:
+        text = f"~~{text}~~"
+    return f"| `{record.id}` | {text} | {record.count:,} | {chance(record.log10_chance)} |"
+
+
+def chance(log10: float) -> str:
+    """Print a chance of which only the logarithm may be small enough to hold.
+
+    >>> chance(0.0), chance(-1.3), chance(-512.4)
+    ('1', '0.05', '1e-512')
+    """
+    return f"{10**log10:.2g}" if log10 > -3 else f"1e{round(log10)}"
+
+
+def _values(variable: Variable) -> str:
+    if isinstance(variable, Categorical):
+        shown = [format_value(value) for value in variable.values[:_MAX_VALUES]]
+        more = len(variable.values) - len(shown)
+        return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+    return (
+        f"{format_number(variable.low)} to {format_number(variable.high)}, mean {variable.mean:.6g}"
+    )
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,107 @@
+"""Rules as plain records with everything about them: what JSON, CSV and lists are made of."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from truism.model import Disabled, Model
+from truism.predicates import Predicate
+from truism.rules import Order, Rule, RuleSet
+
+
+class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "consequents": "then"}):
+    """One rule with its numbers and its state.
+
+    Parameters
+    ----------
+    id
+        The rule's short name.
+    text
+        The rule as it is printed.
+    antecedent, consequents
+        The same as values.
+    variables
+        What it speaks of.
+    count, support
+        Training rows in which it holds, and the part of all that they are.
+    log10_chance
+        How likely it is to be luck, as a decimal logarithm.
+    disabled
+        Why and since when the rule is switched off; None when it is not.
+
+    """
+
+    id: str
+    text: str
+    antecedent: tuple[Predicate, ...]
+    consequents: tuple[Predicate, ...]
+    variables: tuple[str, ...]
+    count: int
+    support: float
+    log10_chance: float
+    disabled: Disabled | None = None
+
+    @property
+    def length(self) -> int:
+        """How many predicates the rule has."""
+        return len(self.antecedent) + len(self.consequents)
+
+
+def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord, ...]:
+    """Describe rules of a model, by default all, in the order given."""
+    chosen = model.rules if rules is None else rules
+    log_chance = model.rules.log_chances()
+    disabled_of = {each.rule_id: each for each in model.disabled}
+
+    def record(rule: Rule) -> RuleRecord:
+        rule_id = rule.id
+        return RuleRecord(
+            rule_id,
+            str(rule),
+            rule.antecedent,
+            rule.consequents,
+            rule.variables,
+            rule.count,
+            rule.count / model.rules.n_rows,
+            round(log_chance(rule) / math.log(10), 2) + 0.0,
+            disabled_of.get(rule_id),
+        )
+
+    return tuple(record(rule) for rule in chosen)
+
+
+def select(
+    model: Model,
+    *,
+    about: Sequence[str] = (),
+    contains: Sequence[str] = (),
+    sort: Order = "chance",
+) -> RuleSet:
+    """Choose rules that speak of every variable and contain every text, and sort them."""
+    rules = model.rules
+    for variable in about:
+        rules = rules.about(variable)
+    for text in contains:
+        rules = rules.containing(text)
+    return rules.sorted_by(sort)
+
+
+def to_json(model: Model) -> bytes:
+    """Give a model as JSON for other programs: where it comes from, its variables, every rule in full.
+
+    Unlike the model file it repeats what would otherwise have to be looked up; truism does not read
+    it back.
+    """
+    content: dict[str, Any] = {
+        "format": "truism-rules",
+        "provenance": model.provenance,
+        "settings": model.settings,
+        "threshold": model.threshold,
+        "derived": model.derived,
+        "variables": model.schema.variables,
+        "left_out": model.schema.left_out,
+        "rules": rule_records(model, model.rules.sorted_by("chance")),
+    }
+    return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"

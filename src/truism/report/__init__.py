@@ -1,0 +1,1 @@
+"""What was learned or found, told to people."""

@@ -1,0 +1,81 @@
+"""Everything between a table of normal rows and a model that can be kept: differences, θ, threshold.
+
+`truism.tuning` learns from the columns it is given; this module adds the ones made from others, and
+what only the person who asks knows: the threshold to report at and the date.
+"""
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from truism.deriving import with_deltas
+from truism.learning import infer_schema
+from truism.model import Model, Settings
+from truism.progress import Progress, be_silent
+from truism.schema import Numeric
+from truism.table import Table
+from truism.tuning import tune
+
+
+def train(
+    table: Table,
+    settings: Settings,
+    *,
+    delta: bool = False,
+    threshold: float | None = None,
+    created: str | None = None,
+    n_jobs: int = 1,
+    progress: Progress = be_silent,
+) -> Model:
+    """Learn a model to keep.
+
+    Parameters
+    ----------
+    table
+        Normal rows.
+    settings
+        How to learn.
+    delta
+        Whether to add ``ΔX``, the change since the previous row, for each continuous variable.
+    threshold
+        Rows that score above it are anomalies; None keeps the default of the scoring.
+    created
+        When, as ISO text.
+    n_jobs
+        Threads to use; the result does not depend on it.
+    progress
+        Told the stage, and how much of it is done.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> from truism.table import as_table
+    >>> table = as_table({"pump": ["on", "off"] * 50, "level": [i * i % 97 for i in range(100)]})
+    >>> train(table, Settings(min_support=0.1), delta=True).schema.names
+    ('pump', 'level', 'Δlevel')
+
+    """
+    derived: tuple[str, ...] = ()
+    if delta:
+        variables = infer_schema(table, settings).variables
+        derived = tuple(each.name for each in variables if isinstance(each, Numeric))
+    model = tune(with_deltas(table, derived), settings, n_jobs=n_jobs, progress=progress)
+    if threshold is not None:
+        model = model.with_threshold(threshold)
+    provenance = msgspec.structs.replace(model.provenance, created=created)
+    return msgspec.structs.replace(model, derived=derived, provenance=provenance)
+
+
+def is_compiled() -> bool:
+    """Tell whether the compiled loops lie in a cache, as far as one can see without loading them.
+
+    Compiling takes seconds, once after installation; whoever waits should be told.
+    """
+    python = f"py{sys.version_info.major}{sys.version_info.minor}"
+    cache = Path(__file__).parent / "__pycache__"
+    cached = {path.name.split(".")[0] for path in cache.glob(f"*.{python}.nbi")}
+    return {"_mining_kernels", "_tree_kernels"} <= cached

@@ -1,0 +1,85 @@
+"""Findings, thresholds and gaps; records and pages made of models."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truism.checking import calibrate, usual_gap
+from truism.errors import ParameterError
+from truism.export.markdown import to_markdown
+from truism.export.records import rule_records
+from truism.model import Settings
+from truism.report.summary import summarise
+from truism.table import as_table
+from truism.training import train
+
+
+@given(
+    scores=st.lists(st.floats(0, 1e6), min_size=1, max_size=60),
+    rate=st.sampled_from([0.0, 0.01, 0.05, 0.29, 0.5, 0.99]),
+)
+def test_at_most_the_allowed_part_of_calibration_rows_exceeds_the_threshold(scores, rate):
+    chosen = calibrate(np.array(scores), rate)
+    assert chosen.n_above == sum(score > chosen.threshold for score in scores)
+    assert chosen.n_above <= rate * len(scores) + 1e-9
+    assert chosen.threshold <= 1.01 * max(scores)
+
+
+def test_a_rate_must_be_a_part():
+    for rate in (-0.1, 1.0, float("nan")):
+        with pytest.raises(ParameterError) as caught:
+            calibrate(np.zeros(3), rate)
+        assert str(caught.value) == (
+            f"max_false_positive_rate must be at least 0 and below 1, got {rate!r}."
+        )
+
+
+@pytest.mark.parametrize(("seconds", "gap"), [(1, 60), (10, 6), (60, 5), (3600, 5)])
+def test_the_usual_gap_is_a_minute_or_five_rows(seconds, gap):
+    begin = np.datetime64("2024-01-01T00:00:00", "us")
+    times = begin + np.arange(50) * np.timedelta64(seconds, "s")
+    assert usual_gap(as_table({"t": times}).columns[0]) == gap
+
+
+def test_the_usual_gap_without_usable_times():
+    assert usual_gap(None) == 5
+    assert usual_gap(as_table({"t": ["a", "b"]}).columns[0]) == 5
+    same = np.array(["2024-01-01"] * 3, "datetime64[us]")
+    assert usual_gap(as_table({"t": same}).columns[0]) == 5
+
+
+HOSTILE = "a|b*<i>[x](y)`_"
+
+
+@pytest.fixture(scope="module")
+def model():
+    table = as_table(
+        {HOSTILE: ["on", "off"] * 50, "flow": [2.5, 0.0] * 50, "id": [f"n{i}" for i in range(100)]}
+    )
+    model = train(table, Settings(min_support=0.1), created="2024-01-01T00:00:00+00:00")
+    return model.disable(model.rules[-1].id, "a | b", "2024-02-03")
+
+
+def test_the_summary_holds_what_a_person_asks(model):
+    summary = summarise(model)
+    assert (summary.n_rows, summary.n_columns) == (100, 3)
+    assert summary.categorical == (HOSTILE, "flow")
+    assert summary.left_out[0].name == "id"
+    assert summary.why == "as asked"
+    assert summary.notices == ()
+    assert summary.n_rules == len(model.rules)
+    assert all(rule.antecedent for rule in summary.best)
+
+
+def test_records_know_what_is_switched_off(model):
+    records = rule_records(model)
+    assert [record.id for record in records] == [rule.id for rule in model.rules]
+    assert [record.disabled.reason for record in records if record.disabled] == ["a | b"]
+
+
+def test_markdown_shows_names_as_they_are(model):
+    page = to_markdown(model)
+    assert r"### a\|b\*\<i\>\[x\](y)\`\_" in page
+    assert r"a \| b" in page
+    assert all(line.count(" | ") >= 2 for line in page.splitlines() if line.startswith("| "))
