@@ -1,0 +1,162 @@
+"""The ``truism`` command as a whole: its list of commands, its exit codes, and what failures look like.
+
+Exit codes: 0 done; 1 only from ``check`` that found anomalies; 2 bad input, usage or unwritable
+output; 130 interrupted.
+"""
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+import click
+
+from truism.cli.screen import Screen
+from truism.errors import ParameterError, TruismError
+from truism.version import __version__
+
+FAILED, INTERRUPTED = 2, 130
+COMMANDS = {
+    "demo": "Simulate a plant, learn it, attack it, and explain what happened.",
+    "plant": "Write the simulated plant's tables, with or without attacks.",
+    "learn": "Learn what is always true of normal rows.",
+    "check": "Score rows, group anomalies into incidents, explain each.",
+    "explain": "Explain one row in full.",
+    "rules": "List, search and sort rules; switch them off and on.",
+    "export": "Write a model's rules for people or other programs.",
+}
+_OPTION_OF = {
+    "min_support": "--min-support",
+    "support_ratio": "--support-ratio",
+    "max_predicates": "--max-predicates",
+    "max_false_positive_rate": "--max-false-positive-rate",
+    "threshold": "--threshold",
+    "categorical": "--categorical",
+    "continuous": "--continuous",
+    "ignore": "--ignore",
+    "time": "--time",
+    "delimiter": "--delimiter",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
+    "n_rows": "--rows",
+    "seed": "--seed",
+    "rule_id": "A rule's id",
+    "reason": "--reason",
+}
+
+
+class App(click.Group):
+    """A group that imports commands when they are called, and turns failures into sentences."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Name the commands in the order in which one meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"truism.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:  # type: ignore[override]
+        """Run, and exit with the code that the contract asks for."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        screen = Screen()
+        code = self._run(arguments, screen, extra)
+        sys.exit(screen.close(code))
+
+    def _run(self, arguments: list[str], screen: Screen, extra: dict[str, Any]) -> int:
+        try:
+            extra["standalone_mode"] = False
+            code = super().main(arguments, obj=screen, **extra)
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            screen.fail("Interrupted.")
+            return INTERRUPTED
+        except click.ClickException as problem:
+            problem.show()
+            return FAILED
+        except Exception as problem:
+            if "--debug" in arguments:
+                traceback.print_exc()
+            screen.fail(*_sentence(problem))
+            return FAILED
+        return code if isinstance(code, int) else 0
+
+
+def _sentence(problem: Exception) -> tuple[str, str | None]:
+    """Say what went wrong, and what to do about it."""
+    match problem:
+        case ParameterError():
+            name, _, rest = problem.message.partition(" ")
+            return f"{_OPTION_OF.get(name, name)} {rest}", problem.hint
+        case TruismError():
+            return problem.message, problem.hint
+        case OSError():
+            reason = problem.strerror or str(problem)
+            place = "" if problem.filename is None else f"{str(problem.filename)!r}: "
+            return f"{place}{reason.rstrip('.')}.", None
+        case MemoryError():
+            return "There is not enough memory.", "use fewer rows or columns (--ignore)."
+    return (
+        f"truism failed, which is a fault of truism: {type(problem).__name__}: {problem}",
+        "run the same command with --debug and report what it shows.",
+    )
+
+
+@click.group(
+    "truism",
+    cls=App,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Try it:
+  truism demo
+
+\b
+Use it:
+  truism learn normal.csv -o plant.truism.json
+  truism check today.csv -m plant.truism.json
+
+\b
+Exit codes: 0 done, 1 check found anomalies, 2 bad input or usage, 130 interrupted
+
+truism COMMAND --help shows options and examples.""",
+)
+@click.version_option(__version__, "--version", message="truism %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks of failures.")
+def app() -> None:
+    """Learn what is always true of your data; find out which variable broke it, and why."""
+
+
+def main() -> None:
+    """Run as the program ``truism``."""
+    signal.signal(signal.SIGINT, _interrupt)
+    app.main(prog_name="truism")
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """Stop in an orderly way, but soon: compiled loops in other threads do not hear an exception."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    watchdog = threading.Timer(2.0, _leave)
+    watchdog.daemon = True
+    watchdog.start()
+    raise KeyboardInterrupt
+
+
+def _leave() -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h")  # a progress bar hides the cursor
+    sys.stderr.write("\nError: Interrupted.\n")
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)

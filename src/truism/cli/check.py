@@ -1,0 +1,228 @@
+"""``truism check``: which rows are anomalies, grouped into incidents and explained."""
+
+from typing import Any
+
+import click
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.checking import Checker, Findings, calibrate, duration
+from truism.cli.options import (
+    Command,
+    Format,
+    check_output,
+    check_suffix,
+    data_argument,
+    format_option,
+    jobs_option,
+    layout_of,
+    layout_options,
+    model_option,
+)
+from truism.cli.screen import Screen
+from truism.errors import ParameterError, shorten
+from truism.explaining import Incident
+from truism.modelfiles import load_model
+from truism.predicates import format_number
+from truism.report.text import count, percent, show_findings, verdict
+from truism.tablefiles import Layout, read_table, write_table
+
+N_SHOWN = 10
+N_REASONS = 3
+_CSV_NAMES = (
+    *("incident", "start", "end", "n_rows", "peak", "score"),
+    *("started", "ended", "peaked", "seconds"),
+    *("variable", "share", "expected", "found", "because", "evidence", "rule"),
+)
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  truism check today.csv -m plant.truism.json
+  truism check today.csv -m plant.truism.json --format json | jq .incidents[0]
+  truism check today.csv -m plant.truism.json --scores scores.parquet
+  truism check today.csv -m plant.truism.json \\
+      --max-false-positive-rate 0.001 --calibrate lastweek.csv
+
+Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input or usage.""",
+)
+@data_argument
+@model_option
+@click.option(
+    "--threshold", metavar="φ", type=float, help="Report rows that score above it, not the model's."
+)
+@click.option(
+    "--max-false-positive-rate",
+    metavar="RATE",
+    type=float,
+    help="Choose the lowest threshold that at most this part of the --calibrate rows exceeds.",
+)
+@click.option(
+    "--calibrate",
+    "calibration",
+    multiple=True,
+    metavar="FILE",
+    help="Normal rows, other than those learned from; may be repeated.",
+)
+@click.option(
+    "--gap",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Normal rows that may lie within an incident.  [default: a minute of them, at least 5]",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Show the N worst incidents, 0 all.  [default: 10 for table, else all]",
+)
+@click.option(
+    "--scores",
+    "scores_place",
+    metavar="FILE",
+    help="Write every row's score and blames, as .csv or .parquet.",
+)
+@format_option
+@jobs_option
+@layout_options
+@click.pass_obj
+def check(
+    screen: Screen,
+    /,
+    data: tuple[str, ...],
+    place: str,
+    threshold: float | None,
+    max_false_positive_rate: float | None,
+    calibration: tuple[str, ...],
+    gap: int | None,
+    top: int | None,
+    scores_place: str | None,
+    form: Format,
+    jobs: int,
+    **options: Any,
+) -> int:
+    """Score rows, group anomalies into incidents, explain each.
+
+    DATA are files as for learn, with the columns that were learned, in any order. Incidents come worst
+    first; the last line is the verdict. Rows are counted from 0, the first below the names.
+    """
+    layout = layout_of(options)
+    _check_threshold(threshold, max_false_positive_rate, calibration)
+    if scores_place is not None:
+        check_suffix(scores_place)
+        check_output(scores_place, (*data, *calibration, place))
+    checker = Checker(load_model(place), jobs)
+    with screen.stages() as progress:
+        if max_false_positive_rate is not None:
+            progress("calibrating", 0, 0)
+            threshold = _calibrated(screen, checker, calibration, layout, max_false_positive_rate)
+        progress("reading", 0, 0)
+        table = checker.prepare(read_table(data, layout))
+        progress("scoring", 0, 0)
+        scores = checker.score(table)
+        progress("explaining", 0, 0)
+        findings = checker.find(table, scores, threshold=threshold, gap=gap)
+        if scores_place is not None:
+
+            def advance(done: int, of: int) -> None:
+                progress("writing scores", done, of)
+
+            columns = checker.tabulate(table, scores, findings.threshold, advance)
+            write_table(columns, scores_place)
+    if findings.extra:
+        screen.note(f"columns that the model does not know are ignored: {shorten(findings.extra)}.")
+    report(screen, findings, form, top)
+    return 1 if findings.n_anomalous else 0
+
+
+def _check_threshold(
+    threshold: float | None, max_rate: float | None, calibration: tuple[str, ...]
+) -> None:
+    if (max_rate is None) != (not calibration):
+        raise ParameterError(
+            "--max-false-positive-rate and --calibrate must be given together.",
+            "the rate is measured on the rows of the --calibrate file.",
+        )
+    if threshold is not None and max_rate is not None:
+        raise ParameterError("--threshold and --max-false-positive-rate must not both be given.")
+    if threshold is not None and not threshold >= 0:
+        raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
+    if max_rate is not None:
+        calibrate(np.zeros(1), max_rate)
+
+
+def _calibrated(
+    screen: Screen, checker: Checker, places: tuple[str, ...], layout: Layout, max_rate: float
+) -> float:
+    scores: NDArray[np.float64] = checker.score(checker.prepare(read_table(places, layout)))
+    chosen = calibrate(scores, max_rate)
+    screen.note(
+        f"threshold {format_number(chosen.threshold)}: {chosen.n_above:,} of "
+        f"{count(chosen.n_rows, 'calibration row')} ({percent(chosen.n_above / chosen.n_rows)}) "
+        f"score above it."
+    )
+    return chosen.threshold
+
+
+def report(screen: Screen, findings: Findings, form: Format, top: int | None) -> None:
+    """Print findings in the form asked for."""
+    if top is None:
+        top = N_SHOWN if form == "table" else 0
+    n_shown = top or len(findings.incidents)
+    shown = [_trimmed(incident) for incident in findings.incidents[:n_shown]]
+    if form == "table":
+        screen.show(*show_findings(findings, n_shown))
+        return
+    if form == "json":
+        found = "anomalies" if findings.n_anomalous else "clean"
+        plain = {"verdict": found, **msgspec.to_builtins(findings)}
+        screen.write_json({**plain, "incidents": [_plain(each) for each in shown]})
+    elif form == "jsonl":
+        screen.write_lines([_plain(each) for each in shown])
+    else:
+        screen.write_csv(_CSV_NAMES, _rows(shown))
+    screen.note(verdict(findings).plain)
+
+
+def _trimmed(incident: Incident) -> Incident:
+    """Keep the strongest reasons; a bad row can break hundreds of rules."""
+    blames = tuple(
+        msgspec.structs.replace(blame, reasons=blame.reasons[:N_REASONS])
+        for blame in incident.blames
+    )
+    return msgspec.structs.replace(incident, blames=blames)
+
+
+def _seconds(incident: Incident) -> float | None:
+    took = duration(incident)
+    return None if took is None else took.total_seconds()
+
+
+def _plain(incident: Incident) -> dict[str, Any]:
+    plain = incident.to_dict()
+    blames = plain.pop("blames")
+    return {**plain, "seconds": _seconds(incident), "blames": blames}
+
+
+def _rows(incidents: list[Incident]) -> list[dict[str, Any]]:
+    """One line for each variable that is blamed, with its strongest reason."""
+    rows = []
+    for number, incident in enumerate(incidents, 1):
+        plain = _plain(incident)
+        del plain["blames"]
+        for blame in incident.blames:
+            reason = msgspec.to_builtins(blame.reasons[0])
+            del reason["penalty"]
+            rows.append(
+                {
+                    "incident": number,
+                    **plain,
+                    "variable": blame.variable,
+                    "share": blame.share,
+                    **reason,
+                }
+            )
+    return rows

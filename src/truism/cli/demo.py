@@ -1,0 +1,296 @@
+"""``truism demo``: simulate a plant, learn it, attack it, check it, and compare with the truth."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from truism.checking import Checker, Findings, calibrate
+from truism.cli.learn import announce_compiling, learn_table
+from truism.cli.options import Command, jobs_option
+from truism.cli.screen import Screen
+from truism.explaining import Incident
+from truism.model import Model, Settings
+from truism.modelfiles import save_model, write_atomically
+from truism.plant import STEP_SECONDS, Attack, Recording, schedule, simulate
+from truism.plantfiles import encode_attacks
+from truism.progress import Progress
+from truism.report.text import (
+    BAD,
+    FAINT,
+    GOOD,
+    STRONG,
+    count,
+    in_words,
+    percent,
+    say,
+    show_incident,
+    verdict,
+)
+from truism.rules import Rule
+from truism.table import Table
+from truism.tablefiles import read_table, write_table
+
+N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
+MAX_RATE = 0.001
+N_SHOWN = 3
+AFTERMATH = 60  # rows after an attack in which what it did may still show
+_BARS = "▁▂▃▄▅▆▇█"
+_CHART_WIDTH = 60
+
+
+class Files(msgspec.Struct, frozen=True):
+    """Where the demonstration keeps what it makes."""
+
+    folder: Path
+
+    @property
+    def normal(self) -> list[Path]:
+        """The runs to learn from."""
+        return [self.folder / f"normal-{i}.csv" for i in range(1, N_RUNS + 1)]
+
+    @property
+    def quiet(self) -> Path:
+        """A run to choose the threshold with."""
+        return self.folder / "quiet.csv"
+
+    @property
+    def attacked(self) -> Path:
+        """The run with attacks."""
+        return self.folder / "attacked.csv"
+
+    @property
+    def attacks(self) -> Path:
+        """The truth about it."""
+        return self.folder / "attacks.json"
+
+    @property
+    def model(self) -> Path:
+        """What was learned."""
+        return self.folder / "plant.truism.json"
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  truism demo
+  truism demo somewhere/else --seed 5""",
+)
+@click.argument("folder", metavar="[DIR]", default="demo")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=N_RUNS + 1),  # the smaller ones are learned from
+    default=9,
+    show_default=True,
+    help="Another seed plays other attacks in another run.",
+)
+@jobs_option
+@click.pass_obj
+def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
+    """Simulate a plant, learn it, attack it, and explain what happened.
+
+    Files are kept in DIR ("demo" unless given), to go on with.
+    """
+    began = time.monotonic()
+    files = Files(Path(folder))
+    files.folder.mkdir(parents=True, exist_ok=True)
+    with screen.stages() as progress:
+        recorded = simulate_runs(files, progress)
+    screen.show(_title(1, "A water treatment plant at work"), _tell_plant(recorded), "")
+    announce_compiling(screen)
+    with screen.stages() as progress:
+        progress("reading", 0, 0)
+        table = read_table([str(path) for path in files.normal])
+        model = learn_table(table, Settings(), False, None, jobs, progress)
+    screen.show(_title(2, "What is always true of it"), _tell_model(model), "")
+    with screen.stages() as progress:
+        progress("attacking", 0, 0)
+        attacks = attack(files, seed)
+        progress("checking", 0, 0)
+        model, findings = check_runs(files, model, jobs)
+    screen.show(_title(3, "Somebody attacks it"), _tell_attacks(attacks), "")
+    screen.show(_title(4, "What truism makes of that"), _tell_threshold(model))
+    screen.show(Padding(verdict(findings), (0, 0, 0, 3)), "", _chart(attacks, findings), "")
+    for number, incident in enumerate(findings.incidents[:N_SHOWN], 1):
+        screen.show(show_incident(incident, number), _tell_truth(incident, attacks), "")
+    screen.show(_tell_result(attacks, findings), "")
+    screen.show(_title(5, "Now you"), _next_steps(files, findings))
+    screen.show("", Text(f"This took {time.monotonic() - began:.0f} seconds.", FAINT))
+
+
+def simulate_runs(files: Files, progress: Progress) -> Recording:
+    """Write the normal runs, and give the first one."""
+    recordings = []
+    for number, path in enumerate([*files.normal, files.quiet]):
+        progress("simulating", number, N_RUNS + 1)
+        recordings.append(simulate(N_ROWS, seed=number))
+        write_table(recordings[-1].columns, path)
+    return recordings[0]
+
+
+def attack(files: Files, seed: int) -> tuple[Attack, ...]:
+    """Write the attacked run and the truth about it."""
+    attacks = schedule(N_ATTACKED, seed=seed)
+    recording = simulate(N_ATTACKED, seed=seed, attacks=attacks)
+    write_table(recording.columns, files.attacked)
+    write_atomically(files.attacks, encode_attacks(attacks, recording))
+    return attacks
+
+
+def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
+    """Choose the threshold on a quiet run, keep the model, and check the attacked run."""
+    checker = Checker(model, jobs)
+
+    def read(path: Path) -> Table:
+        return checker.prepare(read_table([str(path)]))
+
+    threshold = calibrate(checker.score(read(files.quiet)), MAX_RATE).threshold
+    model = model.with_threshold(threshold)
+    save_model(model, files.model)
+    attacked = read(files.attacked)
+    return model, checker.find(attacked, checker.score(attacked), threshold=threshold)
+
+
+def involved(incident: Incident, attacks: Sequence[Attack]) -> list[Attack]:
+    """Name the attacks that an incident shows, or the aftermath of."""
+    return [
+        each
+        for each in attacks
+        if incident.start < each.end + AFTERMATH and incident.end >= each.start
+    ]
+
+
+def _title(number: int, text: str) -> RenderableType:
+    return Text.assemble((f"{number}  ", FAINT), (text, STRONG))
+
+
+def _tell_plant(recording: Recording) -> RenderableType:
+    hours = N_ROWS * STEP_SECONDS / 3600
+    lines: list[RenderableType] = [
+        f"{N_RUNS} normal runs of {hours:.0f} hours, {len(recording.columns) - 1} sensors, pumps and "
+        f"valves, a row every {STEP_SECONDS} seconds. The first hours of one:",
+        "",
+    ]
+    for tag in ("LIT101", "FIT201", "LIT301", "DPIT301"):
+        values = [float(value) for value in recording.columns[tag][600:1200]]
+        lines.append(Text.assemble(f"{tag:>8}  ", (_spark(values), "cyan")))
+    return Padding(Group(*lines), (0, 0, 0, 3))
+
+
+def _spark(values: Sequence[float]) -> str:
+    """Draw values as a row of bars."""
+    low, high = min(values), max(values)
+    step = len(values) / _CHART_WIDTH
+    sampled = [values[int(i * step)] for i in range(_CHART_WIDTH)]
+    return "".join(_BARS[int(7.999 * (value - low) / (high - low or 1.0))] for value in sampled)
+
+
+def _tell_model(model: Model) -> RenderableType:
+    lines: list[RenderableType] = [
+        f"{count(len(model.rules), 'rule')} hold in all of {count(model.rules.n_rows, 'row')}. "
+        f"For instance:",
+        "",
+    ]
+    lines += [in_words(rule) for rule in _different(model)]
+    return Padding(Group(*lines), (0, 0, 0, 3))
+
+
+def _different(model: Model) -> list[Rule]:
+    """Choose a few short rules, none about variables of the one before."""
+    chosen: list[Rule] = []
+    known: set[str] = set()
+    for rule in model.rules.sorted_by("chance"):
+        if rule.antecedent and rule.length <= 3 and not known & set(rule.variables):
+            chosen.append(rule)
+            known |= set(rule.variables)
+    return chosen[:N_SHOWN]
+
+
+def _tell_attacks(attacks: Sequence[Attack]) -> RenderableType:
+    return Padding(
+        f"{count(len(attacks), 'attack')} on sensors, pumps and valves are played in another run. "
+        f"truism is not told when, nor where.",
+        (0, 0, 0, 3),
+    )
+
+
+def _tell_threshold(model: Model) -> RenderableType:
+    return Padding(
+        f"On a quiet run it has not seen before, at most {percent(MAX_RATE)} of the rows score above "
+        f"{model.threshold:.3g}. So it reports what scores more:",
+        (0, 0, 1, 3),
+    )
+
+
+def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
+    """Draw when there were attacks, and when incidents."""
+
+    def line(spans: Sequence[tuple[int, int]]) -> str:
+        scale = _CHART_WIDTH / findings.n_rows
+        marks = ["·"] * _CHART_WIDTH
+        for start, end in spans:
+            for i in range(int(start * scale), int((end - 1) * scale) + 1):
+                marks[i] = "█"
+        return "".join(marks)
+
+    truth = line([(each.start, each.end) for each in attacks])
+    found = line([(each.start, each.end + 1) for each in findings.incidents])
+    return Padding(
+        Group(
+            Text.assemble("attacks    ", (truth, BAD)),
+            Text.assemble("incidents  ", (found, "yellow")),
+        ),
+        (0, 0, 0, 3),
+    )
+
+
+def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType:
+    guilty = involved(incident, attacks)
+    if not guilty:
+        return Padding(Text("✘ truth: no attack then", BAD), (0, 0, 0, 3))
+    blamed = [blame.variable for blame in incident.blames[:3]]
+    lines = []
+    for each in guilty:
+        right = any(target in blamed for target in each.targets)
+        mark = ("✔ truth: ", GOOD) if right else ("~ truth: ", "yellow")
+        what = f"{each.description} ({', '.join(each.targets)}, rows {each.start}–{each.end - 1})"
+        lines.append(Text.assemble(mark, what))
+    return Padding(Group(*lines), (0, 0, 0, 3))
+
+
+def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
+    seen, named = 0, 0
+    for each in attacks:
+        own = [incident for incident in findings.incidents if each in involved(incident, attacks)]
+        blamed = {blame.variable for incident in own for blame in incident.blames[:3]}
+        seen += bool(own)
+        named += any(target in blamed for target in each.targets)
+    false = sum(not involved(incident, attacks) for incident in findings.incidents)
+    return Text.assemble(
+        (f"{seen} of {count(len(attacks), 'attack')}", STRONG),
+        f" noticed, {named} with a target among the first three variables blamed; ",
+        f"{count(false, 'incident')} at a time without attack.",
+    )
+
+
+def _next_steps(files: Files, findings: Findings) -> RenderableType:
+    model, attacked = files.model, files.attacked
+    row = findings.incidents[0].peak if findings.incidents else 0
+    steps = [
+        ("everything it found", f"truism check {attacked} -m {model} --top 0"),
+        ("one row in full", f"truism explain {attacked} -m {model} --row {row}"),
+        ("what it knows of a pump", f"truism rules {model} --about P101"),
+        ("the truth", f"cat {files.attacks}"),
+        ("your own data", "truism learn normal.csv -o my.truism.json"),
+    ]
+    lines: list[RenderableType] = [f"The files are in {files.folder}."]
+    for what, how in steps:
+        lines += ["", Text(f"# {what}", FAINT), say(how)]
+    return Padding(Group(*lines), (0, 0, 0, 3))

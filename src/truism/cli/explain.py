@@ -1,0 +1,80 @@
+"""``truism explain``: one row, in full."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from truism.checking import Checker
+from truism.cli.options import (
+    Command,
+    Format,
+    data_argument,
+    format_option,
+    layout_of,
+    layout_options,
+    model_option,
+)
+from truism.cli.screen import Screen
+from truism.errors import ParameterError
+from truism.explaining import Explanation, explain_rows
+from truism.modelfiles import load_model
+from truism.report.text import show_explanation
+from truism.tablefiles import read_table
+
+_CSV_NAMES = (
+    *("row", "time", "score", "variable", "share"),
+    *("expected", "found", "because", "evidence", "rule", "penalty"),
+)
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  truism explain today.csv -m plant.truism.json --row 9230
+  truism explain today.csv -m plant.truism.json --row 9230 --format json""",
+)
+@data_argument
+@model_option
+@click.option(
+    "--row", required=True, type=int, metavar="N", help="The row, counted from 0 as check does."
+)
+@format_option
+@layout_options
+@click.pass_obj
+def explain(
+    screen: Screen, /, data: tuple[str, ...], place: str, row: int, form: Format, **options: Any
+) -> None:
+    """Explain one row in full.
+
+    Every rule that the row breaks is shown, whatever the threshold: by the variable that is to blame,
+    strongest first, with the rule's id.
+    """
+    layout = layout_of(options)
+    checker = Checker(load_model(place))
+    with screen.stages() as progress:
+        progress("reading", 0, 0)
+        table = checker.prepare(read_table(data, layout))
+    if not 0 <= row < table.n_rows:
+        raise ParameterError(
+            f"--row must be at least 0 and below {table.n_rows}, the number of rows, got {row}."
+        )
+    explanation = explain_rows(checker.scorer, table, [row])[0]
+    if form == "table":
+        screen.show(show_explanation(explanation, checker.model.threshold))
+    elif form == "csv":
+        screen.write_csv(_CSV_NAMES, _rows(explanation))
+    elif form == "json":
+        screen.write_json(explanation.to_dict())
+    else:
+        screen.write_lines([explanation.to_dict()])
+
+
+def _rows(explanation: Explanation) -> list[dict[str, Any]]:
+    head = {"row": explanation.row, "time": explanation.time, "score": explanation.score}
+    return [
+        {**head, "variable": blame.variable, "share": blame.share, **msgspec.to_builtins(reason)}
+        for blame in explanation.blames
+        for reason in blame.reasons
+    ]

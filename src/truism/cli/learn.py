@@ -1,0 +1,168 @@
+"""``truism learn``: normal rows in, model file out, a summary on screen."""
+
+import datetime
+from typing import Any
+
+import click
+
+from truism.cli.options import (
+    Command,
+    check_output,
+    data_argument,
+    jobs_option,
+    layout_of,
+    layout_options,
+)
+from truism.cli.screen import Screen
+from truism.errors import ParameterError
+from truism.model import CUTOFFS, Model, Settings
+from truism.modelfiles import save_model
+from truism.progress import Progress
+from truism.report.summary import summarise
+from truism.report.text import show_model
+from truism.table import Table
+from truism.tablefiles import read_table
+from truism.training import is_compiled, train
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  truism learn normal.csv -o plant.truism.json
+  truism learn 'june/*.parquet' -o plant.truism.json --time timestamp --delta
+  truism learn export.csv -o m.truism.json --decimal , --missing Bad
+  zcat log.csv.gz | truism learn - -o m.truism.json --ignore batch_id""",
+)
+@data_argument
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The model file to write, *.truism.json."
+)
+@click.option("--time", metavar="COL", help="The column that says when.  [default: first of dates]")
+@click.option("--ignore", multiple=True, metavar="COL", help="Leave a column out; may be repeated.")
+@click.option("--categorical", multiple=True, metavar="COL", help="A column of states.")
+@click.option("--continuous", multiple=True, metavar="COL", help="A column of quantities.")
+@click.option(
+    "--delta",
+    is_flag=True,
+    help="Add ΔX, the change since the previous row, for each continuous variable.",
+)
+@click.option(
+    "--min-support",
+    metavar="auto|θ",
+    default="auto",
+    show_default=True,
+    help="A rule holds in more than this part of the rows.",
+)
+@click.option(
+    "--support-ratio",
+    metavar="γ",
+    type=float,
+    default=Settings().support_ratio,
+    show_default=True,
+    help="And in more than this part of the rows of its rarest predicate.",
+)
+@click.option(
+    "--max-predicates",
+    metavar="N",
+    type=int,
+    default=Settings().max_predicates,
+    show_default=True,
+    help="The longest rule.",
+)
+@click.option(
+    "--cutoffs",
+    type=click.Choice(CUTOFFS),
+    default=Settings().cutoffs,
+    show_default=True,
+    help="Where continuous variables are cut.",
+)
+@click.option("--threshold", metavar="φ", type=float, help="Report rows that score above it.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of the split that chooses θ.",
+)
+@jobs_option
+@layout_options
+@click.pass_obj
+def learn(
+    screen: Screen,
+    /,
+    data: tuple[str, ...],
+    output: str,
+    delta: bool,
+    threshold: float | None,
+    jobs: int,
+    **options: Any,
+) -> None:
+    """Learn what is always true of normal rows.
+
+    DATA are CSV, Parquet, Feather or Arrow files, patterns, or - for standard input; several are read
+    as one table. The rows should be normal: what they never do becomes a rule.
+    """
+    layout = layout_of(options)
+    settings = settings_of(options)
+    if threshold is not None and not threshold >= 0:
+        raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
+    check_output(output, data)
+    announce_compiling(screen)
+    with screen.stages() as progress:
+        progress("reading", 0, 0)
+        table = read_table(data, layout)
+        model = learn_table(table, settings, delta, threshold, jobs, progress)
+        save_model(model, output)
+    screen.show(show_model(summarise(model), output))
+
+
+def settings_of(options: dict[str, Any]) -> Settings:
+    """Turn options into settings."""
+    min_support = options["min_support"]
+    if min_support != "auto":
+        try:
+            min_support = float(min_support)
+        except ValueError:
+            raise ParameterError(
+                f"min_support must be 'auto' or above 0 and below 1, got {min_support!r}."
+            ) from None
+    return Settings(
+        min_support=min_support,
+        support_ratio=options["support_ratio"],
+        max_predicates=options["max_predicates"],
+        cutoffs=options["cutoffs"],
+        categorical=options["categorical"],
+        continuous=options["continuous"],
+        ignore=options["ignore"],
+        time=options["time"],
+        random_state=options["seed"],
+    )
+
+
+def announce_compiling(screen: Screen) -> None:
+    """Say why the first time takes longer."""
+    if not is_compiled():
+        screen.note("the first use compiles code, which takes some seconds, once.")
+
+
+def learn_table(
+    table: Table,
+    settings: Settings,
+    delta: bool,
+    threshold: float | None,
+    jobs: int,
+    progress: Progress,
+) -> Model:
+    """Learn, and put the date on it."""
+    created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return train(
+        table,
+        settings,
+        delta=delta,
+        threshold=threshold,
+        created=created,
+        n_jobs=jobs,
+        progress=progress,
+    )

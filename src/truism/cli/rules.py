@@ -1,0 +1,149 @@
+"""``truism rules``: list, search and sort rules; switch them off and on."""
+
+import datetime
+import difflib
+from typing import Any, get_args
+
+import click
+import msgspec
+
+from truism.cli.options import Command, Format, check_output, format_option
+from truism.cli.screen import Screen
+from truism.errors import ParameterError
+from truism.export.records import RuleRecord, rule_records, select
+from truism.model import Model
+from truism.modelfiles import load_model, save_model
+from truism.report.text import say, show_rules
+from truism.rules import Order
+
+N_SHOWN = 20
+_CSV_NAMES = (
+    *("id", "text", "variables", "length", "count", "support", "log10_chance"),
+    *("disabled", "reason", "date"),
+)
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  truism rules plant.truism.json
+  truism rules plant.truism.json --about LIT301 --sort support --top 0
+  truism rules plant.truism.json --contains 'P101 = on'
+  truism rules plant.truism.json --disable a2jq7xzt --reason 'new pump since June'
+  truism rules plant.truism.json --enable a2jq7xzt""",
+)
+@click.argument("place", metavar="MODEL")
+@click.option(
+    "--about", multiple=True, metavar="VAR", help="Rules about a variable; may be repeated."
+)
+@click.option(
+    "--contains", multiple=True, metavar="TEXT", help="Rules whose text contains a text, any case."
+)
+@click.option(
+    "--sort",
+    type=click.Choice(get_args(Order)),
+    default="chance",
+    show_default=True,
+    help="Least likely by chance, most rows, shortest, or by id first.",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Show the first N rules, 0 all.  [default: 20 for table, else all]",
+)
+@click.option("--disable", multiple=True, metavar="ID", help="Switch a rule off; may be repeated.")
+@click.option("--reason", metavar="TEXT", help="Why it is switched off; kept in the model.")
+@click.option("--enable", multiple=True, metavar="ID", help="Switch a rule on again.")
+@format_option
+@click.pass_obj
+def rules(
+    screen: Screen,
+    /,
+    place: str,
+    about: tuple[str, ...],
+    contains: tuple[str, ...],
+    sort: Order,
+    top: int | None,
+    disable: tuple[str, ...],
+    reason: str | None,
+    enable: tuple[str, ...],
+    form: Format,
+) -> None:
+    """List, search and sort rules; switch them off and on.
+
+    A rule that is switched off neither scores nor explains. It stays in the model file with the reason
+    and the date. The chance of a rule is the probability of seeing no exception by luck.
+    """
+    if (reason is None) != (not disable):
+        raise ParameterError(
+            "--disable and --reason must be given together.",
+            "say why, for whoever reads the model later.",
+        )
+    model = load_model(place)
+    if disable or enable:
+        check_output(place)
+        edited = _edited(model, disable, reason or "", enable)
+        save_model(edited, place)
+        for state, ids in (("off", disable), ("on", enable)):
+            for rule_id in ids:
+                screen.show(say(f"{state}  {rule_id}  {model.rules.find(rule_id)}"))
+        return
+    for name in about:
+        _check_variable(model, name)
+    chosen = select(model, about=about, contains=contains, sort=sort)
+    if top is None:
+        top = N_SHOWN if form == "table" else 0
+    records = rule_records(model, chosen[: top or len(chosen)])
+    if form == "table":
+        screen.show(show_rules(records, len(chosen)))
+    elif form == "json":
+        screen.write_json(records)
+    elif form == "jsonl":
+        screen.write_lines(records)
+    else:
+        screen.write_csv(_CSV_NAMES, [_row(record) for record in records])
+
+
+def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[str, ...]) -> Model:
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    known = {rule.id for rule in model.rules}
+    off = {each.rule_id for each in model.disabled}
+    for rule_id in (*disable, *enable):
+        if rule_id not in known:
+            close = difflib.get_close_matches(rule_id, known, n=1)
+            raise ParameterError(
+                f"The model has no rule with the id {rule_id!r}.",
+                f"did you mean {close[0]!r}?" if close else "truism rules MODEL lists ids.",
+            )
+    for rule_id in enable:
+        if rule_id not in off:
+            raise ParameterError(f"The rule {rule_id!r} is not switched off.")
+    for rule_id in disable:
+        model = model.disable(rule_id, reason, today)
+    for rule_id in enable:
+        model = model.enable(rule_id)
+    return model
+
+
+def _check_variable(model: Model, name: str) -> None:
+    names = model.schema.names
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1)
+        raise ParameterError(
+            f"--about must name a variable of the model, got {name!r}.",
+            f"did you mean {close[0]!r}?" if close else None,
+        )
+
+
+def _row(record: RuleRecord) -> dict[str, Any]:
+    plain = msgspec.structs.asdict(record)
+    off = record.disabled
+    return {name: plain[name] for name in _CSV_NAMES if name in plain} | {
+        "variables": " ".join(record.variables),
+        "length": record.length,
+        "disabled": off is not None,
+        "reason": None if off is None else off.reason,
+        "date": None if off is None else off.date,
+    }

@@ -1,0 +1,176 @@
+"""Where output goes: data to standard output, everything else to standard error.
+
+A reader that has gone away (``truism rules … | head``) is no failure, and must not change the exit
+code of ``check``; so all data pass through `Screen`, which then goes on in silence.
+"""
+
+import csv
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import click
+import msgspec
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from truism.progress import Progress, be_silent
+
+_FAILED = 2
+
+
+class Screen:
+    """What a command prints with."""
+
+    def __init__(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # ≤ on a terminal that has none
+        self._broken = False
+
+    def show(self, *parts: RenderableType) -> None:
+        """Print for people."""
+        for part in parts:
+            self._write(_render(part, sys.stdout))
+
+    def write(self, content: bytes | str) -> None:
+        """Print for programs, as UTF-8 whatever the terminal speaks."""
+        self._write(content if isinstance(content, str) else content.decode())
+
+    def write_json(self, value: Any) -> None:
+        """Print one JSON document."""
+        self.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+    def write_lines(self, values: Sequence[Any]) -> None:
+        """Print one JSON document a line."""
+        self.write(b"".join(msgspec.json.encode(value) + b"\n" for value in values))
+
+    def write_csv(self, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Print a table as CSV."""
+        sheet = io.StringIO()
+        writer = csv.DictWriter(sheet, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        self.write(sheet.getvalue())
+
+    def note(self, text: str) -> None:
+        """Tell people something beside the data."""
+        _print_error(Text.assemble(("Note: ", "bold yellow"), _plain(text)))
+
+    def fail(self, message: str, hint: str | None = None) -> None:
+        """Tell what is wrong, and what to do about it."""
+        _print_error(Text.assemble(("Error: ", "bold red"), _plain(message)))
+        if hint is not None:
+            _print_error(Text.assemble(("Hint: ", "bold"), _plain(hint)))
+
+    @contextmanager
+    def stages(self) -> Iterator[Progress]:
+        """Draw progress on standard error, if somebody watches."""
+        if not sys.stderr.isatty():
+            yield be_silent
+            return
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bars
+
+        columns = (
+            TextColumn("  {task.description:<24}"),
+            BarColumn(30),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+        )
+        with Bars(*columns, console=_console(sys.stderr, sys.stderr), transient=True) as bars:
+            yield _Stages(bars)
+
+    def close(self, code: int) -> int:
+        """Flush; a full disk must not look like success."""
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._go_silent()
+        except OSError as problem:
+            self.fail(f"Standard output cannot be written: {problem.strerror or problem}.")
+            self._go_silent()
+            return _FAILED
+        return code
+
+    def _write(self, text: str) -> None:
+        if self._broken:
+            return
+        try:
+            stream = sys.stdout
+            if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+                click.echo(text, nl=False)
+            else:
+                stream.write(text)
+            stream.flush()
+        except BrokenPipeError:
+            self._go_silent()
+
+    def _go_silent(self) -> None:
+        self._broken = True
+        # Python flushes once more when it ends; let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Stages:
+    """One bar a stage; a stage without a length is done when the next one begins."""
+
+    def __init__(self, bars: Any) -> None:
+        self._bars = bars
+        self._task_of: dict[str, Any] = {}
+        self._endless: Any = None
+
+    def __call__(self, stage: str, done: int, of: int) -> None:
+        if stage not in self._task_of:
+            self._finish()
+            self._task_of[stage] = self._endless = self._bars.add_task(stage, total=None)
+        if of > 1 or done:
+            self._bars.update(self._task_of[stage], completed=done, total=of)
+            if self._endless == self._task_of[stage]:
+                self._endless = None
+
+    def _finish(self) -> None:
+        if self._endless is not None:
+            self._bars.update(self._endless, total=1, completed=1)
+
+
+def _plain(text: str) -> str:
+    from truism.report.text import visible
+
+    return "\n".join(visible(line) for line in text.splitlines())
+
+
+def _print_error(text: Text) -> None:
+    stream = sys.stderr
+    with _console(io.StringIO(), stream) as console:
+        with console.capture() as captured:
+            console.print(text, soft_wrap=True)
+        stream.write(captured.get())
+        stream.flush()
+
+
+def _render(part: RenderableType, stream: TextIO) -> str:
+    console = _console(io.StringIO(), stream)
+    with console.capture() as captured:
+        console.print(part)
+    # Cells are filled up with blanks, which nobody wants in a file or a comparison.
+    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+
+
+def _console(file: TextIO, like: TextIO) -> Console:
+    """Make a console that writes to a file as if it were another one."""
+    watched = like.isatty()
+    return Console(
+        file=file,
+        force_terminal=watched,
+        color_system="auto" if watched and not os.environ.get("NO_COLOR") else None,
+        no_color=bool(os.environ.get("NO_COLOR")),
+        width=shutil.get_terminal_size((80, 24)).columns,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )

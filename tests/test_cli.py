@@ -1,0 +1,689 @@
+"""Every command, whole output: standard output, standard error and exit code apart."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from truism.cli import app
+from truism.cli.app import COMMANDS
+from truism.modelfiles import load_model
+from truism.tablefiles import read_table
+
+ROOT = Path(__file__).parents[1]
+
+
+def table(n_rows=400, wrong=()):
+    """A pump that runs for five rows of ten, a flow that follows it, and a level that follows that."""
+    lines = ["time,pump,flow,level"]
+    for i in range(n_rows):
+        on = i % 10 < 5
+        flow = 2.5 + 0.01 * (i * 7 % 13) if on else 0.0
+        if i in wrong:
+            flow = 0.0 if on else 2.5
+        level = 500 + (i % 10 if on else 10 - i % 10)
+        clock = f"2024-03-01 {i // 360 % 24:02}:{i // 6 % 60:02}:{i % 6 * 10:02}"
+        lines.append(f"{clock},{'on' if on else 'off'},{flow:.2f},{level}")
+    return "\n".join(lines) + "\n"
+
+
+def run(*arguments, stdin=None, env=None):
+    runner = CliRunner(env={"COLUMNS": "80", "NO_COLOR": None, **(env or {})})
+    result = runner.invoke(app, [str(each) for each in arguments], input=stdin)
+    return result.stdout, result.stderr, result.exit_code
+
+
+def program(*arguments, **options):
+    command = [sys.executable, "-m", "truism", *map(str, arguments)]
+    env = {**os.environ, "COLUMNS": "80"}
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "normal.csv").write_text(table())
+    (folder / "today.csv").write_text(table(wrong=(101, 102, 103, 252)))
+    out, err, code = run("learn", folder / "normal.csv", "-o", folder / "m.truism.json")
+    assert code == 0, err
+    return folder, out, err
+
+
+@pytest.fixture
+def place(learned, tmp_path, monkeypatch):
+    """A folder of one's own with the model and the tables, to work in."""
+    for name in ("normal.csv", "today.csv", "m.truism.json"):
+        (tmp_path / name).write_bytes((learned[0] / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_learn_tells_what_a_person_wants_to_know(learned):
+    folder, out, err = learned
+    assert out.replace(str(folder), "DIR") == LEARNED
+    assert [line for line in err.splitlines() if "first use compiles" not in line] == []
+
+
+LEARNED = """\
+Learned 16 rules.
+  table        400 rows, 3 variables
+  time         time
+  continuous   2: flow  level
+  categorical  1: pump
+  support θ    0.04, the smallest with fewer than 1 % false alarms on held-out
+               rows: 0 %
+  rules        6 about one variable alone; 9 of 2, 1 of 3 predicates
+  reported     any broken rule (threshold 0)
+
+The 10 rules least likely to be chance
+   1  whenever flow < 1, pump = off  (200 of 400 rows)
+   2  whenever pump = off, flow < 1  (200 of 400 rows)
+   3  whenever flow ≥ 2.595, pump = on  (45 of 400 rows)
+   4  whenever level < 500.5, pump = on  (40 of 400 rows)
+   5  whenever level ≥ 504.5, flow < 1 and pump = off  (40 of 400 rows)
+   6  whenever 1 ≤ flow < 2.515, pump = on  (32 of 400 rows)
+   7  whenever 2.515 ≤ flow < 2.535, pump = on  (31 of 400 rows)
+   8  whenever 2.555 ≤ flow < 2.575, pump = on  (31 of 400 rows)
+   9  whenever 2.575 ≤ flow < 2.595, pump = on  (31 of 400 rows)
+  10  whenever 2.535 ≤ flow < 2.555, pump = on  (30 of 400 rows)
+
+The model is in DIR/m.truism.json.
+"""
+
+
+def test_learn_takes_its_options(place):
+    out, err, code = run(
+        *("learn", "normal.csv", "-o", "n.truism.json", "--delta", "--ignore", "level"),
+        *("--min-support", "0.1", "--support-ratio", "0.5", "--max-predicates", "3"),
+        *("--cutoffs", "uniform", "--threshold", "0.25", "--seed", "3", "--jobs", "1"),
+        *("--categorical", "pump", "--continuous", "flow", "--time", "time"),
+    )
+    assert (code, err) == (0, "")
+    model = load_model("n.truism.json")
+    assert model.derived == ("flow",)
+    assert model.schema.names == ("pump", "flow", "Δflow")
+    assert model.threshold == 0.25
+    assert model.provenance.created is not None
+    assert model.settings.max_predicates == 3
+    assert "support θ    0.1, as asked\n" in out
+    assert "left out     level: ignored as asked\n" in out
+    assert "reported     rows that score more (threshold 0.25)\n" in out
+
+
+def test_learn_reads_standard_input_and_several_files(place):
+    lines = table().splitlines(keepends=True)
+    Path("a1.csv").write_text("".join(lines[:201]))
+    Path("a2.csv").write_text("".join([lines[0], *lines[201:]]))
+    for data, stdin in ((["-"], table()), (["a*.csv"], None), (["a1.csv", "a2.csv"], None)):
+        _, err, code = run("learn", *data, "-o", "n.truism.json", stdin=stdin)
+        assert (code, err) == (0, "")
+        assert load_model("n.truism.json").rules == load_model("m.truism.json").rules
+
+
+def test_check_tells_incidents_worst_first_and_the_verdict_last(place):
+    assert run("check", "today.csv", "-m", "m.truism.json") == (CHECKED, "", 1)
+
+
+CHECKED = """\
+1  rows 101–103 · 2024-03-01 00:16:50 · 20 s · peak score 0.5 in row 101
+   pump  100 %  expected pump = off, found on
+                because flow < 1
+                (200 of 400 training rows, no exception)
+
+2  row 252 · 2024-03-01 00:42:00 · peak score 0.5 in row 252
+   pump  100 %  expected pump = off, found on
+                because flow < 1
+                (200 of 400 training rows, no exception)
+
+Up to 6 normal rows may lie within an incident; --gap sets it.
+anomalies: 2 incidents; 4 of 400 rows (1 %) break a rule.
+"""
+
+
+def test_check_of_normal_rows_is_clean(place):
+    expected = "clean: none of 400 rows breaks a rule.\n"
+    assert run("check", "normal.csv", "-m", "m.truism.json") == (expected, "", 0)
+
+
+def test_check_with_differences_makes_them_again(place):
+    assert run("learn", "normal.csv", "-o", "d.truism.json", "--delta")[2] == 0
+    assert run("check", "normal.csv", "-m", "d.truism.json")[2] == 0
+    out, _, code = run("check", "today.csv", "-m", "d.truism.json")
+    assert code == 1
+    assert "Δflow" in out
+
+
+def test_check_with_a_threshold_reports_less(place):
+    out, err, code = run("check", "today.csv", "-m", "m.truism.json", "--threshold", "1000")
+    assert (out, err, code) == ("clean: none of 400 rows scores above 1000.\n", "", 0)
+
+
+def test_check_chooses_a_threshold_on_calibration_rows(place):
+    Path("quiet.csv").write_text(table(200, wrong=(3,)))
+    out, err, code = run(
+        *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.001"),
+        *("--calibrate", "quiet.csv"),
+    )
+    limit = re.fullmatch(
+        r"Note: threshold (\S+): 0 of 200 calibration rows \(0 %\) score above it.\n", err
+    )
+    assert limit
+    assert (out, code) == (f"clean: none of 400 rows scores above {limit[1]}.\n", 0)
+    _, err, _ = run(
+        *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.01"),
+        *("--calibrate", "quiet.csv"),
+    )
+    assert err == "Note: threshold 0: 1 of 200 calibration rows (0.5 %) score above it.\n"
+
+
+def test_check_gap_and_top(place):
+    out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--gap", "300", "--top", "1")
+    assert "1 incident; 4 of 400 rows" in out
+    out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--top", "1")
+    assert "1 more incident; --top 0 shows all.\n" in out
+
+
+def test_check_for_programs(place):
+    out, err, code = run("check", "today.csv", "-m", "m.truism.json", "--format", "json")
+    assert (err, code) == (f"Note: {CHECKED.splitlines()[-1]}\n", 1)
+    found = json.loads(out)
+    incident = found["incidents"][0]
+    assert [found[key] for key in ("verdict", "n_rows", "n_anomalous", "threshold", "gap")] == [
+        *("anomalies", 400, 4, 0.0, 6)
+    ]
+    assert (incident["start"], incident["end"], incident["seconds"]) == (101, 103, 20.0)
+    assert incident["started"] == "2024-03-01 00:16:50"
+    assert set(incident["blames"][0]["reasons"][0]) >= {"expected", "found", "because", "evidence"}
+    out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "jsonl")
+    assert [json.loads(line) for line in out.splitlines()] == found["incidents"]
+    out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "csv")
+    header, first, *_ = out.splitlines()
+    assert header == (
+        "incident,start,end,n_rows,peak,score,started,ended,peaked,seconds,"
+        "variable,share,expected,found,because,evidence,rule"
+    )
+    assert first.startswith("1,101,103,3,")
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.csv.gz"])
+def test_check_writes_every_rows_score_and_blames(place, name):
+    assert run("check", "today.csv", "-m", "m.truism.json", "--scores", name)[2] == 1
+    scores = read_table([name])
+    assert scores.names == (
+        *("row", "time", "score", "anomaly", "variable_1", "share_1", "expected_1", "found_1"),
+        *("variable_2", "share_2", "expected_2", "found_2"),
+        *("variable_3", "share_3", "expected_3", "found_3"),
+    )
+    column_of = scores.column_of()
+    anomalies = [row for row in range(400) if column_of["anomaly"].cell(row)]
+    assert anomalies == [101, 102, 103, 252]
+    assert column_of["score"].cell(100) == 0
+    assert column_of["variable_1"].cell(100) is None
+    assert column_of["variable_1"].cell(101) is not None
+    assert column_of["expected_1"].cell(101) is not None
+
+
+def test_check_says_which_columns_it_ignores(place):
+    Path("more.csv").write_text(table().replace("\n", ",1\n").replace("level,1", "level,extra"))
+    out, err, code = run("check", "more.csv", "-m", "m.truism.json")
+    assert (out, code) == ("clean: none of 400 rows breaks a rule.\n", 0)
+    assert err == "Note: columns that the model does not know are ignored: 'extra'.\n"
+
+
+def test_explain_tells_one_row_in_full(place):
+    assert run("explain", "today.csv", "-m", "m.truism.json", "--row", 252) == (EXPLAINED, "", 0)
+
+
+EXPLAINED = """\
+row 252 · 2024-03-01 00:42:00 · score 0.5 · anomaly (threshold 0)
+
+pump  100 %  expected pump = off, found on
+             because flow < 1
+             (200 of 400 training rows, no exception) · rule jc562q7m +0.5
+"""
+
+
+def test_explain_a_row_that_breaks_nothing(place):
+    out, err, code = run("explain", "today.csv", "-m", "m.truism.json", "--row", 0)
+    assert (out, err, code) == (
+        "row 0 · 2024-03-01 00:00:00 · score 0 · not reported (threshold 0)\nIt breaks no rule.\n",
+        "",
+        0,
+    )
+
+
+def test_explain_for_programs(place):
+    arguments = ("explain", "today.csv", "-m", "m.truism.json", "--row", "252", "--format")
+    found = json.loads(run(*arguments, "json")[0])
+    assert found["row"] == 252
+    assert json.loads(run(*arguments, "jsonl")[0]) == found
+    lines = run(*arguments, "csv")[0].splitlines()
+    assert lines[0].startswith("row,time,score,variable,share,expected,found,because,evidence")
+    assert len(lines) - 1 == sum(len(blame["reasons"]) for blame in found["blames"])
+
+
+def test_rules_are_listed_least_likely_by_chance_first(place):
+    assert run("rules", "m.truism.json", "--top", "3") == (LISTED, "", 0)
+
+
+LISTED = """\
+id        rows  chance  rule
+jc562q7m   200   1e-60  flow < 1 ⇒ pump = off
+76uzp2nk   200   1e-60  pump = off ⇒ flow < 1
+lfsrwher    45   1e-14  flow ≥ 2.595 ⇒ pump = on
+
+3 of 16 rules; --top 0 shows all.
+"""
+
+
+def test_rules_can_be_searched_and_sorted(place):
+    every = json.loads(run("rules", "m.truism.json", "--format", "json")[0])
+    about = json.loads(run("rules", "m.truism.json", "--about", "level", "--format", "json")[0])
+    assert about == [rule for rule in every if "level" in rule["variables"]]
+    some = json.loads(
+        run("rules", "m.truism.json", "--contains", "PUMP = ON", "--format", "json")[0]
+    )
+    assert some == [rule for rule in every if "pump = on" in rule["text"]]
+    for sort, key in (("id", "id"), ("length", "length"), ("support", "count")):
+        lines = run("rules", "m.truism.json", "--sort", sort, "--format", "csv")[0].splitlines()
+        at = lines[0].split(",").index(key)
+        values = [re.sub(r'"[^"]*"', "", line).split(",")[at] for line in lines[1:]]
+        ordered = sorted(values) if sort == "id" else sorted(values, key=int)
+        assert values == (ordered[::-1] if sort == "support" else ordered)
+    lines = run("rules", "m.truism.json", "--format", "jsonl")[0].splitlines()
+    assert [json.loads(line) for line in lines] == every
+    assert run("rules", "m.truism.json", "--contains", "no such text") == ("no rule fits.\n", "", 0)
+
+
+def test_rules_are_switched_off_and_on_again(place):
+    found = json.loads(run("check", "today.csv", "-m", "m.truism.json", "--format", "json")[0])
+    rule_id = found["incidents"][0]["blames"][0]["reasons"][0]["rule"]
+    rule = load_model("m.truism.json").rules.find(rule_id)
+    before = Path("m.truism.json").read_bytes()
+    arguments = ("--disable", rule_id, "--reason", "new pump")
+    assert run("rules", "m.truism.json", *arguments) == (f"off  {rule_id}  {rule}\n", "", 0)
+    disabled = load_model("m.truism.json").disabled
+    assert [(each.rule_id, each.reason) for each in disabled] == [(rule_id, "new pump")]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", disabled[0].date)
+    assert rule_id not in run("check", "today.csv", "-m", "m.truism.json", "--format", "json")[0]
+    assert f"off since {disabled[0].date}: new pump" in run("rules", "m.truism.json", "--top", 0)[0]
+    assert run("rules", "m.truism.json", "--enable", rule_id) == (f"on  {rule_id}  {rule}\n", "", 0)
+    assert Path("m.truism.json").read_bytes() == before
+
+
+def test_export_to_markdown_and_json(place):
+    out, err, code = run("export", "m.truism.json", "--to", "markdown")
+    assert (err, code) == ("", 0)
+    assert out.startswith("# What is always true\n\n")
+    assert "| pump | categorical | off, on |\n" in out
+    assert run("export", "m.truism.json", "--to", "json", "-o", "rules.json") == ("", "", 0)
+    content = json.loads(Path("rules.json").read_text())
+    assert content["format"] == "truism-rules"
+    assert len(content["rules"]) == len(load_model("m.truism.json").rules)
+
+
+def test_plant_writes_its_files(place):
+    out, err, code = run("plant", "--rows", "700", "--attacks", "--seed", "1", "-o", "new/plant")
+    assert (err, code) == ("", 0)
+    assert out == "new/plant/normal.csv\nnew/plant/attacked.csv\nnew/plant/attacks.json\n"
+    normal, attacked = read_table(["new/plant/normal.csv"]), read_table(["new/plant/attacked.csv"])
+    assert (normal.n_rows, attacked.n_rows) == (700, 700)
+    assert normal.names == attacked.names
+    assert normal.columns[0].kind == "time"
+    (attack,) = json.loads(Path("new/plant/attacks.json").read_text())
+    assert {"start", "end", "targets", "kind"} <= set(attack)
+    assert 0 <= attack["start"] < attack["end"] <= 700
+    assert set(attack["targets"]) <= set(normal.names)
+    assert run("plant", "--rows", "5", "--format", "parquet", "-o", "p")[0] == "p/normal.parquet\n"
+    assert read_table(["p/normal.parquet"]).n_rows == 5
+
+
+def test_demo_tells_a_story_and_leaves_its_files(place, monkeypatch):
+    from truism.cli import demo
+
+    monkeypatch.setattr(demo, "N_ROWS", 800)
+    monkeypatch.setattr(demo, "N_ATTACKED", 1800)
+    out, err, code = run("demo", "d")
+    assert (err, code) == ("", 0)
+    titles = re.findall(r"^(\d  \S.*)$", out, re.MULTILINE)
+    assert [title for title in titles if "row" not in title] == [
+        "1  A water treatment plant at work",
+        "2  What is always true of it",
+        "3  Somebody attacks it",
+        "4  What truism makes of that",
+        "5  Now you",
+    ]
+    assert out.count("truth: ") >= 3
+    assert re.search(r"\d of \d attacks\s+noticed", out)
+    for command in re.findall(r"^ +truism (.*d/.*)$", out, re.MULTILINE):
+        assert run(*command.split())[2] in (0, 1)
+    assert sorted(path.name for path in Path("d").iterdir()) == [
+        *("attacked.csv", "attacks.json", "normal-1.csv", "normal-2.csv", "normal-3.csv"),
+        *("normal-4.csv", "plant.truism.json", "quiet.csv"),
+    ]
+
+
+FAILURES = [
+    (
+        ["learn", "no.csv", "-o", "n.json"],
+        "Error: 'no.csv' cannot be read: No such file or directory.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "no/n.json"],
+        "Error: 'no/n.json' cannot be written: there is no directory 'no'.\n"
+        "Hint: make it with mkdir -p 'no'.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "normal.csv"],
+        "Error: 'normal.csv' is both input and output.\n"
+        "Hint: write to another file; inputs are kept.\n",
+    ),
+    (["learn", "normal.csv", "-o", "."], "Error: '.' cannot be written: it is a directory.\n"),
+    (
+        ["learn", "normal.csv", "-o", "n.json", "--min-support", "2"],
+        "Error: --min-support must be 'auto' or above 0 and below 1, got 2.0.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.json", "--min-support", "much"],
+        "Error: --min-support must be 'auto' or above 0 and below 1, got 'much'.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.json", "--max-predicates", "1"],
+        "Error: --max-predicates must be a whole number of at least 2, got 1.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.json", "--threshold", "-1"],
+        "Error: --threshold must be at least 0, got -1.0.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.json", "--ignore", "levle"],
+        "Error: --ignore must name columns of the table, got 'levle'.\n"
+        "Hint: did you mean 'level'?\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.json", "--continuous", "pump"],
+        "Error: --continuous must name columns of numbers, got 'pump' with text.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.json", "--delimiter", "::"],
+        "Error: --delimiter must be one character, got '::'.\n",
+    ),
+    (
+        ["learn", "one.csv", "-o", "n.json"],
+        "Error: A table to learn from must have at least 2 rows, got 1 sample.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "normal.csv"],
+        "Error: The model file is damaged: JSON is malformed: invalid character (byte 4). "
+        "(normal.csv)\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "no.json"],
+        "Error: The model file 'no.json' cannot be read: No such file or directory.\n",
+    ),
+    (
+        ["check", "fewer.csv", "-m", "m.truism.json"],
+        "Error: Column 'flow' is missing from the table to score.\n"
+        "Hint: the model was learned with 3 variables; did you mean 'flwo'?\n",
+    ),
+    (
+        ["check", "text.csv", "-m", "m.truism.json"],
+        "Error: Column 'flow' held numbers when the model was learned, got text.\n"
+        "Hint: convert the column, or learn the model again.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.1"],
+        "Error: --max-false-positive-rate and --calibrate must be given together.\n"
+        "Hint: the rate is measured on the rows of the --calibrate file.\n",
+    ),
+    (
+        [
+            *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "2"),
+            *("--calibrate", "normal.csv"),
+        ],
+        "Error: --max-false-positive-rate must be at least 0 and below 1, got 2.0.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "m.truism.json", "--scores", "s.xlsx"],
+        "Error: 's.xlsx' must end in .csv, .csv.gz, .parquet, .feather or .arrow.\n"
+        "Hint: the ending says how the table is written.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "m.truism.json", "--scores", "today.csv"],
+        "Error: 'today.csv' is both input and output.\n"
+        "Hint: write to another file; inputs are kept.\n",
+    ),
+    (
+        ["explain", "today.csv", "-m", "m.truism.json", "--row", "400"],
+        "Error: --row must be at least 0 and below 400, the number of rows, got 400.\n",
+    ),
+    (
+        ["rules", "m.truism.json", "--about", "pum"],
+        "Error: --about must name a variable of the model, got 'pum'.\n"
+        "Hint: did you mean 'pump'?\n",
+    ),
+    (
+        ["rules", "m.truism.json", "--disable", "zzzzzzzz", "--reason", "x"],
+        "Error: The model has no rule with the id 'zzzzzzzz'.\n"
+        "Hint: truism rules MODEL lists ids.\n",
+    ),
+    (
+        ["rules", "m.truism.json", "--disable", "zzzzzzzz"],
+        "Error: --disable and --reason must be given together.\n"
+        "Hint: say why, for whoever reads the model later.\n",
+    ),
+    (
+        ["plant", "--rows", "5", "-o", "normal.csv"],
+        "Error: 'normal.csv': File exists.\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), FAILURES, ids=range(len(FAILURES)))
+def test_failures_are_a_sentence_and_exit_code_2(place, arguments, message):
+    Path("one.csv").write_text("".join(table().splitlines(keepends=True)[:2]))
+    Path("fewer.csv").write_text(table().replace("flow", "flwo"))
+    Path("text.csv").write_text(table().replace("0.00", "Bad"))
+    before = {path: path.read_bytes() for path in place.iterdir()}
+    assert run(*arguments) == ("", message, 2)
+    assert {path: path.read_bytes() for path in place.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chekc"], "Error: No such command 'chekc'."),
+        (["check", "today.csv"], "Error: Missing option '-m' / '--model'."),
+        (["learn", "-o", "x"], "Error: Missing argument 'DATA...'."),
+        (["check", "a", "-m", "b", "--format", "xml"], "Error: Invalid value for '--format'"),
+        (["plant", "--rows", "0", "-o", "x"], "Error: Invalid value for '--rows'"),
+    ],
+)
+def test_usage_errors_are_exit_code_2(place, arguments, message):
+    out, err, code = run(*arguments)
+    assert (out, code) == ("", 2)
+    assert message in err
+    assert "--help' for help" in err
+
+
+def test_version_and_help():
+    assert run("--version") == ("truism 0.1.0\n", "", 0)
+    for arguments in ([], *([name] for name in COMMANDS)):
+        out, err, code = run(*arguments, "--help")
+        assert (err, code) == ("", 0)
+        assert "Usage: truism" in out
+        assert "truism " in out.split("Options:")[1], "there are examples"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_they_say_of_themselves(name):
+    command = app.get_command(None, name)
+    assert command.help.split("\n\n")[0].replace("\n", " ") == COMMANDS[name]
+
+
+def test_debug_shows_the_traceback_and_nothing_else_does(place):
+    for arguments in (["--debug", "check"], ["check", "--debug"]):
+        _, err, code = run(*arguments, "no.csv", "-m", "m.truism.json")
+        assert code == 2
+        assert err.startswith("Traceback (most recent call last)")
+        assert err.endswith("Error: 'no.csv' cannot be read: No such file or directory.\n")
+
+
+def test_a_fault_of_our_own_is_a_sentence_too(place, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("this cannot be")
+
+    monkeypatch.setattr("truism.cli.check.load_model", fail)
+    assert run("check", "today.csv", "-m", "m.truism.json") == (
+        "",
+        "Error: truism failed, which is a fault of truism: RuntimeError: this cannot be\n"
+        "Hint: run the same command with --debug and report what it shows.\n",
+        2,
+    )
+
+
+def test_names_cannot_command_the_terminal(place):
+    hostile = "\x1b[31mred\x07"
+    Path("h.csv").write_text(table().replace("flow", hostile))
+    Path("i.csv").write_text(table(wrong=(101,)).replace("flow", hostile))
+    out, err, code = run("learn", "h.csv", "-o", "h.truism.json")
+    assert code == 0
+    for data in ("i.csv", "normal.csv"):
+        more = run("check", data, "-m", "h.truism.json")
+        out, err = out + more[0], err + more[1]
+    assert "\x1b" not in out + err
+    assert "\x07" not in out + err
+
+
+def test_checking_loads_neither_compiler_nor_scikit_learn(place):
+    script = (
+        "import sys\nfrom truism.cli import app\n"
+        "try: app.main(['check', 'today.csv', '-m', 'm.truism.json'])\n"
+        "except SystemExit as end: code = end.code\n"
+        "heavy = {'numba', 'sklearn', 'scipy', 'llvmlite'} & set(sys.modules)\n"
+        "sys.exit(f'{code} {sorted(heavy)}')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "1 []\n"
+
+
+def test_asking_for_the_version_loads_almost_nothing():
+    script = (
+        "import sys\nfrom truism.cli import app\n"
+        "try: app.main(['--version'])\nexcept SystemExit: pass\n"
+        "sys.exit(str(sorted({'numpy', 'pyarrow', 'narwhals'} & set(sys.modules))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "[]\n"
+
+
+def test_the_program_ends_with_the_right_code(place):
+    done = program("check", "today.csv", "-m", "m.truism.json")
+    assert (done.stdout, done.stderr, done.returncode) == (CHECKED, "", 1)
+    done = program("check", "-", "-m", "m.truism.json", input=table())
+    assert (done.stdout, done.returncode) == ("clean: none of 400 rows breaks a rule.\n", 0)
+    assert program("check", "no.csv", "-m", "m.truism.json").returncode == 2
+
+
+def test_a_reader_that_goes_away_changes_nothing(place):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "truism", "check", "today.csv", "-m", "m.truism.json"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_exit_code_2(place):
+    command = [sys.executable, "-m", "truism", "rules", "m.truism.json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (2, b"Error: No space left on device.\n")
+
+
+def test_interrupting_a_wait_ends_with_130(place):
+    command = [sys.executable, "-m", "truism", "learn", "-", "-o", "n.truism.json"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(3)  # it waits for standard input
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert process.stdout.read() == b""
+        assert process.stderr.read().endswith(b"Error: Interrupted.\n")
+    assert not Path("n.truism.json").exists()
+
+
+def test_interrupting_the_writing_leaves_the_old_file_and_no_draft(place):
+    Path("m.truism.json").write_text("old")
+    script = (
+        "import os, signal, sys, time\n"
+        "from truism.cli import main\n"
+        "os.replace = lambda *_: (os.kill(os.getpid(), signal.SIGINT), time.sleep(30))\n"
+        "sys.argv = ['truism', 'learn', 'normal.csv', '-o', 'm.truism.json']\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr.endswith(b"Error: Interrupted.\n")
+    assert Path("m.truism.json").read_text() == "old"
+    assert sorted(path.name for path in place.iterdir()) == [
+        *("m.truism.json", "normal.csv", "today.csv")
+    ]
+
+
+def watch(*arguments, env):
+    """Run on a terminal of its own, and give all that it shows."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "truism", *arguments],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **env},
+    )
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            part = os.read(controller, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    process.wait()
+    os.close(controller)
+    return shown.decode()
+
+
+def test_a_terminal_sees_colours_and_progress(place):
+    shown = watch("learn", "normal.csv", "-o", "n.truism.json", env={"NO_COLOR": ""})
+    assert "\x1b[1m" in shown
+    for stage in ("reading", "choosing θ", "trees", "mining"):
+        assert stage in shown
+
+
+def test_no_color_is_respected(place):
+    shown = watch("check", "today.csv", "-m", "m.truism.json", env={"NO_COLOR": "1"})
+    assert not re.search(r"\x1b\[[0-9;]*m", shown)
+
+
+def test_the_width_adapts(place):
+    for width in (60, 80, 120):
+        out, _, _ = run("check", "today.csv", "-m", "m.truism.json", env={"COLUMNS": str(width)})
+        assert max(len(line) for line in out.splitlines()) <= width
