@@ -24,6 +24,7 @@ from truism.rules import Rule
 STRONG, FAINT, GOOD, BAD = "bold", "dim", "bold green", "bold red"
 N_BLAMES = 3
 _MAX_NAMES = 60
+_LONG = 8  # predicates from which on rules are counted together
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -137,7 +138,9 @@ def _names(names: Sequence[str]) -> Text:
 
 def _by_length(summary: ModelSummary) -> str:
     alone = sum(n for length, n in summary.rules_by_length if length == 1)
-    longer = [f"{n:,} of {length}" for length, n in summary.rules_by_length if length > 1]
+    longer = [f"{n:,} of {length}" for length, n in summary.rules_by_length if 1 < length < _LONG]
+    long = sum(n for length, n in summary.rules_by_length if length >= _LONG)
+    longer += [f"{long:,} of {_LONG} or more"] * bool(long)
     parts = [
         f"{alone:,} about one variable alone",
         *([f"{', '.join(longer)} predicates"] * bool(longer)),
