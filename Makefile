@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check bench bench-smoke bench-speed clean
+.PHONY: help demo test check docs bench bench-smoke bench-speed clean
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -27,6 +27,9 @@ test: $(READY)   ## run every check and every test
 	@$(MAKE) --no-print-directory bench-smoke
 
 check: test      ## the same
+
+docs: $(READY)   ## regenerate what the documentation takes from the program
+	$(BIN)/python docs/generate.py
 
 bench: $(VENV)/.bench  ## repeat the paper's experiments beside the alternatives (hours)
 	$(BIN)/python -m benchmarks run --out benchmarks/results.json --cache benchmarks/cache.jsonl

@@ -187,7 +187,10 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 def json_schema() -> dict[str, Any]:
     """Give the JSON Schema of model files."""
-    return msgspec.json.schema(ModelFile)
+    schema = msgspec.json.schema(ModelFile)
+    for side in ("low", "high"):  # an open side is absent; JSON has no infinity to default to
+        del schema["$defs"]["Interval"]["properties"][side]["default"]
+    return schema
 
 
 def _to_file(model: Model) -> ModelFile:

@@ -1,0 +1,55 @@
+"""The documentation says what the program does; ``python docs/generate.py`` makes it so."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from truism.modelfiles import ModelFile
+from truism.predicates import AnyOf, Interval, OneOf, Present, Range
+
+ROOT = Path(__file__).parents[1]
+generate = runpy.run_path(str(ROOT / "docs" / "generate.py"), run_name="generate")
+
+
+def read(name):
+    return (ROOT / name).read_text("utf-8")
+
+
+def test_the_page_of_commands_is_fresh():
+    assert read("docs/cli.md") == generate["cli_page"]()
+
+
+def test_the_shipped_schema_is_fresh():
+    assert read("src/truism/model-file.schema.json") == generate["schema_file"]()
+
+
+@pytest.mark.parametrize("name", generate["TRANSCRIPTS"])
+def test_commands_run_and_transcripts_are_fresh(name):
+    page = read(name)
+    assert "$ truism " in page
+    assert generate["transcript"](page) == page
+
+
+def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
+    (example,) = re.findall(r"(?ms)^```python\n(.*?)^```$", read("README.md"))
+    assert len([line for line in example.splitlines() if line]) <= 15
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "README.md", "exec"), {})
+    assert "training rows, no exception" in capsys.readouterr().out
+    assert (tmp_path / "plant.truism.json").exists()
+
+
+def test_every_key_of_the_model_file_is_described():
+    page = read("docs/model-file.md")
+    for key in ModelFile.__struct_fields__:
+        assert f"| `{key}` |" in page
+    for predicate in (AnyOf, Interval, OneOf, Present, Range):
+        assert f"| `{predicate.__struct_config__.tag}` |" in page
+
+
+@pytest.mark.parametrize("name", ["README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))])
+def test_links_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)#:]+)\)", read(name)):
+        assert ((ROOT / name).parent / target).exists(), target
