@@ -31,3 +31,10 @@ def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path, monkeypatch):
         write_atomically(tmp_path / "model", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert (tmp_path / "model").read_bytes() == b"old"
+
+
+def test_a_failure_names_the_file_that_was_asked_for(tmp_path):
+    place = str(tmp_path / "no" / "model")
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(place, b"new")
+    assert caught.value.filename == place

@@ -170,6 +170,14 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     if place.exists() and not place.is_file():
         place.write_bytes(content)
         return
+    try:
+        _replace(place, content)
+    except OSError as problem:
+        problem.filename, problem.filename2 = str(path), None  # not the draft, which nobody knows
+        raise
+
+
+def _replace(place: Path, content: bytes) -> None:
     handle, draft = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
