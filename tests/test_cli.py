@@ -421,6 +421,12 @@ FAILURES = [
         "Error: A table to learn from must have at least 2 rows, got 1 sample.\n",
     ),
     (
+        ["learn", "count.csv", "-o", "n.json"],
+        "Error: No column can be learned from ('a': whole numbers that count the rows).\n"
+        "Hint: a rule needs at least one column of states or numbers; see --categorical and "
+        "--continuous.\n",
+    ),
+    (
         ["check", "today.csv", "-m", "normal.csv"],
         "Error: The model file is damaged: JSON is malformed: invalid character (byte 4). "
         "(normal.csv)\n",
@@ -436,8 +442,8 @@ FAILURES = [
     ),
     (
         ["check", "text.csv", "-m", "m.truism.json"],
-        "Error: Column 'flow' held numbers when the model was learned, got text.\n"
-        "Hint: convert the column, or learn the model again.\n",
+        "Error: Column 'flow' held numbers when the model was learned, got 'Bad' in row 5.\n"
+        "Hint: convert it, or read it as missing (--missing on the command line).\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.1"],
@@ -490,6 +496,7 @@ FAILURES = [
 @pytest.mark.parametrize(("arguments", "message"), FAILURES, ids=range(len(FAILURES)))
 def test_failures_are_a_sentence_and_exit_code_2(place, arguments, message):
     Path("one.csv").write_text("".join(table().splitlines(keepends=True)[:2]))
+    Path("count.csv").write_text("a\n" + "".join(f"{i}\n" for i in range(20)))
     Path("fewer.csv").write_text(table().replace("flow", "flwo"))
     Path("text.csv").write_text(table().replace("0.00", "Bad"))
     before = {path: path.read_bytes() for path in place.iterdir()}

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.deriving import with_deltas
-from truism.errors import ParameterError
+from truism.errors import ParameterError, SchemaError
 from truism.explaining import Incident, explain_rows, extra_columns, find_incidents
 from truism.model import Model, exact
 from truism.progress import Advance, stand_still
+from truism.schema import Numeric
 from truism.scoring import Scorer
 from truism.table import Column, Table
 
@@ -97,6 +98,7 @@ class Checker:
 
     def prepare(self, table: Table) -> Table:
         """Add the variables that the model derives from others."""
+        _refuse_text_for_numbers(self.model, table)
         return with_deltas(table, self.model.derived)
 
     def score(self, table: Table) -> NDArray[np.float64]:
@@ -190,6 +192,29 @@ class Checker:
                 if part[i] > 0:
                     of["variable"][row] = names[i]
                     of["share"][row] = float(part[i] / scores[row])
+
+
+def _refuse_text_for_numbers(model: Model, table: Table) -> None:
+    """Name the value that turned a column of numbers into text; historians write "Bad" and the like."""
+    column_of = table.column_of()
+    for variable in model.schema.variables:
+        column = column_of.get(variable.name)
+        if isinstance(variable, Numeric) and column is not None and column.kind == "text":
+            wrong = {code for code, text in enumerate(column.categories) if not _is_number(text)}
+            row = next((row for row, code in enumerate(column.values) if code in wrong), 0)
+            raise SchemaError(
+                f"Column {column.name!r} held numbers when the model was learned, "
+                f"got {column.cell(row)!r} in row {row}.",
+                "convert it, or read it as missing (--missing on the command line).",
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 _BLAME_NAMES = ("variable", "share", "expected", "found")

@@ -102,7 +102,10 @@ def _sentence(problem: Exception) -> tuple[str, str | None]:
             name, _, rest = problem.message.partition(" ")
             return f"{_OPTION_OF.get(name, name)} {rest}", problem.hint
         case TruismError():
-            return problem.message, problem.hint
+            hint = problem.hint and problem.hint.replace(
+                "categorical= and continuous=", "--categorical and --continuous"
+            )
+            return problem.message, hint
         case OSError():
             reason = problem.strerror or str(problem)
             place = "" if problem.filename is None else f"{str(problem.filename)!r}: "
