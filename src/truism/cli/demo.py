@@ -1,5 +1,8 @@
 """``truism demo``: simulate a plant, learn it, attack it, check it, and compare with the truth."""
 
+import os
+import shutil
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,9 +31,9 @@ from truism.report.text import (
     count,
     in_words,
     percent,
-    say,
     show_incident,
     verdict,
+    visible,
 )
 from truism.rules import Rule
 from truism.table import Table
@@ -121,7 +124,7 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     for number, incident in enumerate(findings.incidents[:N_SHOWN], 1):
         screen.show(show_incident(incident, number), _tell_truth(incident, attacks), "")
     screen.show(_tell_result(attacks, findings), "")
-    screen.show(_title(5, "Now you"), _next_steps(files, findings))
+    screen.show(_title(5, "Now you"), *_next_steps(files, findings))
     screen.show("", Text(f"This took {time.monotonic() - began:.0f} seconds.", FAINT))
 
 
@@ -280,17 +283,28 @@ def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableTyp
     )
 
 
-def _next_steps(files: Files, findings: Findings) -> RenderableType:
+def _next_steps(files: Files, findings: Findings) -> list[RenderableType]:
     model, attacked = files.model, files.attacked
     row = findings.incidents[0].peak if findings.incidents else 0
+    truism = _program()
     steps = [
-        ("everything it found", f"truism check {attacked} -m {model} --top 0"),
-        ("one row in full", f"truism explain {attacked} -m {model} --row {row}"),
-        ("what it knows of a pump", f"truism rules {model} --about P101"),
+        ("everything it found", f"{truism} check {attacked} -m {model} --top 0"),
+        ("one row in full", f"{truism} explain {attacked} -m {model} --row {row}"),
+        ("what it knows of a pump", f"{truism} rules {model} --about P101"),
         ("the truth", f"cat {files.attacks}"),
-        ("your own data", "truism learn normal.csv -o my.truism.json"),
+        ("your own data", f"{truism} learn normal.csv -o my.truism.json"),
     ]
-    lines: list[RenderableType] = [f"The files are in {files.folder}."]
+    lines: list[RenderableType] = [f"   The files are in {files.folder}."]
     for what, how in steps:
-        lines += ["", Text(f"# {what}", FAINT), say(how)]
-    return Padding(Group(*lines), (0, 0, 0, 3))
+        # A command that is broken into lines cannot be copied.
+        whole = Text(f"   {visible(how)}", no_wrap=True)
+        lines += ["", Text(f"   # {what}", FAINT), whole]
+    return lines
+
+
+def _program() -> str:
+    """Say how to call truism from here; after ``make demo`` it is not on the path."""
+    own = Path(sys.executable).with_name("truism")
+    if shutil.which("truism") or not own.exists():
+        return "truism"
+    return os.path.relpath(own) if own.is_relative_to(Path.cwd()) else str(own)

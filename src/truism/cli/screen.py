@@ -156,7 +156,8 @@ def _print_error(text: Text) -> None:
 def _render(part: RenderableType, stream: TextIO) -> str:
     console = _console(io.StringIO(), stream)
     with console.capture() as captured:
-        console.print(part)
+        # print() would join texts and forget that one must not be broken into lines.
+        console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
     # Cells are filled up with blanks, which nobody wants in a file or a comparison.
     return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
 
