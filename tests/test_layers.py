@@ -14,6 +14,7 @@ ORDER = [
     "version",
     "errors",
     "progress",
+    "plant",
     "table",
     "schema",
     "predicates",
@@ -31,14 +32,24 @@ ORDER = [
     "learning",
     "tuning",
     "deriving",
+    "training",
+    "checking",
     "modelfiles",
+    "tablefiles",
+    "plantfiles",
+    "export",
+    "report",
+    "cli",
+    "__main__",
     "estimator",
     "pyod",
 ]
 # Libraries and the only modules that may import them.
 FENCES = {
     "narwhals": {"table"},
-    "pyarrow": {"table"},
+    "pyarrow": {"table", "tablefiles"},
+    "click": {"cli"},
+    "rich": {"cli", "report"},
     "numba": {"_tree_kernels", "_mining_kernels"},
     "sklearn": {"estimator"},
     "pandas": set(),
@@ -52,11 +63,16 @@ SEEDED = {"default_rng"}
 
 
 def modules():
-    return sorted(path.stem for path in SOURCE.glob("*.py") if path.stem != "__init__")
+    single = [path.stem for path in SOURCE.glob("*.py") if path.stem != "__init__"]
+    return sorted([*single, *(path.parent.name for path in SOURCE.glob("*/__init__.py"))])
 
 
 def tree_of(module):
-    return ast.parse((SOURCE / f"{module}.py").read_text(encoding="utf-8"))
+    """Parse a module, or all modules of a package as one."""
+    single = SOURCE / f"{module}.py"
+    files = [single] if single.exists() else sorted((SOURCE / module).glob("*.py"))
+    parsed = [ast.parse(path.read_text(encoding="utf-8")) for path in files]
+    return ast.Module([node for tree in parsed for node in tree.body], [])
 
 
 def imports(tree):
@@ -96,7 +112,7 @@ def test_every_module_has_its_place():
 def test_a_module_imports_only_modules_above_it(module):
     above = set(ORDER[: ORDER.index(module)])
     used = {name for package, name, _ in imports(tree_of(module)) if package == "truism"}
-    assert used <= above
+    assert used - {module} <= above
 
 
 @pytest.mark.parametrize("module", ORDER)
@@ -139,7 +155,7 @@ def test_the_plant_knows_nothing_of_learning_and_learning_nothing_of_the_plant()
     for path in (SOURCE / "plant").glob("*.py"):
         for package, name, _ in imports(ast.parse(path.read_text(encoding="utf-8"))):
             assert package != "truism" or name in {"plant", "errors"}
-    for module in ORDER:
+    for module in set(ORDER) - {"plant", "plantfiles", "cli"}:
         used = {name for package, name, _ in imports(tree_of(module)) if package == "truism"}
         assert "plant" not in used
 
