@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import strategies as st
 
 from truism.model import Settings
@@ -53,34 +54,48 @@ def truth_tables(draw, max_predicates=10, max_rows=40, missing=True):
     return [[row[p] for row in rows] for p in range(n)], variables
 
 
-def _columns(n_rows, missing):
-    def column(cells):
-        return st.lists(cells, min_size=n_rows, max_size=n_rows)
+STATES = {
+    "states": [0, 1, 2],
+    "text": ["on", "off", "rock and roll", 'a "b"'],
+    "letters": list("abcdefgh"),
+    "flag": [True, False],
+}
 
-    def holed(cells):
-        return st.one_of(cells, cells, cells, st.none()) if missing else cells
 
-    few_numbers = st.sampled_from([0.5, 1.0, 2.25, 3.0, 4.5, 5.0, 7.0, 8.5])
-    return st.one_of(
-        column(holed(st.integers(0, 9).map(float))),
-        column(holed(few_numbers)),
-        column(holed(st.sampled_from([0, 1, 2]))),
-        column(holed(st.sampled_from(["on", "off", "rock and roll", 'a "b"']))),
-        column(holed(st.sampled_from("abcdefgh"))),
-        column(holed(st.booleans())),
+def _column(random, kind, which, missing):
+    """One column: a function of the kind of row, or free of it, or in between."""
+    n_kinds, n_rows = int(which.max()) + 1, len(which)
+    if kind == "quantity":
+        pool = np.sort(random.choice(200, size=12, replace=False)) / 8.0
+    elif kind == "ramp":  # ascends with the kind of row, so that other columns can tell it
+        pool = np.arange(n_kinds) * 1.5 + 0.25
+    else:
+        pool = np.array(STATES[kind], dtype=object)
+    of_kind = pool if kind == "ramp" else pool[random.integers(len(pool), size=n_kinds)]
+    free = pool[random.integers(len(pool), size=n_rows)]
+    values = np.where(
+        random.random(n_rows) < random.choice([0.0, 0.0, 0.1, 1.0]), free, of_kind[which]
     )
+    cells = [float(v) if kind in ("quantity", "ramp") else v for v in values.tolist()]
+    if missing and random.random() < 0.5:
+        holes = random.random(n_rows) < random.choice([0.05, 0.3])
+        cells = [None if hole else cell for hole, cell in zip(holes, cells, strict=True)]
+    return cells
 
 
 @st.composite
-def tables(draw, min_rows=8, max_rows=40, max_columns=5, missing=True, min_columns=1):
-    """A dict of columns that can be learned from: each has a value, and rows repeat."""
-    n_kinds = draw(st.integers(3, 12))
-    n_columns = draw(st.integers(min_columns, max_columns))
-    columns = draw(st.lists(_columns(n_kinds, missing), min_size=n_columns, max_size=n_columns))
-    picks = draw(st.lists(st.integers(0, n_kinds - 1), min_size=min_rows, max_size=max_rows))
-    # Every kind of row occurs, so that no column is all missing by the choice of rows alone.
-    picks = [*range(n_kinds), *picks]
-    table = {f"v{i}": [column[k] for k in picks] for i, column in enumerate(columns)}
+def tables(draw, min_rows=12, max_rows=40, max_columns=5, missing=True, min_columns=1):
+    """Draw a dict of columns that can be learned from; rows repeat, and columns depend on another.
+
+    Hypothesis draws the shape and a seed; drawn cell by cell, nearly every table would be too poor
+    in distinct values to have a quantity at all.
+    """
+    kinds = st.sampled_from(["quantity", "ramp", "quantity", *STATES])
+    columns = draw(st.lists(kinds, min_size=min_columns, max_size=max_columns))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n_rows = draw(st.integers(min_rows, max_rows))
+    which = random.integers(draw(st.integers(4, 14)), size=n_rows)
+    table = {f"v{i}": _column(random, kind, which, missing) for i, kind in enumerate(columns)}
     for column in table.values():
         if all(value is None for value in column):
             column[0] = 1.0
