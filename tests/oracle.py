@@ -198,7 +198,7 @@ def _best_split(table, target, regress, min_leaf, node, n, skip):
 
 def _shape(side, regress):
     if regress:
-        return (len(side), sum(side))
+        return tuple(sorted(side))
     return (len(side), tuple(sorted(Counter(side).items(), key=str)))
 
 

@@ -45,16 +45,13 @@ def test_shuffling_rows_and_columns_changes_nothing(data, min_support, ratio, cu
     assert again.rules.rules == once.rules.rules
 
 
-@given(tables(max_columns=4), thresholds, ratios, st.integers(2, 3))
+@given(tables(max_columns=4), thresholds, ratios, st.integers(2, 5))
 def test_repeating_all_rows_scales_only_counts(data, min_support, ratio, times):
     once = learn(as_table(data), min_support=min_support, support_ratio=ratio)
     repeated = {name: column * times for name, column in data.items()}
     often = learn(as_table(repeated), min_support=min_support, support_ratio=ratio)
-    # Moments are the same up to the last bits; ranges are compared with a tolerance for them.
-    for one, other in zip(once.rules, often.rules, strict=True):
-        assert other.count == one.count * times
-        if one.antecedent:
-            assert (one.antecedent, one.consequents) == (other.antecedent, other.consequents)
+    scaled = [msgspec.structs.replace(rule, count=rule.count * times) for rule in once.rules]
+    assert list(often.rules) == scaled
 
 
 @given(tables(max_columns=4), thresholds, ratios, CUTOFFS)

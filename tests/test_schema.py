@@ -191,15 +191,14 @@ def test_statistics_do_not_depend_on_the_order_of_rows(values, random):
     assert infer(as_table({"X": shuffled}), continuous=["X"]) == once
 
 
-@given(st.lists(finite, min_size=2, max_size=30), st.integers(2, 3))
+@given(st.lists(finite, min_size=2, max_size=30), st.integers(2, 7))
 def test_repeating_all_rows_scales_only_counts(values, times):
     (once,) = infer(as_table({"X": values}), continuous=["X"]).variables
     (often,) = infer(as_table({"X": values * times}), continuous=["X"]).variables
     assert often.edges == once.edges
     assert often.counts == tuple(times * count for count in once.counts)
     assert (often.low, often.high) == (once.low, once.high)
-    assert often.mean == pytest.approx(once.mean, rel=1e-12)
-    assert often.std == pytest.approx(once.std, rel=1e-9)
+    assert (often.mean, often.std) == (once.mean, once.std)
 
 
 @pytest.mark.parametrize(

@@ -247,3 +247,13 @@ def test_a_target_that_spans_all_doubles_is_standardised():
     schema, binned, (proposals,) = grown(data, [2], continuous=["y", "x"])
     assert ("x", 15.0) in [each[:2] for each in named(binned, proposals)]
     assert len(schema.variables) == 2
+
+
+@pytest.mark.parametrize("times", [1, 3, 7])
+def test_a_split_that_gains_nothing_is_not_proposed(times):
+    # Every value of x has the same mix of states and the same mean of y; rounding is no gain.
+    x = [float(i % 7) for i in range(84)] * times
+    third = [i // 7 % 3 for i in range(84)] * times
+    data = {"x": x, "u": ["abc"[k] for k in third], "y": [(0.1, 0.2, 0.7)[k] for k in third]}
+    _, binned, (proposals,) = grown(data, [2], continuous=["y"])
+    assert [each for each in named(binned, proposals) if each[0] == "x"] == []
