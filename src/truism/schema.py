@@ -411,7 +411,11 @@ def _refuse_infinite(column: Column) -> None:
 
 
 def _moments(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, float]:
-    """Mean and standard deviation, scaled by a power of two so that no square overflows."""
+    """Mean and standard deviation, scaled by a power of two so that no square overflows.
+
+    Counts are reduced first: rows that are all repeated give the same numbers to the last bit.
+    """
+    counts = counts // np.gcd.reduce(counts)
     exponent = math.frexp(max(abs(values[0]), abs(values[-1])))[1]
     scaled = np.ldexp(values, -exponent)
     total = counts.sum()
