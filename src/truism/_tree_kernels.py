@@ -49,7 +49,8 @@ def add_rows(h, binned, rows, target, n_classes, sign):
 def split_sums(h, n_bins, skip, min_leaf, count_bits):
     """Find the split with the largest variance reduction (times rows), first of equals.
 
-    A cell holds a sum of targets above `count_bits` bits of count.
+    A cell holds a sum of targets above `count_bits` bits of count. Means that differ by no more than
+    one unit of the fixed point may be equal, so such a split gains nothing.
     """
     mask = (np.int64(1) << count_bits) - 1
     best, best_f, best_b, best_size = 0.0, -1, -1, 0
@@ -73,16 +74,20 @@ def split_sums(h, n_bins, skip, min_leaf, count_bits):
                 continue
             left_sum = packed >> count_bits
             gap = np.float64(left_sum) * right - np.float64(s - left_sum) * left
-            q = gap * gap / (np.float64(left) * right * n)
-            if q > best:
+            both = np.float64(left) * right
+            q = gap * gap / (both * n)
+            if q > best and abs(gap) > both:
                 best, best_f, best_b, best_size = q, f, b, min(left, right)
     return best, best_f, best_b, best_size
 
 
 @jit
 def split_classes(h, n_bins, xlogx, min_leaf):
-    """Find the split with the largest entropy reduction (times rows), first of equals."""
-    best, best_f, best_b, best_size = np.int64(0), -1, -1, 0
+    """Find the split with the largest entropy reduction (times rows), first of equals.
+
+    Each tabulated number is half a unit off at most; what all of them could add up to is no gain.
+    """
+    best, best_f, best_b, best_size = np.int64(h.shape[2] * 3 // 2 + 2), -1, -1, 0
     total = np.empty(h.shape[2], np.int64)
     left_of = np.empty(h.shape[2], np.int64)
     for f in range(h.shape[0]):
@@ -119,7 +124,7 @@ def split_classes(h, n_bins, xlogx, min_leaf):
 @jit
 def split_many_classes(binned, rows, target, n_bins, n_classes, xlogx, min_leaf):
     """Do what `split_classes` does without a table of bins times classes: sort rows by bin."""
-    best, best_f, best_b, best_size = np.int64(0), -1, -1, 0
+    best, best_f, best_b, best_size = np.int64(n_classes * 3 // 2 + 2), -1, -1, 0
     in_bin_order = np.empty(rows.size, target.dtype)
     left_of = np.empty(n_classes, np.int64)
     right_of = np.empty(n_classes, np.int64)
