@@ -458,7 +458,7 @@ def test_a_file_that_is_there_survives_a_failure(tmp_path, monkeypatch):
     path.write_bytes(b"precious")
 
     def fail(*_):
-        raise OSError("disk full")
+        raise OSError(28, "disk full")
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
