@@ -40,18 +40,31 @@ ratios = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 
 
 @st.composite
-def truth_tables(draw, max_predicates=10, max_rows=40, missing=True):
-    """Predicates × rows of True, False and None, and the variable of each predicate."""
+def truth_tables(draw, max_predicates=10, max_rows=80, missing=True):
+    """Predicates × rows of True, False and None, and the variable of each predicate.
+
+    Hypothesis draws the shape and a seed: cells that it draws one by one hold hardly any rule with
+    two conditions. Rows repeat and predicates imply others, because rules without exceptions are
+    rare among independent bits.
+    """
     n = draw(st.integers(1, max_predicates))
     n_rows = draw(st.integers(2, max_rows))
-    # A few distinct rows, repeated: rules without exceptions are rare among independent bits.
-    cells = [True, True, False, None] if missing else [True, True, False]
-    kinds = draw(
-        st.lists(st.lists(st.sampled_from(cells), min_size=n, max_size=n), min_size=1, max_size=10)
-    )
-    rows = draw(st.lists(st.sampled_from(kinds), min_size=n_rows, max_size=n_rows))
-    variables = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
-    return [[row[p] for row in rows] for p in range(n)], variables
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    often = random.uniform(0.3, 0.95, size=(n, 1))
+    kinds = random.random((n, draw(st.integers(1, 30)))) < often
+    cells = kinds[:, random.integers(kinds.shape[1], size=n_rows)]
+    for _ in range(draw(st.integers(0, 3))):
+        one, other = random.integers(n, size=2)
+        cells[other] |= cells[one]
+    rare = draw(st.sampled_from([0.0, 0.02, 0.1, 0.3])) if missing else 0.0
+    unknown = random.random(cells.shape) < rare
+    truths = [
+        [None if hole else cell for cell, hole in zip(row, holes, strict=True)]
+        for row, holes in zip(cells.tolist(), unknown.tolist(), strict=True)
+    ]
+    shared = draw(st.booleans())
+    variables = random.integers(n + 2, size=n).tolist() if shared else list(range(n))
+    return truths, variables
 
 
 STATES = {
