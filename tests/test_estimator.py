@@ -80,7 +80,7 @@ def test_columns_that_are_no_variables_are_attributed_nothing():
     data = NORMAL.assign(id=[f"row {i}" for i in range(100)])[["id", "pump", "flow"]]
     detector = InvariantRuleDetector(min_support=0.1).fit(data)
     assert detector.n_features_in_ == 3
-    parts = detector.attribute(TODAY.assign(id="x"))
+    parts = detector.attribute(TODAY.assign(id="x").drop(columns="level"))
     assert parts.tolist() == [[0.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
 
 
@@ -157,7 +157,7 @@ def test_a_saved_detector_attributes_to_the_same_columns(tmp_path):
     detector.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert list(again.feature_names_in_) == list(detector.feature_names_in_)
-    today = TODAY.assign(id="x")
+    today = TODAY.assign(id="x").drop(columns="level")
     assert np.array_equal(again.attribute(today), detector.attribute(today))
 
 
@@ -333,3 +333,12 @@ def test_the_adapter_speaks_pyods_language():
     assert adapter.get_params()["min_support"] == 0.1
     adapter.set_params(min_support=0.2).fit(NORMAL)
     assert adapter.detector_.model_.provenance.min_support == 0.2
+
+
+def test_columns_that_were_not_there_in_training_are_ignored_with_a_notice():
+    normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    today = {"pump": ["on"], "flow": [0.0], "operator": ["Ann"]}
+    text = "^Columns that were not there in training are ignored: 'operator'.$"
+    with pytest.warns(UserWarning, match=text):
+        assert detector.anomaly_score(today).tolist() == [1.0]

@@ -3,6 +3,7 @@
 import datetime
 import html
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -13,12 +14,13 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truism.deriving import delta_name, with_deltas
-from truism.errors import ParameterError
+from truism.errors import ParameterError, shorten
 from truism.explaining import Explanations, Incident, find_incidents
 from truism.model import Model, Settings
 from truism.modelfiles import load_model, save_model
 from truism.progress import Progress, be_silent
 from truism.rules import RuleSet
+from truism.schema import align
 from truism.scoring import Scorer
 from truism.table import Table, as_table
 from truism.tuning import tune
@@ -293,7 +295,18 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             table = as_table(checked)
             if reset:
                 self._remember(table.names, named=False)
-        return table if reset else with_deltas(table, self.model_.derived)
+        return table if reset else self._prepared(table)
+
+    def _prepared(self, table: Table) -> Table:
+        """Add derived variables, and say which columns are not looked at."""
+        prepared = with_deltas(table, self.model_.derived)
+        _, unknown = align(self.model_.schema, prepared)
+        if unknown:
+            warnings.warn(
+                f"Columns that were not there in training are ignored: {shorten(unknown)}.",
+                stacklevel=4,
+            )
+        return prepared
 
     def _remember(self, names: tuple[str, ...], *, named: bool) -> None:
         self._columns = names
