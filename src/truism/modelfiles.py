@@ -173,8 +173,10 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     try:
         _replace(place, content)
     except OSError as problem:
-        problem.filename, problem.filename2 = str(path), None  # not the draft, which nobody knows
-        raise
+        if problem.errno is None:
+            raise
+        # Name the file that was asked for, not the draft, which nobody knows.
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
 
 
 def _replace(place: Path, content: bytes) -> None:
