@@ -71,3 +71,16 @@ def test_changes_that_cannot_be_taken_are_refused(data, error, message):
 
 def test_the_name_says_what_it_is():
     assert delta_name("LIT301") == "ΔLIT301"
+
+
+def test_the_change_of_decimals_is_a_decimal():
+    table = with_deltas(as_table({"X": [0.1, 0.4, 1.1, 0.8]}), ["X"])
+    assert [table.columns[1].cell(row) for row in range(4)] == [None, 0.3, 0.7, -0.3]
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=2, max_size=9), st.integers(0, 6))
+def test_a_change_does_not_depend_on_the_decimals_of_other_rows(ticks, decimals):
+    values = [tick / 10**decimals for tick in ticks]
+    alone = with_deltas(as_table({"X": values[:2]}), ["X"]).columns[1].cell(1)
+    among = with_deltas(as_table({"X": values}), ["X"]).columns[1].cell(1)
+    assert alone == among == (ticks[1] - ticks[0]) / 10**decimals

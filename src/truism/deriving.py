@@ -7,10 +7,14 @@ have the next row, so it is the previous one here.
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from truism.errors import SchemaError, TableError
 from truism.schema import numbers
 from truism.table import Column, Table
+
+MAX_DECIMALS = 9
+MAX_DECIMAL = 1e6  # beyond, nine decimals are more than a double holds
 
 
 def delta_name(variable: str) -> str:
@@ -57,5 +61,23 @@ def _delta(column: Column) -> Column:
     values = numbers(column)
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.diff(values, prepend=np.nan)
+    decimals = _decimals(values)
+    if decimals is not None:
+        change = np.round(change, decimals)
     missing = np.isnan(change)
     return Column(delta_name(column.name), "number", change, missing)
+
+
+def _decimals(values: NDArray[np.float64]) -> int | None:
+    """Count the decimals the values are given with; None when they have too many to be decimals.
+
+    The difference of two decimals has no more decimals than they have; what subtracting adds behind
+    them is rounding, and would end up in cut-offs such as 0.30000000000004.
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size and np.abs(finite).max() > MAX_DECIMAL:
+        return None
+    for decimals in range(MAX_DECIMALS + 1):
+        if np.array_equal(np.round(finite, decimals), finite):
+            return decimals
+    return None
