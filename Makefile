@@ -40,7 +40,8 @@ $(VENV)/.bench: $(READY)
 	@touch $@
 
 bench-smoke: $(READY)  ## a minute of the benchmarks on generated tables
-	@$(BIN)/python -m benchmarks smoke > /dev/null && echo "benchmarks: smoke test passed"
+	@$(BIN)/python -m benchmarks smoke > $(VENV)/smoke.log 2>&1 \
+		&& echo "benchmarks: smoke test passed" || { cat $(VENV)/smoke.log; exit 1; }
 
 bench-speed: $(READY)  ## measure learning, scoring, memory and growth
 	$(BIN)/python -m benchmarks.speed

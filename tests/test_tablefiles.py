@@ -213,7 +213,7 @@ FAULTS = [
         "Hint: export it as CSV or Parquet.",
     ),
     (
-        gzip.compress(PLAIN.encode())[:-9],
+        gzip.compress(PLAIN.encode(), mtime=0)[:-9],
         "'t.csv': The gzip file is damaged: Compressed file ended before the end-of-stream marker "
         "was reached.",
     ),
