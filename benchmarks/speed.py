@@ -35,8 +35,8 @@ def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
     columns = {}
     for sensor in [each.tag for each in SENSORS][: (n_continuous + 1) // 2]:
         values = np.tile(recorded[sensor], copies)[:n_rows]
-        if copies > 1:  # repeated rows would be too easy
-            values = values + rng.normal(scale=1e-3 * values.std(), size=n_rows).round(4)
+        # Repeated rows would be too easy; the same noise at every length makes growth comparable.
+        values = values + rng.normal(scale=1e-3 * values.std(), size=n_rows).round(4)
         columns[sensor] = values
         columns[f"Δ{sensor}"] = np.diff(values, prepend=values[0])
     columns = dict(list(columns.items())[:n_continuous])
