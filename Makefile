@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check docs bench bench-smoke bench-speed clean
+.PHONY: help demo test check browser docs screenshots bench bench-smoke bench-speed clean
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -19,7 +19,15 @@ $(READY): pyproject.toml
 demo: $(READY)   ## simulate a plant, attack it, and explain what happened
 	@$(BIN)/python -m truism demo
 
-test: $(READY)   ## run every check and every test
+# The page is tested in a real browser. Where none is there, Debian's is installed if that is allowed.
+browser: $(READY)
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		command -v google-chrome >/dev/null || command -v google-chrome-stable >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
+		echo "no browser could be installed: the tests of the page in a browser are skipped"
+
+test: browser    ## run every check and every test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -42,6 +50,9 @@ $(VENV)/.bench: $(READY)
 bench-smoke: $(READY)  ## a minute of the benchmarks on generated tables
 	@$(BIN)/python -m benchmarks smoke > $(VENV)/smoke.log 2>&1 \
 		&& echo "benchmarks: smoke test passed" || { cat $(VENV)/smoke.log; exit 1; }
+
+screenshots: browser  ## draw the report pages that the docs show (BATADAL from TRUISM_DATA)
+	$(BIN)/python docs/screenshots.py
 
 bench-speed: $(READY)  ## measure learning, scoring, memory and growth
 	$(BIN)/python -m benchmarks.speed

@@ -50,6 +50,8 @@ FENCES = {
     "pyarrow": {"table", "tablefiles"},
     "click": {"cli"},
     "rich": {"cli", "report"},
+    "bokeh": {"report"},
+    "jinja2": {"report"},
     "numba": {"_tree_kernels", "_mining_kernels"},
     "sklearn": {"estimator"},
     "pandas": set(),

@@ -5,7 +5,7 @@ import html
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import numpy as np
@@ -24,6 +24,9 @@ from truism.schema import align
 from truism.scoring import Scorer
 from truism.table import Table, as_table
 from truism.tuning import tune
+
+if TYPE_CHECKING:
+    from truism.report import Summary
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
@@ -208,6 +211,66 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             self._scorer, table, self._scored(table), gap=gap, threshold=threshold
         )
 
+    def report(
+        self,
+        X: Any,  # noqa: N803
+        path: str | os.PathLike[str] | None = None,
+        time: str | None = None,
+        *,
+        gap: int | None = None,
+        label: str | None = None,
+        source: str | None = None,
+    ) -> "Summary":
+        """Tell what happened in a table, and write the page that shows it.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        path
+            A file to write, whose ending says in which form: ``.html``, ``.json`` or ``.txt``.
+        time
+            The column that says when, if it is another one than in training.
+        gap
+            How many normal rows may lie between two anomalous rows of one incident; absent, a
+            minute of them, or five if that is more.
+        label
+            A column of labels: 0 and false mean normal, everything else anomalous.
+        source
+            Where the rows came from, in words.
+
+        Returns
+        -------
+        Summary
+            The content of the report; it prints, and shows in notebooks.
+
+        """
+        from truism.report import summarise, write_report
+        from truism.report.output import check_ending
+
+        if path is not None:
+            check_ending(path)
+        table = self._table(X, known=[name for name in (label, time) if name is not None])
+        model, scorer = self._current(), self._scorer
+        if time is not None:
+            if time not in table.names:
+                raise ParameterError(f"time must name a column of the table, got {time!r}.")
+            schema = msgspec.structs.replace(model.schema, time=time)
+            scorer = Scorer(msgspec.structs.replace(model, schema=schema))
+        summary = summarise(
+            scorer,
+            table,
+            scores=self._scored(table),
+            gap=gap,
+            threshold=model.threshold,
+            source=source,
+            label=label,
+            created=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+        )
+        if path is not None:
+            write_report(path, summary)
+        return summary
+
     def disable_rule(self, rule_id: str, reason: str) -> Self:
         """Switch a rule off; it neither scores nor explains any more.
 
@@ -280,7 +343,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _scored(self, table: Table) -> NDArray[np.float64]:
         return self._scorer.score(table, self._n_jobs())
 
-    def _table(self, X: Any, *, reset: bool = False) -> Table:  # noqa: N803
+    def _table(self, X: Any, *, reset: bool = False, known: Iterable[str] = ()) -> Table:  # noqa: N803
         """Read a table; arrays and lists go through scikit-learn's checks, frames do not need to."""
         if not reset:
             check_is_fitted(self)
@@ -295,12 +358,13 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             table = as_table(checked)
             if reset:
                 self._remember(table.names, named=False)
-        return table if reset else self._prepared(table)
+        return table if reset else self._prepared(table, known)
 
-    def _prepared(self, table: Table) -> Table:
+    def _prepared(self, table: Table, known: Iterable[str]) -> Table:
         """Add derived variables, and say which columns are not looked at."""
         prepared = with_deltas(table, self.model_.derived)
-        _, unknown = align(self.model_.schema, prepared)
+        _, extra = align(self.model_.schema, prepared)
+        unknown = tuple(name for name in extra if name not in known)
         if unknown:
             warnings.warn(
                 f"Columns that were not there in training are ignored: {shorten(unknown)}.",
@@ -331,9 +395,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             return super()._repr_html_inner()  # type: ignore[no-any-return]
         made = self.model_.provenance
         return (
-            f"<p><b>InvariantRuleDetector</b>: {len(self.rules_):,} rules about "
-            f"{len(self.model_.schema.variables)} variables from {made.n_rows:,} rows, "
-            f"min_support {made.min_support:g}</p>"
+            f"<p><b>InvariantRuleDetector</b> of {len(self.model_.schema.variables)} variables, "
+            f"min_support {made.min_support:g}, threshold {self._current().threshold:g}</p>"
             + "".join(f"<p>{html.escape(each)}</p>" for each in made.notices)
             + self.rules_._repr_html_()
         )

@@ -182,6 +182,57 @@ class Scorer:
                     found[row].append(Violation(rule, consequent.predicate, cells, penalty))
         return [tuple(each) for each in found]
 
+    def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell for each row whether a rule's condition holds, and whether the row breaks the rule.
+
+        Parameters
+        ----------
+        rule
+            Any rule about variables of the model, a disabled one too.
+        table
+            The rows.
+
+        Returns
+        -------
+        holds, broken
+            A univariate rule's condition always holds.
+
+        """
+        columns, _ = align(self.model.schema, table)
+        if not rule.antecedent:
+            broken = np.zeros(table.n_rows, np.bool_)
+            for each in rule.consequents:
+                column = columns[self._place[variables(each)[0]]]
+                broken[self._univariate_degrees(each, column)[0]] = True
+            return np.ones(table.n_rows, np.bool_), broken
+        truths = Truths(self.model.schema, (*rule.antecedent, *rule.consequents))
+        true, false = truths.evaluate_all(columns)
+        n_conditions = len(rule.antecedent)
+        met = np.bitwise_and.reduce(true[:n_conditions], axis=0)
+        failed = met & np.bitwise_or.reduce(false[n_conditions:], axis=0)
+        return _flags(met, table.n_rows), _flags(failed, table.n_rows)
+
+    def count_broken(self, table: Table) -> dict[Rule, int]:
+        """Count for each rule the rows that break it; rules that no row breaks are absent."""
+        columns, _ = align(self.model.schema, table)
+        counts: dict[Rule, int] = {}
+        for rule, place in self._univariate:
+            rows, _ = self._univariate_degrees(rule.consequents[0], columns[place])
+            if len(rows):
+                counts[rule] = len(rows)
+        for block in _blocks_of(table.n_rows):
+            marks: dict[int, NDArray[np.bool_]] = {}
+            for consequent, rows, broken in self._violated([c.take(block) for c in columns]):
+                for unit in np.flatnonzero(broken.any(axis=1)).tolist():
+                    index = int(self._unit_rule[consequent.units][unit])
+                    # A row may fail several consequents of one rule, and counts once.
+                    mark = marks.setdefault(index, np.zeros(block.stop - block.start, np.bool_))
+                    mark[rows[broken[unit] > 0]] = True
+            for index, mark in marks.items():
+                rule = self._mined[index]
+                counts[rule] = counts.get(rule, 0) + int(mark.sum())
+        return counts
+
     def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Attribute block by block, so that memory stays bounded."""
         columns, _ = align(self.model.schema, table)
@@ -305,8 +356,12 @@ def _blocks_of(n_rows: int) -> list[slice]:
 
 def _rows_of(words: Words, n_rows: int) -> NDArray[np.int64]:
     """List the rows whose bit is set."""
-    flags = np.unpackbits(words.view(np.uint8), count=n_rows, bitorder="little")
-    return np.flatnonzero(flags)
+    return np.flatnonzero(_flags(words, n_rows))
+
+
+def _flags(words: Words, n_rows: int) -> NDArray[np.bool_]:
+    """Unpack bits, one per row."""
+    return np.unpackbits(words.view(np.uint8), count=n_rows, bitorder="little").view(np.bool_)
 
 
 def _distance_degrees(

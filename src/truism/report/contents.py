@@ -1,0 +1,351 @@
+"""What a report says, as one frozen value: page, JSON and plain text are all made from a `Summary`.
+
+Everything that is shown is in here, as the number and, where a person reads it, as the words too;
+so whoever draws or prints has nothing left to compute.
+"""
+
+from html import escape
+from typing import Literal
+
+import msgspec
+
+from truism.explaining import Incident, Reason
+from truism.model import Trial
+
+Unit = Literal["time", "row"]
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A series reduced for drawing: every bucket's smallest and largest value are kept.
+
+    Parameters
+    ----------
+    x
+        Milliseconds since 1970 or row numbers, as `Summary.unit` says.
+    y
+        Values; None where missing.
+
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+
+
+class Span(msgspec.Struct, frozen=True):
+    """From the beginning of one row to the beginning of the row after another, on the x axis."""
+
+    start: float
+    end: float
+
+
+class Band(msgspec.Struct, frozen=True):
+    """What a variable should be, and where that was expected.
+
+    Parameters
+    ----------
+    low, high
+        An interval of numbers; None for an open side.
+    states
+        Positions of states, for a variable with states.
+    spans
+        Where the condition held.
+
+    """
+
+    low: float | None
+    high: float | None
+    states: tuple[int, ...]
+    spans: tuple[Span, ...]
+
+
+class Panel(msgspec.Struct, frozen=True):
+    """One variable over an incident and some time around it.
+
+    Parameters
+    ----------
+    variable
+        Its name.
+    says
+        What was expected of it, or the part of the condition that it stands for.
+    states
+        Names of its states, where it has states; `line` then holds positions in here.
+    line
+        Its values.
+    band
+        The expected interval or states; None where no rule says.
+    broken
+        Rows that break the expectation, as a line of points.
+
+    """
+
+    variable: str
+    says: str
+    states: tuple[str, ...]
+    line: Line
+    band: Band | None
+    broken: Line
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """The blamed variable first, then the variables of the condition, aligned in time."""
+
+    incident: Span
+    peak: float
+    panels: tuple[Panel, ...]
+
+
+class Accusation(msgspec.Struct, frozen=True):
+    """One blamed variable of an incident.
+
+    Parameters
+    ----------
+    variable, share
+        Who, and how much of the incident's score.
+    reason
+        The strongest reason.
+    related
+        Other reasons, strongest first, at most as many as a person would look at.
+    n_related
+        How many others there are.
+    picture
+        The reason as a picture, for the first blames of the worst incidents.
+
+    """
+
+    variable: str
+    share: float
+    reason: Reason
+    related: tuple[Reason, ...]
+    n_related: int
+    picture: Picture | None
+
+
+class Card(msgspec.Struct, frozen=True):
+    """One incident as it is told.
+
+    Parameters
+    ----------
+    number
+        1 is the worst.
+    title
+        The variable blamed most.
+    when, lasted, peaked
+        In words.
+    span
+        On the x axis.
+    incident
+        The incident itself, without its reasons, which are in `accusations`.
+    accusations, n_accused
+        Whom to blame, largest share first, and how many variables there are to blame.
+
+    """
+
+    number: int
+    title: str
+    when: str
+    lasted: str
+    peaked: str
+    span: Span
+    incident: Incident
+    accusations: tuple[Accusation, ...]
+    n_accused: int
+
+
+class RuleLine(msgspec.Struct, frozen=True):
+    """One rule in the list of rules.
+
+    Parameters
+    ----------
+    id, text, variables
+        What it says.
+    count, support
+        Training rows in which it holds, and their part of all.
+    log_chance
+        How likely it is by luck, as a natural logarithm.
+    n_broken
+        Rows of this table that break it.
+    incidents
+        Numbers of the incidents that name it.
+    disabled
+        Why it is switched off; None when it is not.
+
+    """
+
+    id: str
+    text: str
+    variables: tuple[str, ...]
+    count: int
+    support: float
+    log_chance: float
+    n_broken: int
+    incidents: tuple[int, ...]
+    disabled: str | None
+
+
+class Histogram(msgspec.Struct, frozen=True):
+    """How values are spread in training and here, as parts of all values that are there.
+
+    Parameters
+    ----------
+    labels
+        The state, or the interval, of each bin.
+    training, here
+        The part of the values in each bin; values beyond the ends count in the outer bins.
+
+    """
+
+    labels: tuple[str, ...]
+    training: tuple[float, ...]
+    here: tuple[float, ...]
+
+
+class VariableLine(msgspec.Struct, frozen=True):
+    """One variable in training and here."""
+
+    name: str
+    kind: Literal["numeric", "categorical"]
+    seen_in_training: str
+    seen_here: str
+    n_missing_in_training: int
+    n_missing_here: int
+    n_rules: int
+    share: float
+    histogram: Histogram
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A name and what it is."""
+
+    name: str
+    value: str
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """Consecutive rows with a label, and whether any of them was reported."""
+
+    when: str
+    start: int
+    end: int
+    n_reported: int
+    first_reported: int | None
+
+
+class Detection(msgspec.Struct, frozen=True):
+    """How well the scores tell labelled rows from the others.
+
+    Parameters
+    ----------
+    label
+        The column that holds the labels.
+    n_labelled
+        Rows with a label.
+    auc, partial_auc
+        Area under the ROC, and its standardised part up to a false-positive rate of
+        `max_false_positive_rate` (McClish 1989), as in the paper.
+    false_positive_rates, true_positive_rates
+        The ROC.
+    false_positive_rate, true_positive_rate
+        At the threshold.
+    segments
+        The labelled segments.
+
+    """
+
+    label: str
+    n_labelled: int
+    auc: float
+    partial_auc: float
+    max_false_positive_rate: float
+    false_positive_rates: tuple[float, ...]
+    true_positive_rates: tuple[float, ...]
+    false_positive_rate: float
+    true_positive_rate: float
+    segments: tuple[Segment, ...]
+
+    @property
+    def n_detected(self) -> int:
+        """Segments with at least one reported row."""
+        return sum(each.n_reported > 0 for each in self.segments)
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """All that a report says.
+
+    Parameters
+    ----------
+    format, format_version
+        What this is, in JSON.
+    verdict
+        The findings in one sentence.
+    source
+        Where the rows came from.
+    created
+        When the report was made, as text.
+    n_rows, n_anomalous
+        Rows, and rows above the threshold.
+    threshold
+        Rows that score above it are anomalies.
+    unit
+        What x means: milliseconds since 1970, or row numbers.
+    scores
+        The score over time.
+    incidents, n_incidents
+        The worst incidents, and how many there are.
+    weaker
+        Where the others are; neighbours are one where there are very many.
+    rules, n_rules
+        The rules that are listed, and how many there are.
+    variables
+        Every variable.
+    model, data
+        Facts about the model and about what was read.
+    trials
+        What was tried to choose θ.
+    detection
+        With labels, how well it worked.
+    notices
+        What else should be known.
+
+    """
+
+    format: Literal["truism-report"]
+    format_version: Literal[1]
+    verdict: str
+    source: str | None
+    created: str | None
+    n_rows: int
+    n_anomalous: int
+    threshold: float
+    unit: Unit
+    scores: Line
+    incidents: tuple[Card, ...]
+    n_incidents: int
+    weaker: tuple[Span, ...]
+    rules: tuple[RuleLine, ...]
+    n_rules: int
+    variables: tuple[VariableLine, ...]
+    model: tuple[Fact, ...]
+    data: tuple[Fact, ...]
+    trials: tuple[Trial, ...]
+    detection: Detection | None
+    notices: tuple[str, ...]
+
+    def __str__(self) -> str:
+        from truism.report.plain import to_text
+
+        return to_text(self)
+
+    def _repr_html_(self) -> str:
+        left = " style='text-align:left'"
+        rows = "".join(
+            f"<tr><td>{card.number}</td><td{left}>{escape(card.title)}</td>"
+            f"<td{left}>{escape(card.when)}</td><td>{escape(card.lasted)}</td>"
+            f"<td>{card.incident.score:,.2f}</td></tr>"
+            for card in self.incidents[:10]
+        )
+        rest = self.n_incidents - len(self.incidents[:10])
+        more = f"<p>… and {rest:,} more</p>" if rest else ""
+        names = ("no.", "variable", "when", "lasted", "peak score")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        table = f"<table><thead><tr>{head}</tr></thead>{rows}</table>" if rows else ""
+        return f"<p><b>{escape(self.verdict)}</b></p>{table}{more}"

@@ -1,0 +1,218 @@
+"""The page: a `Summary` goes in, one self-contained HTML file comes out.
+
+Bokeh's own JavaScript is copied into the page from the installed package, so that the page needs no
+network, ever; a content security policy forbids it to ask for one, and lets run only the two scripts
+whose digests it names, so that even text that escaped our escaping could not. Of the alternatives, a
+page of static SVG could not be zoomed, and Plotly's script alone is larger than the whole page may be.
+"""
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from typing import Any
+
+from bokeh.resources import Resources
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from truism.explaining import Reason
+from truism.report import charts, panels
+from truism.report.contents import Accusation, Card, Histogram, RuleLine, Summary, VariableLine
+from truism.report.histograms import short
+
+MAX_BYTES = 2_900_000
+_FRAME_BYTES = 1500  # of HTML around a chart
+_LARGER, _MOST_LINKS = 3, 5
+_BARS_WIDTH, _BARS_HEIGHT = 132, 30
+
+
+def to_html(summary: Summary) -> str:
+    """Make the page.
+
+    Parameters
+    ----------
+    summary
+        What `summarise` gave.
+
+    Returns
+    -------
+    str
+        A whole HTML document that refers to nothing outside itself.
+
+    """
+    environment = Environment(
+        loader=PackageLoader("truism.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("page.html")
+    content = _content(summary)
+    # What is said comes first; charts of incidents, the worst first, fill what room is left.
+    room = MAX_BYTES - len(template.render(content, cards=_cards(summary, 0)).encode())
+    return template.render(content, cards=_cards(summary, room))
+
+
+def _content(summary: Summary) -> dict[str, Any]:
+    library = "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
+    script = _asset("page.js")
+    place = {variable.name: i for i, variable in enumerate(summary.variables)}
+    return {
+        "summary": summary,
+        "policy": _policy(library, script),
+        "style": Markup(_asset("page.css")),
+        "library": Markup(library),
+        "script": Markup(script),
+        "dark": Markup(json.dumps(charts.DARK_FOR)),
+        "skeletons": Markup(panels.skeletons(summary.unit)),
+        "timeline": Markup(charts.timeline(summary)) if summary.n_rows else None,
+        "roc": Markup(charts.roc(summary.detection)) if summary.detection else None,
+        "rules": [_rule(rule, place) for rule in summary.rules],
+        "variables": [_variable(each) for each in summary.variables],
+        "n": lambda value: f"{value:,}",
+        "short": short,
+        "percent": _percent,
+    }
+
+
+def _asset(name: str) -> str:
+    return (files("truism.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _policy(*scripts: str) -> str:
+    """Name what the page may do: run these scripts, style itself, and nothing else."""
+    digests = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'"
+        for each in scripts
+    )
+    return (
+        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _cards(summary: Summary, room: int) -> list[dict[str, Any]]:
+    """Prepare the cards, with charts while there is room."""
+    listed = {rule.id for rule in summary.rules}
+    cards = []
+    for card in summary.incidents:
+        blames = []
+        for accusation in card.accusations:
+            chart = None
+            if accusation.picture is not None and room > 0:
+                chart = panels.picture(accusation.picture)
+                room -= len(chart) + _FRAME_BYTES
+            blames.append(_blame(accusation, chart if room > 0 else None, listed))
+        cards.append(_card(card, blames))
+    return cards
+
+
+def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
+    incident = card.incident
+    n_hidden = card.n_accused - len(blames)
+    return {
+        "number": card.number,
+        "title": card.title,
+        "when": card.when,
+        "lasted": card.lasted,
+        "rows": _count(incident.n_rows, "anomalous row"),
+        "score": f"{incident.score:,.2f}",
+        "peaked": card.peaked,
+        "larger": blames[:_LARGER],
+        "smaller": blames[_LARGER:],
+        "others": f"{_count(len(blames) - _LARGER, 'more variable')} with a smaller share",
+        "hidden": f"{_count(n_hidden, 'variable')} with a smaller share not shown."
+        if n_hidden
+        else "",
+    }
+
+
+def _blame(accusation: Accusation, chart: str | None, listed: set[str]) -> dict[str, Any]:
+    hidden = accusation.n_related - len(accusation.related)
+    return {
+        "variable": accusation.variable,
+        "share": _percent(accusation.share),
+        "width": f"{100 * accusation.share:.2f}",
+        "reason": _reason(accusation.reason, listed),
+        "related": [_reason(each, listed) for each in accusation.related],
+        "n_related": _count(accusation.n_related, "related reason"),
+        "hidden": f"{_count(hidden, 'weaker reason')} not shown." if hidden else "",
+        "chart": None if chart is None else Markup(chart),
+        "left_out": accusation.picture is not None and chart is None,
+        "panels": _captions(accusation),
+    }
+
+
+def _captions(accusation: Accusation) -> list[str]:
+    if accusation.picture is None:
+        return []
+    first, *others = accusation.picture.panels
+    return [first.variable, *(f"condition: {panel.says}" for panel in others)]
+
+
+def _reason(reason: Reason, listed: set[str]) -> dict[str, Any]:
+    return {
+        "expected": reason.expected,
+        "found": reason.found,
+        "because": reason.because.removeprefix("because "),
+        "evidence": reason.evidence,
+        "rule": reason.rule if reason.rule in listed else None,
+    }
+
+
+def _rule(rule: RuleLine, place: dict[str, int]) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "text": rule.text,
+        "variables": ", ".join(rule.variables),
+        "places": " ".join(str(place[name]) for name in rule.variables),
+        "count": f"{rule.count:,}",
+        "support": _percent(rule.support),
+        "n_broken": f"{rule.n_broken:,}",
+        "incidents": rule.incidents[:_MOST_LINKS],
+        "more": "…" if len(rule.incidents) > _MOST_LINKS else "",
+        "disabled": rule.disabled,
+    }
+
+
+def _variable(line: VariableLine) -> dict[str, Any]:
+    return {
+        "line": line,
+        "missing": f"{line.n_missing_in_training:,} / {line.n_missing_here:,}",
+        "share": _percent(line.share) if line.share else "0 %",
+        "width": f"{100 * line.share:.2f}",
+        "bars": _bars(line.histogram),
+    }
+
+
+def _bars(histogram: Histogram) -> dict[str, Any]:
+    """Draw training as filled bars and the present as an outline over them."""
+    n_bins = len(histogram.labels)
+    tallest = max((*histogram.training, *histogram.here, 1e-9))
+    width = _BARS_WIDTH / n_bins
+    height = _BARS_HEIGHT - 1
+    training, here = [], [f"M0 {_BARS_HEIGHT}"]
+    for i, (then, now) in enumerate(zip(histogram.training, histogram.here, strict=True)):
+        x, y = i * width, _BARS_HEIGHT - height * then / tallest
+        if then:
+            training.append(f"M{x:.1f} {_BARS_HEIGHT}V{y:.1f}h{width:.1f}V{_BARS_HEIGHT}z")
+        here.append(f"V{_BARS_HEIGHT - height * now / tallest:.1f}h{width:.1f}")
+    here.append(f"V{_BARS_HEIGHT}")
+    return {
+        "width": _BARS_WIDTH,
+        "height": _BARS_HEIGHT,
+        "training": "".join(training),
+        "here": "".join(here),
+    }
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _percent(part: float) -> str:
+    if 0 < part < 0.001:
+        return "< 0.1 %"
+    return f"{100 * part:.0f} %" if part >= 0.0995 else f"{100 * part:.1f} %"

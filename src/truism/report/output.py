@@ -1,0 +1,51 @@
+"""Reports as files: what the ending of the name asks for, whole or not at all."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from truism.errors import ParameterError
+from truism.modelfiles import write_atomically
+from truism.report.contents import Summary
+from truism.report.plain import to_text
+
+
+def to_json(summary: Summary) -> bytes:
+    """Give a summary as JSON."""
+    return msgspec.json.encode(summary) + b"\n"
+
+
+def write_report(path: str | os.PathLike[str], summary: Summary) -> None:
+    """Write a report; the ending of the name (.html, .json, .txt) says in which form.
+
+    Parameters
+    ----------
+    path
+        Where to; an existing file is replaced, and kept if anything goes wrong.
+    summary
+        What `summarise` gave.
+
+    """
+    write_atomically(path, render(path, summary))
+
+
+def render(path: str | os.PathLike[str], summary: Summary) -> bytes:
+    """Give the content that `write_report` writes."""
+    ending = Path(path).suffix.lower()
+    check_ending(path)
+    if ending == ".json":
+        return to_json(summary)
+    if ending == ".txt":
+        return to_text(summary).encode()
+    from truism.report.html import to_html  # Bokeh takes a second to import
+
+    return to_html(summary).encode()
+
+
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """Refuse a name whose ending names no form, before any work is done."""
+    if Path(path).suffix.lower() not in (".html", ".htm", ".json", ".txt"):
+        raise ParameterError(
+            f"The report's name must end in .html, .json or .txt, got {os.fspath(path)!r}."
+        )

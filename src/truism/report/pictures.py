@@ -1,0 +1,183 @@
+"""A broken rule as a picture: the blamed variable over the incident, then those of the condition.
+
+The expected interval is there only where the rule's condition held, so a person sees the rule being
+broken. A reason that names no rule gives a picture of its variable alone.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explaining import Blame, Incident
+from truism.predicates import (
+    AnyOf,
+    Interval,
+    OneOf,
+    Predicate,
+    Present,
+    Range,
+    format_value,
+    variables,
+)
+from truism.report.contents import Band, Line, Panel, Picture, Span
+from truism.report.series import Axis, line, reduce, runs
+from truism.rules import Rule
+from truism.schema import UNSEEN, Categorical, Variable, codes, numbers
+from truism.scoring import Scorer
+from truism.table import Table
+
+N_BUCKETS = 240
+MAX_BROKEN = 120
+MAX_PANELS = 6
+_LEAST_AROUND = 60
+_OTHER = "not seen in training"
+
+
+class Painter:
+    """Makes the pictures of one table's incidents.
+
+    Parameters
+    ----------
+    scorer
+        The model.
+    table
+        The rows.
+    axis
+        Where they lie.
+
+    """
+
+    def __init__(self, scorer: Scorer, table: Table, axis: Axis) -> None:
+        self.scorer, self.table, self.axis = scorer, table, axis
+        self.rule_of: Mapping[str, Rule] = {rule.id: rule for rule in scorer.model.rules}
+        self.variable_of = scorer.model.schema.variable_of()
+
+    def paint(self, incident: Incident, blame: Blame) -> Picture:
+        """Draw the strongest reason of a blame."""
+        window = self.window(incident)
+        part = self.table.take(window)
+        rule = self.rule_of.get(blame.reasons[0].rule or "") if blame.reasons else None
+        x = self.axis.x[window]
+        if rule is None:
+            panels = [self.panel(part, x, blame.variable, "", None, None)]
+        else:
+            panels = self._panels_of(rule, blame, part, x)
+        return Picture(
+            self.axis.span(incident.start, incident.end),
+            float(self.axis.x[incident.peak]),
+            tuple(panels[:MAX_PANELS]),
+        )
+
+    def window(self, incident: Incident) -> slice:
+        """Choose the rows around an incident: as many before and after as it has, but not few."""
+        around = max(_LEAST_AROUND, incident.end - incident.start + 1)
+        return slice(
+            max(0, incident.start - around), min(self.table.n_rows, incident.end + around + 1)
+        )
+
+    def _panels_of(
+        self, rule: Rule, blame: Blame, part: Table, x: NDArray[np.float64]
+    ) -> list[Panel]:
+        blamed = blame.variable
+        own = [each for each in rule.consequents if blamed in variables(each)]
+        failed = next((each for each in own if str(each) == blame.reasons[0].expected), own[0])
+        unit = Rule(rule.antecedent, (failed,), rule.count)
+        holds, broken = self.scorer.apply(unit, part)
+        panels = [self.panel(part, x, blamed, failed, holds, broken)]
+        seen = {blamed}
+        for predicate in (failed, *rule.antecedent):
+            for name in variables(predicate):
+                if name not in seen:
+                    seen.add(name)
+                    always = np.ones(part.n_rows, np.bool_)
+                    panels.append(self.panel(part, x, name, predicate, always, None))
+        return panels
+
+    def panel(
+        self,
+        part: Table,
+        x: NDArray[np.float64],
+        name: str,
+        predicate: Predicate | str,
+        where: NDArray[np.bool_] | None,
+        broken: NDArray[np.bool_] | None,
+    ) -> Panel:
+        """Draw one variable, what is expected of it where, and the rows that break that."""
+        variable = self.variable_of[name]
+        values, states = _drawable(variable, part, name)
+        band = None
+        if where is not None and not isinstance(predicate, str):
+            band = self._band(variable, predicate, where, x)
+        marks = Line((), ())
+        if broken is not None:
+            rows = np.flatnonzero(broken & np.isfinite(values))
+            if len(rows) > MAX_BROKEN:
+                rows = rows[np.linspace(0, len(rows) - 1, MAX_BROKEN).astype(np.int64)]
+            marks = line(x[rows], values[rows])
+        return Panel(name, str(predicate), states, reduce(x, values, N_BUCKETS), band, marks)
+
+    def _band(
+        self,
+        variable: Variable,
+        predicate: Predicate,
+        where: NDArray[np.bool_],
+        x: NDArray[np.float64],
+    ) -> Band | None:
+        spans = tuple(
+            Span(
+                float(x[start]), float(x[end + 1] if end + 1 < len(x) else x[end] + self.axis.step)
+            )
+            for start, end in runs(where)
+        )
+        match predicate:
+            case Interval(_, low, high) | Range(_, low, high):
+                return Band(_finite(low), _finite(high), (), spans)
+            case OneOf(_, values):
+                return Band(None, None, _positions(variable, values), spans)
+            case AnyOf(parts):
+                own = next(each for each in parts if each.variable == variable.name)
+                return Band(None, None, _positions(variable, own.values), spans)
+            case Present():
+                return None
+
+
+def _finite(bound: float) -> float | None:
+    return bound if np.isfinite(bound) else None
+
+
+def _positions(variable: Variable, values: tuple[object, ...]) -> tuple[int, ...]:
+    assert isinstance(variable, Categorical)
+    return tuple(variable.values.index(value) for value in values)
+
+
+def _drawable(
+    variable: Variable, part: Table, name: str
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Give values as numbers to draw; states as positions, unseen ones above all others."""
+    column = part.column_of()[name]
+    if not isinstance(variable, Categorical):
+        return numbers(column), ()
+    positions = codes(variable, column).astype(np.float64)
+    names = tuple(format_value(value) for value in variable.values)
+    unseen = positions == UNSEEN
+    positions[positions < 0] = np.nan
+    if unseen.any():
+        positions[unseen] = len(names)
+        names = (*names, _OTHER)
+    return positions, names
+
+
+def panels_of_rule(scorer: Scorer, table: Table, axis: Axis, rule: Rule) -> list[Panel]:
+    """Draw every variable of a rule over a whole table, consequents first."""
+    painter = Painter(scorer, table, axis)
+    holds, _ = scorer.apply(rule, table)
+    always = np.ones(table.n_rows, np.bool_)
+    panels: list[Panel] = []
+    for predicate in (*rule.consequents, *rule.antecedent):
+        where = holds if predicate in rule.consequents else always
+        panels += [
+            painter.panel(table, axis.x, name, predicate, where, None)
+            for name in variables(predicate)
+        ]
+    return panels

@@ -1,0 +1,123 @@
+"""Series made small enough to draw: an axis and a column go in, a `Line` comes out.
+
+Averaging would hide what a report is about, so every bucket of rows keeps its smallest and its
+largest value, in the order in which they occurred: a peak of one row stays a peak.
+"""
+
+import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.report.contents import Line, Span, Unit
+from truism.table import Table
+
+_SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86400
+
+
+class Axis:
+    """Where rows lie on the x axis, and how that is said.
+
+    Rows lie in time where the table's time column is a column of dates that never runs backwards,
+    and are numbered otherwise.
+    """
+
+    def __init__(self, table: Table, time: str | None) -> None:
+        self.n_rows = table.n_rows
+        column = None if time is None else table.column_of().get(time)
+        self.unit: Unit = "row"
+        self.x = np.arange(table.n_rows, dtype=np.float64)
+        self._times: NDArray[np.datetime64] | None = None
+        if column is not None and column.values.dtype.kind == "M" and column.missing is None:
+            times = column.values
+            if table.n_rows > 1 and (np.diff(times) >= np.timedelta64(0)).all():
+                self.unit = "time"
+                self._times = times
+                self.x = times.astype("datetime64[us]").astype(np.int64) / 1e3
+        steps = np.diff(self.x)
+        self.step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
+
+    def span(self, start: int, end: int) -> Span:
+        """Give the stretch of the x axis that rows from start to end cover."""
+        after = self.x[end + 1] if end + 1 < self.n_rows else self.x[end] + self.step
+        return Span(float(self.x[start]), float(min(after, self.x[end] + 10 * self.step)))
+
+    def when(self, start: int, end: int) -> str:
+        """Say from when to when, no more precisely than needed."""
+        if self._times is None:
+            return f"row {start:,}" if start == end else f"rows {start:,} to {end:,}"
+        first, last = self._moment(start), self._moment(end)
+        seconds = (last - first).total_seconds() < 2 * _MINUTE and first != last
+        form = "%H:%M:%S" if seconds else "%H:%M"
+        one_day = self._moment(0).date() == self._moment(self.n_rows - 1).date()
+        begun = first.strftime(form if one_day else f"%Y-%m-%d {form}")
+        if start == end:
+            return begun
+        ended = last.strftime(form if last.date() == first.date() else f"%Y-%m-%d {form}")
+        return f"{begun} to {ended}"
+
+    def lasted(self, start: int, end: int) -> str:
+        """Say how long rows from start to end last."""
+        if self._times is None:
+            n_rows = end - start + 1
+            return f"{n_rows:,} row" if n_rows == 1 else f"{n_rows:,} rows"
+        return in_words((self.x[end] - self.x[start] + self.step) / 1e3)
+
+    def _moment(self, row: int) -> datetime.datetime:
+        assert self._times is not None
+        moment = self._times[row].astype("datetime64[us]").item()
+        assert isinstance(moment, datetime.datetime)
+        return moment
+
+
+def in_words(seconds: float) -> str:
+    """Say a duration with two digits.
+
+    >>> in_words(42), in_words(780), in_words(15_100), in_words(86_400 * 12)
+    ('42 s', '13 min', '4.2 hours', '12 days')
+    """
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    if seconds < 2 * _HOUR:
+        return f"{seconds / _MINUTE:.2g} min" if seconds < _HOUR else f"{seconds / _MINUTE:.0f} min"
+    size, noun = (_HOUR, "hours") if seconds < 2 * _DAY else (_DAY, "days")
+    amount = seconds / size
+    return f"{amount:.1f} {noun}" if amount < 10 and amount % 1 > 0.05 else f"{amount:,.0f} {noun}"
+
+
+def reduce(x: NDArray[np.float64], y: NDArray[np.float64], n_buckets: int) -> Line:
+    """Keep each bucket's smallest and largest value; NaN and infinity count as missing.
+
+    >>> reduce(np.arange(6.0), np.array([0, 0, 0, 9, 0, 0.0]), 2).y
+    (0.0, 0.0, 9.0, 0.0)
+    """
+    y = np.where(np.isfinite(y), y, np.nan)
+    if len(y) <= 2 * n_buckets:
+        return line(x, y)
+    starts = np.linspace(0, len(y), n_buckets + 1).astype(np.int64)[:-1]
+    lows = np.minimum.reduceat(np.where(np.isnan(y), np.inf, y), starts)
+    highs = np.maximum.reduceat(np.where(np.isnan(y), -np.inf, y), starts)
+    rising = y[starts] - lows <= highs - y[starts]
+    pairs = np.where(rising, [lows, highs], [highs, lows]).T.ravel()
+    return line(np.repeat(x[starts], 2), np.where(np.isfinite(pairs), pairs, np.nan))
+
+
+def line(x: NDArray[np.float64], y: NDArray[np.float64]) -> Line:
+    """Give a series as it is, rounded to what a screen can show."""
+    shown = [None if value != value else float(f"{value:.7g}") for value in y.tolist()]
+    return Line(tuple(x.tolist()), tuple(shown))
+
+
+def runs(mask: NDArray[np.bool_], most: int = 200) -> list[tuple[int, int]]:
+    """Give first and last position of each run of true; the shortest gaps close if there are many.
+
+    >>> runs(np.array([True, True, False, True]))
+    [(0, 1), (3, 3)]
+    """
+    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    if len(starts) > most:
+        gaps = starts[1:] - ends[:-1]
+        widest = np.sort(np.argsort(-gaps, kind="stable")[: most - 1])
+        starts, ends = starts[np.r_[0, widest + 1]], ends[np.r_[widest, len(ends) - 1]]
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))

@@ -1,0 +1,318 @@
+"""From a model and a table to a `Summary`: what happened, told as one value."""
+
+import platform
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.checking import time_column, usual_gap
+from truism.explaining import Blame, Incident, extra_columns, find_incidents
+from truism.model import Model
+from truism.report.contents import (
+    Accusation,
+    Card,
+    Fact,
+    RuleLine,
+    Span,
+    Summary,
+    VariableLine,
+)
+from truism.report.detection import detect
+from truism.report.histograms import extent, histogram
+from truism.report.pictures import Painter
+from truism.report.series import Axis, reduce, runs
+from truism.report.summary import why_min_support
+from truism.rules import Rule
+from truism.schema import Numeric, align
+from truism.scoring import Scorer
+from truism.table import Table
+from truism.version import __version__
+
+MAX_CARDS = 60
+MAX_PICTURED = 20
+MAX_WEAKER = 500
+PICTURES_PER_CARD = 3
+MAX_ACCUSED, FEW_ACCUSED = 8, 4
+MAX_RELATED, FEW_RELATED = 8, 3
+MAX_RULES, MAX_RULE_TEXT = 2000, 250_000
+N_BUCKETS = 1500
+
+
+def summarise(
+    scorer: Scorer,
+    table: Table,
+    *,
+    scores: NDArray[np.float64] | None = None,
+    incidents: Sequence[Incident] | None = None,
+    gap: int | None = None,
+    threshold: float | None = None,
+    source: str | None = None,
+    label: str | None = None,
+    created: str | None = None,
+) -> Summary:
+    """Summarise what a model finds in a table.
+
+    Parameters
+    ----------
+    scorer
+        The model, ready for scoring.
+    table
+        The rows in order of time, with the variables that the model derives.
+    scores
+        Their scores, where they are known already.
+    incidents
+        The incidents, where they are known already, worst first.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident; absent, a minute
+        of them, or five if that is more.
+    threshold
+        Rows above it are anomalous; the model's own when absent.
+    source
+        Where the rows came from, in words.
+    label
+        A column of labels: 0 and false mean normal, everything else anomalous.
+    created
+        When the report is made, as text.
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
+    >>> from truism.learning import learn
+    >>> from truism.table import as_table
+    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> scorer = Scorer(learn(normal, min_support=0.1))
+    >>> summarise(scorer, as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).verdict
+    '1 incident in 2 rows: pump in row 1.'
+
+    """
+    model = scorer.model
+    threshold = model.threshold if threshold is None else threshold
+    if gap is None:
+        gap = usual_gap(time_column(model, table))
+    if scores is None:
+        scores = scorer.score(table)
+    if incidents is None:
+        incidents = find_incidents(scorer, table, scores, gap=gap, threshold=threshold)
+    axis = Axis(table, model.schema.time)
+    cards = _cards(scorer, table, axis, incidents)
+    detection = None if label is None else detect(table, label, scores, threshold, axis)
+    extra = [name for name in extra_columns(scorer, table) if name != label]
+    return Summary(
+        "truism-report",
+        1,
+        say_verdict(axis, incidents),
+        source,
+        created,
+        table.n_rows,
+        int((scores > threshold).sum()),
+        threshold,
+        axis.unit,
+        reduce(axis.x, scores, N_BUCKETS),
+        cards,
+        len(incidents),
+        _weaker(axis, incidents[MAX_CARDS:]),
+        _rules(scorer, table, cards),
+        len(model.rules),
+        _variables(scorer, table, scores > threshold),
+        _model_facts(model),
+        _data_facts(axis, table, scores, threshold, gap, source, extra),
+        model.provenance.trials,
+        detection,
+        model.provenance.notices,
+    )
+
+
+def say_verdict(axis: Axis, incidents: Sequence[Incident]) -> str:
+    """Say in one sentence what was found."""
+    extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
+    if not incidents:
+        rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
+        return f"No incident in {extent_in_words}{rows}."
+    worst = incidents[0]
+    when = axis.when(worst.start, worst.end)
+    link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
+    told = f"{_variable(worst)} {link} {when}."
+    if len(incidents) == 1:
+        return f"1 incident in {extent_in_words}: {told}"
+    return f"{len(incidents):,} incidents in {extent_in_words}; worst: {told}"
+
+
+def _variable(incident: Incident) -> str:
+    return incident.blames[0].variable if incident.blames else "no variable"
+
+
+def _cards(
+    scorer: Scorer, table: Table, axis: Axis, incidents: Sequence[Incident]
+) -> tuple[Card, ...]:
+    painter = Painter(scorer, table, axis)
+    cards = []
+    for number, incident in enumerate(incidents[:MAX_CARDS], 1):
+        n_accused = MAX_ACCUSED if number <= MAX_PICTURED else FEW_ACCUSED
+        accusations = tuple(
+            _accusation(painter, incident, blame, number, rank)
+            for rank, blame in enumerate(incident.blames[:n_accused])
+            if blame.reasons
+        )
+        cards.append(
+            Card(
+                number,
+                _variable(incident),
+                axis.when(incident.start, incident.end),
+                axis.lasted(incident.start, incident.end),
+                axis.when(incident.peak, incident.peak),
+                axis.span(incident.start, incident.end),
+                msgspec.structs.replace(incident, blames=()),
+                accusations,
+                len(incident.blames),
+            )
+        )
+    return tuple(cards)
+
+
+def _accusation(
+    painter: Painter, incident: Incident, blame: Blame, number: int, rank: int
+) -> Accusation:
+    first, *others = blame.reasons
+    pictured = number <= MAX_PICTURED and rank < PICTURES_PER_CARD
+    return Accusation(
+        blame.variable,
+        blame.share,
+        first,
+        tuple(others[: MAX_RELATED if pictured else FEW_RELATED]),
+        len(others),
+        painter.paint(incident, blame) if pictured else None,
+    )
+
+
+def _weaker(axis: Axis, incidents: Sequence[Incident]) -> tuple[Span, ...]:
+    inside = np.zeros(axis.n_rows, np.bool_)
+    for each in incidents:
+        inside[each.start : each.end + 1] = True
+    return tuple(axis.span(start, end) for start, end in runs(inside, MAX_WEAKER))
+
+
+def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLine, ...]:
+    """List the rules that were broken or are disabled, then those least likely by chance."""
+    model = scorer.model
+    broken = scorer.count_broken(table)
+    named: dict[str, list[int]] = {}
+    for card in cards:
+        for each in card.accusations:
+            for reason in (each.reason, *each.related):
+                numbers = named.setdefault(reason.rule or "", [])
+                if card.number not in numbers:
+                    numbers.append(card.number)
+    why_off = {each.rule_id: each.reason for each in model.disabled}
+    log_chance = model.rules.log_chances()
+    lines = []
+    room = MAX_RULE_TEXT
+    for rank, rule in enumerate(_by_interest(model, broken)):
+        text, rule_id = str(rule), rule.id
+        room -= len(text) + sum(map(len, rule.variables))
+        if (rank >= MAX_RULES or room < 0) and rule_id not in named and rule_id not in why_off:
+            continue
+        lines.append(
+            RuleLine(
+                rule_id,
+                text,
+                rule.variables,
+                rule.count,
+                rule.count / model.rules.n_rows,
+                log_chance(rule),
+                broken.get(rule, 0),
+                tuple(named.get(rule_id, ())),
+                why_off.get(rule_id),
+            )
+        )
+    return tuple(lines)
+
+
+def _by_interest(model: Model, broken: dict[Rule, int]) -> list[Rule]:
+    by_chance = model.rules.sorted_by("chance")
+    return sorted(by_chance, key=lambda rule: -broken.get(rule, 0))
+
+
+def _variables(
+    scorer: Scorer, table: Table, anomalous: NDArray[np.bool_]
+) -> tuple[VariableLine, ...]:
+    model = scorer.model
+    columns, _ = align(model.schema, table)
+    totals = scorer.attribute(table.take(anomalous)).sum(axis=0)
+    shares = totals / (totals.sum() or 1.0)
+    n_rules = dict.fromkeys(model.schema.names, 0)
+    for rule in model.rules:
+        for name in rule.variables:
+            n_rules[name] += 1
+    lines = []
+    for variable, column, share in zip(model.schema.variables, columns, shares, strict=True):
+        then, now = extent(variable, column)
+        lines.append(
+            VariableLine(
+                variable.name,
+                "numeric" if isinstance(variable, Numeric) else "categorical",
+                then,
+                now,
+                variable.n_missing,
+                len(column.values) if column.kind == "empty" else column.n_missing,
+                n_rules[variable.name],
+                float(share),
+                histogram(variable, column),
+            )
+        )
+    return tuple(lines)
+
+
+def _model_facts(model: Model) -> tuple[Fact, ...]:
+    made, chosen = model.provenance, model.settings
+    left_out = "; ".join(f"{each.name}: {each.reason}" for each in model.schema.left_out)
+    facts = [
+        Fact("learned", made.created or "at an unknown time"),
+        Fact("from", f"{made.n_rows:,} rows, {made.n_columns:,} columns"),
+        Fact("fingerprint of the training values", made.fingerprint),
+        Fact("by", f"truism {made.version}"),
+        Fact("rules", f"{len(model.rules):,}, of them {len(model.disabled):,} disabled"),
+        Fact("min_support (θ)", f"{made.min_support:g}: {why_min_support(model)}"),
+        Fact("support_ratio (γ)", f"{chosen.support_ratio:g}"),
+        Fact("max_predicates", str(chosen.max_predicates)),
+        Fact("cut-offs", chosen.cutoffs),
+        Fact("scoring", chosen.scoring),
+        Fact("complete", f"every rule with up to {made.complete_to} conditions is in the model"),
+    ]
+    if model.derived:
+        facts.append(Fact("changes taken of", ", ".join(model.derived)))
+    if left_out:
+        facts.append(Fact("columns left out", left_out))
+    return tuple(facts)
+
+
+def _data_facts(
+    axis: Axis,
+    table: Table,
+    scores: NDArray[np.float64],
+    threshold: float,
+    gap: int,
+    source: str | None,
+    extra: Sequence[str],
+) -> tuple[Fact, ...]:
+    n_above = int((scores > threshold).sum())
+    facts = [
+        Fact("read from", source or "a table in memory"),
+        Fact("rows", f"{table.n_rows:,}"),
+    ]
+    if axis.unit == "time":
+        facts.append(Fact("time", axis.when(0, table.n_rows - 1)))
+    if table.n_rows:
+        rate = f"{100 * n_above / table.n_rows:.2g} %"
+        facts.append(Fact("rows above the threshold", f"{n_above:,} ({rate})"))
+    meaning = ": any broken rule" if threshold == 0 else ""
+    facts.append(Fact("threshold (φ)", f"{threshold:g}{meaning}"))
+    facts.append(Fact("normal rows allowed within an incident", f"{gap:,}"))
+    if extra:
+        facts.append(Fact("columns ignored", ", ".join(extra)))
+    facts.append(Fact("report by", f"truism {__version__}, Python {platform.python_version()}"))
+    return tuple(facts)

@@ -1,0 +1,276 @@
+"""What a report says, before it is drawn."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+
+import msgspec
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from truism import InvariantRuleDetector, ParameterError
+from truism.explaining import Blame, Incident, Reason
+from truism.learning import learn
+from truism.report import Summary, summarise, to_html, to_json, to_text, write_report
+from truism.report.charts import as_json
+from truism.report.contents import Span
+from truism.report.detection import area, roc, standardised
+from truism.report.series import Axis, in_words, reduce, runs
+from truism.scoring import Scorer
+from truism.table import as_table
+
+NORMAL = {
+    "time": np.datetime64("2024-01-01T10:00") + np.arange(200) * np.timedelta64(60, "s"),
+    "pump": ["on"] * 100 + ["off"] * 100,
+    "flow": [2.5 + 0.01 * (i % 7) for i in range(100)] + [0.01 * (i % 7) for i in range(100)],
+}
+
+
+def attacked() -> dict[str, object]:
+    flow = list(NORMAL["flow"])
+    flow[30:40] = [-1.5] * 10
+    flow[150] = 1.3
+    labels = np.zeros(200, np.int64)
+    labels[30:40] = labels[60:65] = 1
+    return {**NORMAL, "flow": flow, "label": labels, "note": ["x"] * 200}
+
+
+@pytest.fixture(scope="module")
+def scorer() -> Scorer:
+    return Scorer(learn(as_table(NORMAL), min_support=0.1))
+
+
+@pytest.fixture(scope="module")
+def summary(scorer) -> Summary:
+    return summarise(scorer, as_table(attacked()), source="a.csv", label="label", gap=2)
+
+
+def test_the_verdict_names_the_worst_incident_and_its_time(summary):
+    assert summary.verdict == "2 incidents in 3.3 hours; worst: flow from 10:30 to 10:39."
+
+
+def test_a_quiet_table_has_a_verdict_too(scorer):
+    assert summarise(scorer, as_table(NORMAL)).verdict == "No incident in 3.3 hours (200 rows)."
+
+
+def test_without_times_rows_are_counted(scorer):
+    table = as_table({name: attacked()[name] for name in ("pump", "flow")})
+    assert (
+        summarise(scorer, table).verdict == "2 incidents in 200 rows; worst: flow in rows 30 to 39."
+    )
+
+
+def test_the_picture_has_the_expected_interval_only_where_the_condition_held(summary):
+    blamed, condition = summary.incidents[0].accusations[0].picture.panels
+    assert (blamed.variable, condition.variable) == ("flow", "pump")
+    assert condition.says == "pump = on"
+    assert len(blamed.broken.x) == 10
+    [span] = blamed.band.spans  # the pump is on for the first hundred minutes
+    start = NORMAL["time"][0].astype("datetime64[ms]").astype(float)
+    assert span == Span(start, start + 100 * 60_000)
+
+
+def test_a_reason_that_names_no_rule_is_told_and_drawn(scorer):
+    table = as_table(attacked())
+    reason = Reason("flow above 1", "0.02", "as a rule", "only 3 of 200 rows were so low", "", 1.0)
+    blame = Blame("flow", 1.0, 1.0, (reason,))
+    incident = Incident(30, 39, 10, 33, 2.0, None, None, None, (blame,))
+    told = summarise(scorer, table, incidents=[incident])
+    [panel] = told.incidents[0].accusations[0].picture.panels
+    assert panel.band is None
+    assert "only 3 of 200 rows were so low" in to_html(told)
+
+
+def test_rules_say_how_often_they_are_broken_and_where(summary):
+    first = summary.rules[0]
+    assert first.n_broken > 0
+    assert 1 in first.incidents
+    assert len(summary.rules) == summary.n_rules
+
+
+def test_variables_are_compared_with_training(summary):
+    flow = next(each for each in summary.variables if each.name == "flow")
+    assert (flow.seen_in_training, flow.seen_here) == ("0 to 2.56", "−1.5 to 2.56")
+    assert sum(flow.histogram.training) == pytest.approx(1, abs=1e-3)
+    assert sum(flow.histogram.here) == pytest.approx(1, abs=1e-3)
+    assert flow.share > 0
+
+
+def test_labels_give_segments_and_areas(summary):
+    found = summary.detection
+    assert found.n_labelled == 15
+    assert [(each.start, each.end, each.n_reported) for each in found.segments] == [
+        (30, 39, 10),
+        (60, 64, 0),
+    ]
+    assert found.n_detected == 1
+
+
+def test_areas_equal_those_of_scikit_learn():
+    random = np.random.default_rng(0)
+    truth = random.random(500) < 0.2
+    scores = np.round(random.random(500) + 0.4 * truth, 1)
+    rates = roc(truth, scores)
+    assert area(*rates) == pytest.approx(roc_auc_score(truth, scores))
+    partial = standardised(area(*rates, 0.1), 0.1)
+    assert partial == pytest.approx(roc_auc_score(truth, scores, max_fpr=0.1))
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("nowhere", "label must name a column of the table, got 'nowhere'."),
+        (
+            "note",
+            "label must name a column of numbers or booleans, got 'note'.\n"
+            "Hint: 0 and false mean normal, everything else anomalous.",
+        ),
+    ],
+)
+def test_labels_that_cannot_be_read_are_refused(scorer, column, message):
+    with pytest.raises(ParameterError) as caught:
+        summarise(scorer, as_table(attacked()), label=column)
+    assert str(caught.value) == message
+
+
+def test_labels_must_mark_some_rows_and_not_all(scorer):
+    table = as_table({**NORMAL, "label": [0] * 200})
+    with pytest.raises(ParameterError) as caught:
+        summarise(scorer, table, label="label")
+    assert str(caught.value) == "label must mark some rows and not all, got only normal rows."
+
+
+def test_reducing_keeps_every_peak_and_every_gap():
+    y = np.zeros(100_000)
+    y[54_321] = 9.0
+    y[10_000:20_000] = np.nan
+    line = reduce(np.arange(100_000.0), y, 1000)
+    assert len(line.x) == 2000
+    assert max(value for value in line.y if value is not None) == 9.0
+    assert line.y.count(None) == 200
+
+
+def test_many_runs_become_few_without_losing_the_ends():
+    mask = np.arange(1000) % 2 == 0
+    some = runs(mask, most=10)
+    assert len(some) == 10
+    assert (some[0][0], some[-1][1]) == (0, 998)
+
+
+def test_times_that_run_backwards_do_not_make_an_axis():
+    times = NORMAL["time"][::-1]
+    axis = Axis(as_table({"time": times}), "time")
+    assert axis.unit == "row"
+
+
+def test_durations_are_said_with_two_digits():
+    assert [in_words(s) for s in (0.5, 60, 7000, 86_400, 3e7)] == [
+        "0.5 s", "60 s", "117 min", "24 hours", "347 days",
+    ]  # fmt: skip
+
+
+def test_page_json_and_text_come_from_the_same_summary(summary, tmp_path):
+    for name in ("r.html", "r.json", "r.txt"):
+        write_report(tmp_path / name, summary)
+    assert msgspec.json.decode((tmp_path / "r.json").read_bytes(), type=Summary) == summary
+    assert (tmp_path / "r.txt").read_text() == to_text(summary) == str(summary)
+    assert summary.verdict in (tmp_path / "r.html").read_text()
+    assert json.loads(to_json(summary))["format"] == "truism-report"
+
+
+def test_text_has_the_four_parts(summary):
+    text = to_text(summary)
+    assert "flow" in text
+    assert "because pump = on" in text
+    assert "1 of 2 labelled segments detected" in text
+
+
+def test_text_spells_out_what_a_terminal_would_obey(summary):
+    hostile = msgspec.structs.replace(summary, verdict="1 incident: \x1b[31mred")
+    assert to_text(hostile).startswith("1 incident: \\x1b[31mred\n")
+
+
+def test_incidents_without_a_card_are_still_in_the_timeline(scorer):
+    flow = list(NORMAL["flow"]) * 2
+    flow[1:191:2] = [9.0] * 95
+    table = as_table({"pump": list(NORMAL["pump"]) * 2, "flow": flow})
+    told = summarise(scorer, table, gap=0)
+    assert (told.n_incidents, len(told.incidents)) == (95, 60)
+    assert len(told.weaker) == 35
+
+
+def test_a_report_with_an_unknown_ending_is_refused_before_any_work(summary, tmp_path):
+    with pytest.raises(ParameterError) as caught:
+        write_report(tmp_path / "r.pdf", summary)
+    name = str(tmp_path / "r.pdf")
+    assert str(caught.value) == (
+        f"The report's name must end in .html, .json or .txt, got {name!r}."
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_refers_to_nothing_outside_itself(summary):
+    page = to_html(summary)
+    without_scripts = re.sub(r"<script[^>]*>.*?</script>", "", page, flags=re.S)
+    links = re.findall(r"""(?:src|href)\s*=\s*["']?([^"'\s>]+)""", without_scripts)
+    assert links
+    assert all(link.startswith("#") for link in links)
+    assert "<script src" not in page
+    targets = set(re.findall(r'\bid="([^"]+)"', without_scripts))
+    assert {link[1:] for link in links} <= targets
+
+
+def test_chart_data_cannot_end_or_open_a_script():
+    hostile = {"</script><!--<script>": ["</SCRIPT >", "&lt;"]}
+    assert not set(as_json(hostile)) & set("<>&")
+    assert json.loads(as_json(hostile)) == hostile
+
+
+def test_the_page_allows_only_its_own_scripts(summary):
+    page = to_html(summary)
+    [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    policy = html.unescape(policy)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "'unsafe-inline'" not in policy.split(";")[1]
+    for script in re.findall(r"<script>(.*?)</script>", page, flags=re.S):
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+def test_a_table_of_no_rows_still_gives_a_page(scorer):
+    table = as_table(NORMAL).take(slice(0, 0))
+    told = summarise(scorer, table)
+    assert told.verdict == "No incident in 0 rows."
+    assert told.verdict in to_html(told)
+
+
+def test_the_detector_writes_the_report(tmp_path):
+    detector = InvariantRuleDetector(min_support=0.1).fit(NORMAL)
+    table = attacked()
+    del table["note"]
+    told = detector.report(table, tmp_path / "r.html", gap=2, label="label")
+    assert told.verdict in (tmp_path / "r.html").read_text()
+    assert told.verdict in told._repr_html_()
+
+
+def test_another_time_column_can_be_named():
+    detector = InvariantRuleDetector(min_support=0.1, ignore=["time"]).fit(NORMAL)
+    table = {**attacked(), "seen": NORMAL["time"] + np.timedelta64(5, "h")}
+    del table["note"], table["label"]
+    assert "from 15:30 to 15:39" in detector.report(table, time="seen", gap=2).verdict
+    del table["seen"]
+    with pytest.raises(ParameterError) as caught:
+        detector.report(table, time="never")
+    assert str(caught.value) == "time must name a column of the table, got 'never'."
+
+
+def test_a_rule_is_applied_as_it_is_scored(scorer):
+    table = as_table(attacked())
+    counts = scorer.count_broken(table)
+    for rule in scorer.model.rules:
+        _, broken = scorer.apply(rule, table)
+        assert int(broken.sum()) == counts.get(rule, 0)
