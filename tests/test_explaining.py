@@ -108,7 +108,9 @@ def test_many_explanations_print_the_first_few(scorer):
     rows = np.flatnonzero(scorer.score(table) > 0)
     some = Explanations(scorer, table, rows)
     assert str(some).endswith("\n\n… and 10 more")
-    assert some._repr_html_().endswith("<p>… and 10 more</p>")
+    assert some._repr_html_().endswith(
+        "<p>… and 12 more rows; <code>to_frame()</code> gives all</p>"
+    )
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

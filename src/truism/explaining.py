@@ -95,7 +95,8 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def _repr_html_(self) -> str:
         when = "" if self.time is None else f" ({html.escape(self.time)})"
-        return f"<p>row {self.row}{when}, score {self.score:.4g}</p>{blames_html(self.blames)}"
+        head = f"<p><b>row {self.row:,}</b>{when}, score {self.score:.4g}</p>"
+        return head + blames_html(self.blames)
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -134,9 +135,15 @@ class Incident(msgspec.Struct, frozen=True):
         return msgspec.to_builtins(self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
+        return f"{self._head()}\n{describe(self.blames)}"
+
+    def _head(self) -> str:
         where = f"rows {self.start} to {self.end}" if self.end > self.start else f"row {self.start}"
         when = "" if self.started is None else f" ({self.started} to {self.ended})"
-        return f"{where}{when}, peak score {self.score:.4g}\n{describe(self.blames)}"
+        return f"{where}{when}, peak score {self.score:.4g}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{html.escape(self._head())}</b></p>{blames_html(self.blames)}"
 
 
 class Explanations:
@@ -199,9 +206,9 @@ class Explanations:
         return "\n\n".join([*shown, *more]) if shown else "no anomalies"
 
     def _repr_html_(self) -> str:
-        shown = "".join(each._repr_html_() for each in self[:5])
-        rest = len(self) - min(5, len(self))
-        more = f"<p>… and {rest:,} more</p>" if rest else ""
+        shown = "".join(each._repr_html_() for each in self[:3])
+        rest = len(self) - min(3, len(self))
+        more = f"<p>… and {rest:,} more rows; <code>to_frame()</code> gives all</p>" if rest else ""
         return (shown + more) or "<p>no anomalies</p>"
 
 
@@ -370,13 +377,28 @@ def describe(blames: Sequence[Blame], most: int = 3) -> str:
 
 def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
     """Give the first blames as an HTML table; everything from the data is escaped."""
+    left, number = " style='text-align:left'", " style='text-align:right;white-space:nowrap'"
     rows = "".join(
-        f"<tr><th scope='row'>{html.escape(blame.variable)}</th><td>{100 * blame.share:.0f} %</td>"
-        + "".join(f"<td>{html.escape(text)}</td>" for text in blame.reasons[0].lines())
+        f"<tr><th scope='row'{left}>{html.escape(blame.variable)}</th>"
+        f"<td{number}>{100 * blame.share:.0f} %</td>"
+        + "".join(
+            f"<td{left}>{html.escape(text)}</td>"
+            for reason in blame.reasons[:1]
+            for text in (
+                reason.expected,
+                reason.found,
+                reason.because.removeprefix("because "),
+                reason.evidence,
+            )
+        )
         + "</tr>"
         for blame in blames[:most]
     )
-    return f"<table>{rows}</table>"
+    names = ("variable", "share", "expected", "found", "because", "evidence")
+    head = "".join(f"<th scope='col'{left}>{name}</th>" for name in names)
+    rest = len(blames) - len(blames[:most])
+    more = f"<p>… and {rest:,} with a smaller share</p>" if rest else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
 def extra_columns(scorer: Scorer, table: Table) -> tuple[str, ...]:

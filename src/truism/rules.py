@@ -74,7 +74,8 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{conjunction(self.antecedent)} ⇒ {conjunction(self.consequents)}"
 
     def _repr_html_(self) -> str:
-        return f"<code>{html.escape(str(self))}</code> <small>({self.count:,} rows)</small>"
+        said = html.escape(str(self))
+        return f"<code>{said}</code> <small>({self.count:,} rows, id {self.id})</small>"
 
 
 class PredicateCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -173,14 +174,20 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def _repr_html_(self) -> str:
+        # Notebooks align cells to the right, which suits numbers only.
+        left, right = " style='text-align:left'", " style='text-align:right'"
+        shown = self.sorted_by("chance")[:10]
         rows = "".join(
-            f"<tr><td><code>{rule.id}</code></td><td>{html.escape(str(rule))}</td>"
-            f"<td style='text-align:right'>{rule.count:,}</td></tr>"
-            for rule in self.sorted_by("chance")[:20]
+            f"<tr><td{left}><code>{rule.id}</code></td><td{left}>{html.escape(str(rule))}</td>"
+            f"<td{right}>{rule.count:,}</td></tr>"
+            for rule in shown
         )
+        rest = len(self) - len(shown)
+        more = f"<p>… and {rest:,} more; <code>to_frame()</code> gives all</p>" if rest else ""
         return (
             f"<p>{len(self):,} rules from {self.n_rows:,} rows; least likely by chance first</p>"
-            f"<table><thead><tr><th>id</th><th>rule</th><th>rows</th></tr></thead>{rows}</table>"
+            f"<table><thead><tr><th{left}>id</th><th{left}>rule</th><th{right}>rows</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>{more}"
         )
 
 
