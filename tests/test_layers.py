@@ -42,6 +42,7 @@ ORDER = [
     "cli",
     "__main__",
     "estimator",
+    "plot",
     "pyod",
 ]
 # Libraries and the only modules that may import them.
@@ -52,6 +53,7 @@ FENCES = {
     "rich": {"cli", "report"},
     "bokeh": {"report"},
     "jinja2": {"report"},
+    "matplotlib": {"plot"},
     "numba": {"_tree_kernels", "_mining_kernels"},
     "sklearn": {"estimator"},
     "pandas": set(),

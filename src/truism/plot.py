@@ -1,0 +1,280 @@
+"""Pictures for notebooks and papers: figures that can be styled, and saved as PNG or SVG.
+
+They are matplotlib's, not Bokeh's as on the report page: saving a Bokeh figure as a picture needs a
+browser and a driver, matplotlib needs nothing, and a figure for a paper wants to be styled by hand.
+Matplotlib is optional (``pip install 'truism[plot]'``). Each function takes an ``ax`` or makes a
+figure, shows nothing by itself, and leaves the user's style settings alone.
+"""
+
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.checking import time_column, usual_gap
+from truism.errors import ParameterError, TruismError
+from truism.explaining import Blame, Explanation, Incident, find_incidents
+from truism.predicates import conjunction
+from truism.report.contents import Panel, Picture, Unit
+from truism.report.pictures import Painter, panels_of_rule
+from truism.report.series import Axis
+from truism.rules import Rule
+from truism.scoring import Scorer
+from truism.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from truism.estimator import InvariantRuleDetector
+
+_SERIES, _EXPECTED, _CONDITION = "#334e68", "#2f855a", "#829ab1"
+_INCIDENT, _BROKEN = "#b7791f", "#c53030"
+
+
+def scores(
+    detector: "InvariantRuleDetector",
+    data: Any,
+    *,
+    gap: int | None = None,
+    ax: "Axes | None" = None,
+) -> "Figure":
+    """Draw the score of every row, the threshold, and the incidents as numbered bands.
+
+    Parameters
+    ----------
+    detector
+        A fitted detector.
+    data
+        Rows in order of time.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident; absent, a minute
+        of them, or five if that is more.
+    ax
+        Where to draw; a new figure when absent.
+
+    """
+    scorer, table, threshold = _prepare(detector, data)
+    axis = Axis(table, scorer.model.schema.time)
+    values = scorer.score(table)
+    if gap is None:
+        gap = usual_gap(time_column(scorer.model, table))
+    if ax is None:
+        ax = _new(1, 2.6)[1][0]
+    x = _moments(axis.x, axis.unit)
+    for number, each in enumerate(
+        find_incidents(scorer, table, values, gap=gap, threshold=threshold), 1
+    ):
+        span = axis.span(each.start, each.end)
+        start, end = _moments(np.array([span.start, span.end]), axis.unit)
+        ax.axvspan(start, end, color=_INCIDENT, alpha=0.2, lw=0.8)
+        if number <= 20:
+            ax.annotate(
+                str(number), (start, 1), xycoords=("data", "axes fraction"), va="bottom", fontsize=8
+            )
+    ax.plot(x, values, color=_SERIES, lw=0.9)
+    ax.axhline(threshold, color=_BROKEN, ls="--", lw=0.9, label=f"threshold {threshold:g}")
+    ax.set_ylabel("anomaly score")
+    ax.legend(frameon=False, loc="upper left", fontsize=8)
+    return _finish(ax, axis.unit)
+
+
+def incident(
+    detector: "InvariantRuleDetector",
+    data: Any,
+    which: Incident,
+    *,
+    blame: int = 0,
+) -> "Figure":
+    """Draw an incident: the blamed variable, what was expected of it, and the condition below.
+
+    Parameters
+    ----------
+    detector
+        A fitted detector.
+    data
+        The rows in which the incident was found.
+    which
+        One of ``detector.incidents(data)``.
+    blame
+        Which of its blames, 0 being the one with the largest share.
+
+    """
+    if not 0 <= blame < len(which.blames):
+        raise ParameterError(
+            f"blame must be at least 0 and below {len(which.blames)}, got {blame!r}."
+        )
+    scorer, table, _ = _prepare(detector, data)
+    axis = Axis(table, scorer.model.schema.time)
+    drawn = Painter(scorer, table, axis).paint(which, which.blames[blame])
+    reason = which.blames[blame].reasons[0]
+    return _panels(drawn, axis.unit, f"expected {reason.expected}, found {reason.found}")
+
+
+def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Figure":
+    """Draw a rule as small multiples: its variables, the rows that establish it and that break it.
+
+    Parameters
+    ----------
+    detector
+        A fitted detector.
+    data
+        Rows: training rows to see what establishes the rule, others to see what breaks it.
+    which
+        A rule of ``detector.rules_``, or its id.
+
+    """
+    chosen = detector.rules_.find(which) if isinstance(which, str) else which
+    scorer, table, _ = _prepare(detector, data)
+    axis = Axis(table, scorer.model.schema.time)
+    panels = panels_of_rule(scorer, table, axis, chosen)
+    holds, broken = scorer.apply(chosen, table)
+    figure, axes = _new(len(panels), 1.5)
+    x = _moments(axis.x, axis.unit)
+    for ax, panel in zip(axes, panels, strict=True):
+        y = _values(panel)
+        moments = _moments(np.array(panel.line.x), axis.unit)
+        ax.plot(moments, y, color=_CONDITION, lw=0.6, drawstyle=_style(panel))
+        _draw_band(ax, panel, axis.unit, _EXPECTED if panel.says in _then(chosen) else _CONDITION)
+        _name(ax, panel)
+        low, high = ax.get_ylim()
+        for mask, colour, level in ((holds & ~broken, _EXPECTED, 0.0), (broken, _BROKEN, 0.04)):
+            rows = np.flatnonzero(mask)
+            ax.plot(
+                x[rows], np.full(len(rows), low + level * (high - low)), "|", color=colour, ms=4
+            )
+        ax.set_ylim(low, high)
+    n_held, n_broken = int((holds & ~broken).sum()), int(broken.sum())
+    axes[0].set_title(
+        f"{fill(str(chosen), 110)}\n{n_held:,} rows establish it (green), {n_broken:,} break it (red)",
+        fontsize=9, loc="left", parse_math=False,
+    )  # fmt: skip
+    _finish(axes[-1], axis.unit)
+    return figure
+
+
+def blame(
+    explained: Explanation | Incident | Sequence[Blame], *, most: int = 10, ax: "Axes | None" = None
+) -> "Figure":
+    """Draw whom to blame as bars, each with what was expected and found.
+
+    Parameters
+    ----------
+    explained
+        An incident, an explanation of one row, or blames.
+    most
+        How many variables to show.
+    ax
+        Where to draw; a new figure when absent.
+
+    """
+    blames = explained.blames if isinstance(explained, Explanation | Incident) else explained
+    shown = list(blames)[:most][::-1]
+    if ax is None:
+        ax = _new(1, 0.6 + 0.36 * len(shown))[1][0]
+    bars = ax.barh(range(len(shown)), [100 * each.share for each in shown], color=_INCIDENT)
+    ax.set_yticks(range(len(shown)), [each.variable for each in shown], parse_math=False)
+    for bar, each in zip(bars, shown, strict=True):
+        said = each.reasons[0] if each.reasons else None
+        text = f"{100 * each.share:.0f} %"
+        if said is not None:
+            text += f"  expected {said.expected}, found {said.found}"
+        ax.annotate(
+            text, (bar.get_width(), bar.get_y() + bar.get_height() / 2), xytext=(4, 0),
+            textcoords="offset points", va="center", fontsize=8, parse_math=False,
+        )  # fmt: skip
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("share of the score, %")
+    return _finish(ax, "row", label=False)
+
+
+def _prepare(detector: "InvariantRuleDetector", data: Any) -> tuple[Scorer, Table, float]:
+    return detector._scorer, detector._table(data), detector._current().threshold
+
+
+def _panels(drawn: Picture, unit: Unit, title: str) -> "Figure":
+    figure, axes = _new(len(drawn.panels), 1.5, first=2.4)
+    for position, (ax, panel) in enumerate(zip(axes, drawn.panels, strict=True)):
+        x = _moments(np.array(panel.line.x), unit)
+        ax.plot(x, _values(panel), color=_SERIES, lw=1.1, drawstyle=_style(panel))
+        _draw_band(ax, panel, unit, _EXPECTED if position == 0 else _CONDITION)
+        if panel.broken.x:
+            at = _moments(np.array(panel.broken.x), unit)
+            ax.plot(at, np.array(panel.broken.y, np.float64), "x", color=_BROKEN, ms=4)
+        start, end = _moments(np.array([drawn.incident.start, drawn.incident.end]), unit)
+        ax.axvspan(start, end, facecolor=_INCIDENT, edgecolor=_INCIDENT, alpha=0.12, ls=":")
+        _name(ax, panel)
+    axes[0].set_title(title, fontsize=10, loc="left", parse_math=False)
+    _finish(axes[-1], unit)
+    return figure
+
+
+def _draw_band(ax: "Axes", panel: Panel, unit: Unit, colour: str) -> None:
+    if panel.band is None:
+        return
+    low, high = ax.get_ylim()
+    if panel.states:
+        levels = [(state - 0.4, state + 0.4) for state in panel.band.states]
+    else:
+        bottom = low if panel.band.low is None else panel.band.low
+        levels = [(bottom, high if panel.band.high is None else panel.band.high)]
+    for span in panel.band.spans:
+        x = _moments(np.array([span.start, span.end]), unit)
+        for bottom, top in levels:
+            ax.fill_between(x, bottom, top, color=colour, alpha=0.2, lw=0)
+    known = [bound for level in levels for bound in level]
+    ax.set_ylim(min(low, *known), max(high, *known))
+
+
+def _name(ax: "Axes", panel: Panel) -> None:
+    ax.set_ylabel(panel.variable, rotation=0, ha="right", va="center", fontsize=9, parse_math=False)
+    if panel.states:
+        ax.set_yticks(range(len(panel.states)), panel.states, fontsize=8, parse_math=False)
+        ax.set_ylim(-0.6, len(panel.states) - 0.4)
+
+
+def _style(panel: Panel) -> str:
+    return "steps-post" if panel.states else "default"
+
+
+def _then(chosen: Rule) -> set[str]:
+    return {str(each) for each in chosen.consequents} | {conjunction(chosen.consequents)}
+
+
+def _values(panel: Panel) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in panel.line.y], np.float64)
+
+
+def _moments(x: NDArray[np.float64], unit: Unit) -> NDArray[Any]:
+    return x if unit == "row" else np.round(x * 1e3).astype("datetime64[us]")
+
+
+def _new(n_panels: int, height: float, first: float | None = None) -> tuple["Figure", list["Axes"]]:
+    """Make a figure without pyplot, which would keep it alive and may want a screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise TruismError(
+            "Plots need matplotlib, which is not installed.", "pip install 'truism[plot]'."
+        ) from None
+    heights = [first or height] + [height] * (n_panels - 1)
+    figure = Figure(figsize=(9, sum(heights) + 0.5), layout="constrained")
+    axes = figure.subplots(n_panels, 1, sharex=True, squeeze=False, height_ratios=heights)
+    return figure, list(axes[:, 0])
+
+
+def _finish(ax: "Axes", unit: Unit, *, label: bool = True) -> "Figure":
+    figure = ax.figure.figure
+    for each in figure.axes:
+        each.spines[["top", "right"]].set_visible(False)
+    if unit == "time":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator()
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    elif label:
+        ax.set_xlabel("row")
+    return figure
