@@ -231,6 +231,26 @@ def test_check_writes_every_rows_score_and_blames(place, name):
     assert column_of["expected_1"].cell(101) is not None
 
 
+def test_check_writes_a_report_in_the_form_its_name_asks_for(place):
+    lines = Path("today.csv").read_text().splitlines()
+    marks = ["attack", *("1" if i in (101, 102, 103, 252) else "0" for i in range(400))]
+    labelled = "\n".join(f"{line},{mark}" for line, mark in zip(lines, marks, strict=True))
+    Path("labelled.csv").write_text(labelled + "\n")
+    verdicts = []
+    for name in ("r.html", "r.json", "r.txt"):
+        out, err, code = run(
+            *("check", "labelled.csv", "-m", "m.truism.json", "--report", name, "--label", "attack")
+        )
+        assert (err, code) == ("", 1)
+        verdicts.append(out.splitlines()[-1])
+    assert len(set(verdicts)) == 1
+    told = json.loads(Path("r.json").read_text())
+    assert told["verdict"] in Path("r.html").read_text()
+    assert told["verdict"] in Path("r.txt").read_text()
+    assert "labelled.csv" in Path("r.html").read_text()
+    assert told["detection"]["n_labelled"] == 4
+
+
 def test_check_says_which_columns_it_ignores(place):
     Path("more.csv").write_text(table().replace("\n", ",1\n").replace("level,1", "level,extra"))
     out, err, code = run("check", "more.csv", "-m", "m.truism.json")
@@ -369,7 +389,7 @@ def test_demo_tells_a_story_and_leaves_its_files(place, monkeypatch):
         assert run(*command.split())[2] in (0, 1)
     assert sorted(path.name for path in Path("d").iterdir()) == [
         *("attacked.csv", "attacks.json", "normal-1.csv", "normal-2.csv", "normal-3.csv"),
-        *("normal-4.csv", "plant.truism.json", "quiet.csv"),
+        *("normal-4.csv", "plant.truism.json", "quiet.csv", "report.html"),
     ]
 
 
@@ -463,6 +483,22 @@ FAILURES = [
         ["check", "today.csv", "-m", "m.truism.json", "--scores", "s.xlsx"],
         "Error: 's.xlsx' must end in .csv, .csv.gz, .parquet, .feather or .arrow.\n"
         "Hint: the ending says how the table is written.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "m.truism.json", "--report", "r.pdf"],
+        "Error: The report's name must end in .html, .json or .txt, got 'r.pdf'.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "m.truism.json", "--report", "today.csv"],
+        "Error: The report's name must end in .html, .json or .txt, got 'today.csv'.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "m.truism.json", "--label", "pump"],
+        "Error: --label must be given with --report, which shows how well it worked.\n",
+    ),
+    (
+        ["check", "today.csv", "-m", "m.truism.json", "--report", "r.html", "--label", "pum"],
+        "Error: --label must name a column of the table, got 'pum'.\nHint: did you mean 'pump'?\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--scores", "today.csv"],

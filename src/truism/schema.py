@@ -275,7 +275,7 @@ def _check_overrides(
             if name not in table.names:
                 raise ParameterError(
                     f"{option} must name columns of the table, got {name!r}.",
-                    _did_you_mean(name, table.names),
+                    did_you_mean(name, table.names),
                 )
     both = [name for name in categorical if name in continuous]
     if both:
@@ -300,7 +300,8 @@ _nouns = {
 }
 
 
-def _did_you_mean(name: Any, names: Iterable[str]) -> str | None:
+def did_you_mean(name: Any, names: Iterable[str]) -> str | None:
+    """Guess which name was meant, as a hint."""
     if not isinstance(name, str):
         return None
     close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
@@ -309,7 +310,7 @@ def _did_you_mean(name: Any, names: Iterable[str]) -> str | None:
 
 def _missing_column(name: str, schema: Schema, table: Table) -> SchemaError:
     hint = f"the model was learned with {len(schema.variables)} variables"
-    guess = _did_you_mean(name, [other for other in table.names if other not in schema.names])
+    guess = did_you_mean(name, [other for other in table.names if other not in schema.names])
     return SchemaError(
         f"Column {name!r} is missing from the table to score.",
         f"{hint}; {guess}" if guess else f"{hint}.",

@@ -40,6 +40,7 @@ _OPTION_OF = {
     "continuous": "--continuous",
     "ignore": "--ignore",
     "time": "--time",
+    "label": "--label",
     "delimiter": "--delimiter",
     "decimal": "--decimal",
     "encoding": "--encoding",

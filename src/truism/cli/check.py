@@ -1,5 +1,7 @@
 """``truism check``: which rows are anomalies, grouped into incidents and explained."""
 
+import datetime
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -25,7 +27,10 @@ from truism.errors import ParameterError, shorten
 from truism.explaining import Incident
 from truism.modelfiles import load_model
 from truism.predicates import format_number
+from truism.report.output import check_ending, write_report
+from truism.report.summarising import summarise
 from truism.report.text import count, percent, show_findings, verdict
+from truism.table import Table
 from truism.tablefiles import Layout, read_table, write_table
 
 N_SHOWN = 10
@@ -43,6 +48,7 @@ _CSV_NAMES = (
 Examples:
   truism check today.csv -m plant.truism.json
   truism check today.csv -m plant.truism.json --format json | jq .incidents[0]
+  truism check today.csv -m plant.truism.json --report today.html
   truism check today.csv -m plant.truism.json --scores scores.parquet
   truism check today.csv -m plant.truism.json \\
       --max-false-positive-rate 0.001 --calibrate lastweek.csv
@@ -85,6 +91,15 @@ Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input or usage.""",
     metavar="FILE",
     help="Write every row's score and blames, as .csv or .parquet.",
 )
+@click.option(
+    "--report",
+    "report_place",
+    metavar="FILE",
+    help="Write a page to look at, send and print, as .html (or .json, .txt).",
+)
+@click.option(
+    "--label", metavar="COL", help="A column that says which rows are anomalies, for the report."
+)
 @format_option
 @jobs_option
 @layout_options
@@ -100,6 +115,8 @@ def check(
     gap: int | None,
     top: int | None,
     scores_place: str | None,
+    report_place: str | None,
+    label: str | None,
     form: Format,
     jobs: int,
     **options: Any,
@@ -114,6 +131,11 @@ def check(
     if scores_place is not None:
         check_suffix(scores_place)
         check_output(scores_place, (*data, *calibration, place))
+    if label is not None and report_place is None:
+        raise ParameterError("--label must be given with --report, which shows how well it worked.")
+    if report_place is not None:
+        check_ending(report_place)
+        check_output(report_place, (*data, *calibration, place))
     checker = Checker(load_model(place), jobs)
     with screen.stages() as progress:
         if max_false_positive_rate is not None:
@@ -132,10 +154,38 @@ def check(
 
             columns = checker.tabulate(table, scores, findings.threshold, advance)
             write_table(columns, scores_place)
-    if findings.extra:
-        screen.note(f"columns that the model does not know are ignored: {shorten(findings.extra)}.")
+        if report_place is not None:
+            progress("writing report", 0, 0)
+            write_page(report_place, checker, table, scores, findings, data, label)
+    extra = [name for name in findings.extra if name != label]
+    if extra:
+        screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
     report(screen, findings, form, top)
     return 1 if findings.n_anomalous else 0
+
+
+def write_page(
+    place: str,
+    checker: Checker,
+    table: Table,
+    scores: NDArray[np.float64],
+    findings: Findings,
+    sources: Sequence[str],
+    label: str | None = None,
+) -> None:
+    """Write the report of findings."""
+    summary = summarise(
+        checker.scorer,
+        table,
+        scores=scores,
+        incidents=findings.incidents,
+        gap=findings.gap,
+        threshold=findings.threshold,
+        source=", ".join(sources),
+        label=label,
+        created=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+    )
+    write_report(place, summary)
 
 
 def _check_threshold(

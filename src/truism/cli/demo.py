@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from truism.checking import Checker, Findings, calibrate
+from truism.cli.check import write_page
 from truism.cli.learn import announce_compiling, learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
@@ -76,6 +77,11 @@ class Files(msgspec.Struct, frozen=True):
     def model(self) -> Path:
         """What was learned."""
         return self.folder / "plant.truism.json"
+
+    @property
+    def report(self) -> Path:
+        """What happened, as a page."""
+        return self.folder / "report.html"
 
 
 @click.command(
@@ -158,7 +164,10 @@ def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
     model = model.with_threshold(threshold)
     save_model(model, files.model)
     attacked = read(files.attacked)
-    return model, checker.find(attacked, checker.score(attacked), threshold=threshold)
+    scores = checker.score(attacked)
+    findings = checker.find(attacked, scores, threshold=threshold)
+    write_page(str(files.report), checker, attacked, scores, findings, [files.attacked.name])
+    return model, findings
 
 
 def involved(incident: Incident, attacks: Sequence[Attack]) -> list[Attack]:
@@ -288,6 +297,7 @@ def _next_steps(files: Files, findings: Findings) -> list[RenderableType]:
     row = findings.incidents[0].peak if findings.incidents else 0
     truism = _program()
     steps = [
+        ("the same to look at: open this page in a browser", str(files.report)),
         ("everything it found", f"{truism} check {attacked} -m {model} --top 0"),
         ("one row in full", f"{truism} explain {attacked} -m {model} --row {row}"),
         ("what it knows of a pump", f"{truism} rules {model} --about P101"),

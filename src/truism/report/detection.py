@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError
 from truism.report.contents import Detection, Segment
 from truism.report.series import Axis, runs
+from truism.schema import did_you_mean
 from truism.table import Table
 
 MAX_FALSE_POSITIVE_RATE = 0.1
@@ -83,7 +84,10 @@ def _segment(start: int, end: int, reported: NDArray[np.bool_], axis: Axis) -> S
 def _labels(table: Table, label: str) -> NDArray[np.bool_]:
     column = table.column_of().get(label)
     if column is None:
-        raise ParameterError(f"label must name a column of the table, got {label!r}.")
+        raise ParameterError(
+            f"label must name a column of the table, got {label!r}.",
+            did_you_mean(label, table.names),
+        )
     if column.kind not in ("number", "boolean"):
         raise ParameterError(
             f"label must name a column of numbers or booleans, got {label!r}.",
