@@ -122,7 +122,13 @@ def test_a_file_holds_all_that_later_work_needs_without_the_table():
 def test_the_json_schema_describes_the_file():
     schema = json_schema()
     described = schema["$defs"]["ModelFile"]
-    assert set(described["required"]) == set(json.loads(CONTENT))
+    assert set(described["properties"]) == set(json.loads(CONTENT))
+    assert set(described["required"]) == set(json.loads(CONTENT)) - {"threshold_meaning"}
+
+
+def test_the_meaning_of_a_threshold_is_kept():
+    model = decode_model(CONTENT).with_threshold(2.5, "at most 1 % of June's rows score above it")
+    assert decode_model(encode_model(model)).threshold_meaning == model.threshold_meaning
 
 
 def test_files_of_every_format_version_so_far_stay_readable():

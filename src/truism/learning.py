@@ -177,6 +177,7 @@ def mine_model(
         RuleSet(tuple(sorted(rules, key=rule_order)), table.n_rows, counted),
         settings,
         provenance,
+        threshold_meaning="0: any broken rule",
     )
 
 

@@ -201,6 +201,8 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         Rules switched off.
     derived
         Variables whose change since the previous row, ``ΔX``, is a variable too.
+    threshold_meaning
+        Why the threshold is what it is, in words.
 
     """
 
@@ -211,6 +213,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     threshold: float = 0.0
     disabled: tuple[Disabled, ...] = ()
     derived: tuple[str, ...] = ()
+    threshold_meaning: str = ""
 
     @cached_property
     def active_rules(self) -> tuple[Rule, ...]:
@@ -253,9 +256,11 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     def _disabled_without(self, rule_id: str) -> Sequence[Disabled]:
         return [each for each in self.disabled if each.rule_id != rule_id]
 
-    def with_threshold(self, threshold: float) -> "Model":
+    def with_threshold(self, threshold: float, meaning: str = "set by hand") -> "Model":
         """Report other rows: those that score above another threshold."""
         number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
         if not number or not 0 <= threshold < math.inf:
             raise _out_of_range("threshold", "a finite number of at least 0", threshold)
-        return msgspec.structs.replace(self, threshold=float(threshold))
+        if threshold == self.threshold:
+            return self
+        return msgspec.structs.replace(self, threshold=float(threshold), threshold_meaning=meaning)

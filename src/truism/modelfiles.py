@@ -58,7 +58,7 @@ class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_false: Count | None = None
 
 
-class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a model file holds, in the order in which it is written.
 
     Parameters
@@ -85,6 +85,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Training rows.
     rules
         Every rule, in canonical order.
+    threshold_meaning
+        Why the threshold is what it is, in words.
 
     """
 
@@ -102,6 +104,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_rows: Annotated[int, Meta(ge=1)]
     predicates: tuple[FilePredicate, ...]
     rules: tuple[FileRule, ...]
+    threshold_meaning: str = ""
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -237,6 +240,7 @@ def _to_file(model: Model) -> ModelFile:
             )
             for rule in model.rules
         ),
+        threshold_meaning=model.threshold_meaning,
     )
 
 
@@ -245,6 +249,8 @@ def _layout(file: ModelFile) -> bytes:
     lines = []
     for name in file.__struct_fields__:
         value = getattr(file, name)
+        if name == "threshold_meaning" and not value:
+            continue
         if isinstance(value, tuple) and value:
             items = ",\n".join(f"    {msgspec.json.encode(each).decode()}" for each in value)
             text = f"[\n{items}\n  ]"
@@ -301,6 +307,7 @@ def _from_file(file: ModelFile) -> Model:
         file.threshold,
         file.disabled,
         file.derived,
+        file.threshold_meaning,
     )
 
 

@@ -161,7 +161,8 @@ def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
         return checker.prepare(read_table([str(path)]))
 
     threshold = calibrate(checker.score(read(files.quiet)), MAX_RATE).threshold
-    model = model.with_threshold(threshold)
+    meaning = f"at most {percent(MAX_RATE)} of the rows of {files.quiet.name} score above it"
+    model = model.with_threshold(threshold, meaning)
     save_model(model, files.model)
     attacked = read(files.attacked)
     scores = checker.score(attacked)
