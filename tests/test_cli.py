@@ -450,8 +450,8 @@ FAILURES = [
     ),
     (
         ["check", "today.csv", "-m", "normal.csv"],
-        "Error: The model file is damaged: JSON is malformed: invalid character (byte 4). "
-        "(normal.csv)\n",
+        "Error: This is not a truism model file. (normal.csv)\n"
+        "Hint: write one with truism learn or detector.save.\n",
     ),
     (
         ["check", "today.csv", "-m", "no.json"],

@@ -260,3 +260,14 @@ def test_a_value_just_outside_a_rounded_bound_is_shown_with_all_digits():
     reason = explain_rows(scorer, as_table({"X": [found]}), [0])[0].blames[0].reasons[0]
     assert reason.expected.endswith(f"≤ X ≤ {bound!r}")
     assert reason.found == repr(float(found))
+
+
+def test_a_row_far_out_of_range_does_not_hide_what_broke_in_others():
+    level = np.linspace(0.0, 1.0, 100).tolist()
+    scorer = Scorer(learn(as_table({"level": level, "pump": ["on", "off"] * 50}), min_support=0.1))
+    table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
+    incident = find_incidents(scorer, table, scorer.score(table))[0]
+    assert [(blame.variable, blame.share) for blame in incident.blames] == [
+        ("level", 0.5),
+        ("pump", 0.5),
+    ]

@@ -276,12 +276,13 @@ def test_a_damaged_file_is_refused_and_the_message_says_where(change, problem):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "The model file is damaged: Input data was truncated."),
-        (
-            b"{}",
-            "This is not a truism model file.\nHint: write one with truism learn or detector.save.",
+        *(
+            (
+                content,
+                "This is not a truism model file.\nHint: write one with truism learn or detector.save.",
+            )
+            for content in (b"", b"{}", b"[1]", b"time,pump\n")
         ),
-        (b"[1]", "The model file is damaged: Expected `object`, got `array`."),
         (
             b'{"format": "truism-model", "format_version": 2}',
             "The model file has format version 2, this truism reads 1.\n"
@@ -315,7 +316,9 @@ def test_what_is_no_model_file_is_refused(content, message):
     ids=["arrays", "objects", "skipped", "typed", "in a model"],
 )
 def test_deep_nesting_is_refused(content):
-    with pytest.raises(ModelFileError, match=r"^The model file is damaged: "):
+    with pytest.raises(
+        ModelFileError, match=r"^(The model file is damaged: |This is not a truism)"
+    ):
         decode_model(content)
 
 
@@ -346,7 +349,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(ModelFileError) as caught:
         load_model(tmp_path / "empty")
     assert str(caught.value) == (
-        f"The model file is damaged: Input data was truncated. ({tmp_path / 'empty'})"
+        f"This is not a truism model file. ({tmp_path / 'empty'})\n"
+        "Hint: write one with truism learn or detector.save."
     )
 
 

@@ -51,7 +51,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     support_ratio
         γ: a rule holds in more than this part of the rows of its rarest predicate.
     max_predicates
-        The longest rule.
+        The longest rule, counting one consequent; rules with the same antecedent are shown as one.
     cutoffs
         Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
     scoring

@@ -19,7 +19,6 @@ from truism.schema import align
 from truism.scoring import Scorer, Violation
 from truism.table import Column, Table, to_frame
 
-MIN_SHARE = 0.01  # blames below it are left out of incidents, except the first
 _CHUNK = 256
 
 
@@ -115,8 +114,8 @@ class Incident(msgspec.Struct, frozen=True):
     started, ended, peaked
         The times of these rows, where the table has them.
     blames
-        Merged over the incident: shares of its total score; the reasons are those of the row in
-        which the variable is worst.
+        Merged over the incident: a share is the mean of the shares in its anomalous rows; the
+        reasons are those of the row in which the variable is worst.
 
     """
 
@@ -310,10 +309,10 @@ def _incident(
     scorer: Scorer, table: Table, scores: NDArray[np.float64], rows: NDArray[np.int64]
 ) -> Incident:
     parts = scorer.attribute(table.take(rows))
+    # Every anomalous row counts alike: one row far out of range must not hide what broke in others.
+    shares = (parts / parts.sum(axis=1, keepdims=True)).mean(axis=0)
     totals = parts.sum(axis=0)
-    shares = totals / totals.sum()
-    worst = [i for i in np.argsort(-totals, kind="stable").tolist() if shares[i] > 0]
-    worst = worst[:1] + [i for i in worst[1:] if shares[i] >= MIN_SHARE]
+    worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > 0]
     peaks = {i: int(rows[parts[:, i].argmax()]) for i in worst}
     distinct_rows = sorted(set(peaks.values()))
     violations_at = dict(

@@ -265,15 +265,21 @@ def _digest(file: ModelFile) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
+def _not_a_model() -> ModelFileError:
+    return ModelFileError(
+        "This is not a truism model file.", "write one with truism learn or detector.save."
+    )
+
+
 def _check_header(content: bytes) -> None:
     try:
         header = msgspec.json.decode(content, type=_Header)
     except (msgspec.MsgspecError, RecursionError, ValueError) as problem:
+        if not content.lstrip().startswith(b"{"):
+            raise _not_a_model() from None
         raise ModelFileError(f"The model file is damaged: {str(problem).rstrip('.')}.") from None
     if header.format != "truism-model":
-        raise ModelFileError(
-            "This is not a truism model file.", "write one with truism learn or detector.save."
-        )
+        raise _not_a_model()
     if header.format_version != FORMAT_VERSION:
         raise ModelFileError(
             f"The model file has format version {header.format_version}, this truism reads "

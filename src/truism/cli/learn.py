@@ -68,7 +68,7 @@ Examples:
     type=int,
     default=Settings().max_predicates,
     show_default=True,
-    help="The longest rule.",
+    help="The longest rule, with one consequence; those with the same condition are shown as one.",
 )
 @click.option(
     "--cutoffs",

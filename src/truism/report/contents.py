@@ -293,8 +293,8 @@ class Summary(msgspec.Struct, frozen=True):
         The worst incidents, and how many there are.
     weaker
         Where the others are; neighbours are one where there are very many.
-    rules, n_rules
-        The rules that are listed, and how many there are.
+    rules, n_rules, n_active
+        The rules that are listed, how many there are, and how many of them were checked.
     variables
         Every variable.
     model, data
@@ -323,6 +323,7 @@ class Summary(msgspec.Struct, frozen=True):
     weaker: tuple[Span, ...]
     rules: tuple[RuleLine, ...]
     n_rules: int
+    n_active: int
     variables: tuple[VariableLine, ...]
     model: tuple[Fact, ...]
     data: tuple[Fact, ...]

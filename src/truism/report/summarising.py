@@ -118,6 +118,7 @@ def summarise(
         _weaker(axis, incidents[MAX_CARDS:]),
         _rules(scorer, table, cards),
         len(model.rules),
+        len(model.active_rules),
         _variables(scorer, table, scores > threshold),
         _model_facts(model),
         _data_facts(axis, table, scores, threshold, gap, source, extra),
