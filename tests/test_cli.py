@@ -208,7 +208,7 @@ def test_check_for_programs(place):
     header, first, *_ = out.splitlines()
     assert header == (
         "incident,start,end,n_rows,peak,score,started,ended,peaked,seconds,"
-        "variable,share,expected,found,because,evidence,rule"
+        "variable,share,expected,found,because,evidence,rule,row"
     )
     assert first.startswith("1,101,103,3,")
 
@@ -241,7 +241,7 @@ def test_check_writes_a_report_in_the_form_its_name_asks_for(place):
         out, err, code = run(
             *("check", "labelled.csv", "-m", "m.truism.json", "--report", name, "--label", "attack")
         )
-        assert (err, code) == ("", 1)
+        assert (err, code) == (f"Note: the report is in {name}.\n", 1)
         verdicts.append(out.splitlines()[-1])
     assert len(set(verdicts)) == 1
     told = json.loads(Path("r.json").read_text())

@@ -74,6 +74,7 @@ def test_the_parts_are_the_same_as_data(scorer):
         "evidence": "50 of 100 training rows, no exception",
         "rule": "",
         "penalty": 0,
+        "row": None,
     }
     assert scorer.model.rules.find(reason["rule"])
 
@@ -271,3 +272,12 @@ def test_a_row_far_out_of_range_does_not_hide_what_broke_in_others():
         ("level", 0.5),
         ("pump", 0.5),
     ]
+
+
+def test_a_reason_that_is_not_about_the_peak_says_its_row():
+    level = np.linspace(0.0, 1.0, 100).tolist()
+    scorer = Scorer(learn(as_table({"level": level, "pump": ["on", "off"] * 50}), min_support=0.1))
+    table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
+    incident = find_incidents(scorer, table, scorer.score(table))[0]
+    assert (incident.peak, [blame.reasons[0].row for blame in incident.blames]) == (0, [None, 1])
+    assert "expected pump in {off, on}, found never in row 1" in str(incident)

@@ -39,6 +39,9 @@ class Reason(msgspec.Struct, frozen=True):
         The id of the rule that was broken.
     penalty
         What it adds to the score.
+    row
+        The row it is about, where that is not the row that is being explained: a variable of an
+        incident that is not wrong in its peak.
 
     """
 
@@ -48,10 +51,17 @@ class Reason(msgspec.Struct, frozen=True):
     evidence: str
     rule: str
     penalty: float
+    row: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it was found, to be read after what was found."""
+        return "" if self.row is None else f" in row {self.row}"
 
     def lines(self) -> tuple[str, str, str]:
         """Give the three lines that every screen shows."""
-        return f"expected {self.expected}, found {self.found}", self.because, f"({self.evidence})"
+        first = f"expected {self.expected}, found {self.found}{self.place}"
+        return first, self.because, f"({self.evidence})"
 
 
 class Blame(msgspec.Struct, frozen=True):
@@ -115,7 +125,8 @@ class Incident(msgspec.Struct, frozen=True):
         The times of these rows, where the table has them.
     blames
         Merged over the incident: a share is the mean of the shares in its anomalous rows; the
-        reasons are those of the row in which the variable is worst.
+        reasons are those of the peak, or, where the variable is not wrong there, of the row in
+        which it is worst.
 
     """
 
@@ -250,19 +261,23 @@ def explain_rows(
     ):
         worst = np.argsort(-parts, kind="stable")
         blames = tuple(
-            _blame(names[i], float(parts[i]), score, violations, scorer.n_training)
+            Blame(
+                names[i],
+                float(parts[i]) / score,
+                float(parts[i]),
+                _reasons(names[i], violations, scorer.n_training),
+            )
             for i in worst[: np.count_nonzero(parts)]
         )
         explanations.append(Explanation(row, time_of(row), score, blames))
     return explanations
 
 
-def _blame(
-    name: str, penalty: float, total: float, violations: Sequence[Violation], n_training: int
-) -> Blame:
+def _reasons(name: str, violations: Sequence[Violation], n_training: int) -> tuple[Reason, ...]:
+    """Say what a variable breaks, worst first."""
     own = [each for each in violations if name in variables(each.failed)]
     own.sort(key=lambda each: (-each.penalty, len(each.rule.antecedent)))
-    return Blame(name, penalty / total, penalty, tuple(say(each, n_training) for each in own))
+    return tuple(say(each, n_training) for each in own)
 
 
 def find_incidents(
@@ -313,22 +328,21 @@ def _incident(
     shares = (parts / parts.sum(axis=1, keepdims=True)).mean(axis=0)
     totals = parts.sum(axis=0)
     worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > 0]
-    peaks = {i: int(rows[parts[:, i].argmax()]) for i in worst}
-    distinct_rows = sorted(set(peaks.values()))
-    violations_at = dict(
-        zip(
-            distinct_rows,
-            scorer.violations(table.take(np.array(distinct_rows, np.int64))),
-            strict=True,
-        )
-    )
+    start, end = int(rows[0]), int(rows[-1])
+    at_peak = int(scores[rows].argmax())
+    peak = int(rows[at_peak])
+    telling = {i: peak if parts[at_peak, i] > 0 else int(rows[parts[:, i].argmax()]) for i in worst}
+    distinct_rows = np.array(sorted(set(telling.values())), np.int64)
+    violations = scorer.violations(table.take(distinct_rows))
+    violations_at = dict(zip(distinct_rows.tolist(), violations, strict=True))
     names = scorer.model.schema.names
     blames = []
     for i in worst:
-        blame = _blame(names[i], 1.0, 1.0, violations_at[peaks[i]], scorer.n_training)
-        blames.append(Blame(names[i], float(shares[i]), float(totals[i]), blame.reasons))
-    start, end = int(rows[0]), int(rows[-1])
-    peak = int(rows[scores[rows].argmax()])
+        row = telling[i]
+        reasons = _reasons(names[i], violations_at[row], scorer.n_training)
+        if row != peak:
+            reasons = tuple(msgspec.structs.replace(each, row=row) for each in reasons)
+        blames.append(Blame(names[i], float(shares[i]), float(totals[i]), reasons))
     time_of = _clock(scorer, table)
     return Incident(
         start,

@@ -110,7 +110,9 @@ def incident(
     axis = Axis(table, scorer.model.schema.time)
     drawn = Painter(scorer, table, axis).paint(which, which.blames[blame])
     reason = which.blames[blame].reasons[0]
-    return _panels(drawn, axis.unit, f"expected {reason.expected}, found {reason.found}")
+    return _panels(
+        drawn, axis.unit, f"expected {reason.expected}, found {reason.found}{reason.place}"
+    )
 
 
 def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Figure":
@@ -180,7 +182,7 @@ def blame(
         said = each.reasons[0] if each.reasons else None
         text = f"{100 * each.share:.0f} %"
         if said is not None:
-            text += f"  expected {said.expected}, found {said.found}"
+            text += f"  expected {said.expected}, found {said.found}{said.place}"
         ax.annotate(
             text, (bar.get_width(), bar.get_y() + bar.get_height() / 2), xytext=(4, 0),
             textcoords="offset points", va="center", fontsize=8, parse_math=False,

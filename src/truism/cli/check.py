@@ -38,7 +38,7 @@ N_REASONS = 3
 _CSV_NAMES = (
     *("incident", "start", "end", "n_rows", "peak", "score"),
     *("started", "ended", "peaked", "seconds"),
-    *("variable", "share", "expected", "found", "because", "evidence", "rule"),
+    *("variable", "share", "expected", "found", "because", "evidence", "rule", "row"),
 )
 
 
@@ -157,6 +157,8 @@ def check(
         if report_place is not None:
             progress("writing report", 0, 0)
             write_page(report_place, checker, table, scores, findings, data, label)
+    if report_place is not None:
+        screen.note(f"the report is in {report_place}.")
     extra = [name for name in findings.extra if name != label]
     if extra:
         screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")

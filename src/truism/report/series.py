@@ -57,11 +57,11 @@ class Axis:
         return f"{begun} to {ended}"
 
     def lasted(self, start: int, end: int) -> str:
-        """Say how long rows from start to end last."""
-        if self._times is None:
+        """Say how long it is from start to end, as the command line does."""
+        if self._times is None or start == end:
             n_rows = end - start + 1
             return f"{n_rows:,} row" if n_rows == 1 else f"{n_rows:,} rows"
-        return in_words((self.x[end] - self.x[start] + self.step) / 1e3)
+        return in_words((self.x[end] - self.x[start]) / 1e3)
 
     def _moment(self, row: int) -> datetime.datetime:
         assert self._times is not None

@@ -234,6 +234,7 @@ def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
         visible(reason.expected),
         ", found ",
         (visible(reason.found), BAD),
+        reason.place,
         f"\n{visible(because)}",
         (f"\n{evidence}", FAINT),
     )
