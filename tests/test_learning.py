@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import oracle
@@ -50,6 +50,8 @@ def test_repeating_all_rows_scales_only_counts(data, min_support, ratio, times):
     once = learn(as_table(data), min_support=min_support, support_ratio=ratio)
     repeated = {name: column * times for name, column in data.items()}
     often = learn(as_table(repeated), min_support=min_support, support_ratio=ratio)
+    # What only identifies rows no longer does so when every row is there twice.
+    assume(once.schema.names == often.schema.names)
     scaled = [msgspec.structs.replace(rule, count=rule.count * times) for rule in once.rules]
     assert list(often.rules) == scaled
 
