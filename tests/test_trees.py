@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -204,7 +205,7 @@ def test_many_values_are_binned_at_order_statistics():
     data = {"x": random.normal(size=5000), "u": ["a", "b"] * 2500}
     table = as_table(data)
     schema = infer(table)
-    for min_support, most in ((Fraction(1, 10), 255), (exact(0.005), 800)):
+    for min_support, most in ((Fraction(1, 10), 255), (exact(0.005), 400)):
         binned = bin_columns(schema, table.columns, min_support, 1)
         (bins,) = binned.bins
         assert 250 <= len(bins.above) + 1 <= most
@@ -214,6 +215,43 @@ def test_many_values_are_binned_at_order_statistics():
             assert (data["x"] <= below).sum() == rank
         codes = np.searchsorted(bins.above, data["x"], side="right")
         assert np.array_equal(binned.binned[:, 0], codes)
+
+
+def test_a_byte_holds_up_to_255_bins_and_missing():
+    for n_values, width in ((255, 1), (256, 2)):
+        values = [float(i) for i in range(n_values)]
+        table = as_table(
+            {"few": [0.0, 1.0, None] * 200, "x": [*values, *[None] * (600 - n_values)]}
+        )
+        binned = bin_columns(infer(table, continuous=["few", "x"]), table.columns, exact(0.001), 1)
+        assert binned.binned.itemsize == width
+        assert binned.binned[:, 0].tolist() == [0, 1, 2] * 200
+        assert binned.binned[:, 1].tolist() == [*range(n_values), *[n_values] * (600 - n_values)]
+
+
+@given(tables(max_rows=40, max_columns=4, min_columns=2))
+def test_the_width_of_bin_numbers_changes_nothing(data):
+    table = as_table(data)
+    schema = infer(table)
+    columns = [table.column_of()[name] for name in schema.names]
+    narrow = bin_columns(schema, columns, Fraction(1, 10), 1)
+    wide = msgspec.structs.replace(narrow, binned=narrow.binned.astype("<u2"))
+    once = propose(narrow, schema, columns, [2, 4], 1)
+    assert propose(wide, schema, columns, [2, 4], 1) == once
+
+
+@pytest.mark.parametrize("max_table", [trees.MAX_TABLE, 0])
+def test_a_cut_beyond_the_255th_bin_is_found(max_table, monkeypatch):
+    monkeypatch.setattr(trees, "MAX_TABLE", max_table)
+    x = np.random.default_rng(0).permutation(600)
+    data = {"x": x.astype(float), "y": np.where(x < 400, 7.0, x), "u": np.where(x < 400, "a", "b")}
+    _, binned, (proposals,) = grown(data, [100], exact(0.002), continuous=["y"])
+    assert binned.binned.itemsize == 2
+    best = [
+        each[:2] for each in named(binned, proposals) if each[2] == pytest.approx(0.9183, abs=1e-4)
+    ]
+    assert best == [("x", 400.0)]
+    assert ("x", 500.0) in [each[:2] for each in named(binned, proposals)]
 
 
 def test_a_tiny_support_does_not_overflow_the_bins():

@@ -17,32 +17,44 @@ jit: Any = numba.njit(nogil=True, cache=True)
 
 
 @jit
-def add_sums(h, binned, rows, target, sign):
+def bin_in(row, f, wide):
+    """Read a bin number: one byte, or two where some variable has more than 255 bins.
+
+    Tables of either width are bytes here, so that everything is compiled once; the compiler takes
+    the test of `wide` out of the loops.
+    """
+    if wide:
+        return np.int64(row[2 * f]) + 256 * np.int64(row[2 * f + 1])
+    return np.int64(row[f])
+
+
+@jit
+def add_sums(h, binned, wide, rows, target, sign):
     """Add packed counts and target sums per bin of every variable."""
     for i in range(rows.size):
         row = binned[rows[i]]
         packed = sign * target[rows[i]]
-        for f in range(row.size):
-            h[f, row[f], 0] += packed
+        for f in range(h.shape[0]):
+            h[f, bin_in(row, f, wide), 0] += packed
 
 
 @jit
-def add_classes(h, binned, rows, target, sign):
+def add_classes(h, binned, wide, rows, target, sign):
     """Add class counts per bin of every variable."""
     for i in range(rows.size):
         row = binned[rows[i]]
         k = target[rows[i]]
-        for f in range(row.size):
-            h[f, row[f], k] += sign
+        for f in range(h.shape[0]):
+            h[f, bin_in(row, f, wide), k] += sign
 
 
 @jit
-def add_rows(h, binned, rows, target, n_classes, sign):
+def add_rows(h, binned, wide, rows, target, n_classes, sign):
     """Add rows to a histogram, or take them away."""
     if n_classes == 0:
-        add_sums(h, binned, rows, target, sign)
+        add_sums(h, binned, wide, rows, target, sign)
     else:
-        add_classes(h, binned, rows, target, sign)
+        add_classes(h, binned, wide, rows, target, sign)
 
 
 @jit
@@ -122,16 +134,16 @@ def split_classes(h, n_bins, xlogx, min_leaf):
 
 
 @jit
-def split_many_classes(binned, rows, target, n_bins, n_classes, xlogx, min_leaf):
+def split_many_classes(binned, wide, rows, target, n_bins, n_classes, xlogx, min_leaf):
     """Do what `split_classes` does without a table of bins times classes: sort rows by bin."""
     best, best_f, best_b, best_size = np.int64(n_classes * 3 // 2 + 2), -1, -1, 0
     in_bin_order = np.empty(rows.size, target.dtype)
     left_of = np.empty(n_classes, np.int64)
     right_of = np.empty(n_classes, np.int64)
-    for f in range(binned.shape[1]):
+    for f in range(n_bins.size):
         first = np.zeros(n_bins[f] + 2, np.int64)
         for i in range(rows.size):
-            first[binned[rows[i], f] + 1] += 1
+            first[bin_in(binned[rows[i]], f, wide) + 1] += 1
         for b in range(n_bins[f] + 1):
             first[b + 1] += first[b]
         n = first[n_bins[f]]
@@ -139,7 +151,7 @@ def split_many_classes(binned, rows, target, n_bins, n_classes, xlogx, min_leaf)
         left_of[:] = 0
         right_of[:] = 0
         for i in range(rows.size):
-            b = binned[rows[i], f]
+            b = bin_in(binned[rows[i]], f, wide)
             in_bin_order[place[b]] = target[rows[i]]
             place[b] += 1
             if b < n_bins[f]:
@@ -168,14 +180,14 @@ def split_many_classes(binned, rows, target, n_bins, n_classes, xlogx, min_leaf)
 
 
 @jit
-def part(rows, binned, f, b, n_bins):
+def part(rows, binned, wide, f, b, n_bins):
     """Divide rows into left of the cut, right of it, and missing the split variable."""
     left = np.empty(rows.size, rows.dtype)
     right = np.empty(rows.size, rows.dtype)
     neither = np.empty(rows.size, rows.dtype)
     i_left, i_right, i_neither = 0, 0, 0
     for i in range(rows.size):
-        bin_ = binned[rows[i], f]
+        bin_ = bin_in(binned[rows[i]], f, wide)
         if bin_ <= b:
             left[i_left] = rows[i]
             i_left += 1
@@ -197,7 +209,7 @@ def grow_tree(
     Parameters
     ----------
     binned, n_bins
-        Bins per row and variable; bin ``n_bins[f]`` means missing.
+        Bins per row and variable, as bytes, one or two for each; bin ``n_bins[f]`` means missing.
     xlogx
         x·log2(x) in units of ``1 / LOG_SCALE``.
     count_bits
@@ -219,6 +231,7 @@ def grow_tree(
     yet divided by the number of rows.
 
     """
+    wide = binned.shape[1] > n_bins.size
     width = 0
     for f in range(n_bins.size):
         width = max(width, n_bins[f] + 1)
@@ -237,7 +250,7 @@ def grow_tree(
             else:
                 h = scratch
                 h[:] = 0
-            add_rows(h, binned, node, target, n_classes, plus)
+            add_rows(h, binned, wide, node, target, n_classes, plus)
         while first < last and node.size >= 2 * min_leaves[first]:
             while node.size < 2 * min_leaves[last - 1]:
                 last -= 1
@@ -247,7 +260,7 @@ def grow_tree(
                 q, f, b, size = split_classes(h, n_bins, xlogx, min_leaves[first])
             else:
                 q, f, b, size = split_many_classes(
-                    binned, node, target, n_bins, n_classes, xlogx, min_leaves[first]
+                    binned, wide, node, target, n_bins, n_classes, xlogx, min_leaves[first]
                 )
             if f < 0:
                 break
@@ -256,19 +269,19 @@ def grow_tree(
                 shared += 1
             splits.append((f, b, first, shared - 1))
             gains.append(q)
-            left, right, neither = part(node, binned, f, b, n_bins[f])
+            left, right, neither = part(node, binned, wide, f, b, n_bins[f])
             smaller, larger = (left, right) if left.size <= right.size else (right, left)
             h_larger, h_smaller = nothing, nothing
             # A large child inherits its histogram: the parent's less those of all other rows.
             if tabulate and larger.size >= max(shape[1], 2 * min_leaves[first]):
                 h_larger = h.copy() if shared < last else h
-                add_rows(h_larger, binned, neither, target, n_classes, minus)
+                add_rows(h_larger, binned, wide, neither, target, n_classes, minus)
                 if smaller.size >= max(shape[1], 2 * min_leaves[first]):
                     h_smaller = np.zeros(shape, np.int64)
-                    add_rows(h_smaller, binned, smaller, target, n_classes, plus)
+                    add_rows(h_smaller, binned, wide, smaller, target, n_classes, plus)
                     h_larger -= h_smaller
                 else:
-                    add_rows(h_larger, binned, smaller, target, n_classes, minus)
+                    add_rows(h_larger, binned, wide, smaller, target, n_classes, minus)
             if larger.size >= 2 * min_leaves[first]:
                 stack.append((larger, h_larger, first, shared))
             if smaller.size >= 2 * min_leaves[first]:
@@ -286,4 +299,4 @@ def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     whole = np.zeros(1, np.int64)
     rows = np.zeros(1, np.int32)
-    grow_tree(np.zeros((1, 1), np.uint16), whole + 1, whole, 1, whole + 1, rows, whole, 0, -1, True)
+    grow_tree(np.zeros((1, 1), np.uint8), whole + 1, whole, 1, whole + 1, rows, whole, 0, -1, True)
