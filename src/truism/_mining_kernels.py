@@ -12,6 +12,9 @@ import numba
 import numpy as np
 from numba.extending import overload
 
+from truism._prefetch import prefetch
+
+AHEAD = 16  # rows between asking memory for a row's predicates and counting them
 jit: Any = numba.njit(nogil=True, cache=True)
 
 
@@ -108,7 +111,7 @@ def transpose(T, n_rows):
             start[row + 1] += 1
     for row in range(n_rows):
         start[row + 1] += start[row]
-    items = np.empty(start[n_rows], np.int32)
+    items = np.empty(start[n_rows], np.uint16)
     place = start[:-1].copy()
     for p in range(T.shape[0]):
         for row in rows_in(T[p]):
@@ -121,8 +124,13 @@ def transpose(T, n_rows):
 def partners_by_rows(r, T, group, least, start, items):
     """Do what `partners` does by walking the rows of `r`: quicker where there are few."""
     together = np.zeros(T.shape[0], np.int64)
-    for row in rows_in(T[r]):
-        for i in range(start[row], start[row + 1]):
+    rows = rows_in(T[r])
+    for j in range(rows.size):
+        prefetch(start, rows[min(j + 2 * AHEAD, rows.size - 1)])
+        soon = rows[min(j + AHEAD, rows.size - 1)]
+        prefetch(items, start[soon])
+        prefetch(items, start[soon + 1] - 1)
+        for i in range(start[rows[j]], start[rows[j] + 1]):
             together[items[i]] += 1
     found = np.empty(T.shape[0] - r, np.int32)
     n_found = 0

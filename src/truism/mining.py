@@ -27,6 +27,7 @@ from truism.progress import Advance, stand_still
 MAX_NODES = 100_000_000
 MAX_RULES = 1_000_000
 MAX_TRANSPOSED = 1 << 26  # entries of the list of predicates by row; above, only bits are used
+MAX_LISTED = 1 << 16  # predicates in that list, which has two bytes for each
 _BATCH = 256
 
 
@@ -172,7 +173,7 @@ class _Search:
         self.known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
         total = int(self.sizes.sum())
         self.by_row = None
-        if 0 < total <= MAX_TRANSPOSED:
+        if 0 < total <= MAX_TRANSPOSED and len(true) <= MAX_LISTED:
             self.by_row = _mining_kernels.transpose(true, 64 * true.shape[1])
             self.per_row = total / (64 * true.shape[1])
         # Predicates for which longer antecedents may exist, on either side of the arrow.
