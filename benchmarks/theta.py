@@ -130,7 +130,7 @@ def main():
         print(problem, file=sys.stderr)
         sys.exit(2)
     for dataset in datasets:
-        for longest in (5, 3):
+        for longest in (5, 4, 3):
             ratio = RATIOS.get(dataset.name, 0.7)
             wanted = WANTED.get(dataset.name, "nothing")
             print(f"\n{dataset.name}, γ = {ratio}, at most {longest} predicates; wanted {wanted}")
