@@ -1,7 +1,7 @@
 """The experiments: each turns the datasets at hand into jobs, and jobs into runs.
 
 Adding an experiment means adding a function and its name to `EXPERIMENTS`; what the page makes of
-it is in `pages.py`.
+it is in `sections`.
 """
 
 from __future__ import annotations

@@ -6,28 +6,14 @@ experiment was not run is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
-from benchmarks import figures, paper, tables
-from benchmarks.methods import METHOD_OF, METHODS
-from benchmarks.results import Finding, Interpretation, Results, Run, describe
-
-_SCALING_MARK: Mapping[str, str] = {
-    "none": "",
-    "codes": " c",
-    "minmax": " m",
-    "standard": " s",
-}
-
-_SCALING_TITLE: Mapping[str, str] = {
-    "none": "one-hot, unscaled",
-    "codes": "categories as numbers",
-    "minmax": "one-hot, min-max",
-    "standard": "one-hot, standardised",
-}
+from benchmarks import markdown
+from benchmarks.markdown import Section
+from benchmarks.results import Results, describe
+from benchmarks.sections import attribution, cost, detection, hyperparameters, robustness
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +32,6 @@ class Page:
         folder.mkdir(exist_ok=True)
         for name, content in self.figures.items():
             (folder / name).write_bytes(content)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the page; `figure` is shown under the text."""
-
-    text: str
-    figures: tuple[tuple[str, bytes], ...] = ()
 
 
 def render(results: Results, figures: str = "benchmarks") -> Page:
@@ -75,370 +53,24 @@ def render(results: Results, figures: str = "benchmarks") -> Page:
     return Page("\n\n".join(parts) + "\n", drawn, figures)
 
 
-def _table1(results: Results) -> Section | None:
-    if not results.shapes:
-        return None
-    rows = []
-    for shape in results.shapes:
-        printed = paper.TABLE_1.get(shape.dataset)
-        rows.append(
-            (
-                _title(shape.dataset),
-                f"{shape.train_rows:,}",
-                f"{shape.test_rows:,}",
-                f"{shape.n_continuous} / {shape.n_categorical}",
-                str(shape.n_unused),
-                f"{shape.anomaly_share:.1%}",
-                "–"
-                if printed is None
-                else f"{printed.train_rows:,} / {printed.test_rows:,}, {printed.n_continuous} / "
-                f"{printed.n_categorical}, {printed.anomaly_percent} %",
-            )
-        )
-    header = (
-        "dataset",
-        "training rows",
-        "test rows",
-        "continuous / categorical",
-        "constant, not used by the paper",
-        "anomalies",
-        "the paper's table 1",
-    )
-    return Section("## Table 1: datasets\n\n" + _markdown(header, rows))
-
-
-def _table2(results: Results) -> Section | None:
-    cells = tables.all_cells(results)
-    if not cells:
-        return None
-    best = tables.best_cells(cells)
-    methods = [m for m in METHODS if any(m.name in row for row in best.values())]
-    rows = []
-    for name, row in best.items():
-        rows.append((_title(name), *(_cell(row.get(m.name)) for m in methods)))
-        if name in paper.TABLE_2:
-            printed = paper.TABLE_2[name]
-            rows.append(("· the paper", *(_printed(printed.get(m.name)) for m in methods)))
-    summary_of = {summary.method: summary for summary in tables.summaries(best)}
-    rows.append(("**mean**", *(_mean(summary_of.get(m.name)) for m in methods)))
-    rows.append(("**mean rank**", *(_rank(summary_of.get(m.name)) for m in methods)))
-    text = (
-        "## Table 2: detection\n\nAUC/pAUC, pAUC standardised at a false-positive rate below "
-        "0.1; ± is the standard deviation over seeds where a method is random. Methods on numbers "
-        "get one-hot categories and, on each dataset, their better preparation: m for min-max, s "
-        "for standardised, c for categories as plain numbers, no mark for one-hot unscaled "
-        "(chosen with the labels, which favours them). Averages are over the datasets shown and "
-        "ties share the better rank.\n\n" + _markdown(("", *(m.title for m in methods)), rows)
-    )
-    return Section(text)
-
-
-def _differences(results: Results) -> Section | None:
-    found = list(tables.differences(tables.best_cells(tables.all_cells(results))))
-    if not found:
-        return None
-    rows = [
-        (
-            _title(d.dataset),
-            METHOD_OF[d.method].title,
-            _cell(d.ours),
-            _printed(d.printed),
-            d.explanation,
-        )
-        for d in found
-    ]
-    return Section(
-        f"### Differences from the paper over {paper.TOLERANCE}\n\n"
-        + _markdown(("dataset", "method", "here", "paper", "why"), rows)
-    )
-
-
-def _scalings(results: Results) -> Section | None:
-    cells = [cell for cell in tables.all_cells(results) if len(METHOD_OF[cell.method].scalings) > 1]
-    if not cells:
-        return None
-    rows = [
-        (
-            _title(cell.dataset),
-            METHOD_OF[cell.method].title,
-            _SCALING_TITLE[cell.scaling],
-            _scores(cell),
-            str(cell.n_seeds),
-            cell.choice,
-        )
-        for cell in cells
-    ]
-    header = ("dataset", "method", "prepared", "AUC/pAUC", "seeds", "chosen by itself (first seed)")
-    body = _markdown(header, rows)
-    return Section(f"<details><summary>Every preparation</summary>\n\n{body}\n\n</details>")
-
-
-def _grid(results: Results) -> Section | None:
-    points = tables.grid_points(results)
-    if not points:
-        return None
-    letter = {cell.dataset: cell for cell in tables.all_cells(results) if cell.method == "paper"}
-    rows = []
-    for name, point in tables.best_points(points).items():
-        cell = letter.get(name)
-        rows.append(
-            (
-                _title(name),
-                "–" if cell is None else f"{_cell(cell)} ({cell.choice})",
-                f"{point.auc:.3f}/{point.pauc:.3f} (θ = {point.min_support}, "
-                f"γ = {point.support_ratio}, {point.n_rules:,} rules)",
-                _printed(paper.TABLE_2.get(name, {}).get("paper")),
-            )
-        )
-    header = ("dataset", "the paper's rule for θ, γ = 0.7", "best θ, γ of the grid", "paper")
-    text = "## Figure: hyperparameters\n\n" + _markdown(header, rows)
-    return Section(text, (("hyperparameters.svg", figures.grid(points)),))
-
-
-def _table3(results: Results) -> Section | None:
-    if not results.interpretations:
-        return None
-    parts = [f"## Table 3: interpretability\n\nThe paper: {paper.TABLE_3}."]
-    parts += [_interpretation(each) for each in results.interpretations]
-    return Section("\n\n".join(parts))
-
-
-def _interpretation(each: Interpretation) -> str:
-    found = [finding for finding in each.findings if finding.n_reported]
-    first = sum(finding.target_rank == 1 for finding in found)
-    in_three = sum((finding.target_rank or 4) <= 3 for finding in found)
-    rows = [
-        (
-            finding.segment,
-            ", ".join(finding.targets),
-            f"{finding.n_reported} of {finding.n_rows}",
-            "–" if finding.target_rank is None else str(finding.target_rank),
-            _rules(finding),
-        )
-        for finding in each.findings
-    ]
-    header = ("segment", "targets", "rows reported", "place of the first target", "rules")
-    return (
-        f"### {_title(each.table)}, {each.settings}\n\n{each.n_rules:,} rules; "
-        f"{len(found)} of {len(each.findings)} segments break a rule; a violated rule holds a "
-        f"target in {sum(f.target_in_rule for f in found)}; the first blamed variable is a target "
-        f"in {first}, one of the first three in {in_three}; {each.false_alarm_rate:.2%} of "
-        f"attack-free rows are reported.\n\n" + _markdown(header, rows)
-    )
-
-
-def _rules(finding: Finding) -> str:
-    if not finding.rules:
-        return "–"
-    more = finding.n_rules - len(finding.rules)
-    shown = "<br>".join(_escape(rule) for rule in finding.rules)
-    return shown + (f"<br>and {more:,} more" if more > 0 else "")
-
-
-def _speed(results: Results) -> Section | None:
-    runs = results.of("speed")
-    if not runs:
-        return None
-    base_of = {run.job.dataset: run for run in runs if run.job.method == "truism"}
-    rows = [
-        (
-            _title(run.job.dataset),
-            METHOD_OF[run.job.method].title,
-            f"{run.outcome.fit_seconds:.2f}",
-            _ratio(run, base_of, "fit_seconds"),
-            f"{run.outcome.score_seconds:.2f}",
-            _ratio(run, base_of, "score_seconds"),
-            f"{run.outcome.test_rows / max(run.outcome.score_seconds, 1e-6):,.0f}",
-            f"{run.outcome.extra_mb:.0f}",
-            f"{run.outcome.extra_mb / run.outcome.table_mb:.1f}",
-        )
-        for run in runs
-    ]
-    header = (
-        "dataset",
-        "method",
-        "learn, s",
-        "ratio to truism",
-        "score, s",
-        "ratio to truism",
-        "rows/s scored",
-        "peak extra MB",
-        "in table sizes",
-    )
-    text = (
-        "## Speed\n\nAll measured in one run, one core and a process for each method, encoding "
-        "included, imports and compilation not. A table size is rows × columns × 8 bytes of the "
-        "training table.\n\n"
-    )
-    return Section(text + _markdown(header, rows))
-
-
-def _ratio(run: Run, base_of: Mapping[str, Run], what: str) -> str:
-    base = base_of.get(run.job.dataset)
-    if base is None:
-        return "–"
-    return f"{getattr(run.outcome, what) / max(getattr(base.outcome, what), 1e-6):.2g}"
-
-
-def _mining(results: Results) -> Section | None:
-    runs = results.of("mining")
-    if not runs:
-        return None
-    rows = [
-        (
-            _title(run.job.dataset.removeprefix("binned-")),
-            METHOD_OF[run.job.method].title,
-            ", ".join(f"{name} {value}" for name, value in run.job.settings),
-            f"{run.outcome.n_rules:,}" if run.outcome.n_rules is not None else "–",
-            f"{run.outcome.fit_seconds:.2f}",
-        )
-        for run in runs
-    ]
-    text = (
-        "### Mining alone\n\nContinuous variables cut into five uniform bins, so that no trees are "
-        "involved. truism keeps only rules with a minimal antecedent; mlxtend lists all.\n\n"
-    )
-    return Section(text + _markdown(("dataset", "program", "settings", "rules", "s"), rows))
-
-
-def _growth(results: Results) -> Section | None:
-    runs = results.of("growth")
-    if not runs:
-        return None
-    rows = [
-        (
-            run.job.dataset.removeprefix("generated-"),
-            METHOD_OF[run.job.method].title,
-            f"{run.outcome.fit_seconds:.2f}",
-            f"{run.outcome.score_seconds:.2f}",
-        )
-        for run in runs
-    ]
-    text = "### Growth\n\n" + _markdown(("rows x columns", "method", "learn, s", "score, s"), rows)
-    return Section(text, (("growth.svg", figures.growth(runs)),))
-
-
-def _robustness(results: Results) -> Section | None:
-    if not results.of("robustness"):
-        return None
-    dirty = tables.spreads(results, tables.contamination_of)
-    fewer = tables.spreads(results, tables.share_of)
-    seeds = [s for s in tables.spreads(results, tables.seed_of) if _is_ours(s.method)]
-    parts = [
-        "## Robustness",
-        "### Contaminated training rows\n\nTest anomalies are mixed into the training rows and "
-        "leave the test table; at most half of them, so small tables stay below the value asked "
-        "for.\n\n" + _spread_table(dirty, "contamination"),
-        "### Fewer training rows\n\n" + _spread_table(fewer, "share"),
-        "### Ten seeds of the split that chooses θ\n\n"
-        + _markdown(
-            ("dataset", "method", "mean AUC", "lowest", "highest"),
-            [
-                (
-                    _title(s.dataset),
-                    METHOD_OF[s.method].title,
-                    f"{s.auc:.3f}",
-                    f"{s.auc_low:.3f}",
-                    f"{s.auc_high:.3f}",
-                )
-                for s in seeds
-            ],
-        ),
-    ]
-    drawn = (
-        ("contamination.svg", figures.spread(dirty, "contamination", log=True)),
-        ("fewer-rows.svg", figures.spread(fewer, "share of the training rows", log=False)),
-    )
-    return Section("\n\n".join(parts), drawn)
-
-
-def _is_ours(method: str) -> bool:
-    return METHOD_OF[method].role == "ours"
-
-
-def _spread_table(spreads: Sequence[tables.Spread], what: str) -> str:
-    """Mean over the datasets for each method and value, and the largest loss of a dataset."""
-    values = sorted({s.value for s in spreads})
-    start = 0.0 if what == "contamination" else 1.0
-    base_of = {(s.dataset, s.method): s for s in spreads if s.value == start}
-    rows = []
-    for method in dict.fromkeys(s.method for s in spreads):
-        for value in values:
-            own = [s for s in spreads if s.method == method and s.value == value]
-            if not own:
-                continue
-            losses = {
-                s.dataset: base_of[s.dataset, s.method].auc - s.auc
-                for s in own
-                if (s.dataset, s.method) in base_of
-            }
-            worst = max(losses, key=lambda name: losses[name], default="")
-            rows.append(
-                (
-                    METHOD_OF[method].title,
-                    f"{value:g}",
-                    f"{fmean(s.auc for s in own):.3f}/{fmean(s.pauc for s in own):.3f}",
-                    f"{losses[worst]:+.3f} on {_title(worst)}" if worst else "–",
-                )
-            )
-    return _markdown(("method", what, "mean AUC/pAUC", "largest loss of AUC"), rows)
-
-
 def _failures(results: Results) -> Section | None:
     failed = [run for run in results.runs if run.outcome.error]
     if not failed:
         return None
     rows = [(run.experiment, str(run.job), run.outcome.error) for run in failed]
-    return Section("## Not measured\n\n" + _markdown(("experiment", "job", "why"), rows))
+    return Section("## Not measured\n\n" + markdown.table(("experiment", "job", "why"), rows))
 
 
 _SECTIONS: tuple[Callable[[Results], Section | None], ...] = (
-    _table1,
-    _table2,
-    _differences,
-    _scalings,
-    _grid,
-    _table3,
-    _speed,
-    _mining,
-    _growth,
-    _robustness,
+    detection.table1,
+    detection.table2,
+    detection.differences,
+    detection.preparations,
+    hyperparameters.grid,
+    attribution.table3,
+    cost.speed,
+    cost.mining,
+    cost.growth,
+    robustness.robustness,
     _failures,
 )
-
-
-def _title(dataset: str) -> str:
-    return paper.TITLES.get(dataset, dataset)
-
-
-def _cell(cell: tables.Cell | None) -> str:
-    if cell is None:
-        return "–"
-    return _scores(cell) + _SCALING_MARK[cell.scaling]
-
-
-def _scores(cell: tables.Cell) -> str:
-    if cell.n_seeds == 1:
-        return f"{cell.auc:.3f}/{cell.pauc:.3f}"
-    return f"{cell.auc:.3f}/{cell.pauc:.3f} ± {cell.auc_sd:.3f}/{cell.pauc_sd:.3f}"
-
-
-def _printed(printed: paper.Printed | None) -> str:
-    return "–" if printed is None else f"{printed.auc:.2f}/{printed.pauc:.2f}"
-
-
-def _mean(summary: tables.Summary | None) -> str:
-    return "–" if summary is None else f"{summary.auc:.3f}/{summary.pauc:.3f}"
-
-
-def _rank(summary: tables.Summary | None) -> str:
-    return "–" if summary is None else f"{summary.auc_rank:.2f}/{summary.pauc_rank:.2f}"
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("|", "\\|").replace("<", "&lt;")

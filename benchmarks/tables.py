@@ -1,6 +1,6 @@
 """Runs -> the numbers of the page: means over seeds, the better scaling, ranks, differences.
 
-Everything here is plain arithmetic on records; `pages.py` only lays it out.
+Everything here is plain arithmetic on records; `sections` only lay it out.
 """
 
 from __future__ import annotations

@@ -1,0 +1,73 @@
+"""What every section of the page is made of: Markdown tables, and how a number is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks import paper, tables
+from benchmarks.methods import METHOD_OF
+
+NOTHING = "–"
+
+_SCALING_MARK: Mapping[str, str] = {
+    "none": "",
+    "codes": " c",
+    "minmax": " m",
+    "standard": " s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page; the figures are shown under the text."""
+
+    text: str
+    figures: tuple[tuple[str, bytes], ...] = ()
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def folded(summary: str, body: str) -> str:
+    """Text that is seen after a click."""
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def escape(text: str) -> str:
+    """Text that may stand in a cell of a table."""
+    return text.replace("&", "&amp;").replace("|", "\\|").replace("<", "&lt;")
+
+
+def dataset_title(name: str) -> str:
+    """A dataset as the paper writes it."""
+    return paper.TITLES.get(name, name)
+
+
+def method_title(name: str) -> str:
+    """A method as the tables head it."""
+    return METHOD_OF[name].title
+
+
+def pair(auc: float, pauc: float) -> str:
+    """AUC and pAUC in one cell."""
+    return f"{auc:.3f}/{pauc:.3f}"
+
+
+def scores(cell: tables.Cell) -> str:
+    """AUC and pAUC of a method, with their spread where it is random."""
+    text = pair(cell.auc, cell.pauc)
+    return text if cell.n_seeds == 1 else f"{text} ± {pair(cell.auc_sd, cell.pauc_sd)}"
+
+
+def marked(cell: tables.Cell | None) -> str:
+    """The same with a letter for the preparation of the table."""
+    return NOTHING if cell is None else scores(cell) + _SCALING_MARK[cell.scaling]
+
+
+def printed(cell: paper.Printed | None) -> str:
+    """A cell of the paper, in its two digits."""
+    return NOTHING if cell is None else f"{cell.auc:.2f}/{cell.pauc:.2f}"

@@ -1,0 +1,1 @@
+"""The parts of the page: each turns results into Markdown and figures, or None where nothing is."""

@@ -1,0 +1,77 @@
+"""What contaminated or fewer training rows and other seeds do to detection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from benchmarks import figures, markdown, tables
+from benchmarks.markdown import Section, dataset_title, method_title
+from benchmarks.methods import METHOD_OF
+from benchmarks.results import Results
+
+
+def robustness(results: Results) -> Section | None:
+    if not results.of("robustness"):
+        return None
+    dirty = tables.spreads(results, tables.contamination_of)
+    fewer = tables.spreads(results, tables.share_of)
+    seeds = [s for s in tables.spreads(results, tables.seed_of) if _is_ours(s.method)]
+    parts = [
+        "## Robustness",
+        "### Contaminated training rows\n\nTest anomalies are mixed into the training rows and "
+        "leave the test table; at most half of them, so small tables stay below the value asked "
+        "for.\n\n" + _spread_table(dirty, "contamination"),
+        "### Fewer training rows\n\n" + _spread_table(fewer, "share"),
+        "### Ten seeds of the split that chooses θ\n\n"
+        + markdown.table(
+            ("dataset", "method", "mean AUC", "lowest", "highest"),
+            [
+                (
+                    dataset_title(s.dataset),
+                    method_title(s.method),
+                    f"{s.auc:.3f}",
+                    f"{s.auc_low:.3f}",
+                    f"{s.auc_high:.3f}",
+                )
+                for s in seeds
+            ],
+        ),
+    ]
+    drawn = (
+        ("contamination.svg", figures.spread(dirty, "contamination", log=True)),
+        ("fewer-rows.svg", figures.spread(fewer, "share of the training rows", log=False)),
+    )
+    return Section("\n\n".join(parts), drawn)
+
+
+def _is_ours(method: str) -> bool:
+    return METHOD_OF[method].role == "ours"
+
+
+def _spread_table(spreads: Sequence[tables.Spread], what: str) -> str:
+    """Mean over the datasets for each method and value, and the largest loss of a dataset."""
+    values = sorted({s.value for s in spreads})
+    start = 0.0 if what == "contamination" else 1.0
+    base_of = {(s.dataset, s.method): s for s in spreads if s.value == start}
+    rows = []
+    for method in dict.fromkeys(s.method for s in spreads):
+        for value in values:
+            own = [s for s in spreads if s.method == method and s.value == value]
+            if not own:
+                continue
+            losses = {
+                s.dataset: base_of[s.dataset, s.method].auc - s.auc
+                for s in own
+                if (s.dataset, s.method) in base_of
+            }
+            worst = max(losses, key=lambda name: losses[name], default="")
+            rows.append(
+                (
+                    method_title(method),
+                    f"{value:g}",
+                    f"{fmean(s.auc for s in own):.3f}/{fmean(s.pauc for s in own):.3f}",
+                    f"{losses[worst]:+.3f} on {dataset_title(worst)}" if worst else "–",
+                )
+            )
+    return markdown.table(("method", what, "mean AUC/pAUC", "largest loss of AUC"), rows)
