@@ -23,6 +23,7 @@ MAX_RULES = 4
 
 SETTINGS: Mapping[str, tuple[tuple[str, Setting], ...]] = {
     "θ = 0.01, γ = 0.7": (
+        ("max_predicates", 5),
         ("min_support", 0.01),
         ("scoring", "paper"),
         ("support_ratio", 0.7),

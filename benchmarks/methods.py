@@ -104,7 +104,13 @@ class Method:
         )
 
 
-_PAPER: tuple[tuple[str, Setting], ...] = (("scoring", "paper"), ("support_ratio", 0.7))
+# KDD'23, section 6.1; given in full, so that truism's defaults may change without changing these
+_PAPER: tuple[tuple[str, Setting], ...] = (
+    ("max_predicates", 5),
+    ("min_support", "auto"),
+    ("scoring", "paper"),
+    ("support_ratio", 0.7),
+)
 _SKLEARN = ("scikit-learn", "numpy")
 _PYOD = ("pyod", "scikit-learn", "numpy")
 _TORCH = ("torch", "numpy")

@@ -1,4 +1,4 @@
-"""Speed, memory and growth of truism; every claim is a ratio of two things measured in one run.
+"""Speed, memory and growth of the paper's method; every claim is a ratio of two things of one run.
 
     python -m benchmarks.speed [--only NAME ...] [--out FILE]
 
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 MEGA = 1 << 20
+PAPER = {"scoring": "paper", "support_ratio": 0.7, "max_predicates": 5}
 
 
 def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
@@ -58,7 +59,7 @@ def wide_table(n_rows, n_columns, seed=0):
 def warm_up():
     from truism.learning import learn
 
-    learn(plant_table(2_000), min_support=0.05)
+    learn(plant_table(2_000), min_support=0.05, **PAPER)
 
 
 def timed(work, repeat=1):
@@ -94,7 +95,7 @@ def learning():
     warm_up()
     table = plant_table(99_360)
     before = peak_mib()
-    ours, model = timed(lambda: learn(table, min_support=0.01, n_jobs=os.cpu_count()))
+    ours, model = timed(lambda: learn(table, min_support=0.01, **PAPER, n_jobs=os.cpu_count()))
     grown = peak_mib() - before
     column_of = table.column_of()
     numeric = [v.name for v in model.schema.variables if isinstance(v, Numeric)]
@@ -135,7 +136,7 @@ def scoring():
     from truism.table import as_table
 
     table = plant_table(99_360)
-    model = learn(table, min_support=0.01, n_jobs=os.cpu_count())
+    model = learn(table, min_support=0.01, **PAPER, n_jobs=os.cpu_count())
     scorer = Scorer(model)
     million = plant_table(1_000_000, seed=2)
     before = peak_mib()
@@ -171,7 +172,7 @@ def rows():
     found, last = {}, None
     for n_rows in (50_000, 100_000, 200_000, 400_000, 800_000):
         table = plant_table(n_rows)
-        spent = worked(lambda t=table: learn(t, min_support=0.01, n_jobs=os.cpu_count()))
+        spent = worked(lambda t=table: learn(t, min_support=0.01, **PAPER, n_jobs=os.cpu_count()))
         found[f"{n_rows:,} rows (processor s)"] = round(spent, 2)
         if last is not None:
             found[f"{n_rows:,} rows, times the half (2.2 allowed)"] = round(spent / last, 2)
@@ -187,7 +188,7 @@ def columns():
     found, last = {}, None
     for n_columns in (25, 50, 100, 200):
         table = wide_table(20_000, n_columns)
-        spent = worked(lambda t=table: learn(t, min_support=0.02, n_jobs=os.cpu_count()))
+        spent = worked(lambda t=table: learn(t, min_support=0.02, **PAPER, n_jobs=os.cpu_count()))
         found[f"{n_columns} columns (processor s)"] = round(spent, 2)
         if last is not None:
             found[f"{n_columns} columns, times the half (4.5 allowed)"] = round(spent / last, 2)
@@ -204,9 +205,11 @@ def wide():
     rng = np.random.default_rng(0)
     chance = np.where(rng.random(1500) < 0.9, rng.uniform(0.97, 0.999, 1500), 0.5)
     binary = as_table((rng.random((1000, 1500)) < chance).astype(int))
-    spent, model = timed(lambda: learn(binary, min_support=0.05, n_jobs=os.cpu_count()))
+    spent, model = timed(lambda: learn(binary, min_support=0.05, **PAPER, n_jobs=os.cpu_count()))
     numeric = wide_table(2_000, 170)
-    numeric_spent, _ = timed(lambda: learn(numeric, min_support=0.01, n_jobs=os.cpu_count()))
+    numeric_spent, _ = timed(
+        lambda: learn(numeric, min_support=0.01, **PAPER, n_jobs=os.cpu_count())
+    )
     return {
         "1,000 x 1,500 binary (s, 60 allowed)": round(spent, 2),
         "complete up to conditions": model.provenance.complete_to,

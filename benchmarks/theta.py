@@ -41,6 +41,7 @@ def learned(dataset, theta, max_predicates=5):
     return learn(
         as_table(dataset.train),
         min_support=theta,
+        scoring="paper",
         support_ratio=RATIOS.get(dataset.name, 0.7),
         max_predicates=max_predicates,
         categorical=dataset.kinds.categorical,

@@ -99,8 +99,7 @@ def _warm_up(job: Job) -> None:
     """Fit and score a tiny table first, so that imports and compilers are not measured."""
     method = METHOD_OF[job.method]
     tiny = datasets.load(f"binned-{WARM_UP}" if method.role == "miner" else WARM_UP)
-    fixed = {"min_support": 0.1} if method.role == "ours" else {}
-    detector = method.make(tiny, job.scaling, job.seed, dict(job.settings) | fixed)
+    detector = method.make(tiny, job.scaling, job.seed, dict(job.settings))
     if not method.needs_torch:
         detector.fit(tiny.train)
         detector.score(tiny.test)

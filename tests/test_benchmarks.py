@@ -330,7 +330,7 @@ def test_our_detector_gets_the_papers_kinds_and_the_settings_of_the_job(
 
     def detector(**settings: object) -> SimpleNamespace:
         asked.update(settings)
-        learned = SimpleNamespace(min_support=settings["min_support"])
+        learned = SimpleNamespace(min_support=settings.get("min_support"))
         return SimpleNamespace(model_=SimpleNamespace(provenance=learned), rules_=("a", "b"))
 
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
@@ -347,13 +347,19 @@ def test_our_detector_gets_the_papers_kinds_and_the_settings_of_the_job(
         "n_jobs": 2,
         "scoring": "paper",
         "support_ratio": 0.7,
+        "max_predicates": 5,
         "cutoffs": "uniform",
         "min_support": 0.1,
     }
     assert isinstance(made, RuleDetector)
     assert (made.n_rules, made.choice) == (2, "θ = 0.1")
-    METHOD_OF["truism"].make(dataset, "none", 4, {"min_support": 0.1})
+    asked.clear()
+    METHOD_OF["paper"].make(dataset, "none", 0, {})
+    assert (asked["min_support"], asked["cutoffs"]) == ("auto", "tree")
+    asked.clear()
+    METHOD_OF["truism"].make(dataset, "none", 4, {})
     assert asked["ignore"] == (), "by default constant columns take part"
+    assert not asked.keys() & {"min_support", "support_ratio", "max_predicates", "scoring"}
 
 
 # -- page and command line ---------------------------------------------------------------------
