@@ -174,7 +174,7 @@ WHY_METHOD: Mapping[str, str] = {
     "kmeans": _OPEN_RULES,
     "paper": (
         "Supposed: θ by the printed rule and γ = 0.7, while the authors' saved models use other "
-        "values. The best θ, γ of the grid stand under the figure of hyperparameters."
+        "values. The best θ, γ of the grid stand beside it in table 2."
     ),
 }
 

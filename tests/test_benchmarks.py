@@ -198,6 +198,24 @@ def test_a_difference_from_the_paper_without_a_reason_is_shown_as_such(
     assert "| cardio | LOF | 0.500/0.500 | 0.92/0.75 | not explained yet |" in page.text
 
 
+def test_the_best_of_the_grid_stands_beside_the_papers_rule_without_a_rank() -> None:
+    points = [
+        replace(
+            run("paper", auc, settings=(("min_support", theta), ("support_ratio", 0.3))),
+            experiment="grid",
+        )
+        for theta, auc in ((0.01, 0.96), (0.02, 0.91))
+    ]
+    text = render(found(run("paper", 0.9), run("knn", 0.8), *points)).text
+    for line in (
+        "|  | paper's method | paper's method, best of the grid | KNN |",
+        "| cardio | 0.900/0.900 | 0.960/0.960 | 0.800/0.800 |",
+        "| · the paper | 0.95/0.88 | 0.95/0.88 | – |",
+        "| **mean rank** | 1.00/1.00 | – | 2.00/2.00 |",
+    ):
+        assert line in text
+
+
 # -- runner, cache, results --------------------------------------------------------------------
 
 

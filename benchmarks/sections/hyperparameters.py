@@ -8,6 +8,7 @@ from benchmarks.results import Results
 
 
 def grid(results: Results) -> Section | None:
+    """The figure, and the paper's θ beside the best of the grid."""
     points = tables.grid_points(results)
     if not points:
         return None
@@ -25,5 +26,9 @@ def grid(results: Results) -> Section | None:
             )
         )
     header = ("dataset", "the paper's rule for θ, γ = 0.7", "best θ, γ of the grid", "paper")
-    text = "## Figure: hyperparameters\n\n" + markdown.table(header, rows)
+    text = (
+        "## Figure: hyperparameters\n\nThe best θ, γ are chosen with the labels: what the method could "
+        "reach, not what a user gets.\n\n"
+    )
+    text += markdown.table(header, rows)
     return Section(text, (("hyperparameters.svg", figures.grid(points)),))
