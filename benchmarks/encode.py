@@ -81,6 +81,14 @@ class Encoder:
         """The matrix of a table, rows in table order."""
         return np.hstack([part.encode(column(table, part.name)) for part in self.parts])
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variable behind each column of the matrix."""
+        names: list[str] = []
+        for part in self.parts:
+            names += [part.name] * (len(part.values) if isinstance(part, Indicators) else 1)
+        return tuple(names)
+
 
 def fit_encoder(train: pa.Table, kinds: Kinds, scaling: Scaling) -> Encoder:
     """Learn the encoding from the training table; unused columns count as continuous."""

@@ -53,6 +53,16 @@ class Encoded:
         """Encode, then score."""
         return self.peer.score(self.encoder.encode(test))
 
+    def attribute(self, test: pa.Table) -> dict[str, NDArray[np.float64]]:
+        """What each variable adds to the scores; its columns are summed."""
+        if not isinstance(self.peer, peers.Divisible):
+            raise TypeError(f"{type(self.peer).__name__} does not divide its score.")
+        parts = self.peer.parts(self.encoder.encode(test))
+        added: dict[str, NDArray[np.float64]] = {}
+        for name, column in zip(self.encoder.variables, parts.T, strict=True):
+            added[name] = added[name] + column if name in added else column
+        return added
+
     @property
     def choice(self) -> str:
         """What the detector settled on by itself."""
@@ -128,7 +138,17 @@ METHODS: tuple[Method, ...] = (
         _BOTH,
         seeds=(0, 1, 2),
         needs_torch=True,
-        revision=2,
+        revision=3,
+    ),
+    Method(
+        "autoencoder_brief",
+        "AE, brief",
+        "peer",
+        _TORCH,
+        peers.brief_autoencoder,
+        _BOTH,
+        seeds=(0, 1, 2),
+        needs_torch=True,
     ),
     Method(
         "deepsvdd",

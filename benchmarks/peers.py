@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,15 +32,25 @@ class Peer(Protocol):
         """One number per row, higher is worse."""
 
 
+@runtime_checkable
+class Divisible(Protocol):
+    """A detector that can tell what each column adds to a score."""
+
+    def parts(self, test: Matrix) -> Matrix:
+        """Rows × columns."""
+
+
 @dataclass(slots=True)
 class Fitted:
     """Any estimator with `fit`, scored by a function of it and the rows.
 
-    `choice` is what the detector settled on by itself, in words, for the record.
+    `parts_with` divides a score among the columns, where the method can; `choice` is what the
+    detector settled on by itself, in words, for the record.
     """
 
     estimator: Any
     score_with: Callable[[Any, Matrix], Any]
+    parts_with: Callable[[Any, Matrix], Any] | None = None
     choice: str = field(default="")
 
     def fit(self, train: Matrix) -> None:
@@ -50,6 +60,12 @@ class Fitted:
     def score(self, test: Matrix) -> Scores:
         """Score rows by `score_with`."""
         return np.asarray(self.score_with(self.estimator, test), dtype=np.float64)
+
+    def parts(self, test: Matrix) -> Matrix:
+        """What each column adds to the score: rows × columns."""
+        if self.parts_with is None:
+            raise TypeError(f"{type(self.estimator).__name__} does not divide its score.")
+        return np.asarray(self.parts_with(self.estimator, test), dtype=np.float64)
 
 
 def lof(_scaling: Scaling, _seed: int) -> Peer:
@@ -98,7 +114,11 @@ def ecod(_scaling: Scaling, _seed: int) -> Peer:
     """Empirical-cumulative-distribution detector (PyOD); it ranks new rows among the old."""
     from pyod.models.ecod import ECOD
 
-    return Fitted(ECOD(), lambda e, x: e.decision_function(x))
+    def parts(estimator: Any, rows: Matrix) -> Any:
+        estimator.decision_function(rows)
+        return estimator.O[-len(rows) :]
+
+    return Fitted(ECOD(), lambda e, x: e.decision_function(x), parts)
 
 
 def copod(_scaling: Scaling, _seed: int) -> Peer:
@@ -120,6 +140,13 @@ def autoencoder(_scaling: Scaling, seed: int) -> Peer:
     from benchmarks.neural import AutoEncoder
 
     return AutoEncoder(seed)
+
+
+def brief_autoencoder(_scaling: Scaling, seed: int) -> Peer:
+    """The same with less training than reconstruction error asks for."""
+    from benchmarks.neural import BRIEF_EPOCHS, AutoEncoder
+
+    return AutoEncoder(seed, BRIEF_EPOCHS)
 
 
 def deep_svdd(_scaling: Scaling, seed: int) -> Peer:

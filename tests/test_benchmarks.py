@@ -490,12 +490,12 @@ def test_smoke_needs_no_data_and_prints_the_page(
     assert "## Not measured" not in page
 
 
-@pytest.mark.parametrize("name", ["autoencoder", "deepsvdd"])
+@pytest.mark.parametrize("name", ["autoencoder", "autoencoder_brief", "deepsvdd"])
 def test_the_neural_peers_are_deterministic_for_a_seed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    monkeypatch.setattr("benchmarks.neural.EPOCHS", (1, 2))
+    monkeypatch.setattr("benchmarks.neural.EPOCHS", (1, 2, 40))
     monkeypatch.setattr("benchmarks.neural.SVDD_EPOCHS", 12)
     dataset = datasets.load(TINY)
     scores = []
