@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks import paper, tables
+from benchmarks.encode import Scaling
 from benchmarks.methods import METHOD_OF
 
 NOTHING = "–"
@@ -65,7 +66,12 @@ def scores(cell: tables.Cell) -> str:
 
 def marked(cell: tables.Cell | None) -> str:
     """The same with a letter for the preparation of the table."""
-    return NOTHING if cell is None else scores(cell) + _SCALING_MARK[cell.scaling]
+    return NOTHING if cell is None else scores(cell) + scaling_mark(cell.scaling)
+
+
+def scaling_mark(scaling: Scaling) -> str:
+    """A letter for a preparation, after a blank."""
+    return _SCALING_MARK[scaling]
 
 
 def printed(cell: paper.Printed | None) -> str:

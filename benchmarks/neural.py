@@ -76,7 +76,7 @@ class AutoEncoder:
 
     def score(self, test: Matrix) -> NDArray[np.float64]:
         """Squared reconstruction error of each row."""
-        return self.parts(test).sum(axis=1)
+        return np.asarray(self.parts(test).sum(axis=1), dtype=np.float64)
 
     def parts(self, test: Matrix) -> Matrix:
         """The same for each column: rows × columns."""

@@ -21,6 +21,7 @@ from benchmarks.encode import Scaling
 from benchmarks.rules import Setting
 
 FORMAT = 1
+ABSENT = "absent"
 PACKAGES = (
     "truism",
     "numpy",
@@ -125,13 +126,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """Table 3 for one table and one setting."""
+    """Table 3 for one table and one method."""
 
     table: str
+    method: str
     settings: str
     n_rules: int
     false_alarm_rate: float
     findings: tuple[Finding, ...]
+    scaling: Scaling = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +168,11 @@ class Results:
 
 
 def package_version(name: str) -> str:
-    """Version of an installed package, or `absent`."""
+    """Version of an installed package, or `ABSENT`."""
     try:
         return version(name)
     except PackageNotFoundError:
-        return "absent"
+        return ABSENT
 
 
 def environment() -> Environment:
@@ -208,7 +211,8 @@ def write(results: Results, path: Path) -> None:
 def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
     """`new`, with what it does not measure again from `old`.
 
-    Of the experiments named, which were run in full, nothing old is kept.
+    Of the experiments named, which were run in full, nothing old is kept. A package that is absent
+    now keeps the version that the old figures were measured with.
     """
     again = set(experiments)
     measured = {(run.experiment, run.job) for run in new.runs}
@@ -217,19 +221,28 @@ def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
         for run in old.runs
         if run.experiment not in again and (run.experiment, run.job) not in measured
     )
+    interpreted = {(each.table, each.method, each.scaling) for each in new.interpretations}
+    still = tuple(
+        each
+        for each in old.interpretations
+        if "table3" not in again and (each.table, each.method, each.scaling) not in interpreted
+    )
+    present = {name: v for name, v in new.environment.versions.items() if v != ABSENT}
+    versions = new.environment.versions | old.environment.versions | present
     return replace(
         new,
+        environment=replace(new.environment, versions=versions),
         shapes=new.shapes or old.shapes,
         runs=kept + new.runs,
-        interpretations=new.interpretations or old.interpretations,
+        interpretations=still + new.interpretations,
     )
 
 
 def compare(old: Results, new: Results) -> Iterator[str]:
     """Lines that say what changed, most important first: versions, detection, rules, time."""
     for name in sorted({*old.environment.versions, *new.environment.versions}):
-        before = old.environment.versions.get(name, "absent")
-        after = new.environment.versions.get(name, "absent")
+        before = old.environment.versions.get(name, ABSENT)
+        after = new.environment.versions.get(name, ABSENT)
         if before != after:
             yield f"version of {name}: {before} -> {after}"
     was = {(run.experiment, run.job): run.outcome for run in old.runs}

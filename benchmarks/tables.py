@@ -5,7 +5,7 @@ Everything here is plain arithmetic on records; `sections` only lay it out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
@@ -13,9 +13,11 @@ from benchmarks import paper
 from benchmarks.encode import Scaling
 from benchmarks.methods import DETECTORS
 from benchmarks.metrics import mean_ranks
-from benchmarks.results import Results, Run
+from benchmarks.results import Interpretation, Results, Run
 
 UNEXPLAINED = "not explained yet"
+QUIET_RATE = 0.02
+CLEAR_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +237,53 @@ def seed_of(run: Run) -> float | None:
     """0 for every run on the untouched training table, so that all seeds fall together."""
     plain = run.job.share == 1.0 and run.job.contamination == 0.0
     return 0.0 if plain else None
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """How high the first target of an attack stands among the blamed variables, over attacks."""
+
+    interpretation: Interpretation
+    n_attacks: int
+    n_reported: int
+    first: float
+    in_three: float
+    reciprocal: float
+
+
+def detectable(interpretations: Iterable[Interpretation]) -> set[str]:
+    """Attacks that a method with few false alarms reports well above its rate of false alarms."""
+    return {
+        finding.segment
+        for each in interpretations
+        if each.false_alarm_rate <= QUIET_RATE
+        for finding in each.findings
+        if finding.n_reported >= CLEAR_SHARE * finding.n_rows
+    }
+
+
+def hits(each: Interpretation, attacks: set[str]) -> Hits:
+    """Hit@1, Hit@3 and mean reciprocal rank; an attack that is not reported is a miss."""
+    found = [finding for finding in each.findings if finding.segment in attacks]
+    ranks = [finding.target_rank for finding in found]
+    n_attacks = max(1, len(found))
+    return Hits(
+        each,
+        len(found),
+        sum(finding.n_reported > 0 for finding in found),
+        sum(rank == 1 for rank in ranks) / n_attacks,
+        sum(rank is not None and rank <= 3 for rank in ranks) / n_attacks,
+        sum(1 / rank for rank in ranks if rank is not None) / n_attacks,
+    )
+
+
+def better_hits(interpretations: Sequence[Interpretation]) -> tuple[Hits, ...]:
+    """One for each method on a table, prepared the way that suits it better."""
+    attacks = detectable(interpretations)
+    best: dict[str, Hits] = {}
+    for each in interpretations:
+        own = hits(each, attacks)
+        other = best.get(each.method)
+        if other is None or own.reciprocal > other.reciprocal:
+            best[each.method] = own
+    return tuple(best.values())

@@ -309,6 +309,28 @@ def test_merging_keeps_experiments_that_were_not_run_again() -> None:
     assert {(r.experiment, r.outcome.auc) for r in merged.runs} == {("speed", 0.1), ("table2", 0.9)}
 
 
+def test_merging_replaces_only_the_interpretations_that_were_made_again() -> None:
+    def judged(method: str, rate: float) -> Interpretation:
+        return Interpretation("plant", method, "", 0, rate, ())
+
+    old = replace(found(), interpretations=(judged("ecod", 0.1), judged("paper", 0.2)))
+    new = replace(found(), interpretations=(judged("paper", 0.3),))
+    merged = results.merge(old, new, [])
+    assert [(i.method, i.false_alarm_rate) for i in merged.interpretations] == [
+        ("ecod", 0.1),
+        ("paper", 0.3),
+    ]
+    assert results.merge(old, new, ["table3"]).interpretations == new.interpretations
+
+
+def test_merging_keeps_the_version_of_a_package_that_is_absent_now() -> None:
+    old, new = found(), found()
+    old.environment.versions.update(torch="2.0", numpy="1")
+    new.environment.versions.update(torch="absent", numpy="2")
+    versions = results.merge(old, new, []).environment.versions
+    assert (versions["torch"], versions["numpy"]) == ("2.0", "2")
+
+
 # -- interpretability --------------------------------------------------------------------------
 
 
@@ -332,6 +354,55 @@ def test_segments_are_judged_by_rules_and_by_blame() -> None:
     assert (second.n_reported, second.target_rank, second.target_in_rule) == (1, None, True)
     third = interpretability.interpret(pump, [], rule_of)
     assert (third.n_reported, third.n_rules, third.target_in_rule) == (0, 0, False)
+
+
+def test_a_reason_that_is_no_rule_counts_as_blame_only() -> None:
+    segment = cases.Segment("level", 0, 5, ("LIT101",))
+    found = interpretability.interpret(segment, [explanation("LIT101", "")], {})
+    assert (found.n_rules, found.rules, found.target_in_rule) == (0, (), False)
+    assert found.target_rank == 1
+
+
+def test_peers_are_judged_by_what_each_variable_adds_to_their_scores() -> None:
+    pytest.importorskip("pyod")
+    rng = np.random.default_rng(0)
+    names = ("A", "B", "ΔB")
+    made = {name: rng.normal(size=900) for name in names}
+    made["ΔB"][820:840] = 20.0
+    made["A"][860:880] = 20.0
+    whole = pa.table(made)
+    segments = (cases.Segment("rate", 820, 840, ("B",)), cases.Segment("other", 860, 880, ("C",)))
+    case = cases.Case(
+        "made", whole.slice(0, 500), whole, whole.slice(500, 300), segments, Kinds((), names)
+    )
+    judged = interpretability.interpret_peer(case, "ecod", "none")
+    assert all(f.n_reported for f in judged.findings), "at least one row stands out"
+    assert [f.target_rank for f in judged.findings] == [1, None]
+    assert judged.false_alarm_rate == pytest.approx(0.01)
+    assert judged.n_rules == 0
+
+
+def finding(segment: str, n_reported: int, rank: int | None) -> Finding:
+    return Finding(segment, ("P1",), 100, n_reported, 0, (), False, rank)
+
+
+def test_hits_are_counted_over_attacks_that_can_be_seen() -> None:
+    seen = finding("a", 50, 1), finding("b", 5, 4), finding("c", 2, None)
+    blind = finding("a", 90, 3), finding("b", 0, None), finding("c", 90, 1)
+    quiet = Interpretation("plant", "ecod", "", 0, 0.01, seen)
+    noisy = Interpretation("plant", "paper", "", 9, 0.3, blind)
+    assert tables.detectable([quiet, noisy]) == {"a", "b"}
+    ours, theirs = tables.better_hits([quiet, noisy])
+    assert (ours.n_attacks, ours.n_reported, ours.first, ours.in_three) == (2, 2, 0.5, 0.5)
+    assert ours.reciprocal == pytest.approx((1 + 1 / 4) / 2)
+    assert (theirs.n_reported, theirs.first, theirs.in_three) == (1, 0.0, 0.5)
+
+
+def test_a_peer_is_shown_in_the_preparation_that_names_targets_better() -> None:
+    first = Interpretation("plant", "ecod", "", 0, 0.01, (finding("a", 50, 2),), "codes")
+    second = Interpretation("plant", "ecod", "", 0, 0.01, (finding("a", 50, 1),), "none")
+    (shown,) = tables.better_hits([first, second])
+    assert shown.interpretation.scaling == "none"
 
 
 def test_runs_of_ones_become_segments() -> None:
@@ -411,7 +482,7 @@ def everything() -> Results:
         results.environment(),
         shapes=(shape,),
         runs=(run("knn", 0.9), failed, *grid, *speed, *growth, *robust, *mining),
-        interpretations=(Interpretation("plant", "default", 7, 0.01, (finding,)),),
+        interpretations=(Interpretation("plant", "truism", "", 7, 0.01, (finding,)),),
     )
 
 
