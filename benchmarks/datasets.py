@@ -6,10 +6,12 @@ more; a column is categorical when it has at most five distinct values in the tr
 except in KDD Cup 99, where the paper uses a fixed list. Neither `label`, `in_paper_test` nor the
 time column is a variable.
 
-Three further kinds of name serve the harness: `generated-ROWSxCOLUMNS` is a made-up plant-like
-table (growth curves, smoke runs), `binned-NAME` is NAME with every continuous variable cut into
-five uniform bins (so that miners can be compared without trees), and `swat` reads the owners'
-own files (see `swat.py`).
+Further kinds of name serve the harness: `generated-ROWSxCOLUMNS` is a made-up plant-like table
+(growth curves, smoke runs), `bundled-TASK` a table that scikit-learn brings along (`bundled.py`),
+`binned-NAME` is NAME with every continuous variable cut into five uniform bins (so that miners can
+be compared without trees), `whole-NAME` is NAME with every anomaly of the test file, not only those
+that the paper drew, and with the names of the attacks; and `swat` reads the owners' own files (see
+`swat.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from benchmarks import generated
+from benchmarks import bundled, generated
 
 PAPER_TABLES = ("batadal", "kddcup99", "gas_pipeline", "annthyroid", "cardio")
 MAX_CATEGORIES = 5
@@ -57,7 +60,9 @@ class Kinds:
 class Dataset:
     """A training table without anomalies, a test table, and the truth about its rows.
 
-    `time` names the time column, which both tables then carry beside the variables.
+    `time` names the time column, which both tables then carry beside the variables. `attack` says
+    of each test row which attack it is part of, where that is known. `told` is whether detectors
+    that can infer the kinds are told them.
     """
 
     name: str
@@ -66,6 +71,8 @@ class Dataset:
     label: NDArray[np.int8]
     kinds: Kinds
     time: str | None = None
+    attack: NDArray[Any] | None = None
+    told: bool = True
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -79,7 +86,8 @@ def load(name: str, data: Path | None = None) -> Dataset:
     Parameters
     ----------
     name
-        One of `PAPER_TABLES`, `swat`, `generated-ROWSxCOLUMNS`, or `binned-` and a name.
+        One of `PAPER_TABLES`, `swat`, `generated-ROWSxCOLUMNS`, `bundled-TASK`, or `binned-` or
+        `whole-` and a name.
     data
         Folder of the tables; the environment variable `TRUISM_DATA` when not given.
     """
@@ -87,6 +95,10 @@ def load(name: str, data: Path | None = None) -> Dataset:
         return _bin(load(name.removeprefix("binned-"), data))
     if name.startswith("generated-"):
         return _generate(name)
+    if name.startswith("bundled-"):
+        return _unbundle(name)
+    if name.startswith("whole-"):
+        return _load_parquet(name.removeprefix("whole-"), find_data(data), whole=True)
     if name == "swat":
         from benchmarks import swat
 
@@ -119,9 +131,11 @@ def available(data: Path) -> tuple[str, ...]:
 
 def digest(name: str, data: Path | None) -> str:
     """A short fingerprint of the files behind a dataset, for the cache of results."""
-    base = name.removeprefix("binned-")
+    base = name.removeprefix("binned-").removeprefix("whole-")
     if base.startswith("generated-"):
         return f"generator {generated.REVISION}"
+    if base.startswith("bundled-"):
+        return f"bundled {bundled.REVISION}, scikit-learn {version('scikit-learn')}"
     folder = find_data(data)
     if base == "swat":
         from benchmarks import swat
@@ -140,15 +154,21 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _load_parquet(name: str, folder: Path) -> Dataset:
+def _load_parquet(name: str, folder: Path, *, whole: bool = False) -> Dataset:
     train = pq.read_table(_existing(folder / f"{name}_train.parquet"))
     test = pq.read_table(_existing(folder / f"{name}_test.parquet"))
-    test = test.filter(test["in_paper_test"])
+    attack = None
+    if whole:
+        meta = pq.read_table(_existing(folder / f"{name}_test_meta.parquet"))
+        attack = meta["attack_type"].to_numpy(zero_copy_only=False).astype(str)
+    else:
+        test = test.filter(test["in_paper_test"])
     label = test["label"].to_numpy().astype(np.int8)
     test = test.drop_columns([*_NOT_VARIABLES])
     train, test = _unify(train, test)
     time = _TIME_OF.get(name)
-    return Dataset(name, train, test, label, _kinds(name, train, time), time)
+    title = f"whole-{name}" if whole else name
+    return Dataset(title, train, test, label, _kinds(name, train, time), time, attack)
 
 
 def _unify(train: pa.Table, test: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -182,6 +202,13 @@ def _generate(name: str) -> Dataset:
     return Dataset(
         name, made.train, made.test, made.label, Kinds(made.categorical, made.continuous)
     )
+
+
+def _unbundle(name: str) -> Dataset:
+    """All columns are numbers, and nobody has said more about them."""
+    task = bundled.make(name.removeprefix("bundled-"))
+    kinds = Kinds((), tuple(task.train.column_names))
+    return Dataset(name, task.train, task.test, task.label, kinds, told=False)
 
 
 def _bin(dataset: Dataset) -> Dataset:

@@ -106,7 +106,7 @@ class Method:
         if self.role == "miner":
             return Mlxtend(settings)
         return RuleDetector(
-            dataset.kinds,
+            dataset.kinds if dataset.told else Kinds((), ()),
             dataset.time,
             dict(self.settings) | dict(settings),
             seed,

@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks import markdown
 from benchmarks.markdown import Section
 from benchmarks.results import Results, describe
-from benchmarks.sections import attribution, cost, detection, hyperparameters, robustness
+from benchmarks.sections import attribution, breadth, cost, detection, hyperparameters, robustness
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ _SECTIONS: tuple[Callable[[Results], Section | None], ...] = (
     detection.table2,
     detection.differences,
     detection.preparations,
+    breadth.attacks,
+    breadth.further,
     hyperparameters.grid,
     attribution.table3,
     cost.speed,

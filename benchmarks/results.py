@@ -66,12 +66,22 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class AttackScore:
+    """How well the rows of one attack are told from normal rows."""
+
+    attack: str
+    n_rows: int
+    auc: float
+    pauc: float
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a job showed; `error` is set, and little else, when it failed.
 
     `alarm_rate` is the part of the normal test rows that score above zero, which for the
     paper's scoring is the false-positive rate at φ = 0. `extra_mb` is the peak memory beyond
-    that of the loaded tables.
+    that of the loaded tables. `by_attack` is there where the table names its attacks.
     """
 
     auc: float | None = None
@@ -86,6 +96,7 @@ class Outcome:
     n_rules: int | None = None
     choice: str = ""
     error: str = ""
+    by_attack: tuple[AttackScore, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,10 +46,10 @@ class Difference:
     explanation: str
 
 
-def all_cells(results: Results) -> tuple[Cell, ...]:
-    """One cell for every dataset, method and scaling of table 2."""
+def all_cells(results: Results, experiment: str = "table2") -> tuple[Cell, ...]:
+    """One cell for every dataset, method and scaling of table 2, or of a table like it."""
     groups: dict[tuple[str, str, Scaling], list[Run]] = {}
-    for run in results.of("table2"):
+    for run in results.of(experiment):
         key = (run.job.dataset, run.job.method, run.job.scaling)
         groups.setdefault(key, []).append(run)
     return tuple(_cell(*key, runs) for key, runs in groups.items())

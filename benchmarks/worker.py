@@ -11,6 +11,8 @@ import resource
 import sys
 import time
 import warnings
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,11 +20,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from benchmarks import datasets, metrics
 from benchmarks.datasets import Dataset
 from benchmarks.methods import METHOD_OF
-from benchmarks.results import Job, Outcome
+from benchmarks.results import AttackScore, Job, Outcome
 
 SAMPLE_SEED = 0
 WARM_UP = "generated-400x6"
@@ -65,7 +68,19 @@ def measure(order: Order) -> Outcome:
         test_rows=dataset.test.num_rows,
         n_rules=getattr(detector, "n_rules", None),
         choice=str(getattr(detector, "choice", "")),
+        by_attack=() if score is None else tuple(_by_attack(dataset, score)),
     )
+
+
+def _by_attack(dataset: Dataset, score: NDArray[np.float64]) -> Iterator[AttackScore]:
+    """Each attack against all normal rows, the most frequent first."""
+    if dataset.attack is None:
+        return
+    names = Counter(dataset.attack[dataset.label == 1].tolist())
+    for name, n_rows in names.most_common():
+        rows = (dataset.label == 0) | (dataset.attack == name)
+        label, own = dataset.label[rows], score[rows]
+        yield AttackScore(name, n_rows, metrics.auc(label, own), metrics.partial_auc(label, own))
 
 
 def vary(dataset: Dataset, job: Job) -> Dataset:
@@ -76,6 +91,7 @@ def vary(dataset: Dataset, job: Job) -> Dataset:
     """
     rng = np.random.default_rng([SAMPLE_SEED, job.seed])
     train, test, label = dataset.train, dataset.test, dataset.label
+    attack = dataset.attack
     if job.share != 1.0:
         n_kept = round(train.num_rows * job.share)
         train = train.take(np.sort(rng.permutation(train.num_rows)[:n_kept]))
@@ -86,7 +102,8 @@ def vary(dataset: Dataset, job: Job) -> Dataset:
         train = pa.concat_tables([train, test.take(mixed)])
         rest = np.setdiff1d(np.arange(test.num_rows), mixed)
         test, label = test.take(rest), label[rest]
-    return replace(dataset, train=train, test=test, label=label)
+        attack = None if attack is None else attack[rest]
+    return replace(dataset, train=train, test=test, label=label, attack=attack)
 
 
 @lru_cache(maxsize=1)

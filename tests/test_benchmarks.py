@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import cases, datasets, interpretability, metrics, paper, results, swat, tables
@@ -20,7 +21,7 @@ from benchmarks.pages import render
 from benchmarks.results import Finding, Interpretation, Job, Outcome, Results, Run
 from benchmarks.rules import RuleDetector
 from benchmarks.runner import Cache, Runner
-from benchmarks.worker import vary
+from benchmarks.worker import _by_attack, vary
 
 TINY = "generated-300x6"
 ACTUATORS = ("MV101", "P101", "P102")
@@ -148,6 +149,47 @@ def test_binned_tables_are_all_categorical() -> None:
     dataset = datasets.load(f"binned-{TINY}")
     assert dataset.kinds.continuous == ()
     assert all(len(set(dataset.train[name].to_pylist())) <= 5 for name in dataset.variables)
+
+
+def test_every_class_of_a_bundled_table_is_the_anomaly_once() -> None:
+    wine = [datasets.load(f"bundled-wine-{number}") for number in range(3)]
+    assert [int(each.label.sum()) for each in wine] == [59, 71, 48]
+    assert all(each.train.num_rows + each.test.num_rows == 178 for each in wine)
+    diabetes = datasets.load("bundled-diabetes-0")
+    assert 0.08 < diabetes.label.sum() / 442 < 0.1
+    assert diabetes.kinds.categorical == ()
+
+
+def test_kinds_of_bundled_tables_are_left_to_the_detector(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, object] = {}
+    fake = SimpleNamespace(InvariantRuleDetector=asked.update)
+    monkeypatch.setitem(sys.modules, "truism", fake)  # type: ignore[arg-type]
+    METHOD_OF["truism"].make(datasets.load("bundled-iris-0"), "none", 0, {})
+    assert asked["categorical"] == asked["continuous"] == ()
+
+
+def test_a_whole_table_keeps_every_anomaly_and_names_the_attacks(tmp_path: Path) -> None:
+    write_parquet(tmp_path)
+    meta = pa.table({"attack_type": ["normal", "smurf", "neptune"]})
+    test = pq.read_table(tmp_path / "cardio_test.parquet")
+    assert test.num_rows == 3, "one row is not among those the paper drew"
+    pq.write_table(meta, tmp_path / "cardio_test_meta.parquet")
+    whole = datasets.load("whole-cardio", tmp_path)
+    assert whole.test.num_rows == 3
+    assert whole.attack is not None
+    assert whole.attack.tolist() == ["normal", "smurf", "neptune"]
+    assert datasets.load("cardio", tmp_path).attack is None
+
+
+def test_each_attack_is_measured_against_all_normal_rows() -> None:
+    dataset = replace(
+        datasets.load(TINY),
+        label=np.array([0, 0, 1, 1, 1], dtype=np.int8),
+        attack=np.array(["", "", "a", "b", "b"]),
+    )
+    scores = np.array([0.0, 1.0, 0.5, 2.0, 3.0])
+    found = [(each.attack, each.n_rows, each.auc) for each in _by_attack(dataset, scores)]
+    assert found == [("b", 2, 1.0), ("a", 1, 0.5)]
 
 
 # -- metrics and tables ------------------------------------------------------------------------
@@ -474,6 +516,16 @@ def everything() -> Results:
         for dirt in (0.0, 0.01)
     ]
     robust.append(replace(run("truism", 0.8, share=0.5), experiment="robustness"))
+    by_attack = (
+        results.AttackScore("smurf", 7, 0.9, 0.8),
+        results.AttackScore("teardrop", 1, 0.5, 0.6),
+    )
+    attacks = replace(run("knn", 0.9, dataset="whole-kddcup99"), experiment="attacks")
+    attacks = replace(attacks, outcome=replace(attacks.outcome, by_attack=by_attack))
+    further = [
+        replace(run("knn", auc, dataset=f"bundled-wine-{k}"), experiment="further")
+        for k, auc in enumerate((0.9, 0.7))
+    ]
     mining = [replace(run("mlxtend", 0.0, dataset="binned-cardio"), experiment="mining")]
     failed = Run("table2", Job("cardio", "hbos"), Outcome(error="out of memory"))
     finding = Finding("1", ("P1",), 9, 3, 5, ("a | b ⇒ c < 1",), True, 1)
@@ -481,7 +533,7 @@ def everything() -> Results:
     return Results(
         results.environment(),
         shapes=(shape,),
-        runs=(run("knn", 0.9), failed, *grid, *speed, *growth, *robust, *mining),
+        runs=(run("knn", 0.9), failed, *grid, *speed, *growth, *robust, *mining, attacks, *further),
         interpretations=(Interpretation("plant", "truism", "", 7, 0.01, (finding,)),),
     )
 
@@ -491,6 +543,8 @@ def test_the_page_shows_every_experiment(tmp_path: Path) -> None:
     for heading in (
         "## Table 1: datasets",
         "## Table 2: detection",
+        "### KDD Cup 99, attack by attack",
+        "### Further tables",
         "## Figure: hyperparameters",
         "## Table 3: interpretability",
         "## Speed",
@@ -500,6 +554,9 @@ def test_the_page_shows_every_experiment(tmp_path: Path) -> None:
         "## Not measured",
     ):
         assert heading in page.text
+    assert "| teardrop | 1 | 0.500/0.600 |" in page.text
+    assert "| **mean over attacks** |  | 0.700/0.700 |" in page.text
+    assert "| wine | 2 | 0.800/0.800 |" in page.text
     assert "a \\| b ⇒ c &lt; 1<br>and 4 more" in page.text
     page.write(tmp_path / "benchmarks.md")
     assert {path.name for path in (tmp_path / "benchmarks").iterdir()} == {
