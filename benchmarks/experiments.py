@@ -27,7 +27,7 @@ CONTAMINATIONS = (0.0, 0.001, 0.01, 0.05)
 SHARES = (1.0, 0.5, 0.25, 0.125)
 SPLIT_SEEDS = tuple(range(10))
 VARIATION_SEEDS = (0, 1, 2)
-ROBUST_PEERS = ("knn", "iforest")
+ROBUST_METHODS = ("truism", "paper", "knn", "iforest")
 
 GROWING = ("truism", "paper", "iforest", "knn")
 MANY_ROWS = (25_000, 50_000, 100_000, 200_000)
@@ -206,12 +206,13 @@ def robustness(plan: Plan) -> Measured:
 
 
 def _robustness_jobs(plan: Plan) -> Iterator[Job]:
-    ours = tuple(method.name for method in plan.methods if method.name in ("truism", "paper"))
-    peers = tuple(name for name in ROBUST_PEERS if plan.has(name))
-    for name, method in product(plan.datasets, (*ours, *peers)):
+    methods = [name for name in ROBUST_METHODS if plan.has(name)]
+    ours = [name for name in methods if METHOD_OF[name].role == "ours"]
+    for name, method in product(plan.datasets, methods):
         scaling = METHOD_OF[method].scalings[-1]
         for value, seed in product(CONTAMINATIONS, VARIATION_SEEDS):
-            yield Job(name, method, scaling, seed, contamination=value)
+            if value or method in ours or seed in METHOD_OF[method].seeds:
+                yield Job(name, method, scaling, seed, contamination=value)
         for value, seed in product(SHARES[1:], VARIATION_SEEDS):
             yield Job(name, method, scaling, seed, share=value)
     for name, method, seed in product(plan.datasets, ours, SPLIT_SEEDS):

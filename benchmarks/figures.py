@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -89,15 +90,45 @@ def spread(spreads: Sequence[Spread], label: str, *, log: bool) -> bytes:
     return _svg(figure)
 
 
+def seeds(runs: Iterable[Run]) -> bytes:
+    """AUC for each seed of the split that chooses θ: a dot for each, datasets side by side."""
+    plain = [
+        run
+        for run in runs
+        if run.job.share == 1.0
+        and run.job.contamination == 0.0
+        and METHOD_OF[run.job.method].role == "ours"
+    ]
+    methods = list(dict.fromkeys(run.job.method for run in plain))
+    names = list(dict.fromkeys(run.job.dataset for run in plain))
+    figure, (axis,) = _panels(1, 1)
+    for shift, method in enumerate(methods):
+        own = [run for run in plain if run.job.method == method]
+        axis.plot(
+            [names.index(run.job.dataset) + 0.2 * shift for run in own],
+            [run.outcome.auc for run in own],
+            linestyle="",
+            marker=".",
+            label=METHOD_OF[method].title,
+        )
+    titles = [paper.TITLES.get(name, name) for name in names]
+    axis.set_xticks(range(len(names)), titles, fontsize="small", rotation=30)
+    axis.set_ylabel("AUC")
+    if methods:
+        axis.legend(fontsize="small")
+    return _svg(figure)
+
+
 def growth(runs: Iterable[Run]) -> bytes:
-    """Learning time against rows and against columns."""
+    """Time to learn (above) and to score, against rows and against columns."""
     sizes = [(run, *_size(run.job.dataset)) for run in runs]
     fixed_columns = min((columns for _, _, columns in sizes), default=0)
-    figure, axes = _panels(1, 2)
-    for axis, label in zip(axes, ("rows", "columns"), strict=True):
+    figure, axes = _panels(2, 2)
+    panels = product((("learn", "fit_seconds"), ("score", "score_seconds")), ("rows", "columns"))
+    for axis, ((verb, what), label) in zip(axes, panels, strict=True):
         for method in dict.fromkeys(run.job.method for run, _, _ in sizes):
             line = sorted(
-                (rows if label == "rows" else columns, run.outcome.fit_seconds)
+                (rows if label == "rows" else columns, max(getattr(run.outcome, what), 1e-6))
                 for run, rows, columns in sizes
                 if run.job.method == method and (columns == fixed_columns) == (label == "rows")
             )
@@ -110,7 +141,7 @@ def growth(runs: Iterable[Run]) -> bytes:
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.set_xlabel(label)
-        axis.set_ylabel("seconds to learn")
+        axis.set_ylabel(f"seconds to {verb}")
     axes[0].legend(fontsize="small")
     return _svg(figure)
 

@@ -16,6 +16,7 @@ from benchmarks.metrics import mean_ranks
 from benchmarks.results import Interpretation, Results, Run
 
 UNEXPLAINED = "not explained yet"
+LOSS_TOLERANCE = 0.05
 QUIET_RATE = 0.02
 CLEAR_SHARE = 0.05
 
@@ -219,6 +220,31 @@ def _spread(dataset: str, method: str, value: float, runs: list[Run]) -> Spread:
         max(aucs),
         fmean(run.outcome.alarm_rate or 0.0 for run in runs),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A value of what was varied at which a method loses AUC on a dataset."""
+
+    dataset: str
+    method: str
+    value: float
+    before: float
+    after: float
+
+
+def losses(varied: Sequence[Spread], start: float) -> Iterator[Loss]:
+    """Every loss of AUC over `LOSS_TOLERANCE` against the value `start`, the largest first."""
+    base_of = {(s.dataset, s.method): s.auc for s in varied if s.value == start}
+    found = [
+        Loss(s.dataset, s.method, s.value, base_of[s.dataset, s.method], s.auc)
+        for s in varied
+        if (s.dataset, s.method) in base_of
+    ]
+    found.sort(key=lambda loss: loss.after - loss.before)
+    for loss in found:
+        if loss.before - loss.after > LOSS_TOLERANCE:
+            yield loss
 
 
 def contamination_of(run: Run) -> float | None:

@@ -87,7 +87,9 @@ def vary(dataset: Dataset, job: Job) -> Dataset:
     """The dataset as a job wants it: a share of the training rows, anomalies mixed in.
 
     Mixed-in anomalies leave the test table, or a detector would be asked about rows it was told
-    are normal. At most half of them are taken, so that enough stay to be found.
+    are normal. At most half of them are taken, so that enough stay to be found. They are strewn
+    among the training rows, which keep their order: together at the end, they would all fall into
+    one block of whoever holds out consecutive rows.
     """
     rng = np.random.default_rng([SAMPLE_SEED, job.seed])
     train, test, label = dataset.train, dataset.test, dataset.label
@@ -99,7 +101,10 @@ def vary(dataset: Dataset, job: Job) -> Dataset:
         anomalies = np.flatnonzero(label == 1)
         n_mixed = max(1, round(train.num_rows * job.contamination))
         mixed = np.sort(rng.permutation(anomalies)[: min(n_mixed, len(anomalies) // 2)])
-        train = pa.concat_tables([train, test.take(mixed)])
+        places = np.concatenate(
+            [np.arange(train.num_rows), rng.uniform(0, train.num_rows, len(mixed))]
+        )
+        train = pa.concat_tables([train, test.take(mixed)]).take(np.argsort(places, kind="stable"))
         rest = np.setdiff1d(np.arange(test.num_rows), mixed)
         test, label = test.take(rest), label[rest]
         attack = None if attack is None else attack[rest]

@@ -16,6 +16,7 @@ from benchmarks import cases, datasets, interpretability, metrics, paper, result
 from benchmarks.__main__ import main
 from benchmarks.datasets import Kinds
 from benchmarks.encode import fit_encoder
+from benchmarks.experiments import Plan, run_all, usable_methods
 from benchmarks.methods import METHOD_OF
 from benchmarks.pages import render
 from benchmarks.results import Finding, Interpretation, Job, Outcome, Results, Run
@@ -322,6 +323,9 @@ def test_mixed_in_anomalies_leave_the_test_table_and_half_of_them_stay(
     assert dirty.train.num_rows == 300 + n_mixed
     assert dirty.test.num_rows == len(dirty.label) == 200 - n_mixed
     assert dirty.label.sum() == n_anomalies - n_mixed
+    kept = [row for row in dirty.train.to_pylist() if row in dataset.train.to_pylist()]
+    assert kept == dataset.train.to_pylist(), "normal rows keep their order"
+    assert dirty.train.slice(0, 300) != dataset.train, "anomalies are not all at the end"
 
 
 def test_results_survive_the_file(tmp_path: Path) -> None:
@@ -564,7 +568,61 @@ def test_the_page_shows_every_experiment(tmp_path: Path) -> None:
         "growth.svg",
         "contamination.svg",
         "fewer-rows.svg",
+        "split-seeds.svg",
     }
+
+
+def test_costs_are_shown_as_ratios_to_the_default() -> None:
+    def cost(method: str, fit: float, memory: float) -> Run:
+        outcome = Outcome(
+            fit_seconds=fit, score_seconds=0.5, extra_mb=memory, table_mb=2.0, test_rows=100
+        )
+        return Run("speed", Job("cardio", method), outcome)
+
+    text = render(found(cost("truism", 2.0, 10.0), cost("knn", 30.0, 25.0))).text
+    assert "| truism (default) | 1 / 1 / 1 |" in text
+    assert "| KNN | 15 / 1 / 2.5 |" in text
+    assert "| cardio | KNN | 30.00 | 0.50 | 200 | 25 | 12.5 |" in text
+
+
+def test_losses_of_our_own_methods_are_named_as_weaknesses() -> None:
+    runs = [
+        replace(run(method, auc, contamination=dirt), experiment="robustness")
+        for method in ("truism", "knn")
+        for dirt, auc in ((0.0, 0.9), (0.01, 0.88), (0.05, 0.7))
+    ]
+    text = render(found(*runs)).text
+    assert "- truism (default) on cardio, contamination 0.05: AUC 0.900 → 0.700" in text
+    assert "contamination 0.01: AUC" not in text
+    assert "- KNN" not in text
+    assert "Neither of ours loses more than 0.05 AUC on any dataset." in text, "fewer rows"
+
+
+def test_every_experiment_runs_on_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (
+        ("MANY_ROWS", (200, 400)),
+        ("MANY_COLUMNS", (8,)),
+        ("FIXED_COLUMNS", 6),
+        ("FIXED_ROWS", 200),
+        ("GROWTH_SETTINGS", (("min_support", 0.2),)),
+        ("MINING_TABLES", (f"binned-{TINY}",)),
+        ("SPLIT_SEEDS", (0, 3)),
+        ("VARIATION_SEEDS", (0,)),
+    ):
+        monkeypatch.setattr(f"benchmarks.experiments.{name}", value)
+    monkeypatch.setattr("benchmarks.bundled.TASKS", ("iris-0",))
+    names = ("truism", "paper", "knn", "iforest")
+    plan = Plan(Runner(None, Cache(), isolated=False), (TINY,), usable_methods(names))
+    chosen = ("speed", "mining", "growth", "robustness", "further", "attacks")
+    measured = run_all(plan, chosen)
+    assert [run for run in measured.runs if run.outcome.error] == []
+    assert {run.experiment for run in measured.runs} == {*chosen} - {"attacks"}
+    robust = [run.job for run in measured.runs if run.experiment == "robustness"]
+    assert {job.method for job in robust} == {*names}
+    assert {job.contamination for job in robust} == {0.0, 0.001, 0.01, 0.05}
+    assert {job.share for job in robust} == {1.0, 0.5, 0.25, 0.125}
+    page = render(Results(results.environment(), runs=measured.runs))
+    assert {"growth.svg", "contamination.svg", "fewer-rows.svg"} <= page.figures.keys()
 
 
 def test_the_same_results_give_the_same_page() -> None:
