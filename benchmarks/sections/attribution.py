@@ -50,7 +50,7 @@ def _summary(found: Sequence[tables.Hits]) -> str:
     rows = [
         (
             _heading(hits.interpretation),
-            hits.interpretation.settings or "none",
+            hits.interpretation.settings or "defaults",
             f"{hits.n_reported} of {hits.n_attacks}",
             f"{hits.first:.2f}",
             f"{hits.in_three:.2f}",
