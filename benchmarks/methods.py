@@ -123,6 +123,7 @@ _PAPER: tuple[tuple[str, Setting], ...] = (
 )
 _SKLEARN = ("scikit-learn", "numpy")
 _PYOD = ("pyod", "scikit-learn", "numpy")
+_SCIPY = ("scipy", "numpy")
 _TORCH = ("torch", "numpy")
 _OURS = ("truism",)
 
@@ -167,8 +168,8 @@ METHODS: tuple[Method, ...] = (
     Method("knn", "KNN", "peer", _SKLEARN, peers.knn, _BOTH),
     Method("pca", "PCA", "peer", _PYOD, peers.pca, ("none", "minmax", "standard")),
     Method("pca_error", "PCA error", "peer", _SKLEARN, peers.pca_error, _BOTH),
-    Method("ecod", "ECOD", "peer", _PYOD, peers.ecod, _EITHER),
-    Method("copod", "COPOD", "peer", _PYOD, peers.copod, _EITHER),
+    Method("ecod", "ECOD", "peer", _SCIPY, peers.ecod, _EITHER, revision=2),
+    Method("copod", "COPOD", "peer", _SCIPY, peers.copod, _EITHER, revision=2),
     Method("hbos", "HBOS", "peer", _PYOD, peers.hbos, _EITHER),
     Method("mlxtend", "mlxtend", "miner", ("mlxtend", "pandas", "numpy")),
 )

@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import tails
 from benchmarks.encode import Matrix, Scaling
 
 N_NEIGHBORS = 5
@@ -44,13 +45,11 @@ class Divisible(Protocol):
 class Fitted:
     """Any estimator with `fit`, scored by a function of it and the rows.
 
-    `parts_with` divides a score among the columns, where the method can; `choice` is what the
-    detector settled on by itself, in words, for the record.
+    `choice` is what the detector settled on by itself, in words, for the record.
     """
 
     estimator: Any
     score_with: Callable[[Any, Matrix], Any]
-    parts_with: Callable[[Any, Matrix], Any] | None = None
     choice: str = field(default="")
 
     def fit(self, train: Matrix) -> None:
@@ -60,12 +59,6 @@ class Fitted:
     def score(self, test: Matrix) -> Scores:
         """Score rows by `score_with`."""
         return np.asarray(self.score_with(self.estimator, test), dtype=np.float64)
-
-    def parts(self, test: Matrix) -> Matrix:
-        """What each column adds to the score: rows × columns."""
-        if self.parts_with is None:
-            raise TypeError(f"{type(self.estimator).__name__} does not divide its score.")
-        return np.asarray(self.parts_with(self.estimator, test), dtype=np.float64)
 
 
 def lof(_scaling: Scaling, _seed: int) -> Peer:
@@ -111,21 +104,13 @@ def pca_error(_scaling: Scaling, _seed: int) -> Peer:
 
 
 def ecod(_scaling: Scaling, _seed: int) -> Peer:
-    """Empirical-cumulative-distribution detector (PyOD); it ranks new rows among the old."""
-    from pyod.models.ecod import ECOD
-
-    def parts(estimator: Any, rows: Matrix) -> Any:
-        estimator.decision_function(rows)
-        return estimator.O[-len(rows) :]
-
-    return Fitted(ECOD(), lambda e, x: e.decision_function(x), parts)
+    """Empirical-cumulative-distribution detector, each row against the training rows."""
+    return tails.Tails(tails.ecod)
 
 
 def copod(_scaling: Scaling, _seed: int) -> Peer:
-    """Copula-based detector (PyOD)."""
-    from pyod.models.copod import COPOD
-
-    return Fitted(COPOD(), lambda e, x: e.decision_function(x))
+    """Copula-based detector, each row against the training rows."""
+    return tails.Tails(tails.copod)
 
 
 def hbos(_scaling: Scaling, _seed: int) -> Peer:

@@ -26,6 +26,7 @@ PACKAGES = (
     "truism",
     "numpy",
     "scikit-learn",
+    "scipy",
     "pyarrow",
     "numba",
     "pyod",
