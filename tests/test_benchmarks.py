@@ -611,6 +611,17 @@ def test_losses_of_our_own_methods_are_named_as_weaknesses() -> None:
     assert "contamination 0.01: AUC" not in text
     assert "- KNN" not in text
     assert "Neither of ours loses more than 0.05 AUC on any dataset." in text, "fewer rows"
+    without = render(found(*(run for run in runs if run.job.method == "knn"))).text
+    assert "Neither of ours" not in without, "nothing is said of what was not measured"
+
+
+def test_robustness_is_averaged_over_datasets_that_all_methods_have() -> None:
+    runs = [
+        replace(run("knn", 0.9, contamination=dirt), experiment="robustness")
+        for dirt in (0.0, 0.01)
+    ]
+    runs.append(replace(run("knn", 0.1, dataset="batadal"), experiment="robustness"))
+    assert "| KNN | 0 | 0.900/0.900 | +0.000 on cardio |" in render(found(*runs)).text
 
 
 def test_every_experiment_runs_on_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:

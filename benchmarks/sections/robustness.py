@@ -51,6 +51,8 @@ def _weaknesses(varied: Sequence[tables.Spread], what: str) -> str:
         f"AUC {loss.before:.3f} → {loss.after:.3f}"
         for loss in found
     ]
+    if not any(_is_ours(s.method) for s in varied):
+        return ""
     if not told:
         return f"\n\nNeither of ours loses more than {tables.LOSS_TOLERANCE} AUC on any dataset."
     return f"\n\nWeak (a loss over {tables.LOSS_TOLERANCE} AUC):\n\n" + "\n".join(told)
@@ -71,7 +73,10 @@ def _seed_table(seeds: Sequence[tables.Spread]) -> str:
 
 
 def _spread_table(spreads: Sequence[tables.Spread], what: str) -> str:
-    """Mean over the datasets for each method and value, and the largest loss of a dataset."""
+    """Means over the datasets that every method has at every value, and the largest losses."""
+    keys = {(s.method, s.value) for s in spreads}
+    have = [{s.dataset for s in spreads if (s.method, s.value) == key} for key in keys]
+    spreads = [s for s in spreads if all(s.dataset in names for names in have)]
     values = sorted({s.value for s in spreads})
     start = _start(what)
     base_of = {(s.dataset, s.method): s for s in spreads if s.value == start}
