@@ -23,7 +23,6 @@ from truism.plant import (
 from truism.plant.tampering import Conceal, Force, Freeze, Jump, Ramp, Replay, Shift
 
 N_ROWS = 3000
-SETTLED = slice(600, None)
 AREA_OF = {"LIT101": 1.5, "LIT301": 1.0, "LIT401": 0.9, "LIT601": 0.7}  # m²
 PAIRS = [
     *[("P101", "P102"), ("P201", "P202"), ("P203", "P204"), ("P205", "P206")],
@@ -208,8 +207,8 @@ class TestPhysics:
         assert change[~doses & flows].mean() < 0
 
     def test_a_backwash_lowers_the_pressure_over_the_filter(self):
-        washes = normal().columns["P602"][SETTLED] == "on"
-        pressure = normal().columns["DPIT301"][SETTLED]
+        washes = normal().columns["P602"] == "on"
+        pressure = normal().columns["DPIT301"]
         starts = np.flatnonzero(washes[1:] & ~washes[:-1])
         assert len(starts) >= 8
         for start in starts[1:-1]:
@@ -220,7 +219,7 @@ class TestPhysics:
 class TestControl:
     @pytest.mark.parametrize("actuator", ACTUATORS, ids=lambda actuator: actuator.tag)
     def test_an_actuator_takes_all_its_states(self, actuator):
-        assert set(normal().columns[actuator.tag][SETTLED]) == set(actuator.states)
+        assert set(normal().columns[actuator.tag]) == set(actuator.states)
 
     @pytest.mark.parametrize(("one", "other"), PAIRS)
     def test_pumps_of_a_pair_take_turns_and_never_run_together(self, one, other):
@@ -229,7 +228,13 @@ class TestControl:
         assert not runs.all(axis=0).any()
         starts = runs[:, 1:] & ~runs[:, :-1]
         leads = np.argmax(starts[:, starts.any(axis=0)], axis=0)
-        assert (np.diff(leads) != 0).all()
+        turns = np.diff(np.flatnonzero(np.diff(leads)))
+        assert len(set(turns)) == 1
+
+    def test_pumps_that_start_together_are_not_always_the_same_two(self):
+        columns = normal().columns
+        for one, other in itertools.product(("P401", "P402"), ("P501", "P502")):
+            assert np.mean((columns[one] == "on") & (columns[other] == "on")) > 0.02
 
     @pytest.mark.parametrize(
         ("level", "low", "high"),
@@ -239,26 +244,26 @@ class TestControl:
         ],
     )
     def test_a_tank_cycles_between_its_marks(self, level, low, high):
-        readings = normal().columns[level][SETTLED]
+        readings = normal().columns[level]
         marks = np.where(readings <= low, -1, np.where(readings >= high, 1, 0))
         marks = marks[marks != 0]
         assert np.count_nonzero(np.diff(marks) > 0) >= 5
         assert readings.max() < high + 25
 
-    def test_the_start_up_is_over_when_the_first_attack_may_start(self):
+    def test_a_recording_begins_when_the_tanks_have_filled(self):
         columns = normal().columns
         for level in ("LIT301", "LIT401", "LIT601"):
-            assert columns[level][:30].max() < columns[level][SETTLED].min()
+            assert columns[level][:30].min() >= columns[level][600:].min()
 
     def test_normal_rows_of_two_seeds_are_alike(self):
         one, other = normal(1, 9000).columns, normal(2, 9000).columns
         for sensor in SENSORS:
-            first, second = one[sensor.tag][SETTLED], other[sensor.tag][SETTLED]
+            first, second = one[sensor.tag], other[sensor.tag]
             width = np.ptp(first)
             assert abs(first.mean() - second.mean()) < 0.1 * width
-            assert np.mean((second < first.min()) | (second > first.max())) < 0.005
+            assert np.mean((second < first.min()) | (second > first.max())) < 0.03
         for actuator in ACTUATORS:
-            works = [np.mean(c[actuator.tag][SETTLED] == actuator.acting) for c in (one, other)]
+            works = [np.mean(c[actuator.tag] == actuator.acting) for c in (one, other)]
             assert works[0] == pytest.approx(works[1], abs=0.1)
 
 

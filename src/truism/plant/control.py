@@ -32,19 +32,26 @@ class Band:
 
 
 class Pair:
-    """Two pumps that take turns: one per start, and the other when the first does not come on."""
+    """Two pumps that take turns every few starts, or when the one that leads does not come on.
 
-    __slots__ = ("_idle_rows", "_lead", "_rest", "_runs")
+    Pairs that start together differ in how many starts a turn has. Otherwise a pump of one would
+    always run with the same pump of the other, by nothing but habit.
+    """
 
-    def __init__(self, first: str, second: str) -> None:
-        self._lead, self._rest = second, first
+    __slots__ = ("_idle_rows", "_lead", "_rest", "_runs", "_starts", "_turn")
+
+    def __init__(self, first: str, second: str, turn: int) -> None:
+        self._lead, self._rest = first, second
         self._runs = False
         self._idle_rows = 0
+        self._turn, self._starts = turn, 0
 
     def run(self, wanted: bool, states: States, commands: Commands) -> None:
         """Command the pair to run or to rest."""
         if wanted and not self._runs:
-            self._swap()
+            self._starts += 1
+            if self._starts > self._turn:
+                self._swap()
         elif wanted and states[self._lead] == "off":
             self._idle_rows += 1
             if self._idle_rows == 3:
@@ -56,6 +63,7 @@ class Pair:
     def _swap(self) -> None:
         self._lead, self._rest = self._rest, self._lead
         self._idle_rows = 0
+        self._starts = 1
 
 
 class RawWater:
@@ -68,10 +76,10 @@ class RawWater:
         self._conductivity = Band(250.0, 258.0)
         self._acidity = Band(7.4, 7.8)
         self._orp = Band(420.0, 480.0)
-        self._transfer = Pair("P101", "P102")
-        self._salt = Pair("P201", "P202")
-        self._acid = Pair("P203", "P204")
-        self._chlorine = Pair("P205", "P206")
+        self._transfer = Pair("P101", "P102", turn=1)
+        self._salt = Pair("P201", "P202", turn=2)
+        self._acid = Pair("P203", "P204", turn=3)
+        self._chlorine = Pair("P205", "P206", turn=4)
 
     def decide(self, readings: Readings, states: States, commands: Commands) -> None:
         """Command the valves and pumps of both stages."""
@@ -101,7 +109,7 @@ class Ultrafiltration:
         self._level = Band(800.0, 1000.0)
         self._reserve = Band(250.0, 350.0)
         self._wash_water = Band(200.0, 260.0)
-        self._pumps = Pair("P301", "P302")
+        self._pumps = Pair("P301", "P302", turn=2)
         self._phase = "filter"
         self._rows = 0
 
@@ -170,9 +178,9 @@ class ReverseOsmosis:
         self._chlorine = Band(225.0, 275.0)
         self._harm = Band(300.0, 330.0)
         self._salinity = Band(11.0, 15.0)
-        self._feed = Pair("P401", "P402")
-        self._bisulphite = Pair("P403", "P404")
-        self._boost = Pair("P501", "P502")
+        self._feed = Pair("P401", "P402", turn=1)
+        self._bisulphite = Pair("P403", "P404", turn=2)
+        self._boost = Pair("P501", "P502", turn=3)
 
     def decide(self, readings: Readings, states: States, commands: Commands) -> None:
         """Command dechlorination, pumps and the valves around the membranes."""

@@ -18,15 +18,16 @@ from truism.plant.surroundings import Surroundings, draw
 from truism.plant.tags import SENSORS
 from truism.plant.tampering import Attack, falsify, override
 
+RUN_IN = 600  # rows in which the tanks fill, and which are not recorded
 _READERS = tuple((sensor.tag, sensor.read) for sensor in SENSORS)
 
 
 def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> Recording:
     """Run the plant and record it, one row for every `STEP_SECONDS`.
 
-    The first few hundred rows are the start-up, in which nearly empty tanks fill. The same
-    arguments give the same bits; a longer run begins with the shorter one; and up to its first
-    attack a run equals the run without attacks.
+    The recording begins when the plant has been running for `RUN_IN` rows, so that it holds no
+    start-up, in which nearly empty tanks fill. The same arguments give the same bits; a longer run
+    begins with the shorter one; and up to its first attack a run equals the run without attacks.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> R
     --------
     >>> recording = simulate(1000, seed=7)
     >>> recording.columns["MV101"][:6].tolist()
-    ['closed', 'opening', 'opening', 'opening', 'open', 'open']
+    ['open', 'open', 'open', 'open', 'open', 'open']
 
     """
     if n_rows < 1:
@@ -65,7 +66,7 @@ def _run(log: Log, n_rows: int, seed: int, changes: dict[int, tuple[Attack, ...]
     equipment, controllers = Equipment(), Controllers()
     commands = rest()
     active: tuple[Attack, ...] = ()
-    for row, (shocks, errors) in enumerate(draw(n_rows, seed)):
+    for row, (shocks, errors) in enumerate(draw(RUN_IN + n_rows, seed), -RUN_IN):
         active = changes.get(row, active)
         for attack in active:
             override(commands, attack)
@@ -76,7 +77,8 @@ def _run(log: Log, n_rows: int, seed: int, changes: dict[int, tuple[Attack, ...]
         states = equipment.states.copy()
         for attack in active:
             falsify(readings, states, attack, row, log)
-        log.write(row, readings, states)
+        if row >= 0:
+            log.write(row, readings, states)
         commands = controllers.decide(readings, states)
 
 

@@ -7,7 +7,7 @@ from truism.errors import ParameterError
 from truism.plant.attacks import ATTACKS
 from truism.plant.tampering import Attack
 
-_START_UP = 600  # rows before the first attack: the tanks have filled and cycled
+_LEAD = 600  # rows before the first attack: what normal looks like
 _SHORTEST_RECOVERY = 300
 
 
@@ -20,8 +20,8 @@ def schedule(n_rows: int, *, seed: int = 0) -> tuple[Attack, ...]:
     Parameters
     ----------
     n_rows
-        Length of the run that they have to fit into. In a run too short for start-up and recovery
-        one attack is played nevertheless, cut to fit.
+        Length of the run that they have to fit into. In a run too short for a quiet beginning and
+        recovery one attack is played nevertheless, cut to fit.
     seed
         Chooses the order and the pauses.
 
@@ -44,7 +44,7 @@ def schedule(n_rows: int, *, seed: int = 0) -> tuple[Attack, ...]:
         raise ParameterError(f"seed must be at least 0, got {seed!r}.")
     generator = np.random.default_rng((seed, 2))
     order = [ATTACKS[number] for number in generator.permutation(len(ATTACKS))]
-    room = n_rows - _START_UP
+    room = n_rows - _LEAD
     chosen: list[Attack] = []
     for attack in order:
         needed = attack.end + _recovery(attack)
@@ -68,7 +68,7 @@ def _squeezed(order: list[Attack], n_rows: int) -> Attack:
 def _spread(chosen: list[Attack], room: int, generator: np.random.Generator) -> tuple[Attack, ...]:
     """Place attacks one after another and part the spare room between them at random."""
     pauses = np.diff(np.sort(generator.integers(0, room + 1, len(chosen))), prepend=0)
-    row = _START_UP
+    row = _LEAD
     placed = []
     for attack, pause in zip(chosen, pauses.tolist(), strict=True):
         placed.append(attack.moved(row + pause))
