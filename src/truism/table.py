@@ -49,8 +49,8 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     categories: tuple[str, ...] = ()
     categorical: bool = False
 
-    def take(self, rows: slice) -> "Column":
-        """Give a view of some rows."""
+    def take(self, rows: slice | NDArray[Any]) -> "Column":
+        """Give some of the rows: a view for a slice, a copy for positions or a mask."""
         missing = None if self.missing is None else self.missing[rows]
         return msgspec.structs.replace(self, values=self.values[rows], missing=missing)
 
@@ -84,7 +84,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
     def take(self, rows: slice | NDArray[Any]) -> "Table":
         """Give some of the rows: a view for a slice, a copy for positions or a mask."""
-        columns = tuple(column.take(rows) for column in self.columns)  # type: ignore[arg-type]
+        columns = tuple(column.take(rows) for column in self.columns)
         n_rows = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else None
         if n_rows is None:
             n_rows = int(np.arange(self.n_rows)[rows].size)

@@ -6,8 +6,9 @@ together from the packed results in a few vectorised steps, so that one row cost
 handful of NumPy calls and a block of thousands runs at memory speed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +19,22 @@ from truism.table import Column
 
 BLOCK_ROWS = 1 << 15
 
+MAX_UNPACKED = 1 << 22
+
 _NEVER = 0  # the atom that holds in no row
+
+
+class _Cuts(msgspec.Struct, frozen=True, eq=False):
+    """The cut-offs that a number is compared with, as a column."""
+
+    cuts: NDArray[np.float64]
+
+
+class _States(msgspec.Struct, frozen=True, eq=False):
+    """The states that a code is compared with, as a column, and sets of them × codes."""
+
+    equal: NDArray[np.int32]
+    member: NDArray[np.bool_]
 
 
 class Truths:
@@ -57,8 +73,7 @@ class Truths:
         of_variable: dict[str, list[int]] = {}
         for position, part in enumerate(parts):
             of_variable.setdefault(part.variable, []).append(position)
-        self._numeric: list[tuple[int, int, NDArray[np.float64]]] = []
-        self._states: list[tuple[int, int, NDArray[np.int32], NDArray[np.bool_]]] = []
+        self._comparisons: list[tuple[int, _Cuts | _States]] = []
         self._known = np.zeros(len(parts), np.int64)
         self._lower = np.zeros(len(parts), np.int64)
         self._upper = np.full(len(parts), _NEVER, np.int64)
@@ -77,7 +92,7 @@ class Truths:
                     assert isinstance(part, Interval)
                     self._lower[i] = place.get(part.low, atom)
                     self._upper[i] = place.get(part.high, _NEVER)
-                self._numeric.append((index, atom, cuts))
+                self._comparisons.append((index, _Cuts(cuts[:, None])))
                 atom += 1 + len(cuts)
             else:
                 singles = [i for i in own if len(parts[i].values) == 1]  # type: ignore[union-attr]
@@ -90,7 +105,7 @@ class Truths:
                     member[row, [code_of[value] for value in parts[i].values]] = True  # type: ignore[union-attr]
                 self._lower[singles] = atom + 1 + np.arange(len(singles))
                 self._lower[several] = atom + 1 + len(singles) + np.arange(len(several))
-                self._states.append((index, atom, equal, member))
+                self._comparisons.append((index, _States(equal[:, None], member)))
                 atom += 1 + len(singles) + len(several)
         self._n_atoms = atom
 
@@ -110,27 +125,42 @@ class Truths:
         """
         n_rows = len(columns[0].values)
         atoms = np.zeros((self._n_atoms, n_words(n_rows)), np.uint64)
-        for index, atom, cuts in self._numeric:
-            values = numbers(columns[index])
-            finite = np.isfinite(values)
-            atoms[atom] = pack(finite)
-            reached = values >= cuts[:, None]
-            if not finite.all():
-                reached &= finite
-            atoms[atom + 1 : atom + 1 + len(cuts)] = pack(reached)
-        for index, atom, equal, member in self._states:
-            variable = self.schema.variables[index]
-            assert isinstance(variable, Categorical)
-            encoded = codes(variable, columns[index])
-            atoms[atom] = pack(encoded != MISSING)
-            split = atom + 1 + len(equal)
-            atoms[atom + 1 : split] = pack(encoded == equal[:, None])
-            atoms[split : split + len(member)] = pack(np.take(member, encoded, axis=1))
+        waiting: list[NDArray[np.bool_]] = []
+        first = last = 1
+        for flags in self._atoms(columns):
+            waiting.append(flags)
+            last += len(flags)
+            # Few rows are packed all at once, many without holding more than a little unpacked.
+            if (last - first) * n_rows > MAX_UNPACKED:
+                atoms[first:last] = pack(np.concatenate(waiting))
+                waiting, first = [], last
+        if waiting:
+            atoms[first:last] = pack(np.concatenate(waiting))
         holds = atoms[self._lower] & ~atoms[self._upper]
         fails = atoms[self._known] & ~holds
         if not self._joins:
             return holds[self._simple[:, 1]], fails[self._simple[:, 1]]
         return self._join(holds, fails)
+
+    def _atoms(self, columns: Sequence[Column]) -> Iterator[NDArray[np.bool_]]:
+        """Compare, variable by variable, in the order of the atoms."""
+        for index, compared in self._comparisons:
+            if isinstance(compared, _Cuts):
+                values = numbers(columns[index])
+                finite = np.isfinite(values)
+                reached = values >= compared.cuts
+                if not finite.all():
+                    reached &= finite
+                yield finite[None]
+                yield reached
+                continue
+            variable = self.schema.variables[index]
+            assert isinstance(variable, Categorical)
+            encoded = codes(variable, columns[index])
+            yield (encoded != MISSING)[None]
+            yield encoded == compared.equal
+            if len(compared.member):
+                yield np.take(compared.member, encoded, axis=1)
 
     def _join(self, holds: Words, fails: Words) -> tuple[Words, Words]:
         """Put joins together: true when a part is true, false when all are false."""
