@@ -331,3 +331,102 @@ def f(rule, row, std_of, n_rows):
 def score(rules, row, std_of, n_rows):
     """KDD'23, algorithm 3."""
     return sum(f(rule, row, std_of, n_rows) for rule in rules if is_violated(rule, row))
+
+
+# --- evidence scoring -----------------------------------------------------------------------------
+
+
+def distance(value, values, near):
+    """How far one must go from a number to meet `near` training values, itself included."""
+    return sorted(abs(value - each) for each in values)[min(near, len(values)) - 1]
+
+
+def state_rarities(counts, well_known, most):
+    """How rare each state is; then one never met, then a missing one."""
+    largest = max([*counts, 0])
+    found = []
+    for met in [*counts, 0]:
+        surprise = math.log((largest + 0.5) / (met + 0.5)) * max(1 - met / well_known, 0)
+        found.append(min(surprise**2, most))
+    return [*found, 0.0]
+
+
+def classes(counts, most):
+    """Rank states by how common they are, the earlier first among equals; the rarest share one."""
+    ranked = sorted(range(len(counts)), key=lambda state: (-counts[state], state))
+    return [min(ranked.index(state), most - 1) for state in range(len(counts))]
+
+
+def leaf_of(tree, truths):
+    """Walk down a tree, told for each split whether it holds; count the leaves passed on the way.
+
+    Gives the leaf's number and the way: each split met, and whether it holds.
+    """
+
+    def below(position, passed):
+        """Where the subtree at a position ends, and how many leaves it has."""
+        if tree[position] == -1:
+            return position + 1, passed + 1
+        return below(*below(position + 1, passed))
+
+    position, passed, way = 0, 0, []
+    while tree[position] != -1:
+        split = tree[position]
+        way.append((split, truths[split]))
+        position += 1
+        if not truths[split]:
+            position, passed = below(position, passed)
+    return passed, way
+
+
+def surprise(standard, tail):
+    return (tail + 1) / 2 * math.log(1 + standard**2 / tail)
+
+
+def state_evidence(counts, leaf, state, pseudo_count):
+    """How much rarer a state is in a leaf than by chance; `counts` are leaves × classes."""
+    rows = sum(counts[leaf])
+    of_state = sum(each[state] for each in counts) if state is not None else 0
+    if of_state == 0:
+        return math.log(1 + rows / pseudo_count)
+    expected = rows * of_state / max(sum(map(sum, counts)), 1)
+    return max(0.0, math.log((expected + pseudo_count) / (counts[leaf][state] + pseudo_count)))
+
+
+def standardise(value, variable, clip):
+    """A number in standard deviations from the mean, exactly, then within bounds."""
+    if math.isinf(value):
+        return math.copysign(clip, value)
+    exact = (Fraction(value) - Fraction(variable.mean)) / Fraction(variable.std or 1.0)
+    return float(min(max(exact, -Fraction(clip)), Fraction(clip)))
+
+
+def judge(variables, contexts, splits, row, constants):
+    """The evidence against each variable of a row, from the statistics of its leaves."""
+    truths = [holds(split, row) is True for split in splits]
+    leaves = [leaf_of(context.tree, truths)[0] for context in contexts]
+    found = []
+    for i, variable in enumerate(variables):
+        value = row[variable.name]
+        parts = []
+        for context, leaf in zip(contexts, leaves, strict=True):
+            if is_missing(value) or i not in (*context.numbers, *context.states):
+                continue
+            if isinstance(variable, Categorical):
+                at = context.states.index(i)
+                counts = [of_leaf[at] for of_leaf in context.state_counts]
+                ranks = classes(variable.counts, constants.MAX_CLASSES)
+                known = [r for v, r in zip(variable.values, ranks, strict=True) if v == value]
+                state = known[0] if known else None
+                parts.append(state_evidence(counts, leaf, state, constants.PSEUDO_COUNT))
+            else:
+                at = context.numbers.index(i)
+                mean, spread = context.means[leaf][at], context.spreads[leaf][at]
+                z = (standardise(value, variable, constants.CLIP) - mean) / spread
+                parts.append(surprise(z, constants.TAIL))
+        total = sum(parts) / max(len(parts), 1)
+        if parts and not isinstance(variable, Categorical):
+            own = surprise(standardise(value, variable, constants.CLIP), constants.TAIL)
+            total = max(total - constants.OWN_SHARE * own, 0.0)
+        found.append(total)
+    return found

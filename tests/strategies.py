@@ -6,9 +6,12 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from truism.learning import learn
 from truism.model import Settings
 from truism.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.rules import Rule
+from truism.schema import Categorical, Numeric
+from truism.table import as_table
 
 HOSTILE_NAMES = (
     " and ",
@@ -148,6 +151,37 @@ settings_values = st.builds(
     cutoffs=st.sampled_from(["tree", "uniform", "kmeans"]),
     random_state=st.integers(0, 2**31),
 )
+
+
+@st.composite
+def learned(draw, scoring="paper", min_rows=12, max_rows=30, min_columns=1):
+    """Draw a table, a model of it, and the table with rows added that hold anything at all."""
+    data = draw(
+        tables(min_rows=min_rows, max_rows=max_rows, max_columns=4, min_columns=min_columns)
+    )
+    model = learn(
+        as_table(data),
+        min_support=draw(thresholds),
+        support_ratio=draw(ratios),
+        max_predicates=4,
+        scoring=scoring,
+    )
+    strange = {}
+    seed = draw(st.integers(0, 1000))
+    random = np.random.default_rng(seed)
+    for name in data:
+        variable = model.schema.variable_of().get(name)
+        if variable is None:
+            continue
+        if isinstance(variable, Categorical):
+            pool = [*variable.values, None]
+            pool += {"text": ["never"], "boolean": [], "number": [99]}[variable.holds]
+        else:
+            assert isinstance(variable, Numeric)
+            pool = [variable.low, variable.high, variable.mean, -30.0, 2.6, 77.5, None]
+            pool += [math.inf, -math.inf]
+        strange[name] = [pool[i] for i in random.integers(len(pool), size=40)]
+    return data, model, {name: data[name] + strange[name] for name in strange}
 
 
 def exact(value):

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.checking import calibrate, usual_gap
+from truism.checking import usual_gap
 from truism.errors import ParameterError
 from truism.export.markdown import to_markdown
 from truism.export.records import rule_records
 from truism.model import Settings
 from truism.report.summary import summarise
 from truism.table import as_table
+from truism.thresholds import calibrate
 from truism.training import train
 
 

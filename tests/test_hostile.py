@@ -159,10 +159,14 @@ def test_an_all_missing_column_is_left_out_and_noticed():
         assert detector.predict(pd.DataFrame({"u": ["a"], "e": [None]})).tolist() == [1]
 
 
-def test_infinity_is_an_anomaly_when_scored():
-    detector = fit({"x": [float(i % 10) for i in range(50)], "u": ["a", "b"] * 25})
+@pytest.mark.parametrize("scoring", ["evidence", "paper"])
+def test_infinity_is_an_anomaly_when_scored(scoring):
+    data = {"x": [float(i % 10) for i in range(50)], "u": ["a", "b"] * 25}
+    detector = fit(data, scoring=scoring)
     scores = detector.anomaly_score({"x": [math.inf, -math.inf], "u": ["a", "a"]})
-    assert scores.tolist() == [1e6, 1e6]
+    assert np.isfinite(scores).all()
+    assert scores.min() > detector.anomaly_score(data).max()
+    assert scoring == "evidence" or scores.tolist() == [1e6, 1e6]
     explained = detector.explain({"x": [math.inf], "u": ["a"]})
     assert "found inf" in str(explained)
 
@@ -199,12 +203,14 @@ def test_more_columns_than_rows():
     assert detector.predict(array).tolist() == [1] * 12
 
 
-def test_ten_thousand_distinct_strings():
+@pytest.mark.parametrize("scoring", ["evidence", "paper"])
+def test_ten_thousand_distinct_strings(scoring):
     texts = [f"text {i}" for i in range(10_000)] * 2
     data = {"u": texts, "x": [float(i % 10) for i in range(20_000)], "v": ["a", "b"] * 10_000}
-    detector = fit(data, min_support=0.01)
+    detector = fit(data, min_support=0.01, scoring=scoring)
     assert "u" in detector.model_.schema.names
-    assert not detector.anomaly_score({name: col[:100] for name, col in data.items()}).any()
+    assert (detector.predict({name: col[:100] for name, col in data.items()}) == 1).all()
+    assert detector.predict({"u": ["never"], "x": [0.0], "v": ["b"]}).tolist() == [-1]
     unique = fit({"u": texts[:10_000], "v": ["a", "b"] * 5000})
     assert unique.model_.provenance.notices == (
         "Column 'u' is left out: text with 10,000 distinct values in 10,000 rows.",
@@ -304,9 +310,13 @@ def test_a_table_without_rows_at_scoring():
     assert len(detector.explain(empty)) == 0
 
 
-def test_a_row_of_nothing_but_missing_values():
-    detector = fit({"x": [float(i % 9) for i in range(40)], "u": ["a", "b"] * 20})
-    assert detector.anomaly_score({"x": [None], "u": [None]}).tolist() == [2.0]
+@pytest.mark.parametrize("scoring", ["evidence", "paper"])
+def test_a_row_of_nothing_but_missing_values(scoring):
+    data = {"x": [float(i % 9) for i in range(40)], "u": ["a", "b"] * 20}
+    detector = fit(data, scoring=scoring)
+    missing = {"x": [None], "u": [None]}
+    assert detector.predict(missing).tolist() == [-1]
+    assert scoring == "evidence" or detector.anomaly_score(missing).tolist() == [2.0]
 
 
 # --- anything at all ---
@@ -322,6 +332,7 @@ anything = st.one_of(
     st.dates(),
     st.decimals(allow_nan=False, allow_infinity=False, places=2),
 )
+SCORINGS = st.sampled_from(["evidence", "paper"])
 cells = st.one_of(
     st.lists(anything, min_size=6, max_size=6),
     st.lists(st.floats(), min_size=6, max_size=6),
@@ -331,14 +342,16 @@ cells = st.one_of(
 
 
 @examples(max_examples=150)
-@given(st.dictionaries(st.text(max_size=4), cells, max_size=3))
-def test_any_dict_is_learned_from_or_refused_in_our_own_words(data):
+@given(st.dictionaries(st.text(max_size=4), cells, max_size=3), SCORINGS)
+def test_any_dict_is_learned_from_or_refused_in_our_own_words(data, scoring):
     try:
-        detector = fit(data)
+        detector = fit(data, scoring=scoring)
     except TruismError as problem:
         message = str(problem)
     else:
         message = "learned"
-        assert not detector.anomaly_score(data).any()
+        scores = detector.anomaly_score(data)
+        assert np.isfinite(scores).all()
+        assert scoring == "evidence" or not scores.any()
         assert str(detector.rules_)
     assert message

@@ -27,9 +27,17 @@ ORDER = [
     "_mining_kernels",
     "mining",
     "rules",
+    "rarity",
+    "contexts",
+    "evidence",
     "model",
+    "thresholds",
     "scoring",
+    "clues",
     "explaining",
+    "_context_kernels",
+    "groves",
+    "calibration",
     "learning",
     "tuning",
     "deriving",
@@ -55,7 +63,7 @@ FENCES = {
     "bokeh": {"report"},
     "jinja2": {"report"},
     "matplotlib": {"plot"},
-    "numba": {"_prefetch", "_tree_kernels", "_mining_kernels"},
+    "numba": {"_context_kernels", "_prefetch", "_tree_kernels", "_mining_kernels"},
     "llvmlite": {"_prefetch"},
     "sklearn": {"estimator"},
     "pandas": set(),
@@ -63,7 +71,7 @@ FENCES = {
     "pickle": set(),
     "random": set(),
 }
-KERNELS = {"_tree_kernels", "_mining_kernels"}
+KERNELS = {"_context_kernels", "_tree_kernels", "_mining_kernels"}
 BETWEEN_SCHEMA_AND_TUNING = ORDER[ORDER.index("schema") : ORDER.index("tuning") + 1]
 SEEDED = {"default_rng"}
 

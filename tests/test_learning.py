@@ -124,6 +124,9 @@ def test_names_survive(name):
     plain = learn(as_table({"n": ["on", "off"] * 20, "other": [1.0, 2.0] * 20}), min_support=0.1)
     assert len(model.rules) == len(plain.rules)
     assert len(model.rules.about(name)) == len(plain.rules.about("n"))
+    normal, broken = Scorer(model).score(as_table({name: ["on"] * 2, "other": [1.0, 2.0]}))
+    assert broken > max(normal, model.threshold)
+    model = learn(as_table(data), min_support=0.1, scoring="paper")
     assert Scorer(model).score(as_table({name: ["on"], "other": [2.0]})).tolist() == [1.0]
 
 
@@ -131,18 +134,21 @@ def test_names_survive(name):
 def test_states_survive(name):
     data = {"u": [name, "off"] * 20, "other": [1.0, 2.0] * 20}
     model = learn(as_table(data), min_support=0.1)
-    assert Scorer(model).score(as_table({"u": [name, name], "other": [1.0, 2.0]})).tolist() == [
-        0.0,
-        1.0,
-    ]
+    today = as_table({"u": [name, name], "other": [1.0, 2.0]})
+    normal, broken = Scorer(model).score(today)
+    assert broken > max(normal, model.threshold)
+    model = learn(as_table(data), min_support=0.1, scoring="paper")
+    assert Scorer(model).score(today).tolist() == [0.0, 1.0]
 
 
 def test_a_small_budget_keeps_the_shorter_rules_and_says_so():
     random = np.random.default_rng(3)
     bits = random.random((80, 9)) < 0.6
     data = {f"u{i}": bits[:, i].tolist() for i in range(9)}
-    full = learn(as_table(data), min_support=0.05, support_ratio=0.1)
-    part = learn(as_table(data), min_support=0.05, support_ratio=0.1, max_nodes=2000)
+    full = learn(as_table(data), min_support=0.05, support_ratio=0.1, max_predicates=5)
+    part = learn(
+        as_table(data), min_support=0.05, support_ratio=0.1, max_predicates=5, max_nodes=2000
+    )
     assert part.provenance.complete_to < full.provenance.complete_to == 4
     short = [r for r in full.rules if len(r.antecedent) <= part.provenance.complete_to]
     assert list(part.rules) == short
@@ -164,7 +170,7 @@ def test_columns_left_out_are_noticed():
 def test_provenance_says_from_what():
     data = {"X": [1.0, 2.0] * 20, "U": ["a", "b"] * 20}
     made = learn(as_table(data), min_support=0.1).provenance
-    assert (made.n_rows, made.n_columns, made.min_support, made.complete_to) == (40, 2, 0.1, 4)
+    assert (made.n_rows, made.n_columns, made.min_support, made.complete_to) == (40, 2, 0.1, 2)
     assert made.fingerprint == fingerprint(as_table(data))
     assert fingerprint(as_table(data)) != fingerprint(as_table({**data, "X": [1.0, 3.0] * 20}))
     assert fingerprint(as_table(data)) != fingerprint(as_table({**data, "X": [1.0, None] * 20}))
@@ -188,8 +194,11 @@ def test_progress_is_told():
     told = []
     data = {"X": [float(i % 9) for i in range(60)], "U": ["a", "b", "c"] * 20}
     learn(as_table(data), min_support=0.1, progress=lambda *news: told.append(news))
-    stages = {stage for stage, _, _ in told}
-    assert stages == {"compiling", "trees", "mining"}
+    stages = list(dict.fromkeys(stage for stage, _, _ in told))
+    assert stages == ["compiling", "trees", "mining", "contexts", "held-out rows"]
+    for stage in stages:
+        done, of = [news[1:] for news in told if news[0] == stage][-1]
+        assert done == of
     assert all(0 <= done <= of for _, done, of in told)
 
 
@@ -201,5 +210,7 @@ def test_extreme_numbers_are_learned_from_without_a_warning(cutoffs):
         "Y": [float(i % 8) for i in range(48)],
     }
     model = learn(as_table(data), min_support=0.1, cutoffs=cutoffs)
-    assert not Scorer(model).score(as_table(data)).any()
+    assert np.isfinite(Scorer(model).score(as_table(data))).all()
     assert all(str(rule) for rule in model.rules)
+    model = learn(as_table(data), min_support=0.1, cutoffs=cutoffs, scoring="paper")
+    assert not Scorer(model).score(as_table(data)).any()

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from strategies import settings_values
 from truism.errors import ParameterError
+from truism.explaining import explain_rows
+from truism.learning import learn
 from truism.model import Disabled, Settings, Trial, exact
 from truism.scoring import Scorer
 from truism.table import as_table
@@ -24,9 +26,18 @@ from truism.table import as_table
         ({"min_support": "0.1"}, "min_support must be 'auto' or above 0 and below 1, got '0.1'."),
         ({"min_support": None}, "min_support must be 'auto' or above 0 and below 1, got None."),
         ({"min_support": True}, "min_support must be 'auto' or above 0 and below 1, got True."),
-        ({"support_ratio": 1.0}, "support_ratio must be at least 0 and below 1, got 1.0."),
-        ({"support_ratio": -0.5}, "support_ratio must be at least 0 and below 1, got -0.5."),
-        ({"support_ratio": "x"}, "support_ratio must be at least 0 and below 1, got 'x'."),
+        (
+            {"support_ratio": 1.0},
+            "support_ratio must be 'auto' or at least 0 and below 1, got 1.0.",
+        ),
+        (
+            {"support_ratio": -0.5},
+            "support_ratio must be 'auto' or at least 0 and below 1, got -0.5.",
+        ),
+        (
+            {"support_ratio": "x"},
+            "support_ratio must be 'auto' or at least 0 and below 1, got 'x'.",
+        ),
         ({"max_predicates": 1}, "max_predicates must be a whole number of at least 2, got 1."),
         ({"max_predicates": 2.5}, "max_predicates must be a whole number of at least 2, got 2.5."),
         (
@@ -41,7 +52,7 @@ from truism.table import as_table
         ({"max_seconds": math.inf}, "max_seconds must be None or finite and above 0, got inf."),
         ({"max_seconds": math.nan}, "max_seconds must be None or finite and above 0, got nan."),
         ({"cutoffs": "tee"}, "cutoffs must be 'tree' or 'uniform' or 'kmeans', got 'tee'."),
-        ({"scoring": "magic"}, "scoring must be 'paper', got 'magic'."),
+        ({"scoring": "magic"}, "scoring must be 'evidence' or 'paper', got 'magic'."),
     ],
 )
 def test_settings_out_of_range_are_refused(changes, message):
@@ -87,7 +98,21 @@ def test_a_disabled_rule_neither_scores_nor_explains(model, pumps):
     for violation in broken:
         edited = edited.disable(violation.rule.id, "test")
     assert Scorer(edited).violations(row) == [()]
-    assert Scorer(edited).score(row).tolist() == [0.0]
+    assert not Scorer(edited).breaks_mined_rule(row).any()
+    reasons = [
+        r for blame in explain_rows(Scorer(edited), row, [0])[0].blames for r in blame.reasons
+    ]
+    assert not any(reason.rule for reason in reasons)
+    assert Scorer(edited).score(row)[0] <= Scorer(model).score(row)[0]
+
+
+def test_without_its_broken_rules_a_row_scores_zero_in_the_papers_score(pumps):
+    model = learn(as_table(pumps), min_support=0.1, support_ratio=0.5, scoring="paper")
+    row = as_table({name: [column[0]] for name, column in pumps.items()} | {"FIT201": [0.0]})
+    assert Scorer(model).score(row)[0] > 0
+    for violation in Scorer(model).violations(row)[0]:
+        model = model.disable(violation.rule.id, "test")
+    assert Scorer(model).score(row).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("reason", ["", "  ", None])
@@ -117,13 +142,15 @@ def test_a_threshold_is_a_finite_number_of_at_least_zero(model, threshold):
 
 
 def test_a_threshold_can_be_changed(model):
-    edited = model.with_threshold(2)
-    assert (model.threshold, edited.threshold) == (0.0, 2.0)
+    before = model.threshold
+    edited = model.with_threshold(before + 2)
+    assert (model.threshold, edited.threshold) == (before, before + 2)
+    assert edited.threshold_meaning == "set by hand"
     assert edited != model
 
 
 def test_models_are_values(model):
-    assert hash(model) == hash(model.with_threshold(0.0))
-    assert model.with_threshold(0.0) == model
+    assert hash(model) == hash(model.with_threshold(model.threshold))
+    assert model.with_threshold(model.threshold) == model
     with pytest.raises(AttributeError):
         model.threshold = 3.0

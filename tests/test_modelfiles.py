@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from strategies import HOSTILE_NAMES, ratios, tables, thresholds
 from truism import modelfiles
+from truism.clues import collect
 from truism.errors import ModelFileError
 from truism.learning import learn
 from truism.model import Settings
@@ -33,7 +34,7 @@ from truism.table import as_table
 from truism.tuning import tune
 
 
-def small():
+def small(scoring="paper"):
     """A model with every kind of predicate, some missing values, and a disabled rule."""
     data = {
         "U": ["r"] * 2 + ["c"] * 38,
@@ -43,29 +44,40 @@ def small():
         "B": [i % 7 > 3 for i in range(40)],
         "N": [i % 2 for i in range(40)],
     }
-    model = learn(as_table(data), min_support=0.05, support_ratio=0.5, max_predicates=3)
+    model = learn(
+        as_table(data), min_support=0.05, support_ratio=0.5, max_predicates=3, scoring=scoring
+    )
     rule = next(rule for rule in model.rules if rule.antecedent)
     return data, model.disable(rule.id, 'too "noisy" 🚰', "2024-01-01").with_threshold(0.25)
 
 
 DATA, MODEL = small()
 CONTENT = encode_model(MODEL)
+WEIGHED = small("evidence")[1]
+WEIGHED_CONTENT = encode_model(WEIGHED)
+EITHER = pytest.mark.parametrize(
+    ("model", "written"), [(MODEL, CONTENT), (WEIGHED, WEIGHED_CONTENT)], ids=["paper", "evidence"]
+)
 
 
-def test_a_model_survives_its_file(tmp_path):
+@EITHER
+def test_a_model_survives_its_file(tmp_path, model, written):
     path = tmp_path / "plant.truism.json"
-    save_model(MODEL, path)
+    save_model(model, path)
     again = load_model(path)
-    assert again == MODEL
+    assert again == model
+    assert path.read_bytes() == written
     assert encode_model(again) == path.read_bytes()
     table = as_table({name: column[::-1] for name, column in DATA.items()} | {"W": DATA["W"]})
-    assert np.array_equal(Scorer(again).score(table), Scorer(MODEL).score(table))
+    assert np.array_equal(Scorer(again).score(table), Scorer(model).score(table))
+    assert np.array_equal(Scorer(again).attribute(table), Scorer(model).attribute(table))
 
 
 @examples(max_examples=40)
-@given(tables(max_columns=4), thresholds, ratios)
-def test_any_model_survives_with_the_same_scores_to_the_bit(data, min_support, ratio):
-    model = learn(as_table(data), min_support=min_support, support_ratio=ratio)
+@given(tables(max_columns=4), thresholds, ratios, st.sampled_from(["evidence", "paper"]))
+def test_any_model_survives_with_the_same_scores_to_the_bit(data, min_support, ratio, scoring):
+    options = {"min_support": min_support, "support_ratio": ratio, "scoring": scoring}
+    model = learn(as_table(data), **options)
     again = decode_model(encode_model(model))
     assert again == model
     assert [rule.id for rule in again.rules] == [rule.id for rule in model.rules]
@@ -94,7 +106,7 @@ def test_extreme_numbers_survive():
 
 def test_a_tuned_model_survives_with_its_trials():
     data = {"u": ["a", "b"] * 60, "x": [1.0, 2.0] * 60}
-    model = tune(as_table(data), Settings())
+    model = tune(as_table(data), Settings(scoring="paper"))
     assert model.provenance.trials
     assert decode_model(encode_model(model)) == model
 
@@ -122,8 +134,11 @@ def test_a_file_holds_all_that_later_work_needs_without_the_table():
 def test_the_json_schema_describes_the_file():
     schema = json_schema()
     described = schema["$defs"]["ModelFile"]
-    assert set(described["properties"]) == set(json.loads(CONTENT))
+    assert set(described["properties"]) == set(json.loads(WEIGHED_CONTENT))
     assert set(described["required"]) == set(json.loads(CONTENT)) - {"threshold_meaning"}
+    assert set(json.loads(WEIGHED_CONTENT)) - set(json.loads(CONTENT)) == {
+        *("units", "usual", "spacings", "splits", "contexts"),
+    }
 
 
 def test_the_meaning_of_a_threshold_is_kept():
@@ -131,22 +146,46 @@ def test_the_meaning_of_a_threshold_is_kept():
     assert decode_model(encode_model(model)).threshold_meaning == model.threshold_meaning
 
 
-def test_files_of_every_format_version_so_far_stay_readable():
-    files = sorted((Path(__file__).parent / "data").glob("model-v*.truism.json"))
-    assert [path.name for path in files] == ["model-v1.truism.json"]
-    for path in files:
-        model = load_model(path)
-        assert len(model.rules) == 27
-        assert len(model.disabled) == 1
-        assert not Scorer(model.with_threshold(0.0)).score(as_table(DATA)).any()
+GOLDEN = Path(__file__).parent / "data"
+
+
+def test_there_is_a_file_of_every_format_version_so_far():
+    files = sorted(path.name for path in GOLDEN.glob("model-v*.truism.json"))
+    assert files == [f"model-v{each}.truism.json" for each in modelfiles.READABLE]
+    assert modelfiles.FORMAT_VERSION in modelfiles.READABLE
+
+
+def test_a_file_of_version_1_stays_readable():
+    model = load_model(GOLDEN / "model-v1.truism.json")
+    assert (len(model.rules), len(model.disabled)) == (27, 1)
+    assert (model.settings.scoring, model.evidence) == ("paper", None)
+    assert not Scorer(model.with_threshold(0.0)).score(as_table(DATA)).any()
+    newer = decode_model(encode_model(model))
+    assert newer == model
+    assert json.loads(encode_model(model))["format_version"] == 2
+
+
+def test_a_file_of_version_2_stays_readable_with_the_same_scores_to_the_bit():
+    path = GOLDEN / "model-v2.truism.json"
+    model = load_model(path)
+    assert (len(model.rules), len(model.disabled), model.threshold) == (27, 1, 0.25)
+    assert model.settings.scoring == "evidence"
+    assert model.evidence is not None
+    assert len(model.evidence.spacings) == 1
+    assert {type(each).__name__ for each in model.evidence.splits} == {"Interval", "OneOf"}
+    assert encode_model(model) == path.read_bytes()
+    table = as_table({name: column[::-1] for name, column in DATA.items()} | {"W": DATA["W"]})
+    scores, again = Scorer(model).score(table), Scorer(decode_model(encode_model(model)))
+    assert scores.max() > 0
+    assert np.array_equal(again.score(table), scores)
 
 
 # --- refusals ---
 
 
-def damaged(change):
+def damaged(change, content=CONTENT):
     """The model file with a change, signed anew so that only the change can be at fault."""
-    plain = json.loads(CONTENT)
+    plain = json.loads(content)
     change(plain)
     content = json.dumps(plain).encode()
     try:
@@ -273,6 +312,124 @@ def test_a_damaged_file_is_refused_and_the_message_says_where(change, problem):
     assert str(caught.value) == f"The model file is damaged: {problem}."
 
 
+def first_context(content=WEIGHED_CONTENT):
+    """A context that splits, and judges both numbers and states."""
+    for i, each in enumerate(json.loads(content)["contexts"]):
+        if each["numbers"] and each["states"] and len(each["tree"]) > 1:
+            return i
+    raise AssertionError("no context splits and judges both")
+
+
+def altered(*path_and_change):
+    """Change a value of the file by a function of it."""
+    *path, change = path_and_change
+
+    def alter(plain):
+        place = plain
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = change(place[path[-1]])
+
+    return alter
+
+
+SPACING, SPLIT = "$.spacings[0]", "$.splits[0]"
+C = first_context()
+CONTEXT = f"$.contexts[{C}]"
+UNFIT = "tree and statistics do not fit"
+EVIDENCE_REFUSALS = [
+    (lambda plain: plain.pop("units"), "evidence and scoring do not fit", "$.units"),
+    (setting("settings", "scoring", "paper"), "evidence and scoring do not fit", "$.units"),
+    (setting("units", [0.0, 1.0]), "out of range", "$.units"),
+    (setting("units", [1.0, -1.0]), "out of range", "$.units"),
+    (setting("units", [1e-300, 1.0]), "out of range", "$.units"),
+    (setting("units", [1.0]), "Expected `array` of length 2", "$.units"),
+    (setting("units", "large"), "Expected `array | null`, got `str`", "$.units"),
+    (setting("spacings", []), "spacings and numeric variables differ", "$.spacings"),
+    (
+        setting("spacings", 0, "variable", "U"),
+        "spacings and numeric variables differ",
+        "$.spacings",
+    ),
+    (altered("spacings", 0, "values", lambda v: v[::-1]), "values and counts do not fit", SPACING),
+    (altered("spacings", 0, "values", lambda v: v[1:]), "values and counts do not fit", SPACING),
+    (
+        altered("spacings", 0, "counts", lambda v: [0, *v[1:]]),
+        "values and counts do not fit",
+        SPACING,
+    ),
+    (
+        altered("spacings", 0, "counts", lambda v: [v[0] + 1, *v[1:]]),
+        "values and counts do not fit",
+        SPACING,
+    ),
+    (
+        lambda plain: plain["spacings"][0].update(values=[], counts=[]),
+        "values and counts do not fit",
+        SPACING,
+    ),
+    (setting("spacings", 0, "near", 0), "out of range", SPACING),
+    (setting("spacings", 0, "spread", 0.0), "out of range", SPACING),
+    (setting("spacings", 0, "spread", -2.0), "out of range", SPACING),
+    (setting("splits", 0, "variable", "nobody"), "it does not fit its variable", SPLIT),
+    (
+        setting("splits", 0, {"type": "interval", "variable": "U", "high": 3.0}),
+        "it does not fit its variable",
+        SPLIT,
+    ),
+    (
+        setting("splits", 0, {"type": "interval", "variable": "X", "low": 1.0, "high": 3.0}),
+        "it does not fit its variable",
+        SPLIT,
+    ),
+    (
+        setting("splits", 0, {"type": "one_of", "variable": "U", "values": ["never"]}),
+        "it does not fit its variable",
+        SPLIT,
+    ),
+    (setting("contexts", C, "tree", []), UNFIT, CONTEXT),
+    (setting("contexts", C, "tree", [-1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: t[:-1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: [*t, -1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: [9999, *t[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: [-2, *t[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "counts", lambda v: [v[0] + 1, *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "counts", lambda v: [-v[0], *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "means", lambda v: v[1:]), UNFIT, CONTEXT),
+    (altered("contexts", C, "means", 0, lambda v: [*v, 0.0]), UNFIT, CONTEXT),
+    (altered("contexts", C, "means", 0, 0, lambda _: 1e308), UNFIT, CONTEXT),
+    (altered("contexts", C, "spreads", 0, 0, lambda _: 0.0), UNFIT, CONTEXT),
+    (altered("contexts", C, "spreads", 0, 0, lambda _: 1e-300), UNFIT, CONTEXT),
+    (altered("contexts", C, "spreads", 0, 0, lambda _: 1e300), UNFIT, CONTEXT),
+    (altered("contexts", C, "state_counts", 0, 0, lambda v: [*v, 1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "state_counts", 0, 0, lambda v: [-1, *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "numbers", lambda v: v * 2), UNFIT, CONTEXT),
+    (altered("contexts", C, "numbers", lambda _: [0]), UNFIT, CONTEXT),
+    (altered("contexts", C, "states", lambda v: [99, *v[1:]]), UNFIT, CONTEXT),
+    (setting("contexts", C, "tree", "x"), "Expected `array`, got `str`", f"{CONTEXT}.tree"),
+    (setting("contexts", C, "more", 1), "Object contains unknown field `more`", CONTEXT),
+]
+
+
+@pytest.mark.parametrize(("change", "problem", "where"), EVIDENCE_REFUSALS)
+def test_damaged_evidence_is_refused_and_the_message_says_where(change, problem, where):
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(damaged(change, WEIGHED_CONTENT))
+    assert str(caught.value) == f"The model file is damaged: {problem} - at `{where}`."
+
+
+@pytest.mark.parametrize("name", ["spacings", "splits", "contexts"])
+def test_evidence_without_units_is_refused(name):
+    def change(plain):
+        plain[name] = json.loads(WEIGHED_CONTENT)[name]
+
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(damaged(change))
+    assert str(caught.value) == (
+        "The model file is damaged: there is evidence without units - at `$.units`."
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -284,8 +441,8 @@ def test_a_damaged_file_is_refused_and_the_message_says_where(change, problem):
             for content in (b"", b"{}", b"[1]", b"time,pump\n")
         ),
         (
-            b'{"format": "truism-model", "format_version": 2}',
-            "The model file has format version 2, this truism reads 1.\n"
+            b'{"format": "truism-model", "format_version": 3}',
+            "The model file has format version 3, this truism reads 1 and 2.\n"
             "Hint: use the version of truism that wrote it, or learn it again.",
         ),
         (
@@ -392,15 +549,16 @@ def mutations(content, n, seed):
             yield b"".join(some)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_ten_thousand_mutations_give_an_equal_model_or_a_clean_error(seed):
-    # 8 × 1,500 edits of the file as it is: mostly syntax, types and the digest.
-    for content in mutations(CONTENT, 1500, seed):
+@EITHER
+@pytest.mark.parametrize("seed", range(4))
+def test_ten_thousand_mutations_give_an_equal_model_or_a_clean_error(seed, model, written):
+    # 2 × 4 × 1,500 edits of the file as it is: mostly syntax, types and the digest.
+    for content in mutations(written, 1500, seed):
         try:
-            model = decode_model(content)
+            again = decode_model(content)
         except ModelFileError:
             continue
-        assert model == MODEL
+        assert again == model
 
 
 def json_values(plain, path=()):
@@ -414,11 +572,14 @@ def json_values(plain, path=()):
         yield path
 
 
+@EITHER
 @pytest.mark.parametrize("seed", range(4))
-def test_mutated_values_under_a_fitting_digest_give_a_model_that_works_or_a_clean_error(seed):
+def test_mutated_values_under_a_fitting_digest_give_a_model_that_works_or_a_clean_error(
+    seed, model, written
+):
     # A forger can sign anew; what is then read must still be a model that scores and explains.
     source = random.Random(seed)
-    paths = list(json_values(json.loads(CONTENT)))
+    paths = list(json_values(json.loads(written)))
     pool = [
         None,
         True,
@@ -445,7 +606,7 @@ def test_mutated_values_under_a_fitting_digest_give_a_model_that_works_or_a_clea
     for _ in range(400):
         path, value = source.choice(paths), source.choice(pool)
         try:
-            model = decode_model(damaged(setting(*path, value)))
+            model = decode_model(damaged(setting(*path, value), written))
         except ModelFileError:
             continue
         scorer = Scorer(model)
@@ -455,7 +616,7 @@ def test_mutated_values_under_a_fitting_digest_give_a_model_that_works_or_a_clea
             continue  # the mutated schema does not fit this table any more
         assert np.isfinite(scores).all()
         assert (scores >= 0).all()
-        scorer.violations(table)
+        collect(scorer, table)
         assert str(model.rules)
         assert decode_model(encode_model(model)) == model
 

@@ -10,7 +10,7 @@ NORMAL = {NAME: [STATE, "off"] * 50, "flow": [2.5, 0.0] * 50}
 
 @pytest.fixture(scope="module")
 def detector() -> InvariantRuleDetector:
-    return InvariantRuleDetector(min_support=0.1).fit(NORMAL)
+    return InvariantRuleDetector(min_support=0.1, scoring="paper").fit(NORMAL)
 
 
 def views(detector) -> dict[str, str]:

@@ -23,6 +23,7 @@ from truism.tuning import choose, tune
 CONDITION = (Interval("X1", 5.0, 10.0), Interval("X2", low=20.4), OneOf("U1", (0,)))
 CLAIM = (Interval("X3", high=7.1), OneOf("U2", (2,)))
 EXAMPLE = Rule(CONDITION, CLAIM, 30)
+PAPER = Settings(min_support=0.1, scoring="paper")
 
 
 def example_table():
@@ -46,7 +47,7 @@ def example_table():
 def model_of(rules, data, n_rows=120):
     schema = infer(as_table(data))
     provenance = Provenance("0", n_rows, len(data), "", 0.1, 4)
-    return Model(schema, RuleSet(tuple(rules), n_rows), Settings(min_support=0.1), provenance)
+    return Model(schema, RuleSet(tuple(rules), n_rows), PAPER, provenance)
 
 
 class TestSection3:
@@ -107,9 +108,7 @@ class TestAlgorithm2:
 class TestSection4Part3:
     def test_a_state_never_seen_and_a_number_out_of_range_break_univariate_rules(self):
         data = {"U": ["a", "b"] * 50, "X": [float(i % 10) for i in range(100)]}
-        rules = [
-            rule for rule in learn(as_table(data), min_support=0.1).rules if not rule.antecedent
-        ]
+        rules = [rule for rule in learn(as_table(data), PAPER).rules if not rule.antecedent]
         mean, std = np.mean(data["X"]), np.std(data["X"])
         assert OneOf("U", ("a", "b")) in [rule.consequents[0] for rule in rules]
         (within,) = [r.consequents[0] for r in rules if isinstance(r.consequents[0], Range)]
@@ -139,7 +138,7 @@ class TestAlgorithm3:
 
     def test_a_threshold_of_zero_reports_every_row_that_breaks_a_rule(self):
         data = example_table()
-        model = learn(as_table(data), min_support=0.05)
+        model = learn(as_table(data), PAPER, min_support=0.05)
         broken = {name: column[5:] + column[:5] for name, column in data.items()}
         broken["X3"] = data["X3"]
         scores = Scorer(model).score(as_table(broken))
@@ -165,13 +164,13 @@ class TestSection6:
     def test_the_ablations_have_five_bins(self):
         data = {"X": np.random.default_rng(0).uniform(size=500).tolist(), "U": ["a", "b"] * 250}
         for cutoffs in ("uniform", "kmeans"):
-            model = learn(as_table(data), min_support=0.01, cutoffs=cutoffs)
+            model = learn(as_table(data), PAPER, min_support=0.01, cutoffs=cutoffs)
             bins = [p for p in model.rules.predicates if isinstance(p.predicate, Interval)]
             assert len(bins) == 5
 
     def test_theta_is_the_smallest_of_the_grid_below_one_percent_with_gamma_070(self):
         data = {"u": ["a", "b"] * 500, "v": ["c", "d"] * 500}
-        model = tune(as_table(data), Settings())
-        assert model.settings.support_ratio == 0.7
+        model = tune(as_table(data), Settings(scoring="paper"))
+        assert model.settings.ratio == 0.7
         assert model.provenance.min_support == choose(model.provenance.trials)[0] == 0.01
         assert math.isclose(model.provenance.trials[-1].rate, 0.0)

@@ -9,7 +9,7 @@ from truism import InvariantRuleDetector, ParameterError, TruismError, plot
 
 @pytest.fixture(scope="module")
 def detector() -> InvariantRuleDetector:
-    return InvariantRuleDetector(min_support=0.1).fit(NORMAL)
+    return InvariantRuleDetector(min_support=0.1, scoring="paper").fit(NORMAL)
 
 
 @pytest.fixture(scope="module")

@@ -270,3 +270,8 @@ def test_every_pair_of_kinds_is_unequal():
     for one, other in itertools.combinations(kinds, 2):
         assert one != other
         assert order(one) != order(other)
+
+
+def test_a_range_of_one_value_holds_for_no_other():
+    assert not Range("X", 3.0, 3.0).seems_to_hold(3.1)
+    assert not Range("X", 3.0, 3.0).seems_to_hold(math.nextafter(3.0, 4.0))

@@ -57,7 +57,7 @@ def story(
             part[:] = 2.5 - part
     now["label"] = np.zeros(n_rows, np.int64)
     now["label"][300:340] = now["label"][700:720] = 1
-    model = learn(normal, min_support=0.1).with_threshold(0.1)
+    model = learn(normal, min_support=0.1, scoring="paper").with_threshold(0.1)
     disabled = next(rule for rule in model.rules if rule.antecedent)
     model = model.disable(disabled.id, f"wrong {HOSTILE}")
     return summarise(Scorer(model), as_table(now), source=HOSTILE, label="label", gap=5)

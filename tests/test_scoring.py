@@ -1,4 +1,7 @@
-"""Scores are the paper's, row by row, to the last bit where that is promised."""
+"""The paper's score, row by row, to the last bit where that is promised; and what holds of any score.
+
+What is particular to evidence scoring stands in `test_evidence.py`.
+"""
 
 import math
 
@@ -8,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from strategies import ratios, tables, thresholds
+from strategies import learned
 from truism import scoring
 from truism.learning import learn
 from truism.model import Model, Provenance, Settings
 from truism.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.rules import Rule, RuleSet
-from truism.schema import Categorical, Numeric, infer
+from truism.schema import Numeric, infer
 from truism.scoring import Scorer
 from truism.table import as_table
 
@@ -23,7 +26,8 @@ def made(data, rules, n_rows=100):
     """A model of hand-made rules about the variables of a table."""
     schema = infer(as_table(data))
     provenance = Provenance("0", n_rows, len(data), "", 0.1, 4)
-    return Model(schema, RuleSet(tuple(rules), n_rows), Settings(min_support=0.1), provenance)
+    settings = Settings(min_support=0.1, scoring="paper")
+    return Model(schema, RuleSet(tuple(rules), n_rows), settings, provenance)
 
 
 PLANT = {"X": [float(i) for i in range(10)] * 2, "U": ["a", "b"] * 10, "V": list("cdcde") * 4}
@@ -95,7 +99,7 @@ def test_an_unseen_state_breaks_its_univariate_rule_and_every_equality_is_false(
 def test_any_other_value_breaks_a_constant_with_degree_one():
     data = {"X": [3.0] * 10, "U": ["a", "b"] * 5}
     for overrides in ({}, {"continuous": ("X",)}):
-        model = learn(as_table(data), min_support=0.1, **overrides)
+        model = learn(as_table(data), min_support=0.1, scoring="paper", **overrides)
         assert Scorer(model).score(as_table({"X": [3.0, 3.1, -1e9], "U": ["a"] * 3})).tolist() == [
             0.0,
             1.0,
@@ -115,28 +119,7 @@ def test_a_table_without_rows_has_no_scores(model, pumps):
 # --- properties over learned models ---
 
 
-@st.composite
-def learned(draw):
-    data = draw(tables(max_rows=30, max_columns=4))
-    model = learn(
-        as_table(data), min_support=draw(thresholds), support_ratio=draw(ratios), max_predicates=4
-    )
-    strange = {}
-    seed = draw(st.integers(0, 1000))
-    random = np.random.default_rng(seed)
-    for name in data:
-        variable = model.schema.variable_of().get(name)
-        if variable is None:
-            continue
-        if isinstance(variable, Categorical):
-            pool = [*variable.values, None]
-            pool += {"text": ["never"], "boolean": [], "number": [99]}[variable.holds]
-        else:
-            assert isinstance(variable, Numeric)
-            pool = [variable.low, variable.high, variable.mean, -30.0, 2.6, 77.5, None]
-            pool += [math.inf, -math.inf]
-        strange[name] = [pool[i] for i in random.integers(len(pool), size=40)]
-    return data, model, {name: data[name] + strange[name] for name in strange}
+learned_either_way = st.sampled_from(["evidence", "paper"]).flatmap(learned)
 
 
 def stds(model):
@@ -150,7 +133,7 @@ def test_training_rows_score_zero(drawn):
     assert not Scorer(model).breaks_mined_rule(as_table(data)).any()
 
 
-@given(learned())
+@given(learned_either_way)
 def test_every_rule_holds_in_every_training_row_and_its_count_is_right(drawn):
     data, model, _ = drawn
     rows = oracle.rows_of(data)
@@ -195,7 +178,7 @@ def test_attributions_and_penalties_sum_to_the_score(drawn):
         assert {each.rule for each in violations} == broken
 
 
-@given(learned())
+@given(learned_either_way)
 def test_a_row_scores_the_same_alone_and_in_a_table(drawn):
     _, model, data = drawn
     table = as_table(data)
@@ -210,21 +193,26 @@ def test_a_row_scores_the_same_alone_and_in_a_table(drawn):
         assert scorer.score(as_table(as_dicts[row]))[0] == scores[row]
 
 
-@given(learned())
+@given(learned_either_way)
 def test_neither_blocks_nor_threads_matter(drawn):
     _, model, data = drawn
     table = as_table({name: column * 4 for name, column in data.items()})
     scorer = Scorer(model)
-    scores, marks = scorer.score(table), scorer.breaks_mined_rule(table)
+    scores, parts = scorer.score(table), scorer.attribute(table)
+    marks, broken = scorer.breaks_mined_rule(table), scorer.violations(table)
+    counts = scorer.count_broken(table)
+    in_blocks = scoring._blocks_of
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "BLOCK_ROWS", 64)
+        patch.setattr(scoring, "_blocks_of", lambda n_rows, *_: in_blocks(n_rows, 64))
         patch.setattr(scoring, "MAX_WORDS", 1)
         assert np.array_equal(scorer.score(table, n_jobs=2), scores)
+        assert np.array_equal(scorer.attribute(table, n_jobs=2), parts)
         assert np.array_equal(scorer.breaks_mined_rule(table, n_jobs=2), marks)
-        assert np.array_equal(scorer.attribute(table), Scorer(model).attribute(table))
+        assert scorer.violations(table) == broken
+        assert scorer.count_broken(table) == counts
 
 
-@given(learned())
+@given(learned_either_way)
 def test_breaking_a_mined_rule_is_breaking_a_rule_with_a_condition(drawn):
     _, model, data = drawn
     marks = Scorer(model).breaks_mined_rule(as_table(data))
@@ -233,7 +221,7 @@ def test_breaking_a_mined_rule_is_breaking_a_rule_with_a_condition(drawn):
         assert mark == any(oracle.is_violated(rule, row) for rule in mined)
 
 
-@given(learned())
+@given(learned_either_way)
 def test_column_order_and_extra_columns_do_not_change_a_bit(drawn):
     _, model, data = drawn
     scores = Scorer(model).score(as_table(data))
@@ -241,7 +229,7 @@ def test_column_order_and_extra_columns_do_not_change_a_bit(drawn):
     assert np.array_equal(Scorer(model).score(as_table(other)), scores)
 
 
-@given(learned())
+@given(learned_either_way)
 def test_scoring_does_not_change_the_model(drawn):
     _, model, data = drawn
     before = repr(model)

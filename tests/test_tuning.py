@@ -1,4 +1,6 @@
-"""θ is chosen on held-out rows, as decided."""
+"""θ is chosen on held-out rows for the paper's score, and is a plain rule under evidence scoring."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -8,11 +10,12 @@ from hypothesis import strategies as st
 
 from strategies import tables
 from truism.learning import learn
-from truism.model import Settings, Trial
+from truism.model import Settings, Trial, exact
 from truism.table import as_table
-from truism.tuning import GRID, choose, try_grid, tune
+from truism.tuning import EVIDENCE_ROWS, GRID, choose, try_grid, tune, usual_support
 
-AUTO = Settings()
+AUTO = Settings(scoring="paper")
+WEIGHED = Settings(scoring="evidence")
 
 
 def plant(n=600, seed=0):
@@ -70,7 +73,7 @@ def test_the_model_is_learned_from_all_rows_with_the_chosen_value():
     model = tune(table, AUTO)
     chosen = model.provenance.min_support
     assert chosen in GRID
-    assert model.rules == learn(table, min_support=chosen).rules
+    assert model.rules == learn(table, AUTO, min_support=chosen).rules
     assert model.provenance.n_rows == 600
     assert model.settings.min_support == "auto"
     best, notice = choose(model.provenance.trials)
@@ -88,7 +91,7 @@ def test_tuning_is_reproducible_and_threads_change_nothing():
     table = as_table(plant())
     once = tune(table, AUTO)
     assert tune(table, AUTO, n_jobs=2) == once
-    other = tune(table, Settings(random_state=7))
+    other = tune(table, Settings(scoring="paper", random_state=7))
     assert other.provenance.trials[0].n_held_out == once.provenance.trials[0].n_held_out
 
 
@@ -122,7 +125,7 @@ def test_univariate_ranges_are_no_reason_to_prefer_a_value():
     st.integers(0, 50),
 )
 def test_tuning_works_for_any_table(data, cutoffs, seed):
-    model = tune(as_table(data), Settings(cutoffs=cutoffs, random_state=seed))
+    model = tune(as_table(data), Settings(scoring="paper", cutoffs=cutoffs, random_state=seed))
     assert model.provenance.min_support in GRID
 
 
@@ -133,8 +136,9 @@ def test_a_variable_whose_values_are_all_held_out_does_no_harm(cutoffs):
     for i, row in enumerate(held_out[:8]):
         column[row] = float(i)
     data = {"x": column, "u": ["a", "b"] * 100, "y": [float(i % 11) for i in range(200)]}
-    model = tune(as_table(data), Settings(cutoffs=cutoffs))
-    assert "x" in model.schema.names
+    for scoring in ("evidence", "paper"):
+        model = tune(as_table(data), Settings(cutoffs=cutoffs, scoring=scoring))
+        assert "x" in model.schema.names
 
 
 def test_progress_reaches_the_end_of_the_choice():
@@ -142,3 +146,45 @@ def test_progress_reaches_the_end_of_the_choice():
     tune(as_table(plant(100)), AUTO, progress=lambda *news: told.append(news))
     choosing = [news for news in told if news[0] == "choosing θ"]
     assert choosing[-1][1] == choosing[-1][2]
+
+
+# --- evidence scoring weighs a broken rule, so it need not choose ---
+
+
+@pytest.mark.parametrize("n_rows", [2, 20, 37, 38, 100, 700, 1199, 1200, 1300, 5000])
+def test_under_evidence_scoring_a_rule_needs_one_percent_of_the_rows_and_a_dozen(n_rows):
+    data = {"u": ["a", "b"] * n_rows, "v": ["c", "d"] * n_rows}
+    table = as_table({name: column[:n_rows] for name, column in data.items()})
+    model = tune(table, WEIGHED)
+    assert model.provenance.min_support == usual_support(n_rows)
+    assert model.provenance.trials == ()
+    assert model.provenance.notices == ()
+    assert model.settings == WEIGHED
+
+
+@given(st.integers(2, 100_000))
+def test_a_dozen_rows_are_exactly_a_dozen(n_rows):
+    support = usual_support(n_rows)
+    least = next(n for n in itertools.count(int(support * n_rows)) if n > exact(support) * n_rows)
+    if support == GRID[0]:
+        assert least < EVIDENCE_ROWS
+    else:
+        assert least == max(EVIDENCE_ROWS, n_rows // 100 + 1)
+
+
+def test_under_evidence_scoring_the_model_is_the_one_of_that_value():
+    table = as_table(plant())
+    told = []
+    model = tune(table, WEIGHED, progress=lambda *news: told.append(news))
+    given_value = learn(table, WEIGHED, min_support=model.provenance.min_support)
+    assert (model.rules, model.evidence) == (given_value.rules, given_value.evidence)
+    assert (model.threshold, model.provenance) == (given_value.threshold, given_value.provenance)
+    assert "choosing θ" not in {stage for stage, _, _ in told}
+    assert tune(table, WEIGHED, n_jobs=2) == model
+
+
+@examples(max_examples=10)
+@given(tables(min_rows=2, max_rows=60, max_columns=4), st.integers(0, 50))
+def test_any_table_can_be_learned_from_without_a_choice(data, seed):
+    model = tune(as_table(data), Settings(random_state=seed))
+    assert model.evidence is not None

@@ -6,7 +6,6 @@ of them computes anything.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from decimal import ROUND_CEILING, Context
 from typing import Any
 
 import msgspec
@@ -14,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.deriving import with_deltas
-from truism.errors import ParameterError, SchemaError
+from truism.errors import SchemaError
 from truism.explaining import Incident, explain_rows, extra_columns, find_incidents
-from truism.model import Model, exact
+from truism.model import Model
 from truism.progress import Advance, stand_still
 from truism.schema import Numeric
 from truism.scoring import Scorer
@@ -58,14 +57,6 @@ class Findings(msgspec.Struct, frozen=True):
     def rate(self) -> float:
         """The part of the rows that are anomalies."""
         return self.n_anomalous / self.n_rows
-
-
-class Calibration(msgspec.Struct, frozen=True):
-    """A threshold chosen on normal rows, and how many of them score above it."""
-
-    threshold: float
-    n_above: int
-    n_rows: int
 
 
 class Checker:
@@ -221,41 +212,6 @@ _BLAME_NAMES = ("variable", "share", "expected", "found")
 _OWN_NAMES = {"row", "score", "anomaly"} | {
     f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
 }
-
-
-def calibrate(scores: NDArray[np.float64], max_rate: float) -> Calibration:
-    """Choose the lowest threshold of three digits that at most a part of normal rows exceeds.
-
-    Parameters
-    ----------
-    scores
-        Scores of normal rows that were not learned from.
-    max_rate
-        The part of them that may exceed it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> calibrate(np.array([0.0, 0.0, 3.0, 7.0]), 0.25)
-    Calibration(threshold=3.0, n_above=1, n_rows=4)
-
-    """
-    if not 0.0 <= max_rate < 1.0:
-        raise ParameterError(
-            f"max_false_positive_rate must be at least 0 and below 1, got {max_rate!r}."
-        )
-    allowed = int(exact(max_rate) * len(scores))
-    threshold = _rounded_up(float(np.sort(scores)[::-1][allowed]))
-    return Calibration(threshold, int((scores > threshold).sum()), len(scores))
-
-
-def _rounded_up(value: float) -> float:
-    """Give a number that is no smaller and has three digits, so that it can be said and typed.
-
-    >>> _rounded_up(0.6044059), _rounded_up(7.0), _rounded_up(0.0)
-    (0.605, 7.0, 0.0)
-    """
-    return float(Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(value))
 
 
 def time_column(model: Model, table: Table) -> Column | None:

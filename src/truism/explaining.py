@@ -13,12 +13,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.clues import Clue, Contradiction, Rarity, collect
 from truism.errors import ParameterError
 from truism.predicates import Range, conjunction, format_value, quote_name, variables
 from truism.schema import align
 from truism.scoring import Scorer, Violation
 from truism.table import Column, Table, to_frame
 
+MIN_SHARE = 0.01  # of the blame for an incident, to be named
 _CHUNK = 256
 
 
@@ -36,7 +38,7 @@ class Reason(msgspec.Struct, frozen=True):
     evidence
         How often that was seen in training.
     rule
-        The id of the rule that was broken.
+        The id of the rule that was broken; empty when the reason is no rule.
     penalty
         What it adds to the score.
     row
@@ -124,9 +126,10 @@ class Incident(msgspec.Struct, frozen=True):
     started, ended, peaked
         The times of these rows, where the table has them.
     blames
-        Merged over the incident: a share is the mean of the shares in its anomalous rows; the
-        reasons are those of the peak, or, where the variable is not wrong there, of the row in
-        which it is worst.
+        Merged over the incident; see `incident_shares` for the shares; under evidence scoring a
+        variable with less than 1 % is not named. The reasons are those of
+        the row that tells most against the variable; under the paper's scoring those of the peak, or,
+        where the variable is not wrong there, of the row in which it is worst.
 
     """
 
@@ -222,8 +225,21 @@ class Explanations:
         return (shown + more) or "<p>no anomalies</p>"
 
 
-def say(violation: Violation, n_training: int) -> Reason:
-    """Put a violation into words."""
+def say(clue: Clue, n_training: int) -> Reason:
+    """Put a clue into words."""
+    match clue:
+        case Contradiction():
+            found = "missing" if clue.found is None else format_value(clue.found)
+            return Reason(str(clue.expected), found, clue.because, clue.evidence, "", clue.penalty)
+        case Rarity():
+            found = "missing" if clue.found is None else format_value(clue.found)
+            return Reason(
+                clue.expected, found, "as usual in training", clue.evidence, "", clue.penalty
+            )
+    return _say_violation(clue, n_training)
+
+
+def _say_violation(violation: Violation, n_training: int) -> Reason:
     rule = violation.rule
     names = variables(violation.failed)
     values = ["missing" if each is None else format_value(each) for each in violation.found]
@@ -252,11 +268,11 @@ def explain_rows(
     names = scorer.model.schema.names
     explanations = []
     time_of = _clock(scorer, table)
-    for row, score, parts, violations in zip(
+    for row, score, parts, dossier in zip(
         chosen.tolist(),
         scores.tolist(),
         scorer.attribute(part),
-        scorer.violations(part),
+        collect(scorer, part),
         strict=True,
     ):
         worst = np.argsort(-parts, kind="stable")
@@ -265,19 +281,12 @@ def explain_rows(
                 names[i],
                 float(parts[i]) / score,
                 float(parts[i]),
-                _reasons(names[i], violations, scorer.n_training),
+                tuple(say(clue, scorer.n_training) for clue in dossier[names[i]]),
             )
             for i in worst[: np.count_nonzero(parts)]
         )
         explanations.append(Explanation(row, time_of(row), score, blames))
     return explanations
-
-
-def _reasons(name: str, violations: Sequence[Violation], n_training: int) -> tuple[Reason, ...]:
-    """Say what a variable breaks, worst first."""
-    own = [each for each in violations if name in variables(each.failed)]
-    own.sort(key=lambda each: (-each.penalty, len(each.rule.antecedent)))
-    return tuple(say(each, n_training) for each in own)
 
 
 def find_incidents(
@@ -320,26 +329,71 @@ def find_incidents(
     return sorted(incidents, key=lambda each: (-each.score, each.start))
 
 
+def incident_shares(
+    scorer: Scorer, table: Table, rows: NDArray[np.int64], parts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide the blame for an incident among its rows and variables, one in all.
+
+    Under the paper's scoring a share is the mean of the shares in the anomalous rows: one row far out
+    of range must not hide what broke in others. Under evidence scoring a variable is blamed for what
+    contradicts it more than usual, in units of what is usual for it, and early rows count most,
+    because what is wrong spreads to other variables. A value that is merely rare is blamed where
+    nothing is contradicted: it is where consequences show. docs/experiments.md compares ways to blame.
+
+    Parameters
+    ----------
+    scorer, table
+        The model and the rows.
+    rows
+        The anomalous rows of the incident.
+    parts
+        What each variable adds to their scores.
+
+    Returns
+    -------
+    Rows × variables.
+
+    """
+    shares: NDArray[np.float64] = parts / parts.sum(axis=1, keepdims=True)
+    if scorer.model.evidence is None:
+        return shares / len(rows)
+    usual = scorer.model.evidence.usual
+    level, spread = np.array([(each.mean, each.spread) for each in usual]).T
+    unusual = np.maximum(scorer.contradict(table.take(rows)) - level, 0) / spread
+    told = unusual.sum(axis=1) > 0
+    shares[told] = unusual[told] / unusual[told].sum(axis=1, keepdims=True)
+    weights: NDArray[np.float64] = 1.0 / (rows - rows[0] + 1)
+    shares *= (weights / weights.sum())[:, None]
+    return shares
+
+
 def _incident(
     scorer: Scorer, table: Table, scores: NDArray[np.float64], rows: NDArray[np.int64]
 ) -> Incident:
     parts = scorer.attribute(table.take(rows))
-    # Every anomalous row counts alike: one row far out of range must not hide what broke in others.
-    shares = (parts / parts.sum(axis=1, keepdims=True)).mean(axis=0)
+    shared = incident_shares(scorer, table, rows, parts)
+    shares = shared.sum(axis=0)
     totals = parts.sum(axis=0)
-    worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > 0]
+    # Under evidence scoring everything bears a little; who bears nearly nothing is not named.
+    least = 0.0 if scorer.model.evidence is None else min(MIN_SHARE, shares.max() / 2)
+    worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
     start, end = int(rows[0]), int(rows[-1])
     at_peak = int(scores[rows].argmax())
     peak = int(rows[at_peak])
-    telling = {i: peak if parts[at_peak, i] > 0 else int(rows[parts[:, i].argmax()]) for i in worst}
+    if scorer.model.evidence is not None:
+        telling = {i: int(rows[shared[:, i].argmax()]) for i in worst}
+    else:
+        telling = {
+            i: peak if parts[at_peak, i] > 0 else int(rows[parts[:, i].argmax()]) for i in worst
+        }
     distinct_rows = np.array(sorted(set(telling.values())), np.int64)
-    violations = scorer.violations(table.take(distinct_rows))
-    violations_at = dict(zip(distinct_rows.tolist(), violations, strict=True))
+    dossiers = collect(scorer, table.take(distinct_rows))
+    dossier_at = dict(zip(distinct_rows.tolist(), dossiers, strict=True))
     names = scorer.model.schema.names
     blames = []
     for i in worst:
         row = telling[i]
-        reasons = _reasons(names[i], violations_at[row], scorer.n_training)
+        reasons = tuple(say(clue, scorer.n_training) for clue in dossier_at[row][names[i]])
         if row != peak:
             reasons = tuple(msgspec.structs.replace(each, row=row) for each in reasons)
         blames.append(Blame(names[i], float(shares[i]), float(totals[i]), reasons))

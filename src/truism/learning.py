@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from truism.bits import count
+from truism.calibration import add_evidence
 from truism.candidates import Exceeds, categories, simple_intervals, tree_intervals
 from truism.errors import TableError
 from truism.mining import Budget, mine, minimum_counts
@@ -64,7 +65,14 @@ def learn(
     columns = variable_columns(schema, table)
     min_support = exact(settings.min_support)  # type: ignore[arg-type]
     predicates = find_predicates(schema, columns, settings, [min_support], n_jobs, progress)[0]
-    return mine_model(table, schema, predicates, settings, min_support, n_jobs, progress)
+    model = mine_model(table, schema, predicates, settings, min_support, n_jobs, progress)
+    if settings.scoring == "paper":
+        return model
+
+    def mine_some(part: Table) -> Model:
+        return mine_model(part, schema, predicates, settings, min_support, n_jobs, be_silent)
+
+    return add_evidence(model, table, columns, mine_some, n_jobs, progress)
 
 
 def infer_schema(table: Table, settings: Settings) -> Schema:
@@ -125,8 +133,9 @@ def find_predicates(
 @functools.cache
 def _load_compiled_code() -> None:
     """Compile the kernels on a machine's first use; later processes load them from the cache."""
-    from truism import _mining_kernels, _tree_kernels
+    from truism import _context_kernels, _mining_kernels, _tree_kernels
 
+    _context_kernels.exercise()
     _tree_kernels.exercise()
     _mining_kernels.exercise()
 
@@ -144,13 +153,13 @@ def mine_model(
     true, false = Truths(schema, predicates).evaluate_all(variable_columns(schema, table))
     names = [variables(predicate) for predicate in predicates]
     number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    ratio = settings.exact_support_ratio()
+    ratio = exact(settings.ratio)
     mined = mine(
         true,
         false,
         [number_of[name] for name in names],
         lambda counts: minimum_counts(counts, table.n_rows, min_support, ratio),
-        max_predicates=settings.max_predicates,
+        max_predicates=settings.longest,
         budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
         n_jobs=n_jobs,
         advance=functools.partial(progress, "mining"),
@@ -177,16 +186,16 @@ def mine_model(
         RuleSet(tuple(sorted(rules, key=rule_order)), table.n_rows, counted),
         settings,
         provenance,
-        threshold_meaning="0: any broken rule",
+        threshold_meaning="any broken rule",
     )
 
 
 def _notices(schema: Schema, settings: Settings, complete_to: int) -> tuple[str, ...]:
     notices = [f"Column {each.name!r} is left out: {each.reason}." for each in schema.left_out]
-    if complete_to < settings.max_predicates - 1:
+    if complete_to < settings.longest - 1:
         notices.append(
             f"The search budget was reached: rules with up to {complete_to} of "
-            f"{settings.max_predicates - 1} conditions are complete, longer ones are left out."
+            f"{settings.longest - 1} conditions are complete, longer ones are left out."
         )
     return tuple(notices)
 

@@ -15,12 +15,15 @@ import msgspec
 
 from truism.candidates import Cutoffs
 from truism.errors import ParameterError
+from truism.evidence import Evidence
 from truism.mining import MAX_NODES, MAX_RULES
 from truism.rules import Rule, RuleSet
 from truism.schema import Schema
 
-Scoring = Literal["paper"]
-SCORINGS: tuple[Scoring, ...] = ("paper",)
+Scoring = Literal["evidence", "paper"]
+SCORINGS: tuple[Scoring, ...] = ("evidence", "paper")
+LONGEST: dict[Scoring, int] = {"evidence": 3, "paper": 5}
+SUPPORT_RATIOS: dict[Scoring, float] = {"evidence": 0.1, "paper": 0.7}
 CUTOFFS: tuple[Cutoffs, ...] = ("tree", "uniform", "kmeans")
 
 
@@ -30,29 +33,33 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     min_support
-        θ: every rule holds in more than this part of the rows; ``"auto"`` chooses it.
+        θ: every rule holds in more than this part of the rows; ``"auto"`` chooses it (see
+        `truism.tuning`).
     support_ratio
-        γ: and in more than this part of the rows of its rarest predicate.
+        γ: and in more than this part of the rows of its rarest predicate; ``"auto"`` is 0.7 for
+        the paper's scoring, as there, and 0.1 for evidence, which weighs a rule by its support.
     max_predicates
-        The longest unit rule.
+        The longest unit rule; ``"auto"`` is 5 for the paper's scoring, and 3 for evidence, whose
+        contexts see to what takes more conditions.
     cutoffs
         Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
     scoring
-        How violated rules become a score.
+        How a row becomes a score: ``"evidence"`` weighs broken rules, values that are unusual when
+        others are as they are, and rare values; ``"paper"`` sums broken rules as the paper does.
     categorical, continuous, ignore, time
         Columns whose kind is not to be inferred.
     random_state
-        Seed of the split that chooses θ.
+        Seed of the split that chooses θ, and of the choice of variables for each context.
     max_nodes, max_rules, max_seconds
         The search budget; see `truism.mining.Budget`.
 
     """
 
     min_support: float | Literal["auto"] = "auto"
-    support_ratio: float = 0.7
-    max_predicates: int = 5
+    support_ratio: float | Literal["auto"] = "auto"
+    max_predicates: int | Literal["auto"] = "auto"
     cutoffs: Cutoffs = "tree"
-    scoring: Scoring = "paper"
+    scoring: Scoring = "evidence"
     categorical: tuple[str, ...] = ()
     continuous: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -69,14 +76,18 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise _out_of_range(
                     "min_support", "'auto' or above 0 and below 1", self.min_support
                 )
-        _check_number("support_ratio", self.support_ratio, "at least 0 and below 1")
-        if not 0.0 <= self.support_ratio < 1.0:
-            raise _out_of_range("support_ratio", "at least 0 and below 1", self.support_ratio)
+        if self.support_ratio != "auto":
+            constraint = "'auto' or at least 0 and below 1"
+            _check_number("support_ratio", self.support_ratio, constraint)
+            if not 0.0 <= self.support_ratio < 1.0:
+                raise _out_of_range("support_ratio", constraint, self.support_ratio)
         for name, least in (("max_predicates", 2), ("max_nodes", 1), ("max_rules", 1)):
             value = getattr(self, name)
+            if value == "auto" and name == "max_predicates":
+                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise _out_of_range(name, f"a whole number of at least {least}", value)
-        if self.max_predicates > 16:
+        if self.max_predicates != "auto" and self.max_predicates > 16:
             raise _out_of_range("max_predicates", "at most 16", self.max_predicates)
         if self.max_seconds is not None:
             _check_number("max_seconds", self.max_seconds, "None or finite and above 0")
@@ -88,9 +99,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 choices = " or ".join(repr(each) for each in allowed)
                 raise _out_of_range(name, choices, value)
 
-    def exact_support_ratio(self) -> Fraction:
-        """γ as the decimal it prints as."""
-        return exact(self.support_ratio)
+    @property
+    def longest(self) -> int:
+        """The longest unit rule: what was asked for, or what suits the scoring."""
+        return LONGEST[self.scoring] if self.max_predicates == "auto" else self.max_predicates
+
+    @property
+    def ratio(self) -> float:
+        """γ: what was asked for, or what suits the scoring."""
+        return SUPPORT_RATIOS[self.scoring] if self.support_ratio == "auto" else self.support_ratio
 
 
 def exact(value: float) -> Fraction:
@@ -203,6 +220,8 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         Variables whose change since the previous row, ``ΔX``, is a variable too.
     threshold_meaning
         Why the threshold is what it is, in words.
+    evidence
+        What is usual beyond the rules; there when the scoring is ``"evidence"``.
 
     """
 
@@ -214,6 +233,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     disabled: tuple[Disabled, ...] = ()
     derived: tuple[str, ...] = ()
     threshold_meaning: str = ""
+    evidence: Evidence | None = None
 
     @cached_property
     def active_rules(self) -> tuple[Rule, ...]:

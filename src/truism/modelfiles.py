@@ -16,7 +16,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from truism.contexts import Context
 from truism.errors import ModelFileError, TruismError
+from truism.evidence import Evidence, Usual, find_faults
 from truism.model import Disabled, Model, Provenance, Settings
 from truism.predicates import (
     AnyOf,
@@ -28,10 +30,12 @@ from truism.predicates import (
     order,
     variables,
 )
+from truism.rarity import Spacing
 from truism.rules import PredicateCount, Rule, RuleSet, rule_order
 from truism.schema import Categorical, LeftOut, Numeric, Schema
 
-FORMAT_VERSION: Literal[1] = 1
+FORMAT_VERSION: Literal[2] = 2
+READABLE = (1, 2)
 MAX_BYTES = 256 << 20
 Index = Annotated[int, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0)]
@@ -87,11 +91,14 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         Every rule, in canonical order.
     threshold_meaning
         Why the threshold is what it is, in words.
+    units, usual, spacings, splits, contexts
+        The evidence beyond the rules, where the scoring asks for it; units are those of
+        contradictions and of rarity.
 
     """
 
     format: Literal["truism-model"]
-    format_version: Literal[1]
+    format_version: Literal[1, 2]
     digest: str
     provenance: Provenance
     settings: Settings
@@ -105,6 +112,11 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     predicates: tuple[FilePredicate, ...]
     rules: tuple[FileRule, ...]
     threshold_meaning: str = ""
+    units: tuple[float, float] | None = None
+    usual: tuple[Usual, ...] = ()
+    spacings: tuple[Spacing, ...] = ()
+    splits: tuple[Interval | OneOf, ...] = ()
+    contexts: tuple[Context, ...] = ()
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -241,7 +253,23 @@ def _to_file(model: Model) -> ModelFile:
             for rule in model.rules
         ),
         threshold_meaning=model.threshold_meaning,
+        **_evidence_fields(model.evidence),
     )
+
+
+def _evidence_fields(evidence: Evidence | None) -> dict[str, Any]:
+    if evidence is None:
+        return {}
+    return {
+        "units": (evidence.contradiction_unit, evidence.rarity_unit),
+        "usual": evidence.usual,
+        "spacings": evidence.spacings,
+        "splits": evidence.splits,
+        "contexts": evidence.contexts,
+    }
+
+
+_OPTIONAL = ("threshold_meaning", "units", "usual", "spacings", "splits", "contexts")
 
 
 def _layout(file: ModelFile) -> bytes:
@@ -249,9 +277,9 @@ def _layout(file: ModelFile) -> bytes:
     lines = []
     for name in file.__struct_fields__:
         value = getattr(file, name)
-        if name == "threshold_meaning" and not value:
+        if name in _OPTIONAL and not value:
             continue
-        if isinstance(value, tuple) and value:
+        if isinstance(value, tuple) and value and name != "units":
             items = ",\n".join(f"    {msgspec.json.encode(each).decode()}" for each in value)
             text = f"[\n{items}\n  ]"
         else:
@@ -280,10 +308,10 @@ def _check_header(content: bytes) -> None:
         raise ModelFileError(f"The model file is damaged: {str(problem).rstrip('.')}.") from None
     if header.format != "truism-model":
         raise _not_a_model()
-    if header.format_version != FORMAT_VERSION:
+    if header.format_version not in READABLE:
         raise ModelFileError(
             f"The model file has format version {header.format_version}, this truism reads "
-            f"{FORMAT_VERSION}.",
+            f"{' and '.join(str(each) for each in READABLE)}.",
             "use the version of truism that wrote it, or learn it again.",
         )
 
@@ -314,7 +342,21 @@ def _from_file(file: ModelFile) -> Model:
         file.disabled,
         file.derived,
         file.threshold_meaning,
+        _evidence(schema, file),
     )
+
+
+def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
+    wanted = file.settings.scoring == "evidence"
+    _check((file.units is not None) == wanted, "evidence and scoring do not fit", "$.units")
+    if file.units is None:
+        rest = (*file.usual, *file.spacings, *file.splits, *file.contexts)
+        _check(not rest, "there is evidence without units", "$.units")
+        return None
+    evidence = Evidence(file.spacings, file.splits, file.contexts, *file.units, file.usual)
+    for problem, where in find_faults(schema, evidence, file.n_rows):
+        _check(False, problem, where)
+    return evidence
 
 
 def _check(right: bool, problem: str, where: str) -> None:

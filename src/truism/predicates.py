@@ -111,8 +111,10 @@ class Range(msgspec.Struct, frozen=True, tag="range", forbid_unknown_fields=True
 
     def seems_to_hold(self, value: float) -> bool:
         """Tell whether a value lies within the bounds as `str` prints them."""
+        if self.low == self.high:
+            return False
         low, high = _outward(self.low, self.high)
-        return self.low < self.high and float(low) <= value <= float(high)
+        return float(low) <= value <= float(high)
 
 
 class Present(msgspec.Struct, frozen=True, tag="present", forbid_unknown_fields=True):

@@ -1,5 +1,6 @@
-"""How badly rows break the rules: a `Model` and a table go in, scores and violations come out.
+"""How unusual rows are: a `Model` and a table go in, scores and violations come out.
 
+Under evidence scoring a row's score is the sum over variables of two parts, see `truism.evidence`.
 The paper's score (KDD'23, section 5.1, algorithm 3): a violated unit rule adds its support times the
 degree by which its consequent fails. All unit rules with the same consequent share the degree, so
 their counts are summed first, in whole numbers: neither the order of the rules nor the size of a
@@ -7,6 +8,7 @@ block changes a bit of the result. Everything is vectorised over rules and rows 
 vectors; no compiled code is needed.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.bits import Words
+from truism.contexts import Readings
+from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Witness, habit_worth, rule_worth
 from truism.model import Model
 from truism.predicates import (
     MAX_DEGREE,
@@ -48,7 +52,8 @@ class Violation(msgspec.Struct, frozen=True):
     found
         The row's own values of the consequent's variables; None where missing.
     penalty
-        What this adds to the row's score.
+        What this adds to the row's score; under evidence scoring, what it would add if nothing
+        stronger contradicted the variable.
 
     """
 
@@ -56,6 +61,27 @@ class Violation(msgspec.Struct, frozen=True):
     failed: Predicate
     found: tuple[Any, ...]
     penalty: float
+
+
+class Weighed(msgspec.Struct, frozen=True, eq=False):
+    """The evidence against some rows, in units of the score, and where it comes from.
+
+    Parameters
+    ----------
+    contradictions, rarities
+        The two parts of the score: rows × variables.
+    in_context
+        What the contradictions would be without rules.
+    leaves, readings
+        What the contexts saw.
+
+    """
+
+    contradictions: NDArray[np.float64]
+    rarities: NDArray[np.float64]
+    in_context: NDArray[np.float64]
+    leaves: NDArray[np.uint8]
+    readings: Readings
 
 
 class _Consequent(msgspec.Struct, frozen=True, eq=False):
@@ -79,7 +105,7 @@ class Scorer:
     >>> from truism.learning import learn
     >>> from truism.table import as_table
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
-    >>> scorer = Scorer(learn(normal, min_support=0.1))
+    >>> scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
     >>> scorer.score(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).tolist()
     [0.0, 1.0]
 
@@ -94,13 +120,18 @@ class Scorer:
         predicates = list(
             dict.fromkeys(p for rule in mined for p in (*rule.antecedent, *rule.consequents))
         )
-        self._truths = Truths(model.schema, predicates)
+        asked = () if model.evidence is None else model.evidence.splits
+        self._n_predicates, self._block_rows = len(predicates), BLOCK_ROWS
+        self._truths = Truths(model.schema, [*predicates, *asked])
         self._compile(mined, {predicate: i for i, predicate in enumerate(predicates)})
         self._univariate = [
             (rule, self._place[variables(rule.consequents[0])[0]])
             for rule in model.active_rules
             if not rule.antecedent
         ]
+        if model.evidence is not None:
+            self.witness = Witness(model.schema, model.evidence)
+            self._block_rows = ROWS_AT_ONCE
 
     def _compile(self, mined: Sequence[Rule], position_of: dict[Predicate, int]) -> None:
         """Give each antecedent a number, and gather the unit rules of each consequent."""
@@ -127,8 +158,20 @@ class Scorer:
         self._unit_rule, self._unit_antecedent = table[:, 0], table[:, 1]
         self._unit_count, self._unit_consequent = table[:, 2].astype(np.float64), table[:, 3]
 
+    @functools.cached_property
+    def _unit_worth(self) -> NDArray[np.float64]:
+        """Say what each unit rule is worth as evidence when it is broken."""
+        certainty_of = {
+            each.predicate: 1 - each.n_false / self.n_training
+            for each in self.model.rules.predicates
+        }
+        certainty = np.empty(len(self._unit_count))
+        for consequent in self._consequents:
+            certainty[consequent.units] = certainty_of[consequent.predicate]
+        return rule_worth(self._unit_count, certainty)
+
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
-        """Score every row; higher is worse, 0 means that no rule is broken."""
+        """Score every row; higher is worse, and 0 in the paper's score means no broken rule."""
         total = np.empty(table.n_rows)
         for block, parts in self._blocks(table, n_jobs):
             # Summed variable by variable, so that a row scores the same alone and in a table.
@@ -143,6 +186,15 @@ class Scorer:
         for block, parts in self._blocks(table, n_jobs):
             parts_of[block] = parts
         return parts_of
+
+    def contradict(self, table: Table) -> NDArray[np.float64]:
+        """Give the part of each score that contradictions have: rows × variables."""
+        columns, _ = align(self.model.schema, table)
+        parts = [np.empty((0, len(columns)))]
+        for block in _blocks_of(table.n_rows, self._block_rows):
+            weighed = self.weigh([column.take(block) for column in columns])
+            parts.append(weighed.contradictions)
+        return np.concatenate(parts)
 
     def breaks_mined_rule(self, table: Table, n_jobs: int = 1) -> NDArray[np.bool_]:
         """Tell for each row whether it breaks a rule other than a univariate one."""
@@ -165,15 +217,16 @@ class Scorer:
         for rule, place in self._univariate:
             failed = rule.consequents[0]
             rows, degrees = self._univariate_degrees(failed, columns[place])
+            if self.model.evidence is not None:
+                worth = habit_worth(rule.count) if _is_habit(rule) else 0.0
+                degrees = np.full(len(rows), worth / self.model.evidence.contradiction_unit)
             for row, degree in zip(rows.tolist(), degrees.tolist(), strict=True):
                 value = columns[place].cell(row)
                 found[row].append(Violation(rule, failed, (value,), degree))
         for block in _blocks_of(table.n_rows):
             part = [column.take(block) for column in columns]
             for consequent, rows, broken in self._violated(part):
-                degrees = self._degrees(consequent, part, rows)
-                counts = self._unit_count[consequent.units]
-                penalties = counts[:, None] / self.n_training * degrees
+                penalties = self._unit_penalties(consequent, part, rows)
                 for unit, at in zip(*np.nonzero(broken), strict=True):
                     row = int(rows[at]) + block.start
                     cells = tuple(columns[owner].cell(row) for owner in consequent.owners)
@@ -181,6 +234,17 @@ class Scorer:
                     penalty = float(penalties[unit, at])
                     found[row].append(Violation(rule, consequent.predicate, cells, penalty))
         return [tuple(each) for each in found]
+
+    def _unit_penalties(
+        self, consequent: _Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Give what each unit rule of a consequent adds by itself: unit rules × rows."""
+        evidence = self.model.evidence
+        if evidence is None:
+            counts = self._unit_count[consequent.units]
+            return counts[:, None] / self.n_training * self._degrees(consequent, columns, rows)
+        worth = self._unit_worth[consequent.units] / len(consequent.owners)
+        return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
 
     def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell for each row whether a rule's condition holds, and whether the row breaks the rule.
@@ -205,11 +269,16 @@ class Scorer:
                 column = columns[self._place[variables(each)[0]]]
                 broken[self._univariate_degrees(each, column)[0]] = True
             return np.ones(table.n_rows, np.bool_), broken
-        truths = Truths(self.model.schema, (*rule.antecedent, *rule.consequents))
-        true, false = truths.evaluate_all(columns)
-        n_conditions = len(rule.antecedent)
-        met = np.bitwise_and.reduce(true[:n_conditions], axis=0)
-        failed = met & np.bitwise_or.reduce(false[n_conditions:], axis=0)
+        return self.compare(rule.antecedent, rule.consequents, table)
+
+    def compare(
+        self, conditions: Sequence[Predicate], expected: Sequence[Predicate], table: Table
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell for each row whether conditions hold, and whether something expected then fails."""
+        columns, _ = align(self.model.schema, table)
+        true, false = Truths(self.model.schema, (*conditions, *expected)).evaluate_all(columns)
+        met = np.bitwise_and.reduce(true[: len(conditions)], axis=0)
+        failed = met & np.bitwise_or.reduce(false[len(conditions) :], axis=0)
         return _flags(met, table.n_rows), _flags(failed, table.n_rows)
 
     def count_broken(self, table: Table) -> dict[Rule, int]:
@@ -236,7 +305,7 @@ class Scorer:
     def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Attribute block by block, so that memory stays bounded."""
         columns, _ = align(self.model.schema, table)
-        blocks = _blocks_of(table.n_rows)
+        blocks = _blocks_of(table.n_rows, self._block_rows)
 
         def parts(block: slice) -> NDArray[np.float64]:
             return self._attribute_block([column.take(block) for column in columns])
@@ -251,6 +320,48 @@ class Scorer:
                 yield from zip(some, pool.map(parts, some), strict=True)
 
     def _attribute_block(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+        if self.model.evidence is None:
+            return self._penalties(columns)
+        weighed = self.weigh(columns)
+        return weighed.contradictions + weighed.rarities
+
+    def weigh(self, columns: Sequence[Column]) -> Weighed:
+        """Weigh the evidence against each variable of one block of rows."""
+        evidence, witness = self.model.evidence, self.witness
+        assert evidence is not None
+        true, false = self._truths.evaluate(columns)
+        readings = witness.reader.read(columns)
+        leaves = witness.leaves.find(true[self._n_predicates :], len(columns[0].values))
+        in_context = witness.judge.judge(leaves, readings)
+        contradictions = np.maximum(in_context, self._broken_worth(columns, true, false))
+        contradictions /= evidence.contradiction_unit
+        in_context /= evidence.contradiction_unit
+        rarities = witness.rarities.weigh(readings)
+        rarities *= RARITY_WEIGHT / evidence.rarity_unit
+        return Weighed(contradictions, rarities, in_context, leaves, readings)
+
+    def broken_worth(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+        """Give the worth of the strongest broken rule about each variable: rows × variables."""
+        return self._broken_worth(columns, *self._truths.evaluate(columns))
+
+    def _broken_worth(
+        self, columns: Sequence[Column], true: Words, false: Words
+    ) -> NDArray[np.float64]:
+        worth = np.zeros((len(columns[0].values), len(columns)))
+        for rule, place in self._univariate:
+            if _is_habit(rule):
+                rows, _ = self._univariate_degrees(rule.consequents[0], columns[place])
+                if len(rows):
+                    worth[rows, place] = habit_worth(rule.count)
+        for consequent, rows, broken in self._violated_where(true, false, len(worth)):
+            strongest = (broken * self._unit_worth[consequent.units][:, None]).max(axis=0)
+            strongest /= len(consequent.owners)
+            for owner in consequent.owners:
+                worth[rows, owner] = np.maximum(worth[rows, owner], strongest)
+        return worth
+
+    def _penalties(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+        """Attribute the paper's score (KDD'23, section 5.1)."""
         parts = np.zeros((len(columns[0].values), len(columns)))
         for rule, place in self._univariate:
             rows, degrees = self._univariate_degrees(rule.consequents[0], columns[place])
@@ -267,11 +378,17 @@ class Scorer:
         self, columns: Sequence[Column]
     ) -> Iterator[tuple[_Consequent, NDArray[np.int64], NDArray[np.float64]]]:
         """Give for each violated consequent the rows concerned, and unit rules × rows broken."""
+        if self._consequents:
+            true, false = self._truths.evaluate(columns)
+            yield from self._violated_where(true, false, len(columns[0].values))
+
+    def _violated_where(
+        self, true: Words, false: Words, n_rows: int
+    ) -> Iterator[tuple[_Consequent, NDArray[np.int64], NDArray[np.float64]]]:
+        """Do the same for rows of which it is known where predicates hold and fail."""
         if not self._consequents:
             return
-        true, false = self._truths.evaluate(columns)
         holds = self._antecedents_hold(true)
-        n_rows = len(columns[0].values)
         for some in self._portions(holds.shape[1]):
             units = slice(some[0].units.start, some[-1].units.stop)
             broken = holds[self._unit_antecedent[units]]
@@ -346,12 +463,26 @@ class Scorer:
         return rows, np.ones(len(rows))
 
 
+def _is_habit(rule: Rule) -> bool:
+    """Tell whether a univariate rule says that something is the same in every training row.
+
+    A number outside its range or a state never met is judged by rarity and in its contexts.
+    """
+    predicate = rule.consequents[0]
+    match predicate:
+        case Range(variable=_, low=low, high=high):
+            return low == high
+        case OneOf(variable=_, values=values):
+            return len(values) == 1
+    return isinstance(predicate, Present)
+
+
 _NO_ROWS = np.empty(0, np.int64)
 _NO_DEGREES = np.empty(0)
 
 
-def _blocks_of(n_rows: int) -> list[slice]:
-    return [slice(i, min(i + BLOCK_ROWS, n_rows)) for i in range(0, n_rows, BLOCK_ROWS)]
+def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
+    return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
 
 
 def _rows_of(words: Words, n_rows: int) -> NDArray[np.int64]:

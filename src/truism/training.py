@@ -78,4 +78,4 @@ def is_compiled() -> bool:
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
     cache = Path(__file__).parent / "__pycache__"
     cached = {path.name.split(".")[0] for path in cache.glob(f"*.{python}.nbi")}
-    return {"_mining_kernels", "_tree_kernels"} <= cached
+    return {"_context_kernels", "_mining_kernels", "_tree_kernels"} <= cached

@@ -25,6 +25,7 @@ GRID = (0.32, 0.16, 0.08, 0.04, 0.02, 0.01, 0.005, 0.002)
 MIN_ROWS = 10  # a θ of fewer rows than this is not tried
 HELD_OUT = Fraction(1, 5)
 MAX_RATE = 0.01
+EVIDENCE_SUPPORT, EVIDENCE_ROWS = 0.01, 12  # a broken rule is weighed, so θ need not be chosen
 
 
 def tune(
@@ -52,12 +53,29 @@ def tune(
     if settings.min_support != "auto":
         return learn(table, settings, n_jobs=n_jobs, progress=progress)
     infer_schema(table, settings)
+    if settings.scoring == "evidence":
+        usual = usual_support(table.n_rows)
+        model = learn(table, settings, n_jobs=n_jobs, progress=progress, min_support=usual)
+        return msgspec.structs.replace(model, settings=settings)
     trials = try_grid(table, settings, n_jobs, progress)
     chosen, notice = choose(trials)
     model = learn(table, settings, n_jobs=n_jobs, progress=progress, min_support=chosen)
     notices = model.provenance.notices if notice is None else (*model.provenance.notices, notice)
     provenance = msgspec.structs.replace(model.provenance, trials=trials, notices=notices)
     return msgspec.structs.replace(model, settings=settings, provenance=provenance)
+
+
+def usual_support(n_rows: int) -> float:
+    """Give θ for evidence scoring: 1 % of the rows, or what a rule of at least 12 rows exceeds.
+
+    A rule holds in *more* than θ of the rows, so θ lies half-way between 11 and 12 of them: with
+    three digits it is still between the two, where 12 / n may be rounded to either side of 12 rows.
+
+    >>> usual_support(100), usual_support(5000)
+    (0.115, 0.01)
+    """
+    dozen = float(f"{(EVIDENCE_ROWS - 0.5) / n_rows:.3g}")
+    return max(EVIDENCE_SUPPORT, min(dozen, GRID[0]))
 
 
 def try_grid(

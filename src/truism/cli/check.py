@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import Checker, Findings, calibrate, duration
+from truism.checking import Checker, Findings, duration
 from truism.cli.options import (
     Command,
     Format,
@@ -32,6 +32,7 @@ from truism.report.summarising import summarise
 from truism.report.text import count, percent, show_findings, verdict
 from truism.table import Table
 from truism.tablefiles import Layout, read_table, write_table
+from truism.thresholds import calibrate
 
 N_SHOWN = 10
 N_REASONS = 3

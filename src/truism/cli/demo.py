@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from truism.checking import Checker, Findings, calibrate
+from truism.checking import Checker, Findings
 from truism.cli.check import write_page
 from truism.cli.learn import announce_compiling, learn_table
 from truism.cli.options import Command, jobs_option
@@ -39,6 +39,7 @@ from truism.report.text import (
 from truism.rules import Rule
 from truism.table import Table
 from truism.tablefiles import read_table, write_table
+from truism.thresholds import calibrate
 
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
 MAX_RATE = 0.001
@@ -89,14 +90,14 @@ class Files(msgspec.Struct, frozen=True):
     epilog="""\b
 Examples:
   truism demo
-  truism demo somewhere/else --seed 5""",
+  truism demo somewhere/else --seed 24""",
 )
 @click.argument("folder", metavar="[DIR]", default="demo")
 @click.option(
     "--seed",
     metavar="N",
     type=click.IntRange(min=N_RUNS + 1),  # the smaller ones are learned from
-    default=9,
+    default=5,
     show_default=True,
     help="Another seed plays other attacks in another run.",
 )

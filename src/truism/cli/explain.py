@@ -22,6 +22,7 @@ from truism.modelfiles import load_model
 from truism.report.text import show_explanation
 from truism.tablefiles import read_table
 
+N_SHOWN = 8
 _CSV_NAMES = (
     *("row", "time", "score", "variable", "share"),
     *("expected", "found", "because", "evidence", "rule", "penalty"),
@@ -40,16 +41,29 @@ Examples:
 @click.option(
     "--row", required=True, type=int, metavar="N", help="The row, counted from 0 as check does."
 )
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Show the N variables with the largest shares, 0 all.  [default: 8 for table, else all]",
+)
 @format_option
 @layout_options
 @click.pass_obj
 def explain(
-    screen: Screen, /, data: tuple[str, ...], place: str, row: int, form: Format, **options: Any
+    screen: Screen,
+    /,
+    data: tuple[str, ...],
+    place: str,
+    row: int,
+    top: int | None,
+    form: Format,
+    **options: Any,
 ) -> None:
     """Explain one row in full.
 
-    Every rule that the row breaks is shown, whatever the threshold: by the variable that is to blame,
-    strongest first, with the rule's id.
+    All that speaks against the row is shown, whatever the threshold: by the variable that is to blame,
+    strongest first, with the id of each rule that it breaks and what it adds to the score.
     """
     layout = layout_of(options)
     checker = Checker(load_model(place))
@@ -61,9 +75,14 @@ def explain(
             f"--row must be at least 0 and below {table.n_rows}, the number of rows, got {row}."
         )
     explanation = explain_rows(checker.scorer, table, [row])[0]
+    if top is None:
+        top = N_SHOWN if form == "table" else 0
+    top = top or len(explanation.blames)
     if form == "table":
-        screen.show(show_explanation(explanation, checker.model.threshold))
-    elif form == "csv":
+        screen.show(show_explanation(explanation, checker.model.threshold, top))
+        return
+    explanation = msgspec.structs.replace(explanation, blames=explanation.blames[:top])
+    if form == "csv":
         screen.write_csv(_CSV_NAMES, _rows(explanation))
     elif form == "json":
         screen.write_json(explanation.to_dict())

@@ -1,6 +1,7 @@
 """``truism learn``: normal rows in, model file out, a summary on screen."""
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from truism.cli.options import (
 )
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.model import CUTOFFS, Model, Settings
+from truism.model import CUTOFFS, SCORINGS, Model, Settings
 from truism.modelfiles import save_model
 from truism.progress import Progress
 from truism.report.summary import summarise
@@ -56,17 +57,15 @@ Examples:
 )
 @click.option(
     "--support-ratio",
-    metavar="γ",
-    type=float,
-    default=Settings().support_ratio,
+    metavar="auto|γ",
+    default="auto",
     show_default=True,
     help="And in more than this part of the rows of its rarest predicate.",
 )
 @click.option(
     "--max-predicates",
-    metavar="N",
-    type=int,
-    default=Settings().max_predicates,
+    metavar="auto|N",
+    default="auto",
     show_default=True,
     help="The longest rule, with one consequence; those with the same condition are shown as one.",
 )
@@ -77,6 +76,13 @@ Examples:
     show_default=True,
     help="Where continuous variables are cut.",
 )
+@click.option(
+    "--scoring",
+    type=click.Choice(SCORINGS),
+    default=Settings().scoring,
+    show_default=True,
+    help="Weigh all evidence, or sum the broken rules as the paper does.",
+)
 @click.option("--threshold", metavar="φ", type=float, help="Report rows that score above it.")
 @click.option(
     "--seed",
@@ -84,7 +90,7 @@ Examples:
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Of the split that chooses θ.",
+    help="Of the split that chooses θ, and of the contexts.",
 )
 @jobs_option
 @layout_options
@@ -120,25 +126,29 @@ def learn(
 
 def settings_of(options: dict[str, Any]) -> Settings:
     """Turn options into settings."""
-    min_support = options["min_support"]
-    if min_support != "auto":
-        try:
-            min_support = float(min_support)
-        except ValueError:
-            raise ParameterError(
-                f"min_support must be 'auto' or above 0 and below 1, got {min_support!r}."
-            ) from None
     return Settings(
-        min_support=min_support,
-        support_ratio=options["support_ratio"],
-        max_predicates=options["max_predicates"],
+        min_support=_number("min_support", options, "above 0 and below 1"),
+        support_ratio=_number("support_ratio", options, "at least 0 and below 1"),
+        max_predicates=_number("max_predicates", options, "a whole number of at least 2", int),
         cutoffs=options["cutoffs"],
+        scoring=options["scoring"],
         categorical=options["categorical"],
         continuous=options["continuous"],
         ignore=options["ignore"],
         time=options["time"],
         random_state=options["seed"],
     )
+
+
+def _number(
+    name: str, options: dict[str, Any], constraint: str, read: Callable[[str], float] = float
+) -> Any:
+    """Read an option that is a number or "auto"."""
+    text = options[name]
+    try:
+        return text if text == "auto" else read(text)
+    except ValueError:
+        raise ParameterError(f"{name} must be 'auto' or {constraint}, got {text!r}.") from None
 
 
 def announce_compiling(screen: Screen) -> None:

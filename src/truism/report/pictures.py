@@ -1,14 +1,15 @@
-"""A broken rule as a picture: the blamed variable over the incident, then those of the condition.
+"""A reason as a picture: the blamed variable over the incident, then those of the condition.
 
-The expected interval is there only where the rule's condition held, so a person sees the rule being
-broken. A reason that names no rule gives a picture of its variable alone.
+What was expected is there only where the condition held, so a person sees the rule being broken. A
+value that is rare by itself gives a picture of its variable alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.clues import Clue, Contradiction, Rarity, collect
 from truism.explaining import Blame, Incident
 from truism.predicates import (
     AnyOf,
@@ -24,7 +25,7 @@ from truism.report.contents import Band, Line, Panel, Picture, Span
 from truism.report.series import Axis, line, reduce, runs
 from truism.rules import Rule
 from truism.schema import UNSEEN, Categorical, Variable, codes, numbers
-from truism.scoring import Scorer
+from truism.scoring import Scorer, Violation
 from truism.table import Table
 
 N_BUCKETS = 240
@@ -50,19 +51,23 @@ class Painter:
 
     def __init__(self, scorer: Scorer, table: Table, axis: Axis) -> None:
         self.scorer, self.table, self.axis = scorer, table, axis
-        self.rule_of: Mapping[str, Rule] = {rule.id: rule for rule in scorer.model.rules}
         self.variable_of = scorer.model.schema.variable_of()
 
     def paint(self, incident: Incident, blame: Blame) -> Picture:
         """Draw the strongest reason of a blame."""
         window = self.window(incident)
         part = self.table.take(window)
-        rule = self.rule_of.get(blame.reasons[0].rule or "") if blame.reasons else None
         x = self.axis.x[window]
-        if rule is None:
-            panels = [self.panel(part, x, blame.variable, "", None, None)]
-        else:
-            panels = self._panels_of(rule, blame, part, x)
+        match self._clue(incident, blame):
+            case Violation(rule=rule, failed=failed):
+                panels = self._panels_of(blame.variable, rule.antecedent, failed, part, x)
+            case Contradiction(conditions=conditions, expected=expected):
+                panels = self._panels_of(blame.variable, conditions, expected, part, x)
+            case Rarity(usual=usual):
+                always = np.ones(part.n_rows, np.bool_)
+                panels = [self.panel(part, x, blame.variable, usual or "", always, None)]
+            case None:
+                panels = [self.panel(part, x, blame.variable, "", None, None)]
         return Picture(
             self.axis.span(incident.start, incident.end),
             float(self.axis.x[incident.peak]),
@@ -76,17 +81,28 @@ class Painter:
             max(0, incident.start - around), min(self.table.n_rows, incident.end + around + 1)
         )
 
+    def _clue(self, incident: Incident, blame: Blame) -> Clue | None:
+        """Find again what the strongest reason of a blame says in words."""
+        row = blame.reasons[0].row if blame.reasons else None
+        at = np.array([incident.peak if row is None else row])
+        clues = collect(self.scorer, self.table.take(at))[0].get(blame.variable, ())
+        return clues[0] if clues else None
+
     def _panels_of(
-        self, rule: Rule, blame: Blame, part: Table, x: NDArray[np.float64]
+        self,
+        blamed: str,
+        conditions: Sequence[Predicate],
+        failed: Predicate,
+        part: Table,
+        x: NDArray[np.float64],
     ) -> list[Panel]:
-        blamed = blame.variable
-        own = [each for each in rule.consequents if blamed in variables(each)]
-        failed = next((each for each in own if str(each) == blame.reasons[0].expected), own[0])
-        unit = Rule(rule.antecedent, (failed,), rule.count)
-        holds, broken = self.scorer.apply(unit, part)
+        if conditions:
+            holds, broken = self.scorer.compare(conditions, (failed,), part)
+        else:
+            holds, broken = self.scorer.apply(Rule((), (failed,), 1), part)
         panels = [self.panel(part, x, blamed, failed, holds, broken)]
         seen = {blamed}
-        for predicate in (failed, *rule.antecedent):
+        for predicate in (failed, *conditions):
             for name in variables(predicate):
                 if name not in seen:
                     seen.add(name)

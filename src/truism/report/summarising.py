@@ -121,7 +121,7 @@ def summarise(
         len(model.active_rules),
         _variables(scorer, table, scores > threshold),
         _model_facts(model),
-        _data_facts(axis, table, scores, threshold, gap, source, extra),
+        _data_facts(axis, table, scores, threshold, _meaning(model, threshold), gap, source, extra),
         model.provenance.trials,
         detection,
         model.provenance.notices,
@@ -278,8 +278,8 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
         Fact("by", f"truism {made.version}"),
         Fact("rules", f"{len(model.rules):,}, of them {len(model.disabled):,} disabled"),
         Fact("min_support (θ)", f"{made.min_support:g}: {why_min_support(model)}"),
-        Fact("support_ratio (γ)", f"{chosen.support_ratio:g}"),
-        Fact("max_predicates", str(chosen.max_predicates)),
+        Fact("support_ratio (γ)", f"{chosen.ratio:g}"),
+        Fact("max_predicates", str(chosen.longest)),
         Fact("cut-offs", chosen.cutoffs),
         Fact("scoring", chosen.scoring),
         Fact("complete", f"every rule with up to {made.complete_to} conditions is in the model"),
@@ -291,11 +291,16 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
+def _meaning(model: Model, threshold: float) -> str:
+    return model.threshold_meaning if threshold == model.threshold else "set for this check"
+
+
 def _data_facts(
     axis: Axis,
     table: Table,
     scores: NDArray[np.float64],
     threshold: float,
+    meaning: str,
     gap: int,
     source: str | None,
     extra: Sequence[str],
@@ -310,7 +315,7 @@ def _data_facts(
     if table.n_rows:
         rate = f"{100 * n_above / table.n_rows:.2g} %"
         facts.append(Fact("rows above the threshold", f"{n_above:,} ({rate})"))
-    meaning = ": any broken rule" if threshold == 0 else ""
+    meaning = f": {meaning}" if meaning else ""
     facts.append(Fact("threshold (φ)", f"{threshold:g}{meaning}"))
     facts.append(Fact("normal rows allowed within an incident", f"{gap:,}"))
     if extra:

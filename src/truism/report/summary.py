@@ -7,7 +7,7 @@ import msgspec
 from truism.model import Model
 from truism.rules import Rule
 from truism.schema import Categorical, LeftOut, Numeric
-from truism.tuning import MAX_RATE
+from truism.tuning import EVIDENCE_ROWS, EVIDENCE_SUPPORT, GRID, MAX_RATE
 
 N_BEST = 10
 
@@ -57,6 +57,7 @@ class ModelSummary(msgspec.Struct, frozen=True):
     complete_to: int
     best: tuple[Rule, ...]
     threshold: float
+    threshold_meaning: str
     notices: tuple[str, ...]
 
     @property
@@ -84,6 +85,7 @@ def summarise(model: Model) -> ModelSummary:
         made.complete_to,
         tuple(mined[:N_BEST]),
         model.threshold,
+        model.threshold_meaning,
         tuple(each for each in made.notices if each not in left_out),
     )
 
@@ -93,6 +95,12 @@ def why_min_support(model: Model) -> str:
     made = model.provenance
     if model.settings.min_support != "auto":
         return "as asked"
+    if model.settings.scoring == "evidence":
+        if made.min_support == EVIDENCE_SUPPORT:
+            return "the usual"
+        if made.min_support == GRID[0]:
+            return "the most; there are few rows"
+        return f"so that a rule holds in {EVIDENCE_ROWS} rows or more"
     rate_of = {trial.min_support: trial.rate for trial in made.trials}
     chosen = rate_of.get(made.min_support)
     if chosen is None:

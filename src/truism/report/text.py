@@ -107,8 +107,9 @@ def show_model(summary: ModelSummary, place: str) -> RenderableType:
         grid.add_row("left out", say(f"{each.name}: {each.reason}"))
     grid.add_row("support θ", f"{summary.min_support:g}, {summary.why}")
     grid.add_row("rules", _by_length(summary))
-    meaning = "any broken rule" if summary.threshold == 0 else "rows that score more"
-    grid.add_row("reported", f"{meaning} (threshold {format_number(summary.threshold)})")
+    limit = format_number(summary.threshold)
+    meaning = f": {summary.threshold_meaning}" if summary.threshold_meaning else ""
+    grid.add_row("threshold φ", say(f"{limit}{meaning}"))
     for notice in summary.notices:
         grid.add_row("note", say(notice))
     head = Text.assemble("Learned ", (count(summary.n_rules, "rule"), STRONG), ".")
@@ -175,19 +176,14 @@ def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
 
 def verdict(findings: Findings) -> Text:
     """Say in one line what to think of a table."""
-    limit = format_number(findings.threshold)
-    above = (
-        f"score above {limit}"
-        if findings.threshold
-        else "break a rule"  # with the score of the paper
-    )
+    above = f"above {format_number(findings.threshold)}"
     if not findings.n_anomalous:
-        none = above.replace("score", "scores").replace("break", "breaks")
-        return Text.assemble(("clean", GOOD), f": none of {count(findings.n_rows, 'row')} {none}.")
+        rows = count(findings.n_rows, "row")
+        return Text.assemble(("clean", GOOD), f": none of {rows} scores {above}.")
     return Text.assemble(
         ("anomalies", BAD),
         f": {count(len(findings.incidents), 'incident')}; {findings.n_anomalous:,} of "
-        f"{count(findings.n_rows, 'row')} ({percent(findings.rate)}) {above}.",
+        f"{count(findings.n_rows, 'row')} ({percent(findings.rate)}) score {above}.",
     )
 
 
@@ -239,12 +235,14 @@ def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
         (f"\n{evidence}", FAINT),
     )
     if with_rule:
-        text.append(f" · rule {reason.rule} +{reason.penalty:.3g}", FAINT)
+        named = f" rule {reason.rule}" if reason.rule else ""
+        adds = f" +{reason.penalty:.3g}" if reason.penalty else ""
+        text.append(f" ·{named}{adds}", FAINT)
     return text
 
 
-def show_explanation(explanation: Explanation, threshold: float) -> RenderableType:
-    """Tell everything about one row."""
+def show_explanation(explanation: Explanation, threshold: float, top: int) -> RenderableType:
+    """Tell what speaks against one row: everything about the first variables."""
     when = "" if explanation.time is None else f" · {visible(explanation.time)}"
     anomalous = explanation.score > threshold
     mark = "anomaly" if anomalous else "not reported"
@@ -255,18 +253,23 @@ def show_explanation(explanation: Explanation, threshold: float) -> RenderableTy
         f" (threshold {format_number(threshold)})",
     )
     if not explanation.blames:
-        return Group(head, "It breaks no rule.")
+        return Group(head, "Nothing speaks against it.")
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=STRONG, overflow="fold")
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for blame in explanation.blames:
+    for blame in explanation.blames[:top]:
         for number, reason in enumerate(blame.reasons):
             first = number == 0
             name = say(blame.variable) if first else ""
             share = f"{100 * blame.share:.0f} %" if first else ""
             grid.add_row(name, share, show_reason(reason, with_rule=True))
-    return Group(head, "", grid)
+    rest = explanation.blames[top:]
+    if not rest:
+        return Group(head, "", grid)
+    share = percent(sum(blame.share for blame in rest))
+    more = f"{count(len(rest), 'more variable')} with {share} of the score; --top 0 shows all."
+    return Group(head, "", grid, "", Text(more, FAINT))
 
 
 def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:

@@ -1,0 +1,329 @@
+"""How much evidence normal rows bear that were not learned from: units and a threshold come out.
+
+Every training row is weighed by what the other rows say: leaf statistics, values and rules without
+its own block. Rows are divided into blocks in two ways. Blocks that are *mixed* by the rows' content do
+not depend on their order; they give the units. Blocks of consecutive rows stand *apart* in time, if the
+order of rows means that, and neighbours resemble each other; they give the threshold. What contexts
+explain in mixed blocks, but not in blocks that stand apart, is drift, and then they are believed less.
+Trees and cut-offs are those of all rows.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism import groves
+from truism.contexts import Judge, Leaves, Reader, Split, contradiction, surprise
+from truism.evidence import MIN_UNIT, RARITY_WEIGHT, ROWS_AT_ONCE, Evidence, Rarities, Usual
+from truism.model import Model
+from truism.progress import Progress
+from truism.rarity import Spacing, space
+from truism.schema import Categorical, Numeric, Schema, distinct
+from truism.scoring import Scorer
+from truism.table import Column, Table
+from truism.thresholds import calibrate
+from truism.truths import Truths
+
+N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
+MAX_ROWS_WEIGHED = 20_000
+MAX_ROWS_MINED = 100_000  # in all blocks together, for rules that do not know a block
+MAX_RATE = 0.01  # of the held-out rows score above the default threshold
+DRIFT_PRIOR, MIN_TRUST = 0.02, 1 / 8
+MIN_USUAL_SPREAD = 0.3  # of the median of all variables
+
+Floats = NDArray[np.float64]
+
+
+def add_evidence(
+    model: Model,
+    table: Table,
+    columns: Sequence[Column],
+    mine: Callable[[Table], Model],
+    n_jobs: int,
+    progress: Progress,
+) -> Model:
+    """Learn what is usual beyond the rules, and set the threshold.
+
+    Parameters
+    ----------
+    model
+        The rules, learned from all rows.
+    table, columns
+        The training rows, and the columns of the model's variables.
+    mine
+        Learns rules from some of the rows.
+    n_jobs
+        Threads to use; the result does not depend on it.
+    progress
+        Told the stage, and how much of it is done.
+
+    Returns
+    -------
+    Model
+        With `Evidence`, and a threshold that 1 % of the held-out rows exceed.
+
+    """
+    study = _Study(model, columns, n_jobs, progress)
+    n_mined = min(max(MAX_ROWS_MINED // table.n_rows, 1), N_BLOCKS)
+    progress("held-out rows", 0, n_mined + 1)
+    mixed = study.hold_out(study.mixed, study.by_content)
+    progress("held-out rows", 1, n_mined + 1)
+
+    def worth(block: int) -> Worth | None:
+        # The last block is the one most like what comes next.
+        if block < N_BLOCKS - n_mined:
+            return None
+        scorer = Scorer(mine(table.take(study.apart != block)))
+        progress("held-out rows", block - N_BLOCKS + n_mined + 2, n_mined + 1)
+        return lambda rows: scorer.broken_worth([column.take(rows) for column in columns])
+
+    apart = study.hold_out(study.apart, np.arange(table.n_rows), worth)
+    trust = _trust(study, mixed, apart)
+    unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
+    rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
+    scores = apart.contradictions / unit + RARITY_WEIGHT / rarity_unit * apart.rarities
+    scores = scores[apart.complete]
+    evidence = Evidence(
+        study.spacings,
+        study.splits,
+        tuple(each.context() for each in study.tallies),
+        unit,
+        rarity_unit,
+        _usual(apart, unit),
+    )
+    return msgspec.structs.replace(
+        model,
+        evidence=evidence,
+        threshold=calibrate(scores, MAX_RATE).threshold,
+        threshold_meaning=(
+            f"at most {100 * MAX_RATE:g} % of the training rows score more when held out of learning"
+        ),
+    )
+
+
+Worth = Callable[[NDArray[np.int64]], Floats]
+"""Gives the worth of the rules that some rows break: rows × variables."""
+
+
+class _HeldOut(msgspec.Struct, frozen=True, eq=False):
+    """What was found out about rows by what is known of the others.
+
+    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; and
+    whether it is `complete`, rules included. Per variable: mean surprise `alone` and in context, and
+    mean and spread of contradictions.
+    """
+
+    in_context: Floats
+    contradictions: Floats
+    rarities: Floats
+    complete: NDArray[np.bool_]
+    alone: Floats
+    surprise: Floats
+    mean: Floats
+    spread: Floats
+
+
+class _Weighed(msgspec.Struct, frozen=True, eq=False):
+    """Some rows: see `_HeldOut`; `sums` are those of the means there, and of squares."""
+
+    in_context: Floats
+    contradictions: Floats
+    rarities: Floats
+    complete: NDArray[np.bool_]
+    sums: Floats
+
+
+def _gather(found: Sequence[Sequence[_Weighed]], n_variables: int) -> _HeldOut:
+    """Put what was found out about all blocks together."""
+    parts = [each for block in found for each in block]
+    rows = [
+        np.concatenate([np.empty(0), *(getattr(each, name) for each in parts)])
+        for name in ("in_context", "contradictions", "rarities", "complete")
+    ]
+    sums = np.zeros((4, n_variables))
+    for each in parts:
+        sums += each.sums
+    alone, average, mean, square = sums / max(len(rows[0]), 1)
+    spread = np.sqrt(np.maximum(square - np.square(mean), 0))
+    return _HeldOut(
+        rows[0], rows[1], rows[2], rows[3].astype(np.bool_), alone, average, mean, spread
+    )
+
+
+class _Study:
+    """Everything that is learned from all rows, and the sums from which any block can be left out."""
+
+    def __init__(
+        self, model: Model, columns: Sequence[Column], n_jobs: int, progress: Progress
+    ) -> None:
+        self.schema = schema = model.schema
+        self.n_jobs, self.n_rows = n_jobs, len(columns[0].values)
+        n_stretches = min(N_STRETCHES, self.n_rows)
+        self.apart = np.arange(self.n_rows) * n_stretches // self.n_rows % N_BLOCKS
+        self.by_content = np.argsort(groves.content_hash(schema, columns), kind="stable")
+        self.mixed = np.empty(self.n_rows, np.int64)
+        self.mixed[self.by_content] = np.arange(self.n_rows) % N_BLOCKS
+        self.splits, trees = groves.grow(
+            schema,
+            columns,
+            model.settings.random_state,
+            n_jobs,
+            lambda done, of: progress("contexts", done, of),
+        )
+        self.reader = Reader(schema)
+        self.leaves = _find_leaves(schema, self.splits, trees, columns, n_jobs)
+        self.readings = self.reader.read(columns)
+        cells = self.apart * N_BLOCKS + self.mixed
+        self.tallies = groves.tally(
+            trees, self.leaves, self.readings, self.reader, cells, N_BLOCKS**2, n_jobs
+        )
+        self.spacings = _space_all(schema, columns, n_jobs)
+        numbers, codes = self.readings.numbers.T, self.readings.codes.T
+        self.knot_counts = [
+            _count_in_cells(cells, _nearest(spacing, values), len(spacing.values))
+            for spacing, values in zip(self.spacings, numbers, strict=True)
+        ]
+        self.state_counts = [
+            _count_in_cells(cells, known, len(variable.values))
+            for variable, known in zip(_categorical(schema), codes, strict=True)
+        ]
+
+    def hold_out(
+        self,
+        blocks: NDArray[np.int64],
+        order: NDArray[np.int64],
+        worth: Callable[[int], Worth | None] = lambda block: None,  # noqa: ARG005
+    ) -> _HeldOut:
+        """Weigh rows by what is known without their block; of very many, evenly from an order."""
+        n_weighed = min(self.n_rows, MAX_ROWS_WEIGHED)
+        chosen = order[np.linspace(0, self.n_rows - 1, n_weighed).astype(np.int64)]
+        found = []
+        for block in range(N_BLOCKS):
+            own = chosen[blocks[chosen] == block]
+            if len(own) and not (blocks == block).all():
+                found.append(self._weigh_block(own, *self._without(blocks, block), worth(block)))
+        return _gather(found, len(self.schema.variables))
+
+    def _weigh_block(
+        self, own: NDArray[np.int64], judge: Judge, rarities: Rarities, broken: Worth | None
+    ) -> list["_Weighed"]:
+        """Weigh the rows of one block, some at a time."""
+
+        def weigh(rows: NDArray[np.int64]) -> _Weighed:
+            readings = self.readings.take(rows)
+            average = judge.average(self.leaves[:, rows], readings)
+            in_context = contradiction(average, readings, self.reader)
+            all_told = in_context if broken is None else np.maximum(in_context, broken(rows))
+            alone = np.zeros(in_context.shape[1])
+            alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)
+            return _Weighed(
+                in_context.sum(axis=1),
+                all_told.sum(axis=1),
+                rarities.weigh(readings).sum(axis=1),
+                np.full(len(rows), broken is not None),
+                np.stack(
+                    [
+                        alone,
+                        average.sum(axis=0),
+                        all_told.sum(axis=0),
+                        np.square(all_told).sum(axis=0),
+                    ]
+                ),
+            )
+
+        parts = np.split(own, np.arange(ROWS_AT_ONCE, len(own), ROWS_AT_ONCE))
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            return list(pool.map(weigh, parts))
+
+    def _without(self, blocks: NDArray[np.int64], block: int) -> tuple[Judge, Rarities]:
+        """Give contexts and rarities that do not know a block."""
+        cells = np.arange(N_BLOCKS**2)
+        kept = (cells // N_BLOCKS if blocks is self.apart else cells % N_BLOCKS) != block
+        contexts = [each.context(kept) for each in self.tallies]
+        spacings = []
+        for spacing, table in zip(self.spacings, self.knot_counts, strict=True):
+            counts = table[kept].sum(axis=0)
+            if counts.any():
+                spacing = msgspec.structs.replace(spacing, counts=tuple(counts.tolist()))
+            spacings.append(spacing)
+        states = [table[kept].sum(axis=0) for table in self.state_counts]
+        return Judge(self.reader, contexts), Rarities(self.reader, spacings, states)
+
+
+def _count_in_cells(
+    cells: NDArray[np.int64], places: NDArray[np.int64], n_places: int
+) -> NDArray[np.int64]:
+    """Count the rows of each cell at each place; a negative place is none."""
+    present = places >= 0
+    flat = cells[present] * n_places + places[present]
+    return np.bincount(flat, minlength=N_BLOCKS**2 * n_places).reshape(N_BLOCKS**2, n_places)
+
+
+def _nearest(spacing: Spacing, values: Floats) -> NDArray[np.int64]:
+    """Find the kept training value that stands for each value; -1 where it is missing."""
+    knots = np.array(spacing.values)
+    return np.where(np.isnan(values), -1, np.searchsorted(knots[1:] / 2 + knots[:-1] / 2, values))
+
+
+def _categorical(schema: Schema) -> list[Categorical]:
+    return [each for each in schema.variables if isinstance(each, Categorical)]
+
+
+def _trust(study: _Study, mixed: _HeldOut, apart: _HeldOut) -> float:
+    """Say how much of what contexts explain they still explain in another stretch of rows."""
+    if not study.tallies or not apart.alone.any():
+        return 1.0
+
+    def explained(by: _HeldOut) -> float:
+        numbers = study.reader.numbers
+        gained = np.maximum(by.alone - by.surprise, 0)[numbers]
+        return float(gained.sum() / by.alone.sum())
+
+    ratio = (explained(apart) + DRIFT_PRIOR) / (explained(mixed) + DRIFT_PRIOR)
+    return min(max(ratio**3, MIN_TRUST), 1.0)
+
+
+def _usual(apart: _HeldOut, unit: float) -> tuple[Usual, ...]:
+    """Say how much evidence normal rows bear against each variable; a quiet one is not infinitely so."""
+    least = MIN_USUAL_SPREAD * float(np.median(apart.spread))
+    spreads = np.maximum(apart.spread, least) / unit
+    return tuple(
+        Usual(float(f"{mean:.4g}"), float(f"{spread:.4g}") or 1.0)
+        for mean, spread in zip(apart.mean / unit, spreads, strict=True)
+    )
+
+
+def _find_leaves(
+    schema: Schema,
+    splits: Sequence[Split],
+    trees: Sequence[groves.Tree],
+    columns: Sequence[Column],
+    n_jobs: int,
+) -> NDArray[np.uint8]:
+    truths = Truths(schema, splits)
+    leaves = Leaves(len(splits), [each.nodes for each in trees])
+
+    def find(start: int) -> NDArray[np.uint8]:
+        part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
+        return leaves.find(truths.evaluate(part)[0], len(part[0].values))
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
+        return np.concatenate(list(pool.map(find, starts)), axis=1)
+
+
+def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[Spacing, ...]:
+    def of(pair: tuple[str, Column]) -> Spacing:
+        values, counts = distinct(pair[1])
+        return space(pair[0], values.astype(np.float64), counts)
+
+    pairs = [
+        (variable.name, column)
+        for variable, column in zip(schema.variables, columns, strict=True)
+        if isinstance(variable, Numeric)
+    ]
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return tuple(pool.map(of, pairs))

@@ -1,0 +1,386 @@
+"""What a variable is usually like when others are as they are: rows go in, evidence comes out.
+
+A context is a small tree. It splits the training rows by some of the variables so that the others
+vary as little as possible in its leaves, and then judges those others: a number by its distance from
+the leaf's mean in units of the leaf's spread, a state by how much rarer it is in the leaf than it
+would be by chance. Several contexts judge every variable, and their mean counts. One tree for many
+variables at once, instead of one for each, makes this fast enough; docs/experiments.md compares the
+two. `truism.groves` grows the trees. Everything here is vectorised NumPy and needs no compiled code.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.bits import Words, n_words
+from truism.predicates import Interval, OneOf
+from truism.schema import MISSING, UNSEEN, Categorical, Numeric, Schema, codes, numbers
+from truism.table import Column
+
+MAX_CLASSES = 64  # states of a variable that are told apart
+CLIP = 50.0  # standard deviations beyond which numbers are not told apart
+TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmically for large ones
+PSEUDO_COUNT = 0.3
+OWN_SHARE = 0.6  # of what is surprising without any context, and not counted again
+LEAF = -1
+_FLUSH, MIN_SPREAD = 6, 0.02  # with no smaller spread, products of so many factors cannot overflow
+
+
+class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A tree, and what the variables that it judges were like in its leaves.
+
+    Parameters
+    ----------
+    tree
+        Its nodes, each before its children, the child for which the split holds first: the number
+        of a split, or -1 for a leaf. A row without the value goes where the split does not hold.
+    numbers, states
+        Positions of the numeric and the categorical variables it judges.
+    counts
+        Training rows in each leaf.
+    means, spreads
+        Of each leaf and number, in standard deviations of the variable from its mean.
+    state_counts
+        Of each leaf and categorical variable, the rows in each class of states; see `classes`.
+
+    """
+
+    tree: tuple[int, ...]
+    numbers: tuple[int, ...]
+    states: tuple[int, ...]
+    counts: tuple[int, ...]
+    means: tuple[tuple[float, ...], ...]
+    spreads: tuple[tuple[float, ...], ...]
+    state_counts: tuple[tuple[tuple[int, ...], ...], ...]
+
+
+Split = Interval | OneOf
+
+
+def classes(variable: Categorical) -> NDArray[np.int64]:
+    """Give states numbers by how common they are; the rarest of very many share one.
+
+    Unseen and missing states have the last two numbers, so that their negative codes find them.
+
+    >>> classes(Categorical("U", "text", ("a", "b", "c"), (2, 7, 1), 0)).tolist()
+    [1, 0, 2, 3, 4]
+    """
+    by_count = np.argsort(-np.array(variable.counts), kind="stable")
+    rank = np.empty(len(by_count) + 2, np.int64)
+    rank[by_count] = np.minimum(np.arange(len(by_count)), MAX_CLASSES - 1)
+    n_classes = min(len(by_count), MAX_CLASSES)
+    rank[UNSEEN], rank[MISSING] = n_classes, n_classes + 1
+    return rank
+
+
+def standardise(
+    values: NDArray[np.float64], mean: NDArray[np.float64] | float, std: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
+    """Give numbers as standard deviations from the mean, at most `CLIP`; missing ones stay so."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Halved, so that the distance between the farthest doubles does not overflow.
+        distance = (values * 0.5 - np.multiply(mean, 0.5)) / std * 2.0
+    return np.clip(distance, -CLIP, CLIP, out=distance)
+
+
+def can_judge(variable: Numeric | Categorical) -> bool:
+    """Tell whether a variable varies at all."""
+    if isinstance(variable, Numeric):
+        return variable.std > 0.0
+    return len(variable.values) > 1
+
+
+class Readings(msgspec.Struct, frozen=True, eq=False):
+    """Rows as they are weighed: numbers, the same standardised, codes of states and their classes.
+
+    All are rows × variables, of the numeric and of the categorical ones in the schema's order.
+    """
+
+    numbers: NDArray[np.float64]
+    standard: NDArray[np.float32]
+    codes: NDArray[np.int64]
+    classes: NDArray[np.int64]
+
+    def take(self, rows: slice | NDArray[np.int64]) -> "Readings":
+        """Give some of the rows."""
+        return Readings(
+            self.numbers[rows], self.standard[rows], self.codes[rows], self.classes[rows]
+        )
+
+
+class Reader:
+    """Reads columns once for all that weighs them.
+
+    Parameters
+    ----------
+    schema
+        The variables.
+
+    Attributes
+    ----------
+    numbers, states
+        Positions of the numeric and of the categorical variables.
+
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        every = list(enumerate(schema.variables))
+        self.numbers = [i for i, each in every if isinstance(each, Numeric)]
+        self.states = [i for i, each in every if isinstance(each, Categorical)]
+        self._numeric = [each for each in schema.variables if isinstance(each, Numeric)]
+        self._categorical = [each for each in schema.variables if isinstance(each, Categorical)]
+        self._means = np.array([each.mean for each in self._numeric])
+        self._stds = np.array([each.std or 1.0 for each in self._numeric])
+        self._classes = [classes(each) for each in self._categorical]
+
+    def read(self, columns: Sequence[Column]) -> Readings:
+        """Read one block of rows."""
+        n_rows = len(columns[0].values)
+        values = np.empty((n_rows, len(self.numbers)))
+        for place, i in enumerate(self.numbers):
+            values[:, place] = numbers(columns[i])
+        known = np.empty((n_rows, len(self.states)), np.int64)
+        found = np.empty_like(known)
+        for place, i in enumerate(self.states):
+            known[:, place] = codes(self._categorical[place], columns[i])
+            found[:, place] = self._classes[place][known[:, place]]
+        standard = standardise(values, self._means, self._stds)
+        return Readings(values, standard.astype(np.float32), known, found)
+
+    def n_classes(self, place: int) -> int:
+        """How many classes of states a categorical variable has, unseen and missing included."""
+        return int(self._classes[place].max()) + 1
+
+
+class Leaves:
+    """Finds the leaf of every context that a row falls into, for all contexts and rows at once.
+
+    The rows of a node are packed bits: those of its parent that satisfy a split, or that do not. A
+    leaf's number is then put together from its binary digits.
+
+    Parameters
+    ----------
+    n_splits
+        How many splits there are.
+    trees
+        See `Context.tree`.
+
+    """
+
+    def __init__(self, n_splits: int, trees: Sequence[Sequence[int]]) -> None:
+        self.n_trees = len(trees)
+        levels: dict[int, list[tuple[int, int, int]]] = {}
+        leaf_nodes: list[tuple[int, int, int]] = []
+        n_nodes = self.n_trees
+        for t, tree in enumerate(trees):
+            # Roots come first; every other node is numbered as it is met.
+            waiting = [(t, 0)]
+            n_leaves = 0
+            for split in tree:
+                node, depth = waiting.pop()
+                if split == LEAF:
+                    leaf_nodes.append((node, t, n_leaves))
+                    n_leaves += 1
+                    continue
+                for node_below, atom in ((n_nodes, split), (n_nodes + 1, split + n_splits)):
+                    levels.setdefault(depth, []).append((node_below, node, atom))
+                waiting += [(n_nodes + 1, depth + 1), (n_nodes, depth + 1)]
+                n_nodes += 2
+        self._n_nodes = n_nodes
+        self._levels = [tuple(np.array(levels[depth], np.int64).T) for depth in sorted(levels)]
+        self._digits = list(self._plan_digits(leaf_nodes))
+
+    def _plan_digits(
+        self, leaf_nodes: Sequence[tuple[int, int, int]]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """For each binary digit, list the nodes of leaves that have it, tree by tree."""
+        most = max((number for _, _, number in leaf_nodes), default=0)
+        empty = self._n_nodes
+        for digit in range(most.bit_length()):
+            nodes: list[int] = []
+            starts = []
+            for t in range(self.n_trees):
+                starts.append(len(nodes))
+                nodes.append(empty)
+                nodes += [n for n, of, number in leaf_nodes if of == t and number >> digit & 1]
+            yield np.array(nodes, np.int64), np.array(starts, np.int64)
+
+    def find(self, true: Words, n_rows: int) -> NDArray[np.uint8]:
+        """Give the number of the leaf of every context and row, where the splits hold as told."""
+        atoms = np.concatenate([true, ~true])
+        rows = np.empty((self._n_nodes + 1, n_words(n_rows)), np.uint64)
+        rows[: self.n_trees] = ~np.uint64(0)
+        rows[-1] = 0
+        for node, parent, atom in self._levels:
+            rows[node] = rows[parent] & atoms[atom]
+        found = np.zeros((self.n_trees, n_rows), np.uint8)
+        for digit, (nodes, starts) in enumerate(self._digits):
+            packed = np.bitwise_or.reduceat(rows[nodes], starts, axis=0)
+            bits = np.unpackbits(packed.view(np.uint8), axis=1, count=n_rows, bitorder="little")
+            found |= bits << np.uint8(digit)
+        return found
+
+
+def surprise(standard: NDArray[Any]) -> NDArray[Any]:
+    """Say how surprising a distance is: as in a normal distribution at first, far out much less.
+
+    >>> surprise(np.array([0.0, 1.0, 10.0])).round(2).tolist()
+    [0.0, 0.52, 13.19]
+    """
+    found: NDArray[Any] = np.square(standard)
+    found /= TAIL
+    found += 1
+    np.log(found, out=found)
+    found *= (TAIL + 1) / 2
+    return found
+
+
+class Judge:
+    """Weighs what rows are like against what their leaves are like.
+
+    Parameters
+    ----------
+    reader
+        Which variables are judged.
+    contexts
+        The statistics. Leaves are numbered as in `Leaves`.
+
+    """
+
+    def __init__(self, reader: Reader, contexts: Sequence[Context]) -> None:
+        self._reader = reader
+        place_of = {i: place for place, i in enumerate(reader.numbers)}
+        self._place_of_state = {i: place for place, i in enumerate(reader.states)}
+        widths = [reader.n_classes(place) for place in range(len(reader.states))]
+        self._offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        self._times = np.zeros(len(reader.schema.variables))
+        self._scaled: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
+        self._tables: list[NDArray[np.float32]] = []
+        for context in contexts:
+            own = [place_of[i] for i in context.numbers]
+            scale, shift = np.zeros((2, len(context.counts), len(reader.numbers)), np.float32)
+            spreads = np.array(context.spreads).reshape(len(context.counts), -1)
+            scale[:, own] = 1 / (np.sqrt(TAIL) * spreads)
+            shift[:, own] = np.array(context.means).reshape(spreads.shape) * scale[:, own]
+            self._scaled.append((scale, shift))
+            self._tables.append(self._table(context))
+            self._times[[*context.numbers, *context.states]] += 1
+
+    def _table(self, context: Context) -> NDArray[np.float32]:
+        """Lay out the evidence of every class of states, leaf by leaf."""
+        table = np.zeros((len(context.counts), int(self._offsets[-1])), np.float32)
+        for k, i in enumerate(context.states):
+            place = self._place_of_state[i]
+            counts = np.array([leaf[k] for leaf in context.state_counts], np.float64)
+            table[:, self._offsets[place] : self._offsets[place + 1]] = state_evidence(counts)
+        return table
+
+    def judge_each(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
+        """Give the evidence of every context alone: contexts × rows × variables; for a few rows."""
+        found = np.zeros((len(leaves), leaves.shape[1], len(self._times)))
+        numbers, states = self._reader.numbers, self._reader.states
+        where = readings.classes + self._offsets[:-1]
+        for k, leaf in enumerate(leaves):
+            scale, shift = (each[leaf].astype(np.float64) for each in self._scaled[k])
+            distance = readings.standard * scale - shift
+            found[k][:, numbers] = np.nan_to_num(surprise(distance * np.sqrt(TAIL)))
+            found[k][:, states] = np.take_along_axis(self._tables[k][leaf], where, axis=1)
+        return found
+
+    def average(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
+        """Give the mean evidence of all contexts about each variable: rows × variables."""
+        found = np.zeros((leaves.shape[1], len(self._times)))
+        times = np.maximum(self._times, 1)
+        numbers, states = self._reader.numbers, self._reader.states
+        if numbers:
+            found[:, numbers] = self._judge_numbers(leaves, readings.standard) / times[numbers]
+        if states:
+            found[:, states] = self._judge_states(leaves, readings.classes) / times[states]
+        return found
+
+    def judge(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
+        """Give the evidence against each variable: rows × variables."""
+        return contradiction(self.average(leaves, readings), readings, self._reader)
+
+    def _judge_numbers(
+        self, leaves: NDArray[np.uint8], standard: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Sum the surprise over contexts; one logarithm of a product costs less than many."""
+        total = np.zeros(standard.shape)
+        product = np.ones_like(standard)
+        one, scaled, shift = np.float32(1), np.empty_like(standard), np.empty_like(standard)
+        for k, (leaf, (scale, mean)) in enumerate(zip(leaves, self._scaled, strict=True), 1):
+            np.take(scale, leaf, axis=0, out=scaled, mode="clip")
+            np.take(mean, leaf, axis=0, out=shift, mode="clip")
+            scaled *= standard
+            scaled -= shift
+            scaled *= scaled
+            scaled += one
+            product *= scaled
+            if k % _FLUSH == 0 or k == len(self._scaled):
+                total += np.log(product)
+                product[:] = one
+        total *= (TAIL + 1) / 2
+        _forget_missing(total)
+        return total
+
+    def _judge_states(
+        self, leaves: NDArray[np.uint8], classes: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Sum the evidence over contexts, looked up in their tables."""
+        where = classes + self._offsets[:-1]
+        index = np.empty_like(where)
+        total = np.zeros(where.shape, np.float32)
+        evidence = np.empty_like(total)
+        for leaf, table in zip(leaves, self._tables, strict=True):
+            np.add(where, (leaf * np.int64(table.shape[1]))[:, None], out=index)
+            np.take(table, index, out=evidence, mode="clip")
+            total += evidence
+        return total
+
+
+def _forget_missing(evidence: NDArray[Any]) -> None:
+    """Let missing values be no evidence; most blocks have none, and a sum tells."""
+    if np.isnan(evidence.sum()):
+        evidence[np.isnan(evidence)] = 0
+
+
+def contradiction(
+    average: NDArray[np.float64], readings: Readings, reader: Reader
+) -> NDArray[np.float64]:
+    """Leave of the evidence in contexts what is not as surprising without any."""
+    left = average[:, reader.numbers]
+    own = surprise(readings.standard)
+    own *= np.float32(OWN_SHARE)
+    _forget_missing(own)
+    left -= own
+    np.maximum(left, 0.0, out=left)
+    found = average.copy()
+    found[:, reader.numbers] = left
+    return found
+
+
+def state_evidence(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Say how much rarer states are in leaves than by chance.
+
+    Parameters
+    ----------
+    counts
+        Leaves × classes of states.
+
+    Returns
+    -------
+    Leaves × classes, and the evidence of an unseen state and of a missing one.
+
+    """
+    rows = counts.sum(axis=1, keepdims=True)
+    expected = rows * counts.sum(axis=0) / max(counts.sum(), 1)
+    known = np.maximum(0, np.log((expected + PSEUDO_COUNT) / (counts + PSEUDO_COUNT)))
+    unseen = np.log1p(rows / PSEUDO_COUNT)
+    # A class that no row has, because its rows are held out, is as good as unseen.
+    known[:, counts.sum(axis=0) == 0] = unseen
+    return np.concatenate([known, unseen, np.zeros_like(unseen)], axis=1)

@@ -1,0 +1,229 @@
+"""Evidence against the values of a row, in one currency: what the default score is made of.
+
+A `Model` learned with ``scoring="evidence"`` holds an `Evidence`. Three kinds of it speak about one
+variable of one row, and each can be said in words:
+
+* a *contradiction*: in rows that are otherwise like this one the variable is usually different
+  (`truism.contexts`), or a rule is broken, whichever is stronger;
+* *rarity*: the value is unusual whatever the other variables are (`truism.rarity`).
+
+A broken rule is worth ½·ln(1 + E), E being the exceptions that one would expect by chance among the
+rows of its antecedent. Each kind is measured in units of how much its sum varies over normal rows that
+it was not learned from, and the score is the sum over both kinds and all variables.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.contexts import (
+    CLIP,
+    LEAF,
+    MIN_SPREAD,
+    Context,
+    Judge,
+    Leaves,
+    Reader,
+    Readings,
+    Split,
+    can_judge,
+)
+from truism.predicates import Interval
+from truism.rarity import Emptiness, Spacing, rarity, state_rarities
+from truism.schema import Categorical, Numeric, Schema
+
+RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
+PSEUDO_COUNT = 0.3
+MIN_UNIT = 1.0
+ROWS_AT_ONCE = 8192  # so that what belongs to them stays in the processor's cache
+
+
+class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Mean and spread of the contradictions of one variable in normal rows, as parts of the score."""
+
+    mean: float
+    spread: float
+
+
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is usual, beyond the rules.
+
+    Parameters
+    ----------
+    spacings
+        Where the values of each numeric variable lie, in the schema's order.
+    splits
+        What the contexts' trees ask.
+    contexts
+        What variables are like when others are as they are.
+    contradiction_unit, rarity_unit
+        What the summed evidence of held-out training rows varies by; the unit of contradictions
+        is larger where contexts do not hold from one stretch of rows to another.
+    usual
+        How much contradicts each variable in held-out training rows.
+
+    """
+
+    spacings: tuple[Spacing, ...]
+    splits: tuple[Split, ...]
+    contexts: tuple[Context, ...]
+    contradiction_unit: float
+    rarity_unit: float
+    usual: tuple[Usual, ...]
+
+
+class Witness:
+    """Evidence made ready to be heard about rows; it holds no state that changes.
+
+    Parameters
+    ----------
+    schema
+        The variables.
+    evidence
+        What was learned.
+
+    """
+
+    def __init__(self, schema: Schema, evidence: Evidence) -> None:
+        self.reader = Reader(schema)
+        trees = [each.tree for each in evidence.contexts]
+        self.leaves = Leaves(len(evidence.splits), trees)
+        self.judge = Judge(self.reader, evidence.contexts)
+        counts = [
+            np.array(each.counts) for each in schema.variables if isinstance(each, Categorical)
+        ]
+        self.rarities = Rarities(self.reader, evidence.spacings, counts)
+
+
+class Rarities:
+    """Says how rare the values of all variables are by themselves.
+
+    Parameters
+    ----------
+    reader
+        Which variables are numbers and which are states.
+    spacings
+        One for each number, in the schema's order.
+    state_counts
+        How often each state was seen, for each categorical variable.
+
+    """
+
+    def __init__(
+        self, reader: Reader, spacings: Sequence[Spacing], state_counts: Sequence[NDArray[np.int64]]
+    ) -> None:
+        self._reader = reader
+        self.emptiness = [
+            Emptiness(each.values, each.counts, each.near, each.spread) for each in spacings
+        ]
+        self._ordinary = [each.ordinary() for each in self.emptiness]
+        self._of_states = [state_rarities(counts) for counts in state_counts]
+
+    def weigh(self, readings: Readings) -> NDArray[np.float64]:
+        """Give the rarity of each value: rows × variables."""
+        found = np.zeros((len(readings.numbers), len(self._reader.schema.variables)))
+        for place, (i, emptiness) in enumerate(
+            zip(self._reader.numbers, self.emptiness, strict=True)
+        ):
+            values = readings.numbers[:, place]
+            low, high = self._ordinary[place]
+            others = np.flatnonzero(~((values >= low) & (values <= high)))
+            if len(others):
+                distances = emptiness.distance(values[others])
+                found[others, i] = rarity(distances, emptiness.spread)
+        for place, (i, of_state) in enumerate(
+            zip(self._reader.states, self._of_states, strict=True)
+        ):
+            found[:, i] = of_state[readings.codes[:, place]]
+        return found
+
+
+def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tuple[str, str]]:
+    """Say what is wrong with evidence that was not learned but read: each problem and where."""
+    numeric = [each for each in schema.variables if isinstance(each, Numeric)]
+    if [each.name for each in numeric] != [each.variable for each in evidence.spacings]:
+        yield "spacings and numeric variables differ", "$.spacings"
+        return
+    for i, (variable, spacing) in enumerate(zip(numeric, evidence.spacings, strict=True)):
+        ascending = all(a < b for a, b in itertools.pairwise(spacing.values))
+        right = (
+            len(spacing.values) == len(spacing.counts)
+            and min(spacing.counts, default=0) > 0
+            and sum(spacing.counts) == n_rows - variable.n_missing
+        )
+        if not (ascending and right and np.isfinite(spacing.values).all()):
+            yield "values and counts do not fit", f"$.spacings[{i}]"
+        if spacing.near < 1 or not 0 < spacing.spread < np.inf:
+            yield "out of range", f"$.spacings[{i}]"
+    variable_of = schema.variable_of()
+    for i, split in enumerate(evidence.splits):
+        of = variable_of.get(split.variable)
+        if isinstance(split, Interval):
+            right = isinstance(of, Numeric) and split.low == -np.inf
+        else:
+            right = isinstance(of, Categorical) and set(split.values) <= set(of.values)
+        if not right:
+            yield "it does not fit its variable", f"$.splits[{i}]"
+    reader = Reader(schema)
+    for i, context in enumerate(evidence.contexts):
+        if not _is_sound(context, reader, len(evidence.splits), n_rows):
+            yield "tree and statistics do not fit", f"$.contexts[{i}]"
+    sound = all(each.mean >= 0 and 0 < each.spread < np.inf for each in evidence.usual)
+    if len(evidence.usual) != len(schema.variables) or not sound:
+        yield "it does not fit the variables", "$.usual"
+    for unit in (evidence.contradiction_unit, evidence.rarity_unit):
+        if not MIN_UNIT <= unit < np.inf:
+            yield "out of range", "$.units"
+
+
+def _is_sound(context: Context, reader: Reader, n_splits: int, n_rows: int) -> bool:
+    """Tell whether a context can be used: a whole tree, and statistics of the right shape."""
+    n_open = 1
+    for node in context.tree:
+        if not (LEAF <= node < n_splits and n_open > 0):
+            return False
+        n_open += -1 if node == LEAF else 1
+    n_leaves = context.tree.count(LEAF)
+    shape = (n_leaves, len(context.numbers))
+    if n_open or n_leaves > 256 or len(context.counts) != n_leaves:
+        return False
+    for positions, allowed in ((context.numbers, reader.numbers), (context.states, reader.states)):
+        judged = {i for i in allowed if can_judge(reader.schema.variables[i])}
+        if not set(positions) <= judged or len(set(positions)) != len(positions):
+            return False
+    for table in (context.means, context.spreads, context.state_counts):
+        if len(table) != n_leaves:
+            return False
+    if any(len(row) != shape[1] for row in (*context.means, *context.spreads)):
+        return False
+    means, spreads = np.array(context.means), np.array(context.spreads)
+    if not (abs(means) <= CLIP).all():
+        return False
+    if not ((spreads >= MIN_SPREAD) & (spreads <= 2 * CLIP)).all():
+        return False
+    widths = [reader.n_classes(reader.states.index(i)) - 2 for i in context.states]
+    states = all([len(each) for each in leaf] == widths for leaf in context.state_counts)
+    counted = [n for leaf in context.state_counts for each in leaf for n in each]
+    return states and min((*counted, *context.counts)) >= 0 and sum(context.counts) == n_rows
+
+
+def rule_worth(count: NDArray[np.float64], certainty: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Say what it means that a rule is broken that held in `count` rows.
+
+    Parameters
+    ----------
+    count
+        Training rows of the antecedent, none of which broke it.
+    certainty
+        How often the consequent holds anyway, as a part of all rows.
+
+    """
+    return RULE_WEIGHT * np.log1p(count * (1 - certainty))
+
+
+def habit_worth(n_rows: int) -> float:
+    """Say what it means that something is different that never was in any of `n_rows` rows."""
+    return float(np.log1p(n_rows / PSEUDO_COUNT))

@@ -1,0 +1,397 @@
+"""Growing contexts: training columns go in, trees and the sums over their leaves come out.
+
+Each tree splits by a third of the variables so that all others vary as little as possible. Sums are
+whole numbers, variables are taken in the order of their names and the sampled rows in an order that
+their content gives, so that neither the order of rows or columns nor the number of threads changes
+what is learned.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.contexts import (
+    LEAF,
+    MAX_CLASSES,
+    Context,
+    Reader,
+    Readings,
+    Split,
+    can_judge,
+    classes,
+    standardise,
+)
+from truism.predicates import Interval, OneOf, cut_between
+from truism.progress import Advance, stand_still
+from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
+from truism.table import Column
+
+N_CONTEXTS = 24
+MEMBER_SHARE = 1 / 3  # of the variables form a context; it judges the others
+MAX_LEAVES, MIN_ROWS = 64, 10
+N_BINS = MAX_CLASSES  # of a number, between which it may be split
+MAX_FIT_ROWS = (
+    20_000  # trees are grown on so many rows at most; the statistics are those of all rows
+)
+N_TARGETS = 8  # random combinations of the judged variables that a tree explains
+N_TARGET_STATES = 6  # commonest states of a variable that are targets
+TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
+SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
+FLOOR, SHRINKAGE = 0.05, 3.0  # a leaf's spread is at least 5 % of the variable's; 3 rows of prior
+
+
+class Tally(msgspec.Struct, frozen=True, eq=False):
+    """Whole-number sums of one context: per leaf, block of rows and judged variable.
+
+    `present`, `total` and `squares` are leaves × blocks × numbers; `states` has for each categorical
+    variable leaves × blocks × classes; `rows` are leaves × blocks.
+    """
+
+    tree: tuple[int, ...]
+    numbers: tuple[int, ...]
+    states: tuple[int, ...]
+    rows: NDArray[np.float64]
+    present: NDArray[np.float64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    state_counts: tuple[NDArray[np.float64], ...]
+
+    def context(self, kept: NDArray[np.bool_] | slice = slice(None)) -> Context:
+        """Give the statistics of the rows of all blocks, or of those that are kept."""
+        present = self.present[:, kept].sum(axis=1)
+        means = self.total[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE
+        squares = self.squares[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE**2
+        variance = np.maximum(squares - np.square(means), 0)
+        spreads = np.sqrt((variance * present + SHRINKAGE) / (present + SHRINKAGE) + FLOOR**2)
+        states = [each[:, kept].sum(axis=1).astype(np.int64).tolist() for each in self.state_counts]
+        n_leaves = len(self.rows)
+        return Context(
+            self.tree,
+            self.numbers,
+            self.states,
+            tuple(self.rows[:, kept].sum(axis=1).astype(np.int64).tolist()),
+            _tuples(means.round(4)),
+            _tuples(spreads.round(4)),
+            tuple(tuple(tuple(of[leaf]) for of in states) for leaf in range(n_leaves)),
+        )
+
+
+def _tuples(table: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in (table + 0.0).tolist())
+
+
+def tally(
+    trees: Sequence["Tree"],
+    leaves: NDArray[np.uint8],
+    readings: Readings,
+    reader: Reader,
+    blocks: NDArray[np.int64],
+    n_blocks: int,
+    n_jobs: int,
+) -> list[Tally]:
+    """Sum up what the judged variables are like in every leaf and block."""
+    fixed = np.rint(readings.standard.astype(np.float64) * SCALE)
+    missing = np.isnan(fixed)
+    incomplete = missing.any(axis=0)
+    fixed[missing] = 0.0
+    columns = np.ascontiguousarray(fixed.T)
+    present_in = {k: ~missing[:, k] for k in np.flatnonzero(incomplete).tolist()}
+
+    def sums(tree: "Tree", leaf: NDArray[np.uint8]) -> Tally:
+        n_leaves = sum(node == LEAF for node in tree.nodes)
+        cells = n_leaves * n_blocks
+        cell = leaf.astype(np.int64) * n_blocks + blocks
+        rows = np.bincount(cell, minlength=cells).astype(np.float64)
+        places = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
+        present, total, squares = np.zeros((3, cells, len(places)))
+        for at, k in enumerate(places):
+            total[:, at] = np.bincount(cell, columns[k], cells)
+            squares[:, at] = np.bincount(cell, np.square(columns[k]), cells)
+            present[:, at] = (
+                np.bincount(cell[present_in[k]], minlength=cells) if k in present_in else rows
+            )
+        states = [(k, i) for k, i in enumerate(reader.states) if i in tree.judged]
+        counted = []
+        for k, _ in states:
+            width = reader.n_classes(k)
+            counts = np.bincount(cell * width + readings.classes[:, k], minlength=cells * width)
+            # Unseen cannot occur here, and missing says nothing.
+            counted.append(
+                counts.reshape(n_leaves, n_blocks, width)[:, :, : width - 2].astype(np.float64)
+            )
+        return Tally(
+            tree.nodes,
+            tuple(reader.numbers[k] for k in places),
+            tuple(i for _, i in states),
+            rows.reshape(n_leaves, n_blocks),
+            present.reshape(n_leaves, n_blocks, -1),
+            total.reshape(n_leaves, n_blocks, -1),
+            squares.reshape(n_leaves, n_blocks, -1),
+            tuple(counted),
+        )
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(sums, trees, leaves))
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A grown tree: its nodes as in `Context.tree`, and which variables it is to judge."""
+
+    nodes: tuple[int, ...]
+    judged: frozenset[int]
+
+
+def grow(
+    schema: Schema,
+    columns: Sequence[Column],
+    seed: int,
+    n_jobs: int,
+    advance: Advance = stand_still,
+) -> tuple[tuple[Split, ...], list[Tree]]:
+    """Grow the trees of all contexts.
+
+    Parameters
+    ----------
+    schema, columns
+        The variables and their training values.
+    seed
+        Of the choice of variables for each context.
+    n_jobs
+        Threads to use; the result does not depend on it.
+    advance
+        Told how many trees are done, of how many.
+
+    Returns
+    -------
+    splits, trees
+
+    """
+    usable = [i for i, each in enumerate(schema.variables) if can_judge(each)]
+    usable.sort(key=lambda i: schema.variables[i].name)
+    groups = _members(usable, seed)
+    if not groups:
+        return (), []
+    rows = _sampled(schema, columns)
+    coded = _Coded(schema, [column.take(rows) for column in columns], columns, usable, n_jobs)
+    n_rows = len(columns[0].values)
+    least = max(2, MIN_ROWS * len(rows) // n_rows)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (coded.targets.shape[1], N_TARGETS))
+
+    def one(members: NDArray[np.int64]) -> list[tuple[int, int] | None]:
+        judged = ~np.isin(coded.owner, members)
+        combined = coded.targets[:, judged] @ signs[judged]
+        return _grow_tree(coded, members, combined.astype(np.int32), least)  # exact: whole numbers
+
+    grown = []
+    with ThreadPoolExecutor(n_jobs) as pool:
+        for done, nodes in enumerate(pool.map(one, groups), 1):
+            grown.append(nodes)
+            advance(done, len(groups))
+    asked = sorted({node for nodes in grown for node in nodes if node is not None})
+    number = {node: k for k, node in enumerate(asked)}
+    splits = tuple(coded.split(v, c) for v, c in asked)
+    trees = [
+        Tree(
+            tuple(LEAF if node is None else number[node] for node in nodes),
+            frozenset(usable[v] for v in range(len(usable)) if v not in set(members.tolist())),
+        )
+        for nodes, members in zip(grown, groups, strict=True)
+    ]
+    return splits, trees
+
+
+def _members(usable: Sequence[int], seed: int) -> list[NDArray[np.int64]]:
+    """Choose the variables of each context: parts of shuffles, so that each takes its turn."""
+    if len(usable) < 2:
+        return []
+    shuffle = np.random.default_rng(seed)
+    size = max(1, round(MEMBER_SHARE * len(usable)))
+    groups: list[NDArray[np.int64]] = []
+    while len(groups) < N_CONTEXTS:
+        order = shuffle.permutation(len(usable))
+        groups += [np.sort(order[k * size : (k + 1) * size]) for k in range(len(usable) // size)]
+    return groups[:N_CONTEXTS]
+
+
+def _sampled(schema: Schema, columns: Sequence[Column]) -> NDArray[np.int64]:
+    """Choose the rows to grow trees on, evenly from an order that depends on their content only."""
+    n_rows = len(columns[0].values)
+    if n_rows <= MAX_FIT_ROWS:
+        return np.arange(n_rows)
+    order = np.argsort(content_hash(schema, columns), kind="stable")
+    return np.sort(order[np.linspace(0, n_rows - 1, MAX_FIT_ROWS).astype(np.int64)])
+
+
+def content_hash(schema: Schema, columns: Sequence[Column]) -> NDArray[np.uint64]:
+    """Hash every row; neither the order of rows nor that of columns changes a row's hash."""
+    total = np.zeros(len(columns[0].values), np.uint64)
+    for variable, column in zip(schema.variables, columns, strict=True):
+        if isinstance(variable, Numeric):
+            bits = (numbers(column) + 0.0).view(np.uint64)
+        else:
+            bits = codes(variable, column).astype(np.int64).view(np.uint64)
+        salt = hashlib.blake2b(variable.name.encode(), digest_size=8).digest()
+        mixed = bits + np.frombuffer(salt, np.uint64)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
+        total += mixed ^ (mixed >> np.uint64(31))
+    return total
+
+
+class _Coded:
+    """The rows that trees are grown on: codes to split by, and targets to explain.
+
+    `usable` variables, in this order, have columns of `codes`. Code ``c`` of a number means that it
+    lies below cut ``c`` and no earlier one; missing values have the last code.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        sampled: Sequence[Column],
+        columns: Sequence[Column],
+        usable: Sequence[int],
+        n_jobs: int,
+    ) -> None:
+        self.variables = [schema.variables[i] for i in usable]
+        n_rows = len(sampled[0].values)
+        self.codes = np.empty((n_rows, len(usable)), np.uint8)
+        self.is_state = np.array([isinstance(each, Categorical) for each in self.variables])
+        with ThreadPoolExecutor(n_jobs) as pool:
+            cuts = list(pool.map(lambda i: self._cuts(schema, columns, i), usable))
+        self._cuts_of = cuts
+        targets: list[NDArray[np.float64]] = []
+        owner: list[int] = []
+        for v, i in enumerate(usable):
+            variable, column = self.variables[v], sampled[i]
+            if isinstance(variable, Numeric):
+                values = numbers(column)
+                self.codes[:, v] = np.searchsorted(cuts[v][1], values, side="right")
+                self.codes[np.isnan(values), v] = N_BINS
+                standard = np.nan_to_num(standardise(values, variable.mean, variable.std))
+                found = [np.clip(standard, -TARGET_CLIP, TARGET_CLIP)]
+            else:
+                known = classes(variable)[codes(variable, column)]
+                self.codes[:, v] = np.where(
+                    known > min(len(variable.values), N_BINS), N_BINS, known
+                )
+                found = _indicators(variable, known)
+            targets += [np.rint(each * TARGET_SCALE) for each in found]
+            owner += [v] * len(found)
+        # Codes to split at; where there are very many states, the last one stands for several.
+        self.n_splits = np.array(
+            [
+                len(cuts[v][1])
+                if isinstance(each, Numeric)
+                else min(len(each.values), N_BINS) - (len(each.values) > N_BINS)
+                for v, each in enumerate(self.variables)
+            ]
+        )
+        self.targets = np.stack(targets, axis=1)
+        self.owner = np.array(owner)
+
+    @staticmethod
+    def _cuts(
+        schema: Schema, columns: Sequence[Column], i: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the training values just below and above each cut of a number."""
+        if isinstance(schema.variables[i], Categorical):
+            return np.empty(0), np.empty(0)
+        values, counts = distinct(columns[i])
+        starts = quantile_cuts(counts, N_BINS)
+        values = values.astype(np.float64)
+        return values[starts - 1], values[starts]
+
+    def split(self, v: int, c: int) -> Split:
+        """Say what a split by a code means."""
+        variable = self.variables[v]
+        if isinstance(variable, Numeric):
+            below, above = self._cuts_of[v]
+            return Interval(variable.name, high=cut_between(float(below[c]), float(above[c])))
+        by_count = np.argsort(-np.array(variable.counts), kind="stable")
+        return OneOf(variable.name, (variable.values[by_count[c]],))
+
+
+def _indicators(variable: Categorical, known: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """Give columns for the commonest states, centred, that vary by one together."""
+    n_rows = sum(variable.counts)
+    shares = np.sort(np.array(variable.counts))[::-1][:N_TARGET_STATES] / n_rows
+    scale = 1 / np.sqrt((shares * (1 - shares)).sum())
+    present = known < min(len(variable.counts), MAX_CLASSES)
+    return [((known == c) - p) * present * scale for c, p in enumerate(shares.tolist())]
+
+
+def _grow_tree(
+    coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
+) -> list[tuple[int, int] | None]:
+    """Grow a tree best first; give its nodes, each before its children, as (variable, code)."""
+    rows = np.arange(len(targets))
+    nodes: dict[int, tuple[int, int]] = {}
+    children: dict[int, tuple[int, int]] = {}
+    rows_of = {0: rows}
+    best = {0: _best_split(coded, members, targets, rows, least)}
+    n_nodes = 1
+    while n_nodes < 2 * MAX_LEAVES - 1:
+        node = max(best, key=lambda each: (best[each][0], -each))
+        gain, v, c = best.pop(node)
+        if gain <= 0.0:
+            break
+        nodes[node] = (v, c)
+        own = rows_of.pop(node)
+        code = coded.codes[own, v]
+        holds = (code == c) if coded.is_state[v] else (code <= c)
+        children[node] = (n_nodes, n_nodes + 1)
+        for child, part in zip(children[node], (own[holds], own[~holds]), strict=True):
+            rows_of[child] = part
+            best[child] = _best_split(coded, members, targets, part, least)
+        n_nodes += 2
+    ordered: list[tuple[int, int] | None] = []
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        ordered.append(nodes.get(node))
+        waiting += children.get(node, ())[::-1]
+    return ordered
+
+
+def _best_split(
+    coded: _Coded,
+    members: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    least: int,
+) -> tuple[float, int, int]:
+    """Find the split that takes most off the squares of the targets: gain, variable, code."""
+    from truism._context_kernels import tabulate  # compiled code is loaded only for learning
+
+    if len(rows) < 2 * least:
+        return 0.0, -1, -1
+    counts = np.zeros((len(members), N_BINS + 1), np.int64)
+    sums = np.zeros((*counts.shape, targets.shape[1]), np.int64)
+    tabulate(coded.codes, rows, members, targets, counts, sums)
+    total = sums[0].sum(axis=0).astype(np.float64)
+    ordered = ~coded.is_state[members]
+    counts[ordered] = np.cumsum(counts[ordered], axis=1)
+    sums[ordered] = np.cumsum(sums[ordered], axis=1)
+    n_below, below = counts[:, :-1], sums[:, :-1].astype(np.float64)
+    n_above = len(rows) - n_below
+    allowed = (n_below >= least) & (n_above >= least)
+    allowed &= np.arange(N_BINS) < coded.n_splits[members, None]
+    if not allowed.any():
+        return 0.0, -1, -1
+    whole = float(np.square(total).sum())
+    within = np.einsum("vck,vck->vc", below, below)
+    beyond = whole - 2 * np.einsum("vck,k->vc", below, total) + within
+    within /= np.maximum(n_below, 1)
+    beyond /= np.maximum(n_above, 1)
+    gains = np.where(allowed, within + beyond, 0.0)
+    v, c = divmod(int(gains.argmax()), gains.shape[1])
+    base = whole / len(rows)
+    gain = float(gains[v, c]) - base
+    # Whole numbers that differ in nothing may still differ by rounding.
+    return (gain, int(members[v]), c) if gain > 1e-9 * base else (0.0, -1, -1)

@@ -1,0 +1,186 @@
+"""How rare a value is by itself: a variable's training values go in, a number per value comes out.
+
+A number is rare where training values lie sparsely: at the ends of a long tail, but also in a gap
+between two modes. The measure is the distance to the k-th nearest training value in units of the
+variable's usual spread. A state is rare when it was met a few times at most; one that is uncommon but
+well known is not. docs/experiments.md compares this with tail probabilities and others.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+MIN_RARITY, MAX_RARITY = 0.01, 25.0
+NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
+STEEPNESS = 3.0
+N_KNOTS, N_EXACT = 255, 50  # kept training values; the outermost ones on each side are all kept
+WELL_KNOWN = 20  # training rows from which on a state is not rare
+HEAVY_SHARE = 0.1  # a value that so many rows share does not take part in the usual spread
+
+
+class Spacing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the training values of a numeric variable lie.
+
+    Parameters
+    ----------
+    variable
+        The variable's name.
+    values
+        At most 255 of them, ascending; the outermost 50 on each side are exact.
+    counts
+        How many training rows each stands for.
+    near
+        How many training rows must lie close to a value that is not rare.
+    spread
+        The usual spread, as robust as a standard deviation is not.
+
+    """
+
+    variable: str
+    values: tuple[float, ...]
+    counts: tuple[int, ...]
+    near: int
+    spread: float
+
+
+def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
+    """Describe a variable by its distinct training values, ascending, and their counts."""
+    knots, owner = _knots(len(values))
+    n_rows = int(counts.sum())
+    near = min(max(int(NEAR_SHARE * n_rows), MIN_NEAR), MAX_NEAR, max(1, n_rows // 2))
+    return Spacing(
+        variable,
+        tuple(values[knots].tolist()),
+        tuple(np.bincount(owner, counts, len(knots)).astype(np.int64).tolist()),
+        near,
+        _usual_spread(values, counts),
+    )
+
+
+def _knots(n_values: int) -> tuple[Counts, Counts]:
+    """Choose which distinct values are kept, and which of these stands for each."""
+    every = np.arange(n_values)
+    if n_values <= N_KNOTS:
+        return every, every
+    inner = np.linspace(N_EXACT, n_values - N_EXACT - 1, N_KNOTS - 2 * N_EXACT).round()
+    kept = np.unique(np.concatenate([every[:N_EXACT], inner.astype(np.int64), every[-N_EXACT:]]))
+    return kept, np.searchsorted((kept[1:] + kept[:-1]) / 2, every)
+
+
+def _usual_spread(values: Numbers, counts: Counts) -> float:
+    """Give what a normal distribution's standard deviation would be between the outer deciles.
+
+    Where one value holds much of the rows, the others may be all the variation there is, so the
+    larger of with and without it counts.
+    """
+    spread = _decile_spread(values, counts)
+    heaviest = int(counts.argmax())
+    if counts[heaviest] > HEAVY_SHARE * counts.sum() and len(values) > 1:
+        others = np.arange(len(values)) != heaviest
+        spread = max(spread, _decile_spread(values[others], counts[others]))
+    if spread == 0.0:
+        largest = float(np.abs(values).max()) or 1.0  # the squares of huge numbers would overflow
+        middle = values / largest - np.average(values / largest, weights=counts)
+        spread = largest * float(np.sqrt(np.average(np.square(middle), weights=counts)))
+    return spread if 0.0 < spread < np.inf else 1.0
+
+
+def _decile_spread(values: Numbers, counts: Counts) -> float:
+    upto = np.cumsum(counts)
+    low, high = values[np.searchsorted(upto * 10, [upto[-1], 9 * upto[-1]], side="left")]
+    return float(high / 2.56 - low / 2.56)
+
+
+class Emptiness:
+    """Says how empty the surroundings of a number are: the distance within which `near` rows lie.
+
+    Parameters
+    ----------
+    values, counts
+        Training values, ascending, and how many rows each stands for; some may stand for none.
+    near, spread
+        See `Spacing`.
+
+    """
+
+    def __init__(
+        self,
+        values: Sequence[float] | Numbers,
+        counts: Sequence[int] | Counts,
+        near: int,
+        spread: float,
+    ) -> None:
+        held = np.asarray(counts, np.int64)
+        knots = np.asarray(values, np.float64)[held > 0]
+        held = held[held > 0]
+        self.near, self.spread = min(near, max(1, int(held.sum()))), spread
+        before = np.concatenate([[0], np.cumsum(held)])
+        self._knots, self._before = knots, before
+        # Each run of knots that just holds enough rows: from `first` to `last`.
+        last = np.searchsorted(before, before[:-1] + self.near) - 1
+        first = np.flatnonzero(last < len(knots))
+        low, high = knots[first], knots[last[first]]
+        middles = knots[1:] / 2 + knots[:-1] / 2
+        self.points = np.unique(np.concatenate([knots, middles]))
+        with np.errstate(over="ignore"):
+            far = np.maximum(
+                np.abs(self.points[:, None] - low), np.abs(self.points[:, None] - high)
+            )
+        self.distances = np.minimum(far.min(axis=1), np.finfo(np.float64).max)
+
+    def distance(self, values: Numbers) -> Numbers:
+        """Give the distance within which enough training rows lie; missing values have none."""
+        found: Numbers = np.interp(values, self.points, self.distances)
+        low, high = self.points[0], self.points[-1]
+        if not (low <= values.min(initial=low) and values.max(initial=high) <= high):
+            with np.errstate(over="ignore"):
+                found += np.maximum(low - values, 0)
+                found += np.maximum(values - high, 0)
+        return found
+
+    def ordinary(self) -> tuple[float, float]:
+        """Give the bounds between which most training rows lie and no value is rare at all.
+
+        Beyond them, and for a missing value, rarity has to be looked up.
+        """
+        usual = rarity(self.distances, self.spread) <= MIN_RARITY
+        edges = np.flatnonzero(np.diff(usual, prepend=False, append=False))
+        starts, ends = edges[::2], edges[1::2] - 1
+        if not len(starts):
+            return np.inf, -np.inf
+        upto = np.searchsorted(self._knots, self.points[ends], side="right")
+        before = np.searchsorted(self._knots, self.points[starts], side="left")
+        widest = int((self._before[upto] - self._before[before]).argmax())
+        return float(self.points[starts[widest]]), float(self.points[ends[widest]])
+
+    def count_beyond(self, value: float) -> tuple[int, int]:
+        """Count the training rows that are at most, and at least, as large as a value."""
+        below = self._before[np.searchsorted(self._knots, value, side="right")]
+        above = self._before[-1] - self._before[np.searchsorted(self._knots, value, side="left")]
+        return int(below), int(above)
+
+
+def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
+    """Turn distances into rarity, from 0 up to `MAX_RARITY`; a missing value has none."""
+    with np.errstate(over="ignore"):
+        found: Numbers = distances * (STEEPNESS / spread)
+    found += 1
+    np.log(found, out=found)
+    np.square(found, out=found)
+    np.minimum(found, MAX_RARITY, out=found)
+    if np.isnan(found.sum()):
+        found[np.isnan(found)] = 0.0
+    return found
+
+
+def state_rarities(counts: Counts) -> Numbers:
+    """Give the rarity of each state, then of one that was never met, then of a missing one."""
+    met = np.concatenate([counts, [0]])
+    surprise = np.log((met.max() + 0.5) / (met + 0.5)) * np.maximum(1 - met / WELL_KNOWN, 0)
+    found: Numbers = np.append(np.minimum(np.square(surprise), MAX_RARITY), 0.0)
+    return found

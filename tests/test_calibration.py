@@ -1,0 +1,123 @@
+"""The threshold is what rows score that were not learned from."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from strategies import tables
+from test_evidence import plant
+from truism import calibration, evidence
+from truism.errors import ParameterError
+from truism.learning import learn
+from truism.scoring import Scorer
+from truism.table import as_table
+from truism.thresholds import calibrate
+
+
+def learn_and_watch(data, **options):
+    """Learn, and give what the held-out rows scored as well, in the order of rows."""
+    seen = []
+
+    def watch(scores, max_rate):
+        seen.append((scores.copy(), max_rate))
+        return calibrate(scores, max_rate)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibration, "calibrate", watch)
+        model = learn(as_table(data), min_support=0.1, **options)
+    [(scores, max_rate)] = seen
+    n_rows = model.provenance.n_rows
+    stretch = np.arange(n_rows) * min(calibration.N_STRETCHES, n_rows) // n_rows
+    in_order = np.empty(n_rows)
+    in_order[np.argsort(stretch % calibration.N_BLOCKS, kind="stable")] = scores
+    return model, in_order, max_rate
+
+
+@examples(max_examples=30)
+@given(tables(min_rows=4, max_rows=60))
+def test_at_most_one_percent_of_held_out_rows_score_above_the_threshold(data):
+    model, scores, max_rate = learn_and_watch(data)
+    assert max_rate == calibration.MAX_RATE
+    assert len(scores) == model.provenance.n_rows
+    assert np.isfinite(scores).all()
+    assert (scores >= 0).all()
+    assert (scores > model.threshold).sum() <= calibration.MAX_RATE * len(scores)
+    assert model.evidence.contradiction_unit >= evidence.MIN_UNIT
+    assert model.evidence.rarity_unit >= evidence.MIN_UNIT
+    assert model.threshold_meaning == (
+        "at most 1 % of the training rows score more when held out of learning"
+    )
+
+
+def test_a_row_that_is_alone_of_its_kind_counts_as_strange_when_held_out():
+    data = plant(500)
+    data["valve"][123] = "once"
+    model, scores, _ = learn_and_watch(data)
+    known = Scorer(model).score(as_table(data))
+    assert scores[123] == scores.max()
+    assert scores[123] > known[123]
+
+
+def test_held_out_rows_score_about_what_new_rows_score():
+    model, scores, _ = learn_and_watch(plant(2000, seed=1))
+    new = Scorer(model).score(as_table(plant(2000, seed=2)))
+    assert np.median(new) == pytest.approx(np.median(scores), rel=0.25)
+    assert (new > model.threshold).mean() < 0.05
+
+
+def test_rows_are_held_out_with_their_neighbours():
+    # A change that lasts for one stretch of rows is unknown to the other blocks; one that lasts for
+    # five is known to each.
+    random = np.random.default_rng(0)
+    data = {"x": random.normal(0, 1, 500), "y": random.normal(0, 1, 500)}
+    data["x"][200:220] += 50.0
+    _, scores, _ = learn_and_watch(data)
+    assert scores[200:220].min() > np.delete(scores, np.arange(200, 220)).max()
+    data["x"][220:300] += 50.0
+    _, known, _ = learn_and_watch(data)
+    assert known[200:220].max() < scores[200:220].min() / 2
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 5, 6, 24, 25, 26])
+def test_every_row_of_a_small_table_is_held_out(n_rows):
+    _, scores, _ = learn_and_watch({"x": [float(i) for i in range(n_rows)], "u": ["a"] * n_rows})
+    assert np.isfinite(scores).all()
+
+
+@examples(max_examples=15)
+@given(tables(min_rows=4, max_rows=60))
+def test_the_same_table_gives_the_same_threshold(data):
+    model, scores, _ = learn_and_watch(data)
+    again, others, _ = learn_and_watch(data, n_jobs=2)
+    assert again == model
+    assert np.array_equal(others, scores)
+
+
+@given(
+    st.lists(st.one_of(st.just(0.0), st.floats(1e-9, 1e9)), min_size=1, max_size=300),
+    st.sampled_from([0.0, 0.01, 0.05, 0.29, 0.5, 0.99]),
+)
+def test_no_more_rows_exceed_a_calibrated_threshold_than_allowed(scores, max_rate):
+    found = calibrate(np.array(scores), max_rate)
+    assert found.n_rows == len(scores)
+    assert found.n_above == sum(score > found.threshold for score in scores)
+    assert found.n_above <= round(max_rate * 100) * len(scores) / 100
+    # It has three digits, and one unit of the last of them less would be exceeded by too many.
+    assert found.threshold == float(f"{found.threshold:.2e}")
+    if found.threshold > 0:
+        digits = f"{found.threshold:.2e}".split("e")
+        less = float(f"{float(digits[0]) - 0.01:.3f}e{digits[1]}")
+        assert sum(score > less for score in scores) > int(
+            round(max_rate * 100) * len(scores) / 100
+        )
+
+
+@pytest.mark.parametrize("max_rate", [-0.1, 1.0, float("nan")])
+def test_a_rate_out_of_range_is_refused(max_rate):
+    with pytest.raises(ParameterError) as caught:
+        calibrate(np.zeros(3), max_rate)
+    assert str(caught.value) == (
+        f"max_false_positive_rate must be at least 0 and below 1, got {max_rate!r}."
+    )

@@ -1,0 +1,179 @@
+"""Contexts find the leaf that a walk finds, and weigh what the formula says."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+import oracle
+from strategies import learned
+from truism import contexts, groves
+from truism.bits import pack
+from truism.clues import path_to
+from truism.contexts import LEAF, Leaves, classes, standardise, state_evidence, surprise
+from truism.evidence import Witness
+from truism.learning import learn, variable_columns
+from truism.schema import MISSING, UNSEEN, Categorical
+from truism.scoring import Scorer
+from truism.table import as_table
+from truism.truths import Truths
+
+seen_in_contexts = learned(scoring="evidence", min_rows=30, max_rows=80, min_columns=2)
+
+
+@st.composite
+def trees(draw, n_splits, max_leaves=40):
+    """A tree as its nodes, each before its children."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n_leaves = draw(st.integers(1, max_leaves))
+
+    def grown(leaves):
+        if leaves == 1:
+            return [LEAF]
+        left = int(random.integers(1, leaves))
+        return [int(random.integers(n_splits)), *grown(left), *grown(leaves - left)]
+
+    return tuple(grown(n_leaves))
+
+
+@st.composite
+def forests(draw):
+    n_splits, n_rows = draw(st.integers(1, 12)), draw(st.integers(1, 150))
+    some = draw(st.lists(trees(n_splits), max_size=5))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return n_splits, some, random.random((n_splits, n_rows)) < 0.5
+
+
+def test_leaves_are_numbered_as_they_are_met():
+    tree = (0, LEAF, 1, LEAF, LEAF)
+    true = np.array([[True, False, False], [True, True, False]])
+    assert Leaves(2, [tree]).find(pack(true), 3).tolist() == [[0, 1, 2]]
+
+
+def test_a_tree_of_one_leaf_and_no_tree_at_all():
+    nothing = pack(np.zeros((0, 5), np.bool_))
+    assert Leaves(0, [(LEAF,)]).find(nothing, 5).tolist() == [[0] * 5]
+    assert Leaves(0, []).find(nothing, 5).shape == (0, 5)
+
+
+def test_as_many_leaves_as_a_byte_can_number_are_told_apart():
+    depth = 8
+
+    def whole(level):
+        return [LEAF] if level == depth else [level, *whole(level + 1), *whole(level + 1)]
+
+    rows = np.array([[i >> (depth - 1 - level) & 1 == 0 for i in range(256)] for level in range(8)])
+    assert Leaves(depth, [tuple(whole(0))]).find(pack(rows), 256).tolist() == [list(range(256))]
+
+
+@given(forests())
+def test_the_leaf_is_the_one_that_a_walk_reaches(forest):
+    n_splits, some, true = forest
+    found = Leaves(n_splits, some).find(pack(true), true.shape[1])
+    assert found.shape == (len(some), true.shape[1])
+    for tree, leaves in zip(some, found.tolist(), strict=True):
+        for row, leaf in enumerate(leaves):
+            wanted, way = oracle.leaf_of(tree, true[:, row].tolist())
+            assert leaf == wanted
+            assert path_to(tree, leaf) == way
+
+
+@examples(max_examples=25)
+@given(seen_in_contexts)
+def test_missing_and_unseen_values_go_where_a_split_does_not_hold(drawn):
+    _, model, data = drawn
+    columns = variable_columns(model.schema, as_table(data))
+    splits, rows = model.evidence.splits, oracle.rows_of(data)
+    true, _ = Truths(model.schema, splits).evaluate(columns)
+    found = Witness(model.schema, model.evidence).leaves.find(true, len(rows))
+    for row, leaves in zip(rows, found.T.tolist(), strict=True):
+        truths = [oracle.holds(split, row) is True for split in splits]
+        for context, leaf in zip(model.evidence.contexts, leaves, strict=True):
+            assert leaf == oracle.leaf_of(context.tree, truths)[0]
+
+
+@examples(max_examples=25)
+@given(seen_in_contexts)
+def test_the_judgement_is_the_formula_to_the_letter(drawn):
+    _, model, data = drawn
+    scorer = Scorer(model)
+    columns = variable_columns(model.schema, as_table(data))
+    weighed = scorer.weigh(columns)
+    found = scorer.witness.judge.judge(weighed.leaves, weighed.readings)
+    for row, parts in zip(oracle.rows_of(data), found.tolist(), strict=True):
+        wanted = oracle.judge(
+            model.schema.variables, model.evidence.contexts, model.evidence.splits, row, contexts
+        )
+        assert parts == pytest.approx(wanted, rel=1e-4, abs=1e-4)
+
+
+@examples(max_examples=25)
+@given(seen_in_contexts)
+def test_each_context_alone_and_all_together_say_the_same(drawn):
+    _, model, data = drawn
+    scorer = Scorer(model)
+    weighed = scorer.weigh(variable_columns(model.schema, as_table(data)))
+    judge = scorer.witness.judge
+    each = judge.judge_each(weighed.leaves, weighed.readings)
+    together = judge.judge(weighed.leaves, weighed.readings)
+    assert each.shape == (len(model.evidence.contexts), *together.shape)
+    assert (each >= 0).all()
+    assert (together >= 0).all()
+    # What no context finds surprising is not surprising together.
+    assert (together[each.max(axis=0, initial=0.0) == 0.0] == 0.0).all()
+    for i, variable in enumerate(model.schema.variables):
+        if isinstance(variable, Categorical):
+            judged = [i in context.states for context in model.evidence.contexts]
+            mean = each[judged][:, :, i].mean(axis=0) if any(judged) else 0.0
+            assert together[:, i] == pytest.approx(mean, rel=1e-5, abs=1e-6)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=150))
+def test_states_are_ranked_by_how_common_they_are_and_the_rarest_share_a_class(counts):
+    states = tuple(f"s{i:03}" for i in range(len(counts)))
+    found = classes(Categorical("U", "text", states, tuple(counts), 0))
+    assert found[: len(counts)].tolist() == oracle.classes(counts, contexts.MAX_CLASSES)
+    n_classes = min(len(counts), contexts.MAX_CLASSES)
+    assert (found[UNSEEN], found[MISSING]) == (n_classes, n_classes + 1)
+
+
+@given(st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_the_evidence_of_states_is_the_formula_to_the_letter(counts):
+    found = state_evidence(np.array(counts, np.float64))
+    for leaf, row in enumerate(found.tolist()):
+        for state, each in enumerate([0, 1, 2, None]):
+            wanted = oracle.state_evidence(counts, leaf, each, contexts.PSEUDO_COUNT)
+            assert row[state] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+        assert row[-1] == 0.0  # a missing state
+
+
+@given(st.floats(), st.floats(-1e308, 1e308), st.floats(0, 1e308, exclude_min=True))
+def test_standardised_numbers_stay_within_bounds_and_missing_ones_missing(value, mean, std):
+    found = standardise(np.array([value]), mean, std)[0]
+    assert math.isnan(found) == math.isnan(value)
+    assert math.isnan(value) or abs(found) <= contexts.CLIP
+
+
+def test_surprise_is_nothing_at_the_mean_and_grows_on_either_side():
+    away = np.array([0.0, 0.5, 1.0, 3.0, 10.0, 50.0])
+    found = surprise(away)
+    assert found[0] == 0.0
+    assert (np.diff(found) > 0).all()
+    assert np.array_equal(surprise(-away), found)
+    assert found.tolist() == pytest.approx(
+        [oracle.surprise(each, contexts.TAIL) for each in away.tolist()]
+    )
+
+
+def test_no_leaf_that_is_learned_has_a_spread_that_is_refused():
+    assert groves.FLOOR >= contexts.MIN_SPREAD
+
+
+def test_a_variable_that_never_varies_is_not_judged():
+    data = {"u": ["a"] * 40, "x": [2.0] * 40, "v": ["b", "c"] * 20, "y": [1.0, 2.0] * 20}
+    model = learn(as_table(data), min_support=0.1, continuous=("x", "y"))
+    judged = {i for each in model.evidence.contexts for i in (*each.numbers, *each.states)}
+    assert {model.schema.names[i] for i in judged} == {"v", "y"}

@@ -1,0 +1,277 @@
+"""What contexts learn depends on the rows' content alone, and their sums are those of the rows."""
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+import oracle
+from strategies import tables
+from truism import calibration, groves
+from truism.contexts import LEAF, MAX_CLASSES, Reader, Readings, classes
+from truism.learning import infer_schema, learn, variable_columns
+from truism.model import Settings
+from truism.schema import MISSING, Categorical, Numeric
+from truism.table import as_table
+
+rich_tables = tables(min_rows=25, max_rows=90, max_columns=5, min_columns=2)
+
+
+def grown(data, seed=0, n_jobs=1):
+    table = as_table(data)
+    schema = infer_schema(table, Settings())
+    columns = variable_columns(schema, table)
+    return schema, columns, *groves.grow(schema, columns, seed, n_jobs)
+
+
+def by_name(names, contexts):
+    """Contexts with variables named instead of numbered, whatever the order of the columns."""
+    return [
+        (
+            each.tree,
+            each.counts,
+            {names[i]: [row[k] for row in each.means] for k, i in enumerate(each.numbers)},
+            {names[i]: [row[k] for row in each.spreads] for k, i in enumerate(each.numbers)},
+            {names[i]: [row[k] for row in each.state_counts] for k, i in enumerate(each.states)},
+        )
+        for each in contexts
+    ]
+
+
+def shuffled(data, random):
+    rows = list(range(len(next(iter(data.values())))))
+    random.shuffle(rows)
+    names = list(data)
+    random.shuffle(names)
+    return rows, {name: [data[name][i] for i in rows] for name in names}
+
+
+@examples(max_examples=30)
+@given(rich_tables, st.randoms())
+def test_neither_the_order_of_rows_nor_of_columns_changes_what_is_usual(data, random):
+    once = learn(as_table(data), min_support=0.1)
+    again = learn(as_table(shuffled(data, random)[1]), min_support=0.1)
+    assert again.evidence.splits == once.evidence.splits
+    assert by_name(again.schema.names, again.evidence.contexts) == by_name(
+        once.schema.names, once.evidence.contexts
+    )
+    spacing_of = {each.variable: each for each in once.evidence.spacings}
+    assert {each.variable: each for each in again.evidence.spacings} == spacing_of
+
+
+@examples(max_examples=30)
+@given(rich_tables, st.randoms())
+def test_the_order_of_columns_changes_no_bit_of_the_units_and_the_threshold(data, random):
+    names = list(data)
+    random.shuffle(names)
+    once = learn(as_table(data), min_support=0.1)
+    again = learn(as_table({name: data[name] for name in names}), min_support=0.1)
+    assert again.evidence.contradiction_unit == pytest.approx(once.evidence.contradiction_unit)
+    assert again.evidence.rarity_unit == pytest.approx(once.evidence.rarity_unit)
+    assert again.threshold == pytest.approx(once.threshold, rel=0.011)  # it has three digits
+
+
+@examples(max_examples=20)
+@given(rich_tables, st.integers(0, 5))
+def test_neither_threads_nor_learning_again_changes_a_bit(data, seed):
+    settings = Settings(min_support=0.1, random_state=seed)
+    once = learn(as_table(data), settings)
+    assert learn(as_table(data), settings) == once
+    assert learn(as_table(data), settings, n_jobs=3) == once
+
+
+def plant(n_rows):
+    """Rows of which many are alike, so that it shows which of them are sampled."""
+    random = np.random.default_rng(5)
+    on = random.random(n_rows) < 0.4
+    return {
+        "pump": np.where(on, "on", "off").tolist(),
+        "flow": np.where(on, 2.5, 0.0) + random.normal(0, 0.3, n_rows).round(1),
+        "level": random.normal(0, 1, n_rows),
+        "valve": random.integers(0, 3, n_rows).tolist(),
+    }
+
+
+def test_where_only_some_rows_are_grown_on_their_order_does_not_matter_either(monkeypatch):
+    monkeypatch.setattr(groves, "MAX_FIT_ROWS", 300)
+    data = plant(2000)
+    order = np.random.default_rng(0).permutation(2000)
+    other = {name: np.array(column)[order] for name, column in reversed(data.items())}
+    once, again = (learn(as_table(each), min_support=0.1) for each in (data, other))
+    assert again.evidence.splits == once.evidence.splits
+    assert by_name(again.schema.names, again.evidence.contexts) == by_name(
+        once.schema.names, once.evidence.contexts
+    )
+    assert sum(once.evidence.contexts[0].counts) == 2000
+
+
+@given(tables(min_rows=4, max_rows=30), st.randoms())
+def test_a_rows_hash_depends_on_its_content_only(data, random):
+    rows, other = shuffled(data, random)
+    schema, again = (infer_schema(as_table(each), Settings()) for each in (data, other))
+    hashes = groves.content_hash(schema, variable_columns(schema, as_table(data)))
+    mixed = groves.content_hash(again, variable_columns(again, as_table(other)))
+    assert np.array_equal(mixed, hashes[rows])
+    # Rows that differ have different hashes, and equal rows equal ones.
+    cells = [tuple(row[name] for name in schema.names) for row in oracle.rows_of(data)]
+    for one, cell in zip(hashes.tolist(), cells, strict=True):
+        assert [one == each for each in hashes.tolist()] == [cell == each for each in cells]
+
+
+def test_zeros_of_either_sign_have_one_hash_and_columns_that_swap_values_do_not():
+    data = {"a": [0.0, -0.0, 1.5, 2.5] * 5, "b": [1.5, 1.5, 0.0, 7.5] * 5}
+    schema = infer_schema(as_table(data), Settings(continuous=("a", "b")))
+    hashes = groves.content_hash(schema, variable_columns(schema, as_table(data)))
+    assert hashes[0] == hashes[1]
+    assert hashes[0] != hashes[2]
+
+
+def tallied(data, n_blocks=3):
+    schema, columns, splits, trees = grown(data)
+    reader = Reader(schema)
+    readings = reader.read(columns)
+    leaves = calibration._find_leaves(schema, splits, trees, columns, 1)
+    n_rows = len(columns[0].values)
+    blocks = np.arange(n_rows) * n_blocks // n_rows
+    return reader, readings, leaves, blocks, trees
+
+
+@examples(max_examples=25)
+@given(rich_tables)
+def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
+    if len(infer_schema(as_table(data), Settings()).variables) < 2:
+        return
+    reader, readings, leaves, blocks, trees = tallied(data)
+    rows = oracle.rows_of(data)
+    variables = reader.schema.variables
+    for tally, tree, leaf_of in zip(
+        groves.tally(trees, leaves, readings, reader, blocks, 3, 2) if trees else [],
+        trees,
+        leaves.tolist(),
+        strict=True,
+    ):
+        context = tally.context()
+        assert context.tree == tree.nodes
+        assert {*context.numbers, *context.states} == set(tree.judged)
+        for leaf in range(tree.nodes.count(LEAF)):
+            own = [row for row, at in zip(rows, leaf_of, strict=True) if at == leaf]
+            assert context.counts[leaf] == len(own)
+            for at, i in enumerate(context.numbers):
+                values = [row[variables[i].name] for row in own]
+                standard = [
+                    round(oracle.standardise(v, variables[i], 50.0) * groves.SCALE) / groves.SCALE
+                    for v in values
+                    if v is not None
+                ]
+                n, mean = len(standard), float(np.mean(standard)) if standard else 0.0
+                variance = float(np.var(standard)) if standard else 0.0
+                shrunk = (variance * n + groves.SHRINKAGE) / (n + groves.SHRINKAGE)
+                spread = np.sqrt(shrunk + groves.FLOOR**2)
+                # Rounded to four digits; and a float32 may round a half the other way.
+                assert context.means[leaf][at] == pytest.approx(mean, abs=2 / groves.SCALE)
+                assert context.spreads[leaf][at] == pytest.approx(spread, abs=2 / groves.SCALE)
+            for at, i in enumerate(context.states):
+                ranks = oracle.classes(variables[i].counts, MAX_CLASSES)
+                rank_of = dict(zip(map(repr, variables[i].values), ranks, strict=True))
+                met = [
+                    rank_of[repr(_known(row, variables[i]))]
+                    for row in own
+                    if _present(row, variables[i])
+                ]
+                counts = [met.count(rank) for rank in range(max(ranks) + 1)]
+                assert list(context.state_counts[leaf][at]) == counts
+
+
+def _present(row, variable):
+    return row[variable.name] is not None
+
+
+def _known(row, variable):
+    return next(state for state in variable.values if state == row[variable.name])
+
+
+@examples(max_examples=25)
+@given(rich_tables, st.integers(2, 5))
+def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_blocks):
+    if len(infer_schema(as_table(data), Settings()).variables) < 2:
+        return
+    reader, readings, leaves, blocks, trees = tallied(data, n_blocks)
+    if not trees:
+        return
+    whole = groves.tally(trees, leaves, readings, reader, blocks, n_blocks, 1)
+    for block in range(n_blocks):
+        kept = blocks != block
+        others = Readings(
+            readings.numbers[kept],
+            readings.standard[kept],
+            readings.codes[kept],
+            readings.classes[kept],
+        )
+        one = np.zeros_like(blocks[kept])
+        part = groves.tally(trees, leaves[:, kept], others, reader, one, 1, 1)
+        for all_rows, some in zip(whole, part, strict=True):
+            assert all_rows.context(np.arange(n_blocks) != block) == some.context()
+
+
+@given(st.integers(0, 40), st.integers(0, 9))
+def test_every_variable_is_judged_by_about_half_of_the_contexts_or_more(n_usable, seed):
+    groups = groves._members(list(range(n_usable)), seed)
+    assert len(groups) == (groves.N_CONTEXTS if n_usable > 1 else 0)
+    for members in groups:
+        assert 0 < len(members) < n_usable
+        assert len(set(members.tolist())) == len(members)
+    if n_usable > 1:
+        times = np.bincount(np.concatenate(groups), minlength=n_usable)
+        assert times.max() <= groves.N_CONTEXTS // 2 + 1  # so each is judged by half of them
+
+
+def test_a_tree_finds_what_tells_the_others_apart():
+    random = np.random.default_rng(0)
+    on = random.random(400) < 0.5
+    data = {
+        "noise": random.normal(0, 1, 400),
+        "pump": np.where(on, "on", "off").tolist(),
+        "flow": np.where(on, 5.0, 0.0) + random.normal(0, 0.1, 400),
+    }
+    model = learn(as_table(data), min_support=0.1)
+    position = model.schema.names.index("pump")
+    judges = [each for each in model.evidence.contexts if position in each.states]
+    assert judges
+    firsts = {model.evidence.splits[each.tree[0]].variable for each in judges if len(each.tree) > 1}
+    assert "flow" in firsts
+
+
+def test_leaves_keep_their_least_number_of_rows():
+    for context in learn(as_table(plant(1500)), min_support=0.1).evidence.contexts:
+        assert min(context.counts) >= groves.MIN_ROWS
+        assert context.tree.count(LEAF) <= groves.MAX_LEAVES
+
+
+@pytest.mark.parametrize("n_columns", [0, 1])
+def test_a_single_variable_has_no_context(n_columns):
+    data = {"constant": [1.0] * 30} | {
+        f"x{i}": [float(j % 7) for j in range(30)] for i in range(n_columns)
+    }
+    _, _, splits, trees = grown(data)
+    assert (splits, trees) == ((), [])
+
+
+def test_kinds_of_variables_are_both_judged():
+    model = learn(as_table(plant(500)), min_support=0.1)
+    kinds = {type(v) for v in model.schema.variables}
+    assert kinds == {Numeric, Categorical}
+    assert any(each.numbers for each in model.evidence.contexts)
+    assert any(each.states for each in model.evidence.contexts)
+    assert msgspec.json.encode(model.evidence)
+
+
+@pytest.mark.parametrize("n_states", [2, MAX_CLASSES - 1, MAX_CLASSES, MAX_CLASSES + 1, 100])
+def test_a_missing_state_is_no_target_however_many_states_there_are(n_states):
+    states = tuple(f"s{i:03}" for i in range(n_states))
+    variable = Categorical("U", "text", states, (5,) * n_states, 3)
+    known = classes(variable)[[MISSING, 0]]
+    for target in groves._indicators(variable, known):
+        assert target[0] == 0.0
+        assert target[1] != 0.0
