@@ -1,1 +1,1 @@
-"""Experiments on scoring: a prototype, and the tables it was judged on."""
+"""Judging the default score on many tables."""
