@@ -5,8 +5,9 @@ out the place of the first target among the blamed variables (our own, stricter 
 detectors that say rules, the most telling violated rules and whether one of them holds a target on
 either side (the paper's count, KDD'23, section 6.3).
 
-ECOD and the autoencoder say no words, but their scores are sums over variables. They are judged by
-the same sum over the reported rows of a segment. Having no threshold of their own, they report what
+The blame for a segment is that of the incident which its reported rows are. ECOD and the autoencoder
+say no words, but their scores are sums over variables; they are judged by these sums over the reported
+rows of a segment. Having no threshold of their own, they report what
 scores above the 99 % quantile of attack-free rows.
 """
 
@@ -65,8 +66,11 @@ def interpret_case(case: Case, method: str, settings: Mapping[str, Setting]) -> 
     rule_of = {rule.id: rule for rule in detector.rules_}
     findings = []
     for segment in case.segments:
-        rows = case.test.slice(segment.start, segment.stop - segment.start)
-        findings.append(interpret(segment, detector.explain(rows), rule_of))
+        length = segment.stop - segment.start
+        rows = case.test.slice(segment.start, length)
+        # With that gap all reported rows of a segment are one incident.
+        incidents = detector.incidents(rows, gap=length)
+        findings.append(interpret(segment, detector.explain(rows), incidents, rule_of))
     return Interpretation(
         table=case.name,
         method=method,
@@ -105,18 +109,21 @@ def interpret_peer(case: Case, method: str, scaling: Scaling) -> Interpretation:
     )
 
 
-def interpret(segment: Segment, explanations: Iterable[Any], rule_of: Mapping[str, Any]) -> Finding:
-    """Judge the explanations of the reported rows of a segment.
+def interpret(
+    segment: Segment,
+    explanations: Iterable[Any],
+    incidents: Iterable[Any],
+    rule_of: Mapping[str, Any],
+) -> Finding:
+    """Judge what is said of the reported rows of a segment, which are one incident.
 
-    An explanation has `score` and `blames`; a blame `variable`, `share` and `reasons`; a reason
-    the id of the violated `rule` (empty where it is none) and its `penalty` (the public value
-    types of truism).
+    An explanation and an incident have `blames`; a blame `variable`, `share` and `reasons`; a
+    reason the id of the violated `rule` (empty where it is none) and its `penalty` (the public
+    value types of truism).
     """
     said = list(explanations)
     blame = _merged(
-        (blame.variable, blame.share * explanation.score)
-        for explanation in said
-        for blame in explanation.blames
+        (blame.variable, blame.share) for incident in incidents for blame in incident.blames
     )
     ranked = [rule_of[name] for name in _worst_first(_penalties(said))]
     return _finding(segment, len(said), blame, ranked)

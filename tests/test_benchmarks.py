@@ -395,17 +395,23 @@ def test_segments_are_judged_by_rules_and_by_blame() -> None:
     level = cases.Segment("level", 0, 5, ("LIT101",))
     pump = cases.Segment("pump", 5, 9, ("P1",))
 
-    first = interpretability.interpret(level, [explanation("ΔLIT101", "r1")] * 2, rule_of)
+    first = interpretability.interpret(
+        level, [explanation("ΔLIT101", "r1")] * 2, [explanation("ΔLIT101", "r1")], rule_of
+    )
     assert (first.n_reported, first.target_rank, first.target_in_rule) == (2, 1, True)
-    second = interpretability.interpret(pump, [explanation("B", "r2")], rule_of)
+    second = interpretability.interpret(
+        pump, [explanation("B", "r2")], [explanation("B", "r2")], rule_of
+    )
     assert (second.n_reported, second.target_rank, second.target_in_rule) == (1, None, True)
-    third = interpretability.interpret(pump, [], rule_of)
+    third = interpretability.interpret(pump, [], [], rule_of)
     assert (third.n_reported, third.n_rules, third.target_in_rule) == (0, 0, False)
 
 
 def test_a_reason_that_is_no_rule_counts_as_blame_only() -> None:
     segment = cases.Segment("level", 0, 5, ("LIT101",))
-    found = interpretability.interpret(segment, [explanation("LIT101", "")], {})
+    found = interpretability.interpret(
+        segment, [explanation("LIT101", "")], [explanation("LIT101", "")], {}
+    )
     assert (found.n_rules, found.rules, found.target_in_rule) == (0, (), False)
     assert found.target_rank == 1
 
