@@ -14,7 +14,7 @@ from strategies import learned
 from truism import contexts, evidence, rarity
 from truism.clues import WHY_FIRST, Contradiction, Rarity, collect
 from truism.evidence import habit_worth, rule_worth
-from truism.explaining import explain_rows, find_incidents
+from truism.explaining import MIN_SHARE, explain_rows, find_incidents
 from truism.learning import learn
 from truism.model import Settings
 from truism.modelfiles import decode_model, encode_model
@@ -355,7 +355,9 @@ def test_incidents_are_told_with_reasons():
     assert incidents
     assert 100 <= incidents[0].start <= 109
     for incident in incidents:
-        assert sum(blame.share for blame in incident.blames) == pytest.approx(1.0)
+        # Who bears less than a hundredth of the blame is not named.
+        assert 0.9 < sum(blame.share for blame in incident.blames) <= 1.0 + 1e-9
+        assert all(blame.share > MIN_SHARE for blame in incident.blames)
         for blame in incident.blames:
             assert blame.reasons
             assert all(is_said(reason) for reason in blame.reasons)
