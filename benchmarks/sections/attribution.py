@@ -17,8 +17,9 @@ def table3(results: Results) -> Section | None:
     parts = [
         "## Table 3: interpretability\n\n"
         f"The paper: {paper.TABLE_3}.\n\n"
-        "The blame of a variable is its part of the scores, summed over the reported rows of an "
-        "attack; ΔX counts as X. Hit@1 and Hit@3 are the parts of the detectable attacks whose "
+        "The blame of a variable is its share of the incident that the reported rows of an attack "
+        "are, and for ECOD and AE its part of the scores, summed over these rows; ΔX counts as X. "
+        "Hit@1 and Hit@3 are the parts of the detectable attacks whose "
         "first targeted variable stands first or among the first three, MRR is the mean of one "
         "over its place; an attack that a method does not report is a miss. An attack counts as "
         f"detectable when some method that reports at most {tables.QUIET_RATE:.0%} of attack-free "
