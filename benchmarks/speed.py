@@ -176,13 +176,10 @@ def evidence():
     learn(table.take(slice(0, 2_000)), min_support=0.05)
     million = plant_table(1_000_000, seed=2)
     row = as_table({column.name: column.cell(7) for column in million.columns})
-    cells = table.n_rows * len(table.columns) * 8 / MEGA
     found = {}
     for name, settings in (("paper", PAPER), ("evidence", {})):
-        before = peak_mib()
         learned = functools.partial(learn, table, min_support=0.01, **settings)
         found[f"{name}, learning (processor s)"] = round(worked(learned), 2)
-        found[f"{name}, peak extra memory / table"] = round((peak_mib() - before) / cells, 2)
         scorer = Scorer(learned())
         scored = functools.partial(scorer.score, million, os.cpu_count())
         found[f"{name}, 1,000,000 rows (s)"] = round(timed(scored)[0], 2)

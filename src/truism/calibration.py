@@ -175,13 +175,15 @@ class _Study:
         )
         self.reader = Reader(schema)
         self.leaves = _find_leaves(schema, self.splits, trees, columns, n_jobs)
-        self.readings = self.reader.read(columns)
+        self.columns = columns
+        # Not kept: later a part of the rows is read again, and memory is dearer.
+        readings = self.reader.read(columns)
         cells = self.apart * N_BLOCKS + self.mixed
         self.tallies = groves.tally(
-            trees, self.leaves, self.readings, self.reader, cells, N_BLOCKS**2, n_jobs
+            trees, self.leaves, readings, self.reader, cells, N_BLOCKS**2, n_jobs
         )
         self.spacings = _space_all(schema, columns, n_jobs)
-        numbers, codes = self.readings.numbers.T, self.readings.codes.T
+        numbers, codes = readings.numbers.T, readings.codes.T
         self.knot_counts = [
             _count_in_cells(cells, _nearest(spacing, values), len(spacing.values))
             for spacing, values in zip(self.spacings, numbers, strict=True)
@@ -213,7 +215,7 @@ class _Study:
         """Weigh the rows of one block, some at a time."""
 
         def weigh(rows: NDArray[np.int64]) -> _Weighed:
-            readings = self.readings.take(rows)
+            readings = self.reader.read([column.take(rows) for column in self.columns])
             average = judge.average(self.leaves[:, rows], readings)
             in_context = contradiction(average, readings, self.reader)
             all_told = in_context if broken is None else np.maximum(in_context, broken(rows))

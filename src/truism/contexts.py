@@ -101,8 +101,8 @@ class Readings(msgspec.Struct, frozen=True, eq=False):
 
     numbers: NDArray[np.float64]
     standard: NDArray[np.float32]
-    codes: NDArray[np.int64]
-    classes: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    classes: NDArray[np.uint8]
 
     def take(self, rows: slice | NDArray[np.int64]) -> "Readings":
         """Give some of the rows."""
@@ -143,8 +143,8 @@ class Reader:
         values = np.empty((n_rows, len(self.numbers)))
         for place, i in enumerate(self.numbers):
             values[:, place] = numbers(columns[i])
-        known = np.empty((n_rows, len(self.states)), np.int64)
-        found = np.empty_like(known)
+        known = np.empty((n_rows, len(self.states)), np.int32)
+        found = np.empty(known.shape, np.uint8)
         for place, i in enumerate(self.states):
             known[:, place] = codes(self._categorical[place], columns[i])
             found[:, place] = self._classes[place][known[:, place]]
@@ -329,7 +329,7 @@ class Judge:
         return total
 
     def _judge_states(
-        self, leaves: NDArray[np.uint8], classes: NDArray[np.int64]
+        self, leaves: NDArray[np.uint8], classes: NDArray[np.uint8]
     ) -> NDArray[np.float32]:
         """Sum the evidence over contexts, looked up in their tables."""
         where = classes + self._offsets[:-1]

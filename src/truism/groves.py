@@ -94,12 +94,15 @@ def tally(
     n_jobs: int,
 ) -> list[Tally]:
     """Sum up what the judged variables are like in every leaf and block."""
-    fixed = np.rint(readings.standard.astype(np.float64) * SCALE)
-    missing = np.isnan(fixed)
-    incomplete = missing.any(axis=0)
-    fixed[missing] = 0.0
-    columns = np.ascontiguousarray(fixed.T)
-    present_in = {k: ~missing[:, k] for k in np.flatnonzero(incomplete).tolist()}
+    # Whole numbers that single precision holds exactly.
+    columns = np.array(readings.standard.T, order="C")
+    columns *= np.float32(SCALE)
+    np.rint(columns, out=columns)
+    present_in = {}
+    for k, column in enumerate(columns):
+        if np.isnan(column.sum()):
+            present_in[k] = ~np.isnan(column)
+            column[~present_in[k]] = 0.0
 
     def sums(tree: "Tree", leaf: NDArray[np.uint8]) -> Tally:
         n_leaves = sum(node == LEAF for node in tree.nodes)
@@ -110,7 +113,7 @@ def tally(
         present, total, squares = np.zeros((3, cells, len(places)))
         for at, k in enumerate(places):
             total[:, at] = np.bincount(cell, columns[k], cells)
-            squares[:, at] = np.bincount(cell, np.square(columns[k]), cells)
+            squares[:, at] = np.bincount(cell, np.square(columns[k], dtype=np.float64), cells)
             present[:, at] = (
                 np.bincount(cell[present_in[k]], minlength=cells) if k in present_in else rows
             )
