@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from truism.modelfiles import write_atomically
+from truism.drafts import write_atomically
 
 
 def test_a_link_stays_a_link(tmp_path):

@@ -14,7 +14,8 @@ from strategies import learned
 from truism import contexts, evidence, rarity
 from truism.clues import WHY_FIRST, Contradiction, Rarity, collect
 from truism.evidence import habit_worth, rule_worth
-from truism.explaining import MIN_SHARE, explain_rows, find_incidents
+from truism.explaining import explain_rows
+from truism.incidents import MIN_SHARE, find_incidents
 from truism.learning import learn
 from truism.model import Settings
 from truism.modelfiles import decode_model, encode_model

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from strategies import HOSTILE_NAMES
 from truism.clues import WHY_FIRST
 from truism.errors import ParameterError
-from truism.explaining import Explanations, explain_rows, extra_columns, find_incidents
+from truism.explaining import Explanations, explain_rows, extra_columns
+from truism.incidents import find_incidents
 from truism.learning import learn
 from truism.scoring import Scorer
 from truism.table import as_table

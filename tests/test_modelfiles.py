@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from strategies import HOSTILE_NAMES, ratios, tables, thresholds
 from truism import modelfiles
 from truism.clues import collect
+from truism.drafts import write_atomically
 from truism.errors import ModelFileError
 from truism.learning import learn
 from truism.model import Settings
@@ -27,7 +28,6 @@ from truism.modelfiles import (
     json_schema,
     load_model,
     save_model,
-    write_atomically,
 )
 from truism.scoring import Scorer
 from truism.table import as_table

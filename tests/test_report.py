@@ -12,7 +12,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from truism import InvariantRuleDetector, ParameterError
-from truism.explaining import Blame, Incident, Reason
+from truism.explaining import Blame, Reason
+from truism.incidents import Incident
 from truism.learning import learn
 from truism.report import Summary, summarise, to_html, to_json, to_text, write_report
 from truism.report.charts import as_json

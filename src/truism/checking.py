@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from truism.deriving import with_deltas
 from truism.errors import SchemaError
-from truism.explaining import Incident, explain_rows, extra_columns, find_incidents
+from truism.explaining import explain_rows, extra_columns
+from truism.incidents import Incident, find_incidents
 from truism.model import Model
 from truism.progress import Advance, stand_still
 from truism.schema import Numeric

@@ -104,12 +104,6 @@ class Readings(msgspec.Struct, frozen=True, eq=False):
     codes: NDArray[np.int32]
     classes: NDArray[np.uint8]
 
-    def take(self, rows: slice | NDArray[np.int64]) -> "Readings":
-        """Give some of the rows."""
-        return Readings(
-            self.numbers[rows], self.standard[rows], self.codes[rows], self.classes[rows]
-        )
-
 
 class Reader:
     """Reads columns once for all that weighs them.

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truism.deriving import delta_name, with_deltas
 from truism.errors import ParameterError, shorten
-from truism.explaining import Explanations, Incident, find_incidents
+from truism.explaining import Explanations
+from truism.incidents import Incident, find_incidents
 from truism.model import Model, Settings
 from truism.modelfiles import load_model, save_model
 from truism.progress import Progress, be_silent

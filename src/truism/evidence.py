@@ -23,6 +23,7 @@ from truism.contexts import (
     CLIP,
     LEAF,
     MIN_SPREAD,
+    PSEUDO_COUNT,
     Context,
     Judge,
     Leaves,
@@ -36,7 +37,6 @@ from truism.rarity import Emptiness, Spacing, rarity, state_rarities
 from truism.schema import Categorical, Numeric, Schema
 
 RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
-PSEUDO_COUNT = 0.3
 MIN_UNIT = 1.0
 ROWS_AT_ONCE = 8192  # so that what belongs to them stays in the processor's cache
 

@@ -8,7 +8,6 @@ the model that was written, or a `ModelFileError` that says where it is not.
 import hashlib
 import math
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from truism.contexts import Context
+from truism.drafts import write_atomically
 from truism.errors import ModelFileError, TruismError
 from truism.evidence import Evidence, Usual, find_faults
 from truism.model import Disabled, Model, Provenance, Settings
@@ -177,37 +177,6 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         return decode_model(content)
     except ModelFileError as problem:
         raise ModelFileError(f"{problem.message} ({place})", problem.hint) from None
-
-
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a whole file or none; links are followed, and a device or pipe is simply written to."""
-    place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():
-        place.write_bytes(content)
-        return
-    try:
-        _replace(place, content)
-    except OSError as problem:
-        if problem.errno is None:
-            raise
-        # Name the file that was asked for, not the draft, which nobody knows.
-        raise OSError(problem.errno, problem.strerror, str(path)) from None
-
-
-def _replace(place: Path, content: bytes) -> None:
-    handle, draft = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(draft, 0o666 & ~umask)
-        os.replace(draft, place)
-    except BaseException:
-        os.unlink(draft)
-        raise
 
 
 def json_schema() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from truism.modelfiles import write_atomically
+from truism.drafts import write_atomically
 from truism.plant import Attack, Recording, schedule, simulate
 from truism.tablefiles import write_table
 

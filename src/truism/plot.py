@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from truism.checking import time_column, usual_gap
 from truism.errors import ParameterError, TruismError
-from truism.explaining import Blame, Explanation, Incident, find_incidents
+from truism.explaining import Blame, Explanation
+from truism.incidents import Incident, find_incidents
 from truism.predicates import conjunction
 from truism.report.contents import Panel, Picture, Unit
 from truism.report.pictures import Painter, panels_of_rule

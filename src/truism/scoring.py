@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.bits import Words
+from truism.bits import Words, unpack
 from truism.contexts import Readings
 from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Witness, habit_worth, rule_worth
 from truism.model import Model
@@ -279,7 +279,7 @@ class Scorer:
         true, false = Truths(self.model.schema, (*conditions, *expected)).evaluate_all(columns)
         met = np.bitwise_and.reduce(true[: len(conditions)], axis=0)
         failed = met & np.bitwise_or.reduce(false[len(conditions) :], axis=0)
-        return _flags(met, table.n_rows), _flags(failed, table.n_rows)
+        return unpack(met, table.n_rows), unpack(failed, table.n_rows)
 
     def count_broken(self, table: Table) -> dict[Rule, int]:
         """Count for each rule the rows that break it; rules that no row breaks are absent."""
@@ -487,12 +487,7 @@ def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
 
 def _rows_of(words: Words, n_rows: int) -> NDArray[np.int64]:
     """List the rows whose bit is set."""
-    return np.flatnonzero(_flags(words, n_rows))
-
-
-def _flags(words: Words, n_rows: int) -> NDArray[np.bool_]:
-    """Unpack bits, one per row."""
-    return np.unpackbits(words.view(np.uint8), count=n_rows, bitorder="little").view(np.bool_)
+    return np.flatnonzero(unpack(words, n_rows))
 
 
 def _distance_degrees(

@@ -23,8 +23,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from truism.drafts import write_atomically
 from truism.errors import ParameterError, TableError, shorten
-from truism.modelfiles import write_atomically
 from truism.table import Table, as_table
 
 STDIN = "-"

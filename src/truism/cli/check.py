@@ -24,7 +24,7 @@ from truism.cli.options import (
 )
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
-from truism.explaining import Incident
+from truism.incidents import Incident
 from truism.modelfiles import load_model
 from truism.predicates import format_number
 from truism.report.output import check_ending, write_report

@@ -18,9 +18,10 @@ from truism.cli.check import write_page
 from truism.cli.learn import announce_compiling, learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
-from truism.explaining import Incident
+from truism.drafts import write_atomically
+from truism.incidents import Incident
 from truism.model import Model, Settings
-from truism.modelfiles import save_model, write_atomically
+from truism.modelfiles import save_model
 from truism.plant import STEP_SECONDS, Attack, Recording, schedule, simulate
 from truism.plantfiles import encode_attacks
 from truism.progress import Progress

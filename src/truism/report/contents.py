@@ -9,7 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from truism.explaining import Incident, Reason
+from truism.explaining import Reason
+from truism.incidents import Incident
 from truism.model import Trial
 
 Unit = Literal["time", "row"]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from truism.drafts import write_atomically
 from truism.errors import ParameterError
-from truism.modelfiles import write_atomically
 from truism.report.contents import Summary
 from truism.report.plain import to_text
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.clues import Clue, Contradiction, Rarity, collect
-from truism.explaining import Blame, Incident
+from truism.explaining import Blame
+from truism.incidents import Incident
 from truism.predicates import (
     AnyOf,
     Interval,

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.checking import time_column, usual_gap
-from truism.explaining import Blame, Incident, extra_columns, find_incidents
+from truism.explaining import Blame, extra_columns
+from truism.incidents import Incident, find_incidents
 from truism.model import Model
 from truism.report.contents import (
     Accusation,

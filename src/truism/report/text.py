@@ -14,9 +14,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from truism.checking import Findings, duration
-from truism.explaining import Blame, Explanation, Incident, Reason
+from truism.explaining import Blame, Explanation, Reason
 from truism.export.markdown import chance
 from truism.export.records import RuleRecord
+from truism.incidents import Incident
 from truism.predicates import conjunction, format_number
 from truism.report.summary import ModelSummary
 from truism.rules import Rule

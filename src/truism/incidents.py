@@ -1,0 +1,188 @@
+"""What happened: anomalous rows that belong together go in, incidents with merged blames come out."""
+
+import html
+import numbers
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.clues import collect
+from truism.errors import ParameterError
+from truism.explaining import Blame, Clock, blames_html, describe, say
+from truism.scoring import Scorer
+from truism.table import Table
+
+MIN_SHARE = 0.01  # of the blame for an incident, to be named
+
+
+class Incident(msgspec.Struct, frozen=True):
+    """Anomalous rows that belong together.
+
+    Parameters
+    ----------
+    start, end
+        The first and the last anomalous row.
+    n_rows
+        Anomalous rows from start to end.
+    peak
+        The row with the highest score.
+    score
+        That score.
+    started, ended, peaked
+        The times of these rows, where the table has them.
+    blames
+        Merged over the incident; see `incident_shares` for the shares; under evidence scoring a
+        variable with less than 1 % is not named. The reasons are those of
+        the row that tells most against the variable; under the paper's scoring those of the peak, or,
+        where the variable is not wrong there, of the row in which it is worst.
+
+    """
+
+    start: int
+    end: int
+    n_rows: int
+    peak: int
+    score: float
+    started: str | None
+    ended: str | None
+    peaked: str | None
+    blames: tuple[Blame, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain dicts and lists."""
+        return msgspec.to_builtins(self)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return f"{self._head()}\n{describe(self.blames)}"
+
+    def _head(self) -> str:
+        where = f"rows {self.start} to {self.end}" if self.end > self.start else f"row {self.start}"
+        when = "" if self.started is None else f" ({self.started} to {self.ended})"
+        return f"{where}{when}, peak score {self.score:.4g}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{html.escape(self._head())}</b></p>{blames_html(self.blames)}"
+
+
+def find_incidents(
+    scorer: Scorer,
+    table: Table,
+    scores: NDArray[np.float64],
+    *,
+    gap: int = 0,
+    threshold: float | None = None,
+) -> list[Incident]:
+    """Group anomalous rows into incidents, worst first.
+
+    Parameters
+    ----------
+    scorer
+        The model.
+    table
+        The rows.
+    scores
+        Their scores.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident.
+    threshold
+        Rows above it are anomalous; the model's own when absent.
+
+    Returns
+    -------
+    list of Incident
+
+    """
+    if not isinstance(gap, numbers.Integral) or isinstance(gap, bool) or gap < 0:
+        raise ParameterError(f"gap must be a whole number of at least 0, got {gap!r}.")
+    if threshold is None:
+        threshold = scorer.model.threshold
+    rows = np.flatnonzero(scores > threshold)
+    if not len(rows):
+        return []
+    breaks = np.flatnonzero(np.diff(rows) > gap + 1) + 1
+    incidents = [_incident(scorer, table, scores, part) for part in np.split(rows, breaks)]
+    return sorted(incidents, key=lambda each: (-each.score, each.start))
+
+
+def incident_shares(
+    scorer: Scorer, table: Table, rows: NDArray[np.int64], parts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide the blame for an incident among its rows and variables, one in all.
+
+    Under the paper's scoring a share is the mean of the shares in the anomalous rows: one row far out
+    of range must not hide what broke in others. Under evidence scoring a variable is blamed for what
+    contradicts it more than usual, in units of what is usual for it, and early rows count most,
+    because what is wrong spreads to other variables. A value that is merely rare is blamed where
+    nothing is contradicted: it is where consequences show. docs/experiments.md compares ways to blame.
+
+    Parameters
+    ----------
+    scorer, table
+        The model and the rows.
+    rows
+        The anomalous rows of the incident.
+    parts
+        What each variable adds to their scores.
+
+    Returns
+    -------
+    Rows × variables.
+
+    """
+    shares: NDArray[np.float64] = parts / parts.sum(axis=1, keepdims=True)
+    if scorer.model.evidence is None:
+        return shares / len(rows)
+    usual = scorer.model.evidence.usual
+    level, spread = np.array([(each.mean, each.spread) for each in usual]).T
+    unusual = np.maximum(scorer.contradict(table.take(rows)) - level, 0) / spread
+    told = unusual.sum(axis=1) > 0
+    shares[told] = unusual[told] / unusual[told].sum(axis=1, keepdims=True)
+    weights: NDArray[np.float64] = 1.0 / (rows - rows[0] + 1)
+    shares *= (weights / weights.sum())[:, None]
+    return shares
+
+
+def _incident(
+    scorer: Scorer, table: Table, scores: NDArray[np.float64], rows: NDArray[np.int64]
+) -> Incident:
+    parts = scorer.attribute(table.take(rows))
+    shared = incident_shares(scorer, table, rows, parts)
+    shares = shared.sum(axis=0)
+    totals = parts.sum(axis=0)
+    # Under evidence scoring everything bears a little; who bears nearly nothing is not named.
+    least = 0.0 if scorer.model.evidence is None else min(MIN_SHARE, shares.max() / 2)
+    worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
+    start, end = int(rows[0]), int(rows[-1])
+    at_peak = int(scores[rows].argmax())
+    peak = int(rows[at_peak])
+    if scorer.model.evidence is not None:
+        telling = {i: int(rows[shared[:, i].argmax()]) for i in worst}
+    else:
+        telling = {
+            i: peak if parts[at_peak, i] > 0 else int(rows[parts[:, i].argmax()]) for i in worst
+        }
+    distinct_rows = np.array(sorted(set(telling.values())), np.int64)
+    dossiers = collect(scorer, table.take(distinct_rows))
+    dossier_at = dict(zip(distinct_rows.tolist(), dossiers, strict=True))
+    names = scorer.model.schema.names
+    blames = []
+    for i in worst:
+        row = telling[i]
+        reasons = tuple(say(clue, scorer.n_training) for clue in dossier_at[row][names[i]])
+        if row != peak:
+            reasons = tuple(msgspec.structs.replace(each, row=row) for each in reasons)
+        blames.append(Blame(names[i], float(shares[i]), float(totals[i]), reasons))
+    time_of = Clock(scorer, table)
+    return Incident(
+        start,
+        end,
+        len(rows),
+        peak,
+        float(scores[peak]),
+        time_of(start),
+        time_of(end),
+        time_of(peak),
+        tuple(blames),
+    )
