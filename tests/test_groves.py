@@ -23,7 +23,8 @@ def grown(data, seed=0, n_jobs=1):
     table = as_table(data)
     schema = infer_schema(table, Settings())
     columns = variable_columns(schema, table)
-    return schema, columns, *groves.grow(schema, columns, seed, n_jobs)
+    by_content = np.argsort(groves.content_hash(schema, columns), kind="stable")
+    return schema, columns, *groves.grow(schema, columns, by_content, seed, n_jobs)
 
 
 def by_name(names, contexts):

@@ -2,7 +2,7 @@
 
 Every training row is weighed by what the other rows say: leaf statistics, values and rules without
 its own block. Rows are divided into blocks in two ways. Blocks that are *mixed* by the rows' content do
-not depend on their order; they give the units. Blocks of consecutive rows stand *apart* in time, if the
+not depend on their order; they give the units. Blocks of stretches of rows stand *apart* in time, if the
 order of rows means that, and neighbours resemble each other; they give the threshold. What contexts
 explain in mixed blocks, but not in blocks that stand apart, is drift, and then they are believed less.
 Trees and cut-offs are those of all rows.
@@ -69,18 +69,18 @@ def add_evidence(
     study = _Study(model, columns, n_jobs, progress)
     n_mined = min(max(MAX_ROWS_MINED // table.n_rows, 1), N_BLOCKS)
     progress("held-out rows", 0, n_mined + 1)
-    mixed = study.hold_out(study.mixed, study.by_content)
+    mixed = study.hold_out(study.mixed)
     progress("held-out rows", 1, n_mined + 1)
 
     def worth(block: int) -> Worth | None:
-        # The last block is the one most like what comes next.
+        # A block has stretches from everywhere, so that one is enough where rows are very many.
         if block < N_BLOCKS - n_mined:
             return None
-        scorer = Scorer(mine(table.take(study.apart != block)))
+        scorer = Scorer(mine(table.take(study.apart.of_row != block)))
         progress("held-out rows", block - N_BLOCKS + n_mined + 2, n_mined + 1)
         return lambda rows: scorer.broken_worth([column.take(rows) for column in columns])
 
-    apart = study.hold_out(study.apart, np.arange(table.n_rows), worth)
+    apart = study.hold_out(study.apart, worth)
     trust = _trust(study, mixed, apart)
     unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
     rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
@@ -153,6 +153,14 @@ def _gather(found: Sequence[Sequence[_Weighed]], n_variables: int) -> _HeldOut:
     )
 
 
+class _Blocks(msgspec.Struct, frozen=True, eq=False):
+    """A division of the rows: the block of each row and of each cell, and an order to sample rows by."""
+
+    of_row: NDArray[np.int64]
+    of_cell: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+
 class _Study:
     """Everything that is learned from all rows, and the sums from which any block can be left out."""
 
@@ -162,13 +170,17 @@ class _Study:
         self.schema = schema = model.schema
         self.n_jobs, self.n_rows = n_jobs, len(columns[0].values)
         n_stretches = min(N_STRETCHES, self.n_rows)
-        self.apart = np.arange(self.n_rows) * n_stretches // self.n_rows % N_BLOCKS
-        self.by_content = np.argsort(groves.content_hash(schema, columns), kind="stable")
-        self.mixed = np.empty(self.n_rows, np.int64)
-        self.mixed[self.by_content] = np.arange(self.n_rows) % N_BLOCKS
+        rows, cells = np.arange(self.n_rows), np.arange(N_BLOCKS**2)
+        stretches = rows * n_stretches // self.n_rows
+        self.apart = _Blocks(stretches % N_BLOCKS, cells // N_BLOCKS, rows)
+        by_content = np.argsort(groves.content_hash(schema, columns), kind="stable")
+        dealt = np.empty(self.n_rows, np.int64)
+        dealt[by_content] = rows % N_BLOCKS
+        self.mixed = _Blocks(dealt, cells % N_BLOCKS, by_content)
         self.splits, trees = groves.grow(
             schema,
             columns,
+            by_content,
             model.settings.random_state,
             n_jobs,
             lambda done, of: progress("contexts", done, of),
@@ -178,35 +190,35 @@ class _Study:
         self.columns = columns
         # Not kept: later a part of the rows is read again, and memory is dearer.
         readings = self.reader.read(columns)
-        cells = self.apart * N_BLOCKS + self.mixed
+        cell_of = self.apart.of_row * N_BLOCKS + self.mixed.of_row
         self.tallies = groves.tally(
-            trees, self.leaves, readings, self.reader, cells, N_BLOCKS**2, n_jobs
+            trees, self.leaves, readings, self.reader, cell_of, N_BLOCKS**2, n_jobs
         )
         self.spacings = _space_all(schema, columns, n_jobs)
         numbers, codes = readings.numbers.T, readings.codes.T
         self.knot_counts = [
-            _count_in_cells(cells, _nearest(spacing, values), len(spacing.values))
+            _count_in_cells(cell_of, _nearest(spacing, values), len(spacing.values))
             for spacing, values in zip(self.spacings, numbers, strict=True)
         ]
         self.state_counts = [
-            _count_in_cells(cells, known, len(variable.values))
+            _count_in_cells(cell_of, known, len(variable.values))
             for variable, known in zip(_categorical(schema), codes, strict=True)
         ]
 
     def hold_out(
         self,
-        blocks: NDArray[np.int64],
-        order: NDArray[np.int64],
+        blocks: _Blocks,
         worth: Callable[[int], Worth | None] = lambda block: None,  # noqa: ARG005
     ) -> _HeldOut:
-        """Weigh rows by what is known without their block; of very many, evenly from an order."""
+        """Weigh rows by what is known without their block; of very many, evenly from their order."""
         n_weighed = min(self.n_rows, MAX_ROWS_WEIGHED)
-        chosen = order[np.linspace(0, self.n_rows - 1, n_weighed).astype(np.int64)]
+        chosen = blocks.order[np.linspace(0, self.n_rows - 1, n_weighed).astype(np.int64)]
         found = []
         for block in range(N_BLOCKS):
-            own = chosen[blocks[chosen] == block]
-            if len(own) and not (blocks == block).all():
-                found.append(self._weigh_block(own, *self._without(blocks, block), worth(block)))
+            own = chosen[blocks.of_row[chosen] == block]
+            if len(own) and not (blocks.of_row == block).all():
+                known = self._keep(blocks.of_cell != block)
+                found.append(self._weigh_block(own, *known, worth(block)))
         return _gather(found, len(self.schema.variables))
 
     def _weigh_block(
@@ -240,10 +252,8 @@ class _Study:
         with ThreadPoolExecutor(self.n_jobs) as pool:
             return list(pool.map(weigh, parts))
 
-    def _without(self, blocks: NDArray[np.int64], block: int) -> tuple[Judge, Rarities]:
-        """Give contexts and rarities that do not know a block."""
-        cells = np.arange(N_BLOCKS**2)
-        kept = (cells // N_BLOCKS if blocks is self.apart else cells % N_BLOCKS) != block
+    def _keep(self, kept: NDArray[np.bool_]) -> tuple[Judge, Rarities]:
+        """Give contexts and rarities that know some cells of rows only."""
         contexts = [each.context(kept) for each in self.tallies]
         spacings = []
         for spacing, table in zip(self.spacings, self.knot_counts, strict=True):

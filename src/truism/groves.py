@@ -151,6 +151,7 @@ class Tree(msgspec.Struct, frozen=True):
 def grow(
     schema: Schema,
     columns: Sequence[Column],
+    by_content: NDArray[np.int64],
     seed: int,
     n_jobs: int,
     advance: Advance = stand_still,
@@ -161,6 +162,8 @@ def grow(
     ----------
     schema, columns
         The variables and their training values.
+    by_content
+        All rows, in an order that depends on their content only; see `content_hash`.
     seed
         Of the choice of variables for each context.
     n_jobs
@@ -178,7 +181,7 @@ def grow(
     groups = _members(usable, seed)
     if not groups:
         return (), []
-    rows = _sampled(schema, columns)
+    rows = _sampled(by_content)
     coded = _Coded(schema, [column.take(rows) for column in columns], columns, usable, n_jobs)
     n_rows = len(columns[0].values)
     least = max(2, MIN_ROWS * len(rows) // n_rows)
@@ -220,13 +223,12 @@ def _members(usable: Sequence[int], seed: int) -> list[NDArray[np.int64]]:
     return groups[:N_CONTEXTS]
 
 
-def _sampled(schema: Schema, columns: Sequence[Column]) -> NDArray[np.int64]:
-    """Choose the rows to grow trees on, evenly from an order that depends on their content only."""
-    n_rows = len(columns[0].values)
+def _sampled(by_content: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose the rows to grow trees on, evenly from an order."""
+    n_rows = len(by_content)
     if n_rows <= MAX_FIT_ROWS:
         return np.arange(n_rows)
-    order = np.argsort(content_hash(schema, columns), kind="stable")
-    return np.sort(order[np.linspace(0, n_rows - 1, MAX_FIT_ROWS).astype(np.int64)])
+    return np.sort(by_content[np.linspace(0, n_rows - 1, MAX_FIT_ROWS).astype(np.int64)])
 
 
 def content_hash(schema: Schema, columns: Sequence[Column]) -> NDArray[np.uint64]:
