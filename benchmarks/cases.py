@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,14 @@ from numpy.typing import NDArray
 
 from benchmarks import datasets
 from benchmarks.datasets import Kinds
+from truism.deriving import delta_name, with_deltas
+from truism.plant import schedule, simulate
+from truism.table import as_table
 
-DELTA = "Δ"
 PLANT_ROWS = 50_000
 PLANT_ATTACKED_ROWS = 50_000
 PLANT_QUIET_ROWS = 20_000
 PLANT_SEEDS = (0, 1, 2)
-PLANT_START_UP = 600
 
 # What the organisers said of the labelled hours (batadal.net, questions and answers of
 # 14 December 2016): pumps whose control was inconsistent. A pump is its flow and its status.
@@ -59,11 +59,10 @@ class Case:
 
 
 def find_cases(names: Sequence[str], data: Path | None) -> Iterator[Case]:
-    """BATADAL where its table is there, the plant where truism brings it."""
+    """BATADAL where it is asked for, and the plant, which truism brings."""
     if "batadal" in names:
         yield batadal_case(data)
-    if find_spec("truism") is not None and find_spec("truism.plant") is not None:
-        yield plant_case()
+    yield plant_case()
 
 
 def segments_of(label: NDArray[np.int8]) -> list[tuple[int, int]]:
@@ -107,8 +106,6 @@ def _day(hour: str) -> str:
 
 def plant_case() -> Case:
     """The simulated plant: one run to learn from, one attacked, one quiet, of different seeds."""
-    from truism.plant import schedule, simulate
-
     normal_seed, attacked_seed, quiet_seed = PLANT_SEEDS
     attacks = schedule(PLANT_ATTACKED_ROWS, seed=attacked_seed)
     normal = simulate(PLANT_ROWS, seed=normal_seed).columns
@@ -118,21 +115,25 @@ def plant_case() -> Case:
     states = tuple(name for name, v in normal.items() if v.dtype.kind in "OU")
     return Case(
         name="plant",
-        train=_with_deltas(normal, numeric).slice(PLANT_START_UP),
-        test=_with_deltas(attacked, numeric),
-        quiet=_with_deltas(quiet, numeric).slice(PLANT_START_UP),
+        train=_with_changes(normal, numeric),
+        test=_with_changes(attacked, numeric),
+        quiet=_with_changes(quiet, numeric),
         segments=tuple(
-            Segment(f"{attack.id} ({attack.kind})", attack.start, attack.end, tuple(attack.targets))
+            Segment(
+                name=f"{attack.id} ({attack.kind})",
+                start=attack.start - 1,
+                stop=attack.end - 1,
+                targets=tuple(attack.targets),
+            )
             for attack in attacks
         ),
-        kinds=Kinds(states, (*numeric, *(f"{DELTA}{name}" for name in numeric))),
+        kinds=Kinds(states, (*numeric, *(delta_name(name) for name in numeric))),
         time="time",
     )
 
 
-def _with_deltas(columns: dict[str, NDArray[Any]], numeric: Sequence[str]) -> pa.Table:
-    """Add ΔX(t) = X(t) − X(t−1), which a live system has, unlike the paper's next row."""
-    deltas = {
-        f"{DELTA}{name}": np.diff(columns[name], prepend=columns[name][0]) for name in numeric
-    }
-    return pa.table(columns | deltas)
+def _with_changes(columns: dict[str, NDArray[Any]], numeric: Sequence[str]) -> pa.Table:
+    """Add each variable's change; without the first row, whose changes no peer could read."""
+    changed = with_deltas(as_table(columns), numeric).columns[-len(numeric) :]
+    added = {column.name: column.values for column in changed}
+    return pa.table(columns | added).slice(1)

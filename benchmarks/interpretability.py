@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import DELTA, Case, Segment, find_cases
+from benchmarks.cases import Case, Segment, find_cases
 from benchmarks.datasets import Dataset
 from benchmarks.encode import Scaling
 from benchmarks.methods import METHOD_OF, Encoded
 from benchmarks.results import Finding, Interpretation, warn
 from benchmarks.rules import RuleDetector, Setting
+from truism.deriving import DELTA
 
 MAX_RULES = 4
 PEER_QUANTILE = 0.99

@@ -218,6 +218,26 @@ def test_check_chooses_a_threshold_on_calibration_rows(place):
     assert err == "Note: threshold 0.679: 1 of 200 calibration rows (0.5 %) score above it.\n"
 
 
+def test_check_says_when_the_calibration_rows_were_learned_from(place):
+    _, err, _ = run(
+        *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.01"),
+        *("--calibrate", "normal.csv"),
+    )
+    first = "Note: the rows to calibrate on are those that were learned from; take others."
+    assert err.splitlines()[0] == first
+
+
+def test_check_doubts_the_model_when_much_is_reported(place):
+    Path("changed.csv").write_text(table(200, wrong=range(0, 200, 3)))
+    _, err, code = run("check", "changed.csv", "-m", "m.truism.json")
+    assert code == 1
+    assert " ".join(err.split()) == (
+        "Note: 34 % of all rows are reported: much is wrong, or what is normal has changed since "
+        "the model was learned. If it has, learn from newer rows, or calibrate the threshold on "
+        "them."
+    )
+
+
 def test_check_gap_and_top(place):
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--gap", "300", "--top", "1")
     assert "1 incident; 4 of 400 rows" in out

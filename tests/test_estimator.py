@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 
 import msgspec
 import numpy as np
@@ -369,3 +370,88 @@ def test_columns_that_were_not_there_in_training_are_ignored_with_a_notice():
     with pytest.warns(UserWarning, match=text):
         scores = detector.anomaly_score(today)
     assert np.array_equal(scores, detector.anomaly_score({n: today[n] for n in normal}))
+
+
+def plant(n_rows, seed=0):
+    """A level that rises while the pump runs and falls while it does not, with a time as text."""
+    rng = np.random.default_rng(seed)
+    on = np.arange(n_rows) // 10 % 2 == 0
+    level = 500 + np.cumsum(np.where(on, 2.0, -2.0)) + rng.normal(0, 0.01, n_rows).round(3)
+    when = pd.date_range("2026-01-01", periods=n_rows, freq="min").strftime("%Y-%m-%d %H:%M:%S")
+    return pd.DataFrame({"when": when, "pump": np.where(on, "on", "off"), "level": level.round(3)})
+
+
+def test_changes_can_be_asked_for_and_survive_a_file(tmp_path):
+    normal, today = plant(2000), plant(40, seed=1)
+    today.loc[25:26, "level"] += [3.0, 6.0]  # rises while the pump is off, never far from normal
+    without = InvariantRuleDetector().fit(normal)
+    detector = InvariantRuleDetector(delta=True).fit(normal)
+    assert "Δlevel" in detector.model_.schema.names
+    assert detector.predict(today)[25] == -1
+    assert without.anomaly_score(today)[25] < detector.anomaly_score(today)[25]
+    assert detector.attribute(today).shape == today.shape
+    detector.save(tmp_path / "m.truism.json")
+    loaded = load(tmp_path / "m.truism.json")
+    assert loaded.delta is True
+    assert np.array_equal(loaded.anomaly_score(today), detector.anomaly_score(today))
+
+
+def test_text_that_reads_as_times_says_when():
+    today = plant(40, seed=1)
+    today.loc[25, "level"] = 900.0
+    detector = InvariantRuleDetector().fit(plant(2000))
+    assert detector.model_.schema.time == "when"
+    assert detector.model_.schema.left_out == ()
+    assert detector.incidents(today)[0].started == "2026-01-01 00:25:00"
+    assert detector.report(today).verdict == "1 incident in 39 min: level at 00:25."
+
+
+def test_a_threshold_can_be_calibrated(tmp_path):
+    detector = InvariantRuleDetector(threshold=0.5).fit(plant(2000))
+    other = plant(1000, seed=3)
+    assert detector.calibrate(other, max_false_positive_rate=0.02) is detector
+    assert detector.threshold is None
+    scores = detector.anomaly_score(other)
+    assert (scores > -detector.offset_).sum() <= 20
+    assert (scores >= np.nextafter(-detector.offset_ * 0.99, 0)).sum() > 20
+    assert re.fullmatch(
+        r"\d+ of 1,000 calibration rows \(\d(\.\d)? %\) score above it",
+        detector.model_.threshold_meaning,
+    )
+    detector.save(tmp_path / "m.truism.json")
+    assert load(tmp_path / "m.truism.json").offset_ == detector.offset_
+    assert clone(detector).threshold is None
+
+
+def test_calibrating_on_the_training_rows_warns():
+    normal = plant(500)
+    detector = InvariantRuleDetector().fit(normal)
+    text = "^The rows to calibrate on are those that were learned from; take others.$"
+    with pytest.warns(UserWarning, match=text):
+        detector.calibrate(normal)
+    with pytest.raises(ParameterError, match=r"^max_false_positive_rate must be at least 0 and be"):
+        detector.calibrate(plant(100, seed=3), max_false_positive_rate=1.5)
+
+
+def test_a_file_name_is_not_a_table(tmp_path):
+    for name in ("normal.csv", tmp_path / "normal.csv"):
+        with pytest.raises(TableError) as caught:
+            InvariantRuleDetector().fit(name)
+        assert str(caught.value) == (
+            f"A table must be given, not the name of a file, got {str(name)!r}.\n"
+            "Hint: read it first, for instance with pandas.read_csv or polars.read_parquet."
+        )
+
+
+@pytest.mark.parametrize(
+    "method", ["predict", "anomaly_score", "explain", "attribute", "incidents"]
+)
+def test_warnings_point_at_the_line_that_called(detector, method):
+    with pytest.warns(UserWarning, match="operator") as caught:
+        getattr(detector, method)(TODAY.assign(operator="Ann"))
+    assert {each.filename for each in caught} == {__file__}
+
+
+def test_long_values_have_short_representations(detector):
+    assert repr(detector.rules_) == f"<RuleSet of {len(detector.rules_):,} rules from 100 rows>"
+    assert repr(detector.explain(TODAY)) == "<Explanations of 1 rows>"

@@ -20,6 +20,7 @@ from truism.report.charts import as_json
 from truism.report.contents import Span
 from truism.report.detection import area, roc, standardised
 from truism.report.series import Axis, in_words, reduce, runs
+from truism.schema import Schema
 from truism.scoring import Scorer
 from truism.table import as_table
 
@@ -150,11 +151,21 @@ def test_areas_equal_those_of_scikit_learn():
             "label must name a column of numbers or booleans, got 'note'.\n"
             "Hint: 0 and false mean normal, everything else anomalous.",
         ),
+        (
+            "degree",
+            "label must name a column of whole numbers or booleans, got 'degree' with 0.5.\n"
+            "Hint: 0 and false mean normal, everything else anomalous.",
+        ),
+        (
+            "flow",
+            "label must not be a variable of the model, got 'flow'.\n"
+            "Hint: learn again without it (--ignore flow, ignore=['flow']).",
+        ),
     ],
 )
 def test_labels_that_cannot_be_read_are_refused(scorer, column, message):
     with pytest.raises(ParameterError) as caught:
-        summarise(scorer, as_table(attacked()), label=column)
+        summarise(scorer, as_table({**attacked(), "degree": [0.5] * 200}), label=column)
     assert str(caught.value) == message
 
 
@@ -182,9 +193,19 @@ def test_many_runs_become_few_without_losing_the_ends():
     assert (some[0][0], some[-1][1]) == (0, 998)
 
 
+def test_much_reported_is_doubted(scorer):
+    flow = [-1.5] * 50 + NORMAL["flow"][50:]
+    told = summarise(scorer, as_table({**NORMAL, "flow": flow}))
+    assert told.notices[0] == (
+        "25 % of all rows are reported: much is wrong, or what is normal has changed since the "
+        "model was learned. If it has, learn from newer rows, or calibrate the threshold on them."
+    )
+    assert told.notices[0] in to_html(told)
+
+
 def test_times_that_run_backwards_do_not_make_an_axis():
     times = NORMAL["time"][::-1]
-    axis = Axis(as_table({"time": times}), "time")
+    axis = Axis(as_table({"time": times}), Schema((), (), "time"))
     assert axis.unit == "row"
 
 

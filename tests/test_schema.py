@@ -23,6 +23,7 @@ from truism.schema import (
     infer,
     numbers,
     quantile_cuts,
+    time_column,
 )
 from truism.table import as_table
 
@@ -109,6 +110,31 @@ def test_dates_are_the_time_axis_and_never_a_variable():
     assert schema.left_out == (LeftOut("t2", "dates, and the time axis is another column"),)
     assert infer(as_table({"t": days, "t2": days, "u": [1, 2] * 10}), time="t2").time == "t2"
     assert infer(as_table({"t": days, "u": [1, 2] * 10}), ignore=["t"]).time is None
+
+
+@pytest.mark.parametrize(
+    "form", ["2026-01-{:02}", "2026-01-{:02} 07:00", "2026-01-{:02}T07:00:00Z"]
+)
+def test_text_that_reads_as_times_is_the_time_axis(form):
+    ids, times = [f"u{i}" for i in range(20)], [form.format(i + 1) for i in range(20)]
+    table = as_table({"id": ids, "t": times, "X": [0, 1] * 10})
+    assert infer(table).time == "t"
+    assert infer(table, ignore=["t"]).time is None
+    assert "t" in infer(table, categorical=["t"]).names
+    column = time_column(infer(table), table)
+    assert column.cell(4).isoformat().startswith("2026-01-05")
+
+
+def test_text_that_reads_as_times_but_repeats_is_a_state():
+    table = as_table({"batch": ["2026-01-01", "2026-01-02"] * 10, "X": [0, 1] * 10})
+    assert infer(table).time is None
+    assert infer(table).names == ("batch", "X")
+
+
+def test_dates_go_before_text_that_reads_as_times():
+    texts = [f"2026-01-{i + 1:02}" for i in range(20)]
+    dates = [datetime.date(2026, 1, i + 1) for i in range(20)]
+    assert infer(as_table({"t": texts, "d": dates, "X": [0, 1] * 10})).time == "d"
 
 
 def test_ignored_columns_are_left_out_as_asked():
@@ -275,6 +301,11 @@ def test_column_order_is_free_and_extra_columns_are_named():
             {"X": [1.0], "U ": ["a"], "B": [True]},
             "Column 'U' is missing from the table to score.\n"
             "Hint: the model was learned with 3 variables; did you mean 'U '?",
+        ),
+        (
+            {"U ": ["a"]},
+            "Columns 'X', 'U', 'B' are missing from the table to score.\n"
+            "Hint: the model was learned with 3 variables.",
         ),
         (
             {"X": ["1.0"], "U": ["a"], "B": [True]},

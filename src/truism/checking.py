@@ -18,11 +18,12 @@ from truism.explaining import explain_rows, extra_columns
 from truism.incidents import Incident, find_incidents
 from truism.model import Model
 from truism.progress import Advance, stand_still
-from truism.schema import Numeric
+from truism.schema import Numeric, time_column
 from truism.scoring import Scorer
 from truism.table import Column, Table
 
 GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
+DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
 N_BLAMES = 3  # blames of a row that are written beside its score
 _CHUNK = 256
 
@@ -58,6 +59,26 @@ class Findings(msgspec.Struct, frozen=True):
     def rate(self) -> float:
         """The part of the rows that are anomalies."""
         return self.n_anomalous / self.n_rows
+
+    @property
+    def doubt(self) -> str | None:
+        """A sentence for when so much is reported that the model itself is in question."""
+        return doubt(self.n_anomalous, self.n_rows)
+
+
+def doubt(n_anomalous: int, n_rows: int) -> str | None:
+    """Say what else it may mean that a large part of many rows is reported.
+
+    >>> doubt(3, 10) is None, doubt(5, 200) is None, doubt(90, 200)[:25]
+    (True, True, '45 % of all rows are repo')
+    """
+    if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
+        return None
+    return (
+        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: much is wrong, or what is "
+        f"normal has changed since the model was learned. If it has, learn from newer rows, or "
+        f"calibrate the threshold on them."
+    )
 
 
 class Checker:
@@ -120,7 +141,7 @@ class Checker:
 
         """
         threshold = self.model.threshold if threshold is None else threshold
-        gap = usual_gap(time_column(self.model, table)) if gap is None else gap
+        gap = usual_gap(time_column(self.model.schema, table)) if gap is None else gap
         incidents = find_incidents(self.scorer, table, scores, gap=gap, threshold=threshold)
         return Findings(
             table.n_rows,
@@ -143,7 +164,7 @@ class Checker:
         The first three variables and their shares stand beside every score above 0; what was
         expected and found, beside the scores above the threshold.
         """
-        time = time_column(self.model, table)
+        time = time_column(self.model.schema, table)
         columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
         if time is not None:
             columns[time.name if time.name not in _OWN_NAMES else "time"] = [
@@ -213,11 +234,6 @@ _BLAME_NAMES = ("variable", "share", "expected", "found")
 _OWN_NAMES = {"row", "score", "anomaly"} | {
     f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
 }
-
-
-def time_column(model: Model, table: Table) -> Column | None:
-    """Give the column that says when, where the table has it."""
-    return None if model.schema.time is None else table.column_of().get(model.schema.time)
 
 
 def usual_gap(time: Column | None) -> int:

@@ -13,6 +13,7 @@ from truism.errors import SchemaError, TableError
 from truism.schema import numbers
 from truism.table import Column, Table
 
+DELTA = "Δ"
 MAX_DECIMALS = 9
 MAX_DECIMAL = 1e6  # beyond, nine decimals are more than a double holds
 
@@ -23,7 +24,7 @@ def delta_name(variable: str) -> str:
     >>> delta_name("LIT301")
     'ΔLIT301'
     """
-    return f"Δ{variable}"
+    return f"{DELTA}{variable}"
 
 
 def with_deltas(table: Table, variables: Sequence[str]) -> Table:

@@ -3,6 +3,7 @@
 import datetime
 import html
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -14,9 +15,10 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truism.deriving import delta_name, with_deltas
-from truism.errors import ParameterError, shorten
+from truism.errors import ParameterError, TableError, shorten
 from truism.explaining import Explanations
 from truism.incidents import Incident, find_incidents
+from truism.learning import fingerprint
 from truism.model import Model, Settings
 from truism.modelfiles import load_model, save_model
 from truism.progress import Progress, be_silent
@@ -24,10 +26,13 @@ from truism.rules import RuleSet
 from truism.schema import align
 from truism.scoring import Scorer
 from truism.table import Table, as_table
-from truism.tuning import tune
+from truism.thresholds import calibrate
+from truism.training import train
 
 if TYPE_CHECKING:
     from truism.report import Summary
+
+_OUR_SIDE = {"truism", "sklearn"}
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
@@ -71,7 +76,11 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     categorical, continuous, ignore
         Columns whose kind is not to be inferred.
     time
-        The column that says when; without it the first column of dates is taken.
+        The column that says when; without it the first column of dates is taken, and without
+        dates the first text that differs from row to row and is ISO 8601.
+    delta
+        Whether to add ``ΔX``, the change since the previous row, for each continuous variable; for
+        rows in order of time. What ``ΔX`` does is said of ``X`` in `attribute`.
     random_state
         Seed of the split that chooses θ, and of the choice of variables for contexts.
     n_jobs
@@ -116,6 +125,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         continuous: Sequence[str] = (),
         ignore: Sequence[str] = (),
         time: str | None = None,
+        delta: bool = False,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -129,6 +139,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.continuous = continuous
         self.ignore = ignore
         self.time = time
+        self.delta = delta
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -150,13 +161,40 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table = self._table(X, reset=True)
-        model = tune(table, self._settings(), n_jobs=self._n_jobs(), progress=progress)
-        created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        provenance = msgspec.structs.replace(model.provenance, created=created)
-        model = msgspec.structs.replace(model, provenance=provenance)
-        return self._adopt(
-            model if self.threshold is None else model.with_threshold(self.threshold)
+        model = train(
+            table,
+            self._settings(),
+            delta=bool(self.delta),
+            threshold=self.threshold,
+            created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            n_jobs=self._n_jobs(),
+            progress=progress,
         )
+        return self._adopt(model)
+
+    def calibrate(self, X: Any, max_false_positive_rate: float = 0.01) -> Self:  # noqa: N803
+        """Choose the lowest threshold of three digits that at most a part of normal rows exceeds.
+
+        Parameters
+        ----------
+        X
+            Normal rows, other than those that were learned from.
+        max_false_positive_rate
+            The part of them that may be reported.
+
+        Returns
+        -------
+        self
+            With `threshold` None, so that the calibrated one is in force.
+
+        """
+        table = self._table(X)
+        model = self.model_
+        if fingerprint(table) == model.provenance.fingerprint:
+            _warn("The rows to calibrate on are those that were learned from; take others.")
+        chosen = calibrate(self._scored(table), max_false_positive_rate)
+        self.threshold = None
+        return self._adopt(model.with_threshold(chosen.threshold, chosen.meaning))
 
     def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row; higher is worse."""
@@ -356,6 +394,11 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Read a table; arrays and lists go through scikit-learn's checks, frames do not need to."""
         if not reset:
             check_is_fitted(self)
+        if isinstance(X, str | os.PathLike):
+            raise TableError(
+                f"A table must be given, not the name of a file, got {os.fspath(X)!r}.",
+                "read it first, for instance with pandas.read_csv or polars.read_parquet.",
+            )
         if isinstance(X, Table | dict) or _has_named_columns(X):
             table = as_table(X)
             if reset:
@@ -375,10 +418,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         _, extra = align(self.model_.schema, prepared)
         unknown = tuple(name for name in extra if name not in known)
         if unknown:
-            warnings.warn(
-                f"Columns that were not there in training are ignored: {shorten(unknown)}.",
-                stacklevel=4,
-            )
+            _warn(f"Columns that were not there in training are ignored: {shorten(unknown)}.")
         return prepared
 
     def _remember(self, names: tuple[str, ...], *, named: bool) -> None:
@@ -409,6 +449,14 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             + "".join(f"<p>{html.escape(each)}</p>" for each in made.notices)
             + self.rules_._repr_html_()
         )
+
+
+def _warn(message: str) -> None:
+    """Warn, and point at the line that called truism, however deep inside it we are."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OUR_SIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def _has_named_columns(data: Any) -> bool:
@@ -448,6 +496,7 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         continuous=chosen.continuous,
         ignore=chosen.ignore,
         time=chosen.time,
+        delta=bool(model.derived),
         random_state=chosen.random_state,
     )
     made_here = {delta_name(variable) for variable in model.derived}

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from truism.clues import Clue, Contradiction, Rarity, collect
 from truism.predicates import Range, conjunction, format_value, quote_name, variables
-from truism.schema import align
+from truism.schema import align, time_column
 from truism.scoring import Scorer, Violation
-from truism.table import Column, Table, to_frame
+from truism.table import Table, to_frame
 
 _CHUNK = 256
 
@@ -160,6 +160,9 @@ class Explanations:
             }
         )
 
+    def __repr__(self) -> str:
+        return f"<Explanations of {len(self):,} rows>"
+
     def __str__(self) -> str:
         shown = [str(each) for each in self[:5]]
         rest = len(self) - len(shown)
@@ -241,8 +244,7 @@ class Clock:
     """Says when a row was, or nothing."""
 
     def __init__(self, scorer: Scorer, table: Table) -> None:
-        name = scorer.model.schema.time
-        self.column: Column | None = table.column_of().get(name) if name is not None else None
+        self.column = time_column(scorer.model.schema, table)
 
     def __call__(self, row: int) -> str | None:
         """Give the time of a row as text, where there is one."""

@@ -12,13 +12,13 @@ import numpy as np
 from truism.bits import count
 from truism.calibration import add_evidence
 from truism.candidates import Exceeds, categories, simple_intervals, tree_intervals
-from truism.errors import TableError
+from truism.errors import TableError, shorten
 from truism.mining import Budget, mine, minimum_counts
 from truism.model import Model, Provenance, Settings, exact
 from truism.predicates import Predicate, order, variables
 from truism.progress import Progress, be_silent
 from truism.rules import PredicateCount, RuleSet, merge_units, rule_order, univariate_rules
-from truism.schema import Schema, infer
+from truism.schema import Categorical, Schema, infer
 from truism.table import Column, Table
 from truism.trees import bin_columns, propose
 from truism.truths import Truths
@@ -192,6 +192,18 @@ def mine_model(
 
 def _notices(schema: Schema, settings: Settings, complete_to: int) -> tuple[str, ...]:
     notices = [f"Column {each.name!r} is left out: {each.reason}." for each in schema.left_out]
+    fractions = [
+        each.name
+        for each in schema.variables
+        if isinstance(each, Categorical)
+        and any(isinstance(value, float) and not value.is_integer() for value in each.values)
+        and each.name not in settings.categorical
+    ]
+    if fractions:
+        notices.append(
+            f"Learned as states, having few different numbers: {shorten(fractions)}; name as "
+            f"continuous what is a quantity."
+        )
     if complete_to < settings.longest - 1:
         notices.append(
             f"The search budget was reached: rules with up to {complete_to} of "

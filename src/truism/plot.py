@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import time_column, usual_gap
+from truism.checking import usual_gap
 from truism.errors import ParameterError, TruismError
 from truism.explaining import Blame, Explanation
 from truism.incidents import Incident, find_incidents
@@ -22,6 +22,7 @@ from truism.report.contents import Panel, Picture, Unit
 from truism.report.pictures import Painter, panels_of_rule
 from truism.report.series import Axis
 from truism.rules import Rule
+from truism.schema import time_column
 from truism.scoring import Scorer
 from truism.table import Table
 
@@ -58,10 +59,10 @@ def scores(
 
     """
     scorer, table, threshold = _prepare(detector, data)
-    axis = Axis(table, scorer.model.schema.time)
+    axis = Axis(table, scorer.model.schema)
     values = scorer.score(table)
     if gap is None:
-        gap = usual_gap(time_column(scorer.model, table))
+        gap = usual_gap(time_column(scorer.model.schema, table))
     if ax is None:
         ax = _new(1, 2.6)[1][0]
     x = _moments(axis.x, axis.unit)
@@ -108,7 +109,7 @@ def incident(
             f"blame must be at least 0 and below {len(which.blames)}, got {blame!r}."
         )
     scorer, table, _ = _prepare(detector, data)
-    axis = Axis(table, scorer.model.schema.time)
+    axis = Axis(table, scorer.model.schema)
     drawn = Painter(scorer, table, axis).paint(which, which.blames[blame])
     reason = which.blames[blame].reasons[0]
     return _panels(
@@ -131,7 +132,7 @@ def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Fi
     """
     chosen = detector.rules_.find(which) if isinstance(which, str) else which
     scorer, table, _ = _prepare(detector, data)
-    axis = Axis(table, scorer.model.schema.time)
+    axis = Axis(table, scorer.model.schema)
     panels = panels_of_rule(scorer, table, axis, chosen)
     holds, broken = scorer.apply(chosen, table)
     figure, axes = _new(len(panels), 1.5)

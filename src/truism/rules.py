@@ -166,6 +166,9 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             }
         )
 
+    def __repr__(self) -> str:
+        return f"<RuleSet of {len(self):,} rules from {self.n_rows:,} rows>"
+
     def __str__(self) -> str:
         shown = [f"{rule}  ({rule.count:,} rows)" for rule in self.sorted_by("chance")[:10]]
         rest = len(self) - len(shown)

@@ -8,7 +8,8 @@ nor repeating all of them changes a bit of them.
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import msgspec
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError, SchemaError, TableError, shorten
-from truism.table import Column, Table
+from truism.table import Column, Table, dated
 
 Scalar = bool | int | float | str
 
@@ -124,7 +125,8 @@ def infer(
     categorical, continuous, ignore
         Columns whose kind is not to be inferred.
     time
-        The column that says when; without it the first column of dates is taken.
+        The column that says when; without it the first column of dates is taken, and without
+        dates the first text that differs from row to row and is ISO 8601.
 
     Returns
     -------
@@ -142,8 +144,8 @@ def infer(
     variables: list[Variable] = []
     left_out: list[LeftOut] = []
     if time is None:
-        dates = [column.name for column in table.columns if column.kind == "time"]
-        time = next((name for name in dates if name not in ignore), None)
+        kept = [column for column in table.columns if column.name not in ignore]
+        time = _time_axis(kept, forced={*categorical, *continuous})
     for column in table.columns:
         if column.name == time:
             continue
@@ -168,6 +170,12 @@ def infer(
     return Schema(tuple(variables), tuple(left_out), time)
 
 
+def time_column(schema: Schema, table: Table) -> Column | None:
+    """Give the column that says when, where the table has it; as times if it can be read so."""
+    column = None if schema.time is None else table.column_of().get(schema.time)
+    return None if column is None else dated(column)
+
+
 def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, ...]]:
     """Find the schema's variables in a table to score.
 
@@ -181,10 +189,11 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
     """
     column_of = table.column_of()
     columns = []
+    absent = [name for name in schema.names if name not in column_of]
+    if absent:
+        raise _missing_columns(absent, schema, table)
     for variable in schema.variables:
-        column = column_of.get(variable.name)
-        if column is None:
-            raise _missing_column(variable.name, schema, table)
+        column = column_of[variable.name]
         if column.kind != "empty" and 0 < len(column.values) == column.n_missing:
             # Without a single value a column's type is its library's guess.
             column = Column(column.name, "empty", column.values, column.missing)
@@ -308,12 +317,13 @@ def did_you_mean(name: Any, names: Iterable[str]) -> str | None:
     return f"did you mean {close[0]!r}?" if close else None
 
 
-def _missing_column(name: str, schema: Schema, table: Table) -> SchemaError:
+def _missing_columns(absent: list[str], schema: Schema, table: Table) -> SchemaError:
     hint = f"the model was learned with {len(schema.variables)} variables"
-    guess = did_you_mean(name, [other for other in table.names if other not in schema.names])
+    unknown = [other for other in table.names if other not in schema.names]
+    guess = did_you_mean(absent[0], unknown) if len(absent) == 1 else None
+    which = f"Column {absent[0]!r} is" if len(absent) == 1 else f"Columns {shorten(absent)} are"
     return SchemaError(
-        f"Column {name!r} is missing from the table to score.",
-        f"{hint}; {guess}" if guess else f"{hint}.",
+        f"{which} missing from the table to score.", f"{hint}; {guess}" if guess else f"{hint}."
     )
 
 
@@ -328,6 +338,19 @@ def _check_kind(variable: Variable, column: Column) -> None:
         f"got {_nouns[column.kind]}.",
         "convert the column, or learn the model again.",
     )
+
+
+def _time_axis(columns: Sequence[Column], forced: Container[str]) -> str | None:
+    """Choose the column that says when: the first one of dates, else of text that reads as such."""
+    dates = (column for column in columns if column.kind == "time")
+    texts = (
+        column
+        for column in columns
+        if column.kind == "text"
+        and _reason_to_leave_out(column, column.name in forced) is not None
+        and dated(column).kind == "time"
+    )
+    return next((column.name for column in chain(dates, texts)), None)
 
 
 def _reason_to_leave_out(column: Column, forced: bool) -> str | None:

@@ -328,6 +328,24 @@ def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
     return msgspec.structs.replace(plain, categorical=True)
 
 
+def dated(column: Column) -> Column:
+    """Read a column of ISO 8601 texts as times; any other column stays as it is.
+
+    >>> dated(as_table({"when": ["2026-01-31 07:00", "2026-01-31 07:01"]}).columns[0]).kind
+    'time'
+    """
+    if column.kind != "text" or not column.categories:
+        return column
+    texts = pa.array(column.categories)
+    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+        try:
+            instants = texts.cast(kind).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            continue
+        return Column(column.name, "time", instants[column.values], column.missing)
+    return column
+
+
 def to_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     """Give columns as a dataframe of the first library that is installed: pandas, Polars, PyArrow."""
     for backend in ("pandas", "polars", "pyarrow"):

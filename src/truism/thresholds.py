@@ -17,6 +17,12 @@ class Calibration(msgspec.Struct, frozen=True):
     n_above: int
     n_rows: int
 
+    @property
+    def meaning(self) -> str:
+        """Why the threshold is what it is, in words."""
+        part = f"{100 * self.n_above / self.n_rows:.2g} %"
+        return f"{self.n_above:,} of {self.n_rows:,} calibration rows ({part}) score above it"
+
 
 def calibrate(scores: NDArray[np.float64], max_rate: float) -> Calibration:
     """Choose the lowest threshold of three digits that at most a part of normal rows exceeds.

@@ -25,11 +25,12 @@ from truism.cli.options import (
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.incidents import Incident
+from truism.learning import fingerprint
 from truism.modelfiles import load_model
 from truism.predicates import format_number
 from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
-from truism.report.text import count, percent, show_findings, verdict
+from truism.report.text import show_findings, verdict
 from truism.table import Table
 from truism.tablefiles import Layout, read_table, write_table
 from truism.thresholds import calibrate
@@ -163,6 +164,8 @@ def check(
     extra = [name for name in findings.extra if name != label]
     if extra:
         screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
+    if findings.doubt is not None:
+        screen.note(findings.doubt)
     report(screen, findings, form, top)
     return 1 if findings.n_anomalous else 0
 
@@ -210,13 +213,11 @@ def _check_threshold(
 def _calibrated(
     screen: Screen, checker: Checker, places: tuple[str, ...], layout: Layout, max_rate: float
 ) -> float:
-    scores: NDArray[np.float64] = checker.score(checker.prepare(read_table(places, layout)))
-    chosen = calibrate(scores, max_rate)
-    screen.note(
-        f"threshold {format_number(chosen.threshold)}: {chosen.n_above:,} of "
-        f"{count(chosen.n_rows, 'calibration row')} ({percent(chosen.n_above / chosen.n_rows)}) "
-        f"score above it."
-    )
+    table = checker.prepare(read_table(places, layout))
+    if fingerprint(table) == checker.model.provenance.fingerprint:
+        screen.note("the rows to calibrate on are those that were learned from; take others.")
+    chosen = calibrate(checker.score(table), max_rate)
+    screen.note(f"threshold {format_number(chosen.threshold)}: {chosen.meaning}.")
     return chosen.threshold
 
 

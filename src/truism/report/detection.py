@@ -93,6 +93,13 @@ def _labels(table: Table, label: str) -> NDArray[np.bool_]:
             f"label must name a column of numbers or booleans, got {label!r}.",
             "0 and false mean normal, everything else anomalous.",
         )
+    known = column.values if column.missing is None else column.values[~column.missing]
+    if (known % 1 != 0).any():
+        raise ParameterError(
+            f"label must name a column of whole numbers or booleans, got {label!r} with "
+            f"{known[known % 1 != 0][0]:g}.",
+            "0 and false mean normal, everything else anomalous.",
+        )
     truth = column.values.astype(np.bool_)
     if column.missing is not None:
         truth = truth & ~column.missing

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.report.contents import Line, Span, Unit
+from truism.schema import Schema, time_column
 from truism.table import Table
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86400
@@ -18,19 +19,19 @@ _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86400
 class Axis:
     """Where rows lie on the x axis, and how that is said.
 
-    Rows lie in time where the table's time column is a column of dates that never runs backwards,
-    and are numbered otherwise.
+    Rows lie in time where the table's time column holds times that never run backwards, and are
+    numbered otherwise.
     """
 
-    def __init__(self, table: Table, time: str | None) -> None:
-        self.n_rows = table.n_rows
-        column = None if time is None else table.column_of().get(time)
+    def __init__(self, table: Table, schema: Schema) -> None:
+        self.n_rows = n_rows = table.n_rows
+        time = time_column(schema, table)
         self.unit: Unit = "row"
-        self.x = np.arange(table.n_rows, dtype=np.float64)
+        self.x = np.arange(n_rows, dtype=np.float64)
         self._times: NDArray[np.datetime64] | None = None
-        if column is not None and column.values.dtype.kind == "M" and column.missing is None:
-            times = column.values
-            if table.n_rows > 1 and (np.diff(times) >= np.timedelta64(0)).all():
+        if time is not None and time.values.dtype.kind == "M" and time.missing is None:
+            times = time.values
+            if n_rows > 1 and (np.diff(times) >= np.timedelta64(0)).all():
                 self.unit = "time"
                 self._times = times
                 self.x = times.astype("datetime64[us]").astype(np.int64) / 1e3

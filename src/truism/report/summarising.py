@@ -7,7 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import time_column, usual_gap
+from truism.checking import doubt, usual_gap
+from truism.errors import ParameterError
 from truism.explaining import Blame, extra_columns
 from truism.incidents import Incident, find_incidents
 from truism.model import Model
@@ -26,7 +27,7 @@ from truism.report.pictures import Painter
 from truism.report.series import Axis, reduce, runs
 from truism.report.summary import why_min_support
 from truism.rules import Rule
-from truism.schema import Numeric, align
+from truism.schema import Numeric, align, time_column
 from truism.scoring import Scorer
 from truism.table import Table
 from truism.version import __version__
@@ -93,14 +94,21 @@ def summarise(
     """
     model = scorer.model
     threshold = model.threshold if threshold is None else threshold
+    if label in model.schema.names:
+        raise ParameterError(
+            f"label must not be a variable of the model, got {label!r}.",
+            f"learn again without it (--ignore {label}, ignore=[{label!r}]).",
+        )
     if gap is None:
-        gap = usual_gap(time_column(model, table))
+        gap = usual_gap(time_column(model.schema, table))
     if scores is None:
         scores = scorer.score(table)
     if incidents is None:
         incidents = find_incidents(scorer, table, scores, gap=gap, threshold=threshold)
-    axis = Axis(table, model.schema.time)
+    axis = Axis(table, model.schema)
     cards = _cards(scorer, table, axis, incidents)
+    n_anomalous = int((scores > threshold).sum())
+    doubts = [sentence for sentence in [doubt(n_anomalous, table.n_rows)] if sentence]
     detection = None if label is None else detect(table, label, scores, threshold, axis)
     extra = [name for name in extra_columns(scorer, table) if name != label]
     return Summary(
@@ -110,7 +118,7 @@ def summarise(
         source,
         created,
         table.n_rows,
-        int((scores > threshold).sum()),
+        n_anomalous,
         threshold,
         axis.unit,
         reduce(axis.x, scores, N_BUCKETS),
@@ -125,7 +133,7 @@ def summarise(
         _data_facts(axis, table, scores, threshold, _meaning(model, threshold), gap, source, extra),
         model.provenance.trials,
         detection,
-        model.provenance.notices,
+        (*doubts, *model.provenance.notices),
     )
 
 
