@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truism.modelfiles import ModelFile
+from truism.modelforms import ModelFile
 from truism.predicates import AnyOf, Interval, OneOf, Present, Range
 
 ROOT = Path(__file__).parents[1]

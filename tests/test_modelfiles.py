@@ -29,6 +29,7 @@ from truism.modelfiles import (
     load_model,
     save_model,
 )
+from truism.modelforms import FORMAT_VERSION, ModelFile
 from truism.scoring import Scorer
 from truism.table import as_table
 from truism.tuning import tune
@@ -152,7 +153,7 @@ GOLDEN = Path(__file__).parent / "data"
 def test_there_is_a_file_of_every_format_version_so_far():
     files = sorted(path.name for path in GOLDEN.glob("model-v*.truism.json"))
     assert files == [f"model-v{each}.truism.json" for each in modelfiles.READABLE]
-    assert modelfiles.FORMAT_VERSION in modelfiles.READABLE
+    assert FORMAT_VERSION in modelfiles.READABLE
 
 
 def test_a_file_of_version_1_stays_readable():
@@ -189,7 +190,7 @@ def damaged(change, content=CONTENT):
     change(plain)
     content = json.dumps(plain).encode()
     try:
-        file = msgspec.json.decode(content, type=modelfiles.ModelFile)
+        file = msgspec.json.decode(content, type=ModelFile)
     except msgspec.MsgspecError:
         return content
     plain["digest"] = modelfiles._digest(file)

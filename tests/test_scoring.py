@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
-from truism import scoring
+from truism import rulebook, scoring
 from truism.learning import learn
 from truism.model import Model, Provenance, Settings
 from truism.predicates import AnyOf, Interval, OneOf, Present, Range
@@ -204,7 +204,7 @@ def test_neither_blocks_nor_threads_matter(drawn):
     in_blocks = scoring._blocks_of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scoring, "_blocks_of", lambda n_rows, *_: in_blocks(n_rows, 64))
-        patch.setattr(scoring, "MAX_WORDS", 1)
+        patch.setattr(rulebook, "MAX_WORDS", 1)
         assert np.array_equal(scorer.score(table, n_jobs=2), scores)
         assert np.array_equal(scorer.attribute(table, n_jobs=2), parts)
         assert np.array_equal(scorer.breaks_mined_rule(table, n_jobs=2), marks)

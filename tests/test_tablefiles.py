@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from truism.csvfiles import Layout
 from truism.errors import ParameterError, TableError
-from truism.tablefiles import Layout, read_table, write_table
+from truism.tablefiles import read_table, write_table
 
 PLAIN = "pump,level\non,2.5\noff,3.25\n"
 CELLS = {"pump": ["on", "off"], "level": [2.5, 3.25]}

@@ -4,11 +4,9 @@ Under evidence scoring a row's score is the sum over variables of two parts, see
 The paper's score (KDD'23, section 5.1, algorithm 3): a violated unit rule adds its support times the
 degree by which its consequent fails. All unit rules with the same consequent share the degree, so
 their counts are summed first, in whole numbers: neither the order of the rules nor the size of a
-block changes a bit of the result. Everything is vectorised over rules and rows on packed truth
-vectors; no compiled code is needed.
+block changes a bit of the result.
 """
 
-import functools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,25 +17,15 @@ from numpy.typing import NDArray
 
 from truism.bits import Words, unpack
 from truism.contexts import Readings
-from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Witness, habit_worth, rule_worth
+from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Witness, habit_worth
+from truism.limits import breaches, distance_degrees, is_habit
 from truism.model import Model
-from truism.predicates import (
-    MAX_DEGREE,
-    MIN_DEGREE,
-    AnyOf,
-    Interval,
-    OneOf,
-    Predicate,
-    Present,
-    Range,
-    variables,
-)
+from truism.predicates import AnyOf, Interval, OneOf, Predicate, variables
+from truism.rulebook import Broken, Consequent, Rulebook
 from truism.rules import Rule
-from truism.schema import UNSEEN, Categorical, Numeric, align, codes, numbers
+from truism.schema import Numeric, align, numbers
 from truism.table import Column, Table
 from truism.truths import BLOCK_ROWS, Truths
-
-MAX_WORDS = 1 << 20  # truth words of rules that are held at a time
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -84,14 +72,6 @@ class Weighed(msgspec.Struct, frozen=True, eq=False):
     readings: Readings
 
 
-class _Consequent(msgspec.Struct, frozen=True, eq=False):
-    """A predicate, and which of the unit rules (ordered by consequent) claim it."""
-
-    predicate: Predicate
-    owners: tuple[int, ...]
-    units: slice
-
-
 class Scorer:
     """A model made ready for scoring; it holds no state that scoring changes.
 
@@ -115,15 +95,10 @@ class Scorer:
         self.model = model
         self.n_training = model.rules.n_rows
         self._place = {name: i for i, name in enumerate(model.schema.names)}
-        self._variable_of = model.schema.variable_of()
-        mined = [rule for rule in model.active_rules if rule.antecedent]
-        predicates = list(
-            dict.fromkeys(p for rule in mined for p in (*rule.antecedent, *rule.consequents))
-        )
+        self._rulebook = Rulebook(model)
+        self._n_predicates, self._block_rows = len(self._rulebook.predicates), BLOCK_ROWS
         asked = () if model.evidence is None else model.evidence.splits
-        self._n_predicates, self._block_rows = len(predicates), BLOCK_ROWS
-        self._truths = Truths(model.schema, [*predicates, *asked])
-        self._compile(mined, {predicate: i for i, predicate in enumerate(predicates)})
+        self._truths = Truths(model.schema, [*self._rulebook.predicates, *asked])
         self._univariate = [
             (rule, self._place[variables(rule.consequents[0])[0]])
             for rule in model.active_rules
@@ -132,43 +107,6 @@ class Scorer:
         if model.evidence is not None:
             self.witness = Witness(model.schema, model.evidence)
             self._block_rows = ROWS_AT_ONCE
-
-    def _compile(self, mined: Sequence[Rule], position_of: dict[Predicate, int]) -> None:
-        """Give each antecedent a number, and gather the unit rules of each consequent."""
-        antecedent_of: dict[tuple[int, ...], int] = {}
-        units: dict[Predicate, list[tuple[int, int, int]]] = {}
-        for index, rule in enumerate(mined):
-            key = tuple(position_of[p] for p in rule.antecedent)
-            antecedent = antecedent_of.setdefault(key, len(antecedent_of))
-            for consequent in rule.consequents:
-                units.setdefault(consequent, []).append((index, antecedent, rule.count))
-        longest = max((len(key) for key in antecedent_of), default=1)
-        # Shorter antecedents repeat their first predicate, which changes nothing.
-        padded = [key + (key[0],) * (longest - len(key)) for key in antecedent_of]
-        self._antecedents = np.array(padded, np.int64).reshape(-1, longest)
-        self._mined = mined
-        self._consequents = []
-        flat: list[tuple[int, int, int, int]] = []
-        for predicate in sorted(units, key=position_of.__getitem__):
-            owners = tuple(self._place[name] for name in variables(predicate))
-            own = slice(len(flat), len(flat) + len(units[predicate]))
-            flat += [(*unit, position_of[predicate]) for unit in units[predicate]]
-            self._consequents.append(_Consequent(predicate, owners, own))
-        table = np.array(flat, np.int64).reshape(-1, 4)
-        self._unit_rule, self._unit_antecedent = table[:, 0], table[:, 1]
-        self._unit_count, self._unit_consequent = table[:, 2].astype(np.float64), table[:, 3]
-
-    @functools.cached_property
-    def _unit_worth(self) -> NDArray[np.float64]:
-        """Say what each unit rule is worth as evidence when it is broken."""
-        certainty_of = {
-            each.predicate: 1 - each.n_false / self.n_training
-            for each in self.model.rules.predicates
-        }
-        certainty = np.empty(len(self._unit_count))
-        for consequent in self._consequents:
-            certainty[consequent.units] = certainty_of[consequent.predicate]
-        return rule_worth(self._unit_count, certainty)
 
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
         """Score every row; higher is worse, and 0 in the paper's score means no broken rule."""
@@ -216,9 +154,9 @@ class Scorer:
         found: list[list[Violation]] = [[] for _ in range(table.n_rows)]
         for rule, place in self._univariate:
             failed = rule.consequents[0]
-            rows, degrees = self._univariate_degrees(failed, columns[place])
+            rows, degrees = self._breaches(failed, place, columns)
             if self.model.evidence is not None:
-                worth = habit_worth(rule.count) if _is_habit(rule) else 0.0
+                worth = habit_worth(rule.count) if is_habit(rule) else 0.0
                 degrees = np.full(len(rows), worth / self.model.evidence.contradiction_unit)
             for row, degree in zip(rows.tolist(), degrees.tolist(), strict=True):
                 value = columns[place].cell(row)
@@ -230,20 +168,20 @@ class Scorer:
                 for unit, at in zip(*np.nonzero(broken), strict=True):
                     row = int(rows[at]) + block.start
                     cells = tuple(columns[owner].cell(row) for owner in consequent.owners)
-                    rule = self._mined[self._unit_rule[consequent.units][unit]]
+                    rule = self._rulebook.rules[self._rulebook.rule_of[consequent.units][unit]]
                     penalty = float(penalties[unit, at])
                     found[row].append(Violation(rule, consequent.predicate, cells, penalty))
         return [tuple(each) for each in found]
 
     def _unit_penalties(
-        self, consequent: _Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
+        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Give what each unit rule of a consequent adds by itself: unit rules × rows."""
         evidence = self.model.evidence
         if evidence is None:
-            counts = self._unit_count[consequent.units]
+            counts = self._rulebook.counts[consequent.units]
             return counts[:, None] / self.n_training * self._degrees(consequent, columns, rows)
-        worth = self._unit_worth[consequent.units] / len(consequent.owners)
+        worth = self._rulebook.worths[consequent.units] / len(consequent.owners)
         return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
 
     def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -266,8 +204,8 @@ class Scorer:
         if not rule.antecedent:
             broken = np.zeros(table.n_rows, np.bool_)
             for each in rule.consequents:
-                column = columns[self._place[variables(each)[0]]]
-                broken[self._univariate_degrees(each, column)[0]] = True
+                place = self._place[variables(each)[0]]
+                broken[self._breaches(each, place, columns)[0]] = True
             return np.ones(table.n_rows, np.bool_), broken
         return self.compare(rule.antecedent, rule.consequents, table)
 
@@ -286,19 +224,19 @@ class Scorer:
         columns, _ = align(self.model.schema, table)
         counts: dict[Rule, int] = {}
         for rule, place in self._univariate:
-            rows, _ = self._univariate_degrees(rule.consequents[0], columns[place])
+            rows, _ = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
                 counts[rule] = len(rows)
         for block in _blocks_of(table.n_rows):
             marks: dict[int, NDArray[np.bool_]] = {}
             for consequent, rows, broken in self._violated([c.take(block) for c in columns]):
                 for unit in np.flatnonzero(broken.any(axis=1)).tolist():
-                    index = int(self._unit_rule[consequent.units][unit])
+                    index = int(self._rulebook.rule_of[consequent.units][unit])
                     # A row may fail several consequents of one rule, and counts once.
                     mark = marks.setdefault(index, np.zeros(block.stop - block.start, np.bool_))
                     mark[rows[broken[unit] > 0]] = True
             for index, mark in marks.items():
-                rule = self._mined[index]
+                rule = self._rulebook.rules[index]
                 counts[rule] = counts.get(rule, 0) + int(mark.sum())
         return counts
 
@@ -349,12 +287,12 @@ class Scorer:
     ) -> NDArray[np.float64]:
         worth = np.zeros((len(columns[0].values), len(columns)))
         for rule, place in self._univariate:
-            if _is_habit(rule):
-                rows, _ = self._univariate_degrees(rule.consequents[0], columns[place])
+            if is_habit(rule):
+                rows, _ = self._breaches(rule.consequents[0], place, columns)
                 if len(rows):
                     worth[rows, place] = habit_worth(rule.count)
-        for consequent, rows, broken in self._violated_where(true, false, len(worth)):
-            strongest = (broken * self._unit_worth[consequent.units][:, None]).max(axis=0)
+        for consequent, rows, broken in self._rulebook.violated(true, false, len(worth)):
+            strongest = (broken * self._rulebook.worths[consequent.units][:, None]).max(axis=0)
             strongest /= len(consequent.owners)
             for owner in consequent.owners:
                 worth[rows, owner] = np.maximum(worth[rows, owner], strongest)
@@ -364,65 +302,24 @@ class Scorer:
         """Attribute the paper's score (KDD'23, section 5.1)."""
         parts = np.zeros((len(columns[0].values), len(columns)))
         for rule, place in self._univariate:
-            rows, degrees = self._univariate_degrees(rule.consequents[0], columns[place])
+            rows, degrees = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
                 parts[rows, place] += degrees
         for consequent, rows, broken in self._violated(columns):
-            weight = self._unit_count[consequent.units] @ broken / self.n_training
+            weight = self._rulebook.counts[consequent.units] @ broken / self.n_training
             penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
             for owner in consequent.owners:
                 parts[rows, owner] += penalty
         return parts
 
-    def _violated(
-        self, columns: Sequence[Column]
-    ) -> Iterator[tuple[_Consequent, NDArray[np.int64], NDArray[np.float64]]]:
-        """Give for each violated consequent the rows concerned, and unit rules × rows broken."""
-        if self._consequents:
+    def _violated(self, columns: Sequence[Column]) -> Iterator[Broken]:
+        """Hold the mined rules against one block of rows."""
+        if self._n_predicates:
             true, false = self._truths.evaluate(columns)
-            yield from self._violated_where(true, false, len(columns[0].values))
-
-    def _violated_where(
-        self, true: Words, false: Words, n_rows: int
-    ) -> Iterator[tuple[_Consequent, NDArray[np.int64], NDArray[np.float64]]]:
-        """Do the same for rows of which it is known where predicates hold and fail."""
-        if not self._consequents:
-            return
-        holds = self._antecedents_hold(true)
-        for some in self._portions(holds.shape[1]):
-            units = slice(some[0].units.start, some[-1].units.stop)
-            broken = holds[self._unit_antecedent[units]]
-            broken &= false[self._unit_consequent[units]]
-            hit = np.flatnonzero(broken.any(axis=1)) + units.start
-            starts = [consequent.units.start for consequent in some]
-            for index in np.unique(np.searchsorted(starts, hit, side="right") - 1):
-                consequent = some[index]
-                own = slice(
-                    consequent.units.start - units.start, consequent.units.stop - units.start
-                )
-                rows = _rows_of(np.bitwise_or.reduce(broken[own], axis=0), n_rows)
-                bits = broken[own][:, rows >> 6] >> (rows & 63).astype(np.uint64)
-                yield consequent, rows, (bits & np.uint64(1)).astype(np.float64)
-
-    def _portions(self, width: int) -> Iterator[list[_Consequent]]:
-        """Divide the consequents so that no portion's truth words need much memory."""
-        some: list[_Consequent] = []
-        for consequent in self._consequents:
-            some.append(consequent)
-            if (consequent.units.stop - some[0].units.start) * width > MAX_WORDS:
-                yield some
-                some = []
-        if some:
-            yield some
-
-    def _antecedents_hold(self, true: Words) -> Words:
-        holds = true[self._antecedents[:, 0]]
-        for more in self._antecedents.T[1:]:
-            holds &= true[more]
-        return holds
+            yield from self._rulebook.violated(true, false, len(columns[0].values))
 
     def _degrees(
-        self, consequent: _Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
+        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """By how much rows fail a mined consequent."""
         predicate = consequent.predicate
@@ -430,72 +327,16 @@ class Scorer:
             return np.ones(len(rows))
         assert isinstance(predicate, Interval)
         values = numbers(columns[consequent.owners[0]])[rows]
-        return _distance_degrees(values, predicate.low, predicate.high, self._std(predicate))
-
-    def _std(self, predicate: Interval | Range) -> float:
-        variable = self._variable_of[predicate.variable]
+        variable = self.model.schema.variables[consequent.owners[0]]
         assert isinstance(variable, Numeric)
-        return variable.std
+        return distance_degrees(values, predicate.low, predicate.high, variable.std)
 
-    def _univariate_degrees(
-        self, predicate: Predicate, column: Column
+    def _breaches(
+        self, predicate: Predicate, place: int, columns: Sequence[Column]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Give the rows that break a univariate rule, and by how much."""
-        match predicate:
-            case Present():
-                if column.kind == "empty":
-                    rows = np.arange(len(column.values))
-                elif column.missing is None:
-                    return _NO_ROWS, _NO_DEGREES
-                else:
-                    rows = np.flatnonzero(column.missing)
-            case Range(variable=_, low=low, high=high):
-                values = numbers(column)
-                outside = (values < low) | (values > high)
-                if not outside.any():
-                    return _NO_ROWS, _NO_DEGREES
-                rows = np.flatnonzero(outside)
-                return rows, _distance_degrees(values[rows], low, high, self._std(predicate))
-            case _:
-                variable = self._variable_of[column.name]
-                assert isinstance(variable, Categorical)
-                rows = np.flatnonzero(codes(variable, column) == UNSEEN)
-        return rows, np.ones(len(rows))
-
-
-def _is_habit(rule: Rule) -> bool:
-    """Tell whether a univariate rule says that something is the same in every training row.
-
-    A number outside its range or a state never met is judged by rarity and in its contexts.
-    """
-    predicate = rule.consequents[0]
-    match predicate:
-        case Range(variable=_, low=low, high=high):
-            return low == high
-        case OneOf(variable=_, values=values):
-            return len(values) == 1
-    return isinstance(predicate, Present)
-
-
-_NO_ROWS = np.empty(0, np.int64)
-_NO_DEGREES = np.empty(0)
+        """Hold a univariate rule against the column it speaks of."""
+        return breaches(predicate, self.model.schema.variables[place], columns[place])
 
 
 def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
     return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
-
-
-def _rows_of(words: Words, n_rows: int) -> NDArray[np.int64]:
-    """List the rows whose bit is set."""
-    return np.flatnonzero(unpack(words, n_rows))
-
-
-def _distance_degrees(
-    values: NDArray[np.float64], low: float, high: float, std: float
-) -> NDArray[np.float64]:
-    """Vectorised `truism.predicates.distance_degree` for values that lie outside."""
-    if std == 0.0:
-        return np.ones(len(values))
-    with np.errstate(over="ignore", invalid="ignore"):
-        distance = np.where(values < low, low - values, values - high)
-        return np.clip(distance / std, MIN_DEGREE, MAX_DEGREE)

@@ -23,6 +23,7 @@ from truism.cli.options import (
     model_option,
 )
 from truism.cli.screen import Screen
+from truism.csvfiles import Layout
 from truism.errors import ParameterError, shorten
 from truism.incidents import Incident
 from truism.learning import fingerprint
@@ -32,7 +33,7 @@ from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
 from truism.report.text import show_findings, verdict
 from truism.table import Table
-from truism.tablefiles import Layout, read_table, write_table
+from truism.tablefiles import read_table, write_table
 from truism.thresholds import calibrate
 
 N_SHOWN = 10
