@@ -345,7 +345,9 @@ def state_rarities(counts, well_known, most):
     """How rare each state is; then one never met, then a missing one."""
     largest = max([*counts, 0])
     found = []
-    for met in [*counts, 0]:
+    for own in [*counts, 0]:
+        # A state is as rare as all that are no more common together; a new one as those met once.
+        met = min(sum(other for other in counts if other <= max(own, 1)), largest)
         surprise = math.log((largest + 0.5) / (met + 0.5)) * max(1 - met / well_known, 0)
         found.append(min(surprise**2, most))
     return [*found, 0.0]
@@ -417,11 +419,16 @@ def judge(variables, contexts, splits, row, constants):
                 counts = [of_leaf[at] for of_leaf in context.state_counts]
                 ranks = classes(variable.counts, constants.MAX_CLASSES)
                 known = [r for v, r in zip(variable.values, ranks, strict=True) if v == value]
-                state = known[0] if known else None
+                new = constants.MAX_CLASSES - 1 if len(ranks) > constants.MAX_CLASSES else None
+                state = known[0] if known else new
                 parts.append(state_evidence(counts, leaf, state, constants.PSEUDO_COUNT))
             else:
                 at = context.numbers.index(i)
-                mean, spread = context.means[leaf][at], context.spreads[leaf][at]
+                mean, n = context.means[leaf][at], context.counts[leaf]
+                shrunk = (context.spreads[leaf][at] ** 2 * n + constants.SHRINKAGE) / (
+                    n + constants.SHRINKAGE
+                )
+                spread = math.sqrt(shrunk + constants.FLOOR**2)
                 z = (standardise(value, variable, constants.CLIP) - mean) / spread
                 parts.append(surprise(z, constants.TAIL))
         total = sum(parts) / max(len(parts), 1)

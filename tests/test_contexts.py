@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
-from truism import contexts, groves
+from truism import contexts
 from truism.bits import pack
 from truism.clues import path_to
 from truism.contexts import LEAF, Leaves, classes, standardise, state_evidence, surprise
@@ -168,8 +168,12 @@ def test_surprise_is_nothing_at_the_mean_and_grows_on_either_side():
     )
 
 
-def test_no_leaf_that_is_learned_has_a_spread_that_is_refused():
-    assert groves.FLOOR >= contexts.MIN_SPREAD
+def test_of_very_many_states_a_new_one_counts_among_the_rarest():
+    states = tuple(f"u{i:03}" for i in range(contexts.MAX_CLASSES + 10))
+    many = classes(Categorical("U", "text", states, (2,) * len(states), 0))
+    assert many[UNSEEN] == many[len(states) - 1] == contexts.MAX_CLASSES - 1
+    few = classes(Categorical("U", "text", states[:5], (2,) * 5, 0))
+    assert few[UNSEEN] == 5
 
 
 def test_a_variable_that_never_varies_is_not_judged():

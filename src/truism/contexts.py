@@ -26,7 +26,8 @@ TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmic
 PSEUDO_COUNT = 0.3
 OWN_SHARE = 0.6  # of what is surprising without any context, and not counted again
 LEAF = -1
-_FLUSH, MIN_SPREAD = 6, 0.02  # with no smaller spread, products of so many factors cannot overflow
+FLOOR, SHRINKAGE = 0.05, 3.0  # a leaf's spread is at least 5 % of the variable's; 3 rows of prior
+_FLUSH = 6  # with no smaller spread than the floor, products of so many factors cannot overflow
 
 
 class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,7 +64,8 @@ Split = Interval | OneOf
 def classes(variable: Categorical) -> NDArray[np.int64]:
     """Give states numbers by how common they are; the rarest of very many share one.
 
-    Unseen and missing states have the last two numbers, so that their negative codes find them.
+    Unseen and missing states have the last two numbers, so that their negative codes find them. Of
+    very many states there are always new ones: an unseen one then counts among the rarest.
 
     >>> classes(Categorical("U", "text", ("a", "b", "c"), (2, 7, 1), 0)).tolist()
     [1, 0, 2, 3, 4]
@@ -73,7 +75,14 @@ def classes(variable: Categorical) -> NDArray[np.int64]:
     rank[by_count] = np.minimum(np.arange(len(by_count)), MAX_CLASSES - 1)
     n_classes = min(len(by_count), MAX_CLASSES)
     rank[UNSEEN], rank[MISSING] = n_classes, n_classes + 1
+    if has_rest(variable):
+        rank[UNSEEN] = MAX_CLASSES - 1
     return rank
+
+
+def has_rest(variable: Categorical) -> bool:
+    """Tell whether the rarest states of a variable share the last class."""
+    return len(variable.values) > MAX_CLASSES
 
 
 def standardise(
@@ -219,6 +228,20 @@ class Leaves:
         return found
 
 
+def cautious_spreads(context: Context) -> NDArray[np.float64]:
+    """Give the spreads to judge numbers by: leaves × numbers.
+
+    They are larger than those of the training rows in a leaf: few rows may look alike by chance, and
+    what differs by a twentieth of the variable's own spread is not told apart.
+    """
+    rows = np.array(context.counts, np.float64)[:, None]
+    variance = np.square(np.array(context.spreads).reshape(len(context.counts), -1))
+    found: NDArray[np.float64] = np.sqrt(
+        (variance * rows + SHRINKAGE) / (rows + SHRINKAGE) + FLOOR**2
+    )
+    return found
+
+
 def surprise(standard: NDArray[Any]) -> NDArray[Any]:
     """Say how surprising a distance is: as in a normal distribution at first, far out much less.
 
@@ -257,7 +280,7 @@ class Judge:
         for context in contexts:
             own = [place_of[i] for i in context.numbers]
             scale, shift = np.zeros((2, len(context.counts), len(reader.numbers)), np.float32)
-            spreads = np.array(context.spreads).reshape(len(context.counts), -1)
+            spreads = cautious_spreads(context)
             scale[:, own] = 1 / (np.sqrt(TAIL) * spreads)
             shift[:, own] = np.array(context.means).reshape(spreads.shape) * scale[:, own]
             self._scaled.append((scale, shift))

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from truism.contexts import (
     CLIP,
     LEAF,
-    MIN_SPREAD,
     PSEUDO_COUNT,
     Context,
     Judge,
@@ -202,7 +201,7 @@ def _is_sound(context: Context, reader: Reader, n_splits: int, n_rows: int) -> b
     means, spreads = np.array(context.means), np.array(context.spreads)
     if not (abs(means) <= CLIP).all():
         return False
-    if not ((spreads >= MIN_SPREAD) & (spreads <= 2 * CLIP)).all():
+    if not ((spreads >= 0) & (spreads <= 2 * CLIP)).all():
         return False
     widths = [reader.n_classes(reader.states.index(i)) - 2 for i in context.states]
     states = all([len(each) for each in leaf] == widths for leaf in context.state_counts)

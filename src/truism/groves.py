@@ -41,14 +41,13 @@ N_TARGETS = 8  # random combinations of the judged variables that a tree explain
 N_TARGET_STATES = 6  # commonest states of a variable that are targets
 TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
 SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
-FLOOR, SHRINKAGE = 0.05, 3.0  # a leaf's spread is at least 5 % of the variable's; 3 rows of prior
 
 
 class Tally(msgspec.Struct, frozen=True, eq=False):
     """Whole-number sums of one context: per leaf, block of rows and judged variable.
 
-    `present`, `total` and `squares` are leaves × blocks × numbers; `states` has for each categorical
-    variable leaves × blocks × classes; `rows` are leaves × blocks.
+    `present`, `total` and `squares` are leaves × blocks × numbers; `state_counts` has leaves × blocks
+    × classes for each categorical variable; `rows` are leaves × blocks.
     """
 
     tree: tuple[int, ...]
@@ -66,7 +65,7 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
         means = self.total[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE
         squares = self.squares[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE**2
         variance = np.maximum(squares - np.square(means), 0)
-        spreads = np.sqrt((variance * present + SHRINKAGE) / (present + SHRINKAGE) + FLOOR**2)
+        spreads = np.sqrt(variance)
         states = [each[:, kept].sum(axis=1).astype(np.int64).tolist() for each in self.state_counts]
         n_leaves = len(self.rows)
         return Context(

@@ -2,8 +2,9 @@
 
 A number is rare where training values lie sparsely: at the ends of a long tail, but also in a gap
 between two modes. The measure is the distance to the k-th nearest training value in units of the
-variable's usual spread. A state is rare when it was met a few times at most; one that is uncommon but
-well known is not. docs/experiments.md compares this with tail probabilities and others.
+variable's usual spread. A state is rare when it, and all that are no more common, were met a few times
+at most; one that is uncommon but well known is not. docs/experiments.md compares this with tail
+probabilities and others.
 """
 
 from collections.abc import Sequence
@@ -179,8 +180,16 @@ def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
 
 
 def state_rarities(counts: Counts) -> Numbers:
-    """Give the rarity of each state, then of one that was never met, then of a missing one."""
-    met = np.concatenate([counts, [0]])
-    surprise = np.log((met.max() + 0.5) / (met + 0.5)) * np.maximum(1 - met / WELL_KNOWN, 0)
+    """Give the rarity of each state, then of one that was never met, then of a missing one.
+
+    A state is as rare as all that are met no more often are together: where many states were met
+    once, as names of users are, the next row may well bring another. A new state is as rare as those.
+    """
+    ascending = np.sort(counts)
+    upto = np.concatenate([[0], np.cumsum(ascending)])
+    met = upto[np.searchsorted(ascending, np.append(np.maximum(counts, 1), 1), side="right")]
+    met = np.minimum(met, counts.max(initial=0))
+    surprise = np.log((met.max(initial=0) + 0.5) / (met + 0.5))
+    surprise *= np.maximum(1 - met / WELL_KNOWN, 0)
     found: Numbers = np.append(np.minimum(np.square(surprise), MAX_RARITY), 0.0)
     return found
