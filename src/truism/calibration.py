@@ -20,7 +20,7 @@ from truism.contexts import Judge, Leaves, Reader, Split, contradiction, surpris
 from truism.evidence import MIN_UNIT, RARITY_WEIGHT, ROWS_AT_ONCE, Evidence, Rarities, Usual
 from truism.model import Model
 from truism.progress import Progress
-from truism.rarity import Spacing, space
+from truism.rarity import Spacing, space, stand_in
 from truism.schema import Categorical, Numeric, Schema, distinct
 from truism.scoring import Scorer
 from truism.table import Column, Table
@@ -197,7 +197,7 @@ class _Study:
         self.spacings = _space_all(schema, columns, n_jobs)
         numbers, codes = readings.numbers.T, readings.codes.T
         self.knot_counts = [
-            _count_in_cells(cell_of, _nearest(spacing, values), len(spacing.values))
+            _count_in_cells(cell_of, _owners(spacing, values), len(spacing.values))
             for spacing, values in zip(self.spacings, numbers, strict=True)
         ]
         self.state_counts = [
@@ -274,10 +274,9 @@ def _count_in_cells(
     return np.bincount(flat, minlength=N_BLOCKS**2 * n_places).reshape(N_BLOCKS**2, n_places)
 
 
-def _nearest(spacing: Spacing, values: Floats) -> NDArray[np.int64]:
+def _owners(spacing: Spacing, values: Floats) -> NDArray[np.int64]:
     """Find the kept training value that stands for each value; -1 where it is missing."""
-    knots = np.array(spacing.values)
-    return np.where(np.isnan(values), -1, np.searchsorted(knots[1:] / 2 + knots[:-1] / 2, values))
+    return np.where(np.isnan(values), -1, stand_in(np.array(spacing.values), values))
 
 
 def _categorical(schema: Schema) -> list[Categorical]:

@@ -19,7 +19,7 @@ Counts = NDArray[np.int64]
 MIN_RARITY, MAX_RARITY = 0.01, 25.0
 NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
 STEEPNESS = 3.0
-N_KNOTS, N_EXACT = 255, 50  # kept training values; the outermost ones on each side are all kept
+N_KNOTS, N_EXACT, N_EVEN = 255, 50, 75  # kept training values, outermost ones, evenly chosen ones
 WELL_KNOWN = 20  # training rows from which on a state is not rare
 HEAVY_SHARE = 0.1  # a value that so many rows share does not take part in the usual spread
 
@@ -51,26 +51,38 @@ class Spacing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
     """Describe a variable by its distinct training values, ascending, and their counts."""
-    knots, owner = _knots(len(values))
+    knots = values[_kept(len(values))]
+    owner = stand_in(knots, values)
     n_rows = int(counts.sum())
     near = min(max(int(NEAR_SHARE * n_rows), MIN_NEAR), MAX_NEAR, max(1, n_rows // 2))
     return Spacing(
         variable,
-        tuple(values[knots].tolist()),
+        tuple(knots.tolist()),
         tuple(np.bincount(owner, counts, len(knots)).astype(np.int64).tolist()),
         near,
         _usual_spread(values, counts),
     )
 
 
-def _knots(n_values: int) -> tuple[Counts, Counts]:
-    """Choose which distinct values are kept, and which of these stands for each."""
-    every = np.arange(n_values)
+def stand_in(knots: Numbers, values: Numbers) -> Counts:
+    """Say which of the kept training values stands for each value: the nearest one."""
+    return np.searchsorted(knots[1:] / 2 + knots[:-1] / 2, values)
+
+
+def _kept(n_values: int) -> Counts:
+    """Choose which of the distinct values are kept, by their rank.
+
+    The outermost ones are all kept, some are chosen evenly, and the rest so that the farther from
+    the ends the more values one stands for: tails are where it matters how empty a place is.
+    """
     if n_values <= N_KNOTS:
-        return every, every
-    inner = np.linspace(N_EXACT, n_values - N_EXACT - 1, N_KNOTS - 2 * N_EXACT).round()
-    kept = np.unique(np.concatenate([every[:N_EXACT], inner.astype(np.int64), every[-N_EXACT:]]))
-    return kept, np.searchsorted((kept[1:] + kept[:-1]) / 2, every)
+        return np.arange(n_values)
+    inner = np.linspace(N_EXACT, n_values - N_EXACT - 1, N_EVEN)
+    n_sparser = (N_KNOTS - 2 * N_EXACT - N_EVEN) // 2
+    sparser = np.geomspace(N_EXACT, n_values / 2, n_sparser)
+    ranks = np.concatenate([inner, sparser, n_values - 1 - sparser]).round().astype(np.int64)
+    outermost = np.arange(N_EXACT)
+    return np.unique(np.concatenate([outermost, ranks, n_values - 1 - outermost]))
 
 
 def _usual_spread(values: Numbers, counts: Counts) -> float:
