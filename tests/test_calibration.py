@@ -27,7 +27,8 @@ def learn_and_watch(data, **options):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "calibrate", watch)
         model = learn(as_table(data), min_support=0.1, **options)
-    [(scores, max_rate)] = seen
+    # The first time it finds out what a grave row is to score, the second time the threshold.
+    _, (scores, max_rate) = seen
     n_rows = model.provenance.n_rows
     stretch = np.arange(n_rows) * min(calibration.N_STRETCHES, n_rows) // n_rows
     in_order = np.empty(n_rows)
@@ -84,6 +85,17 @@ def test_rows_are_held_out_with_their_neighbours():
 def test_every_row_of_a_small_table_is_held_out(n_rows):
     _, scores, _ = learn_and_watch({"x": [float(i) for i in range(n_rows)], "u": ["a"] * n_rows})
     assert np.isfinite(scores).all()
+
+
+def test_hardly_any_held_out_row_breaks_a_grave_rule_and_a_row_that_does_is_nearly_an_anomaly():
+    grave = calibration._grave(np.arange(3000.0), np.r_[np.full(40, 3.0), 5.0, np.zeros(2959)])
+    assert 3.0 < grave.worth < 5.0
+    assert grave.score == calibration.GRAVE_SHARE * 2970.0
+    model, _, _ = learn_and_watch(plant(2000, seed=1))
+    wrong = as_table({"pump": ["on"], "flow": [0.0], "level": [10.0], "valve": ["open"]})
+    assert Scorer(model).breaks_mined_rule(wrong)[0]
+    assert Scorer(model).score(wrong)[0] >= model.evidence.grave.score
+    assert model.evidence.grave.score == pytest.approx(0.8 * model.threshold, rel=0.1)
 
 
 @examples(max_examples=15)

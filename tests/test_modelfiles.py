@@ -138,7 +138,7 @@ def test_the_json_schema_describes_the_file():
     assert set(described["properties"]) == set(json.loads(WEIGHED_CONTENT))
     assert set(described["required"]) == set(json.loads(CONTENT)) - {"threshold_meaning"}
     assert set(json.loads(WEIGHED_CONTENT)) - set(json.loads(CONTENT)) == {
-        *("units", "usual", "spacings", "splits", "contexts"),
+        *("units", "usual", "grave", "spacings", "splits", "contexts"),
     }
 
 
@@ -344,6 +344,8 @@ EVIDENCE_REFUSALS = [
     (setting("units", [0.0, 1.0]), "out of range", "$.units"),
     (setting("units", [1.0, -1.0]), "out of range", "$.units"),
     (setting("units", [1e-300, 1.0]), "out of range", "$.units"),
+    (setting("grave", {"worth": -1.0, "score": 1.0}), "out of range", "$.grave"),
+    (setting("grave", {"worth": 1.0, "score": -0.5}), "out of range", "$.grave"),
     (setting("units", [1.0]), "Expected `array` of length 2", "$.units"),
     (setting("units", "large"), "Expected `array | null`, got `str`", "$.units"),
     (setting("spacings", []), "spacings and numeric variables differ", "$.spacings"),

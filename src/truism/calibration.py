@@ -8,6 +8,7 @@ explain in mixed blocks, but not in blocks that stand apart, is drift, and then 
 Trees and cut-offs are those of all rows.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +18,17 @@ from numpy.typing import NDArray
 
 from truism import groves
 from truism.contexts import Judge, Leaves, Reader, Split, contradiction, surprise
-from truism.evidence import MIN_UNIT, RARITY_WEIGHT, ROWS_AT_ONCE, Evidence, Rarities, Usual
+from truism.evidence import (
+    MIN_UNIT,
+    RARITY_WEIGHT,
+    ROWS_AT_ONCE,
+    RULE_WEIGHT,
+    Evidence,
+    Grave,
+    Rarities,
+    Usual,
+    lift,
+)
 from truism.model import Model
 from truism.progress import Progress
 from truism.rarity import Spacing, space, stand_in
@@ -31,6 +42,8 @@ N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
 MAX_ROWS_MINED = 100_000  # in all blocks together, for rules that do not know a block
 MAX_RATE = 0.01  # of the held-out rows score above the default threshold
+MAX_GRAVE_RATE = 0.001  # of the held-out rows break a rule that is grave by itself
+GRAVE_SHARE = 0.8  # of the threshold, that such a row scores at least
 DRIFT_PRIOR, MIN_TRUST = 0.02, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # of the median of all variables
 
@@ -85,7 +98,9 @@ def add_evidence(
     unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
     rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
     scores = apart.contradictions / unit + RARITY_WEIGHT / rarity_unit * apart.rarities
-    scores = scores[apart.complete]
+    scores, strongest = scores[apart.complete], apart.strongest[apart.complete]
+    grave = _grave(scores, strongest)
+    scores += lift(grave, scores, strongest)
     evidence = Evidence(
         study.spacings,
         study.splits,
@@ -93,6 +108,7 @@ def add_evidence(
         unit,
         rarity_unit,
         _usual(apart, unit),
+        grave,
     )
     return msgspec.structs.replace(
         model,
@@ -111,14 +127,15 @@ Worth = Callable[[NDArray[np.int64]], Floats]
 class _HeldOut(msgspec.Struct, frozen=True, eq=False):
     """What was found out about rows by what is known of the others.
 
-    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; and
-    whether it is `complete`, rules included. Per variable: mean surprise `alone` and in context, and
-    mean and spread of contradictions.
+    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; what the
+    `strongest` rule that it breaks is worth; and whether it is `complete`, rules included. Per
+    variable: mean surprise `alone` and in context, and mean and spread of contradictions.
     """
 
     in_context: Floats
     contradictions: Floats
     rarities: Floats
+    strongest: Floats
     complete: NDArray[np.bool_]
     alone: Floats
     surprise: Floats
@@ -132,6 +149,7 @@ class _Weighed(msgspec.Struct, frozen=True, eq=False):
     in_context: Floats
     contradictions: Floats
     rarities: Floats
+    strongest: Floats
     complete: NDArray[np.bool_]
     sums: Floats
 
@@ -141,15 +159,24 @@ def _gather(found: Sequence[Sequence[_Weighed]], n_variables: int) -> _HeldOut:
     parts = [each for block in found for each in block]
     rows = [
         np.concatenate([np.empty(0), *(getattr(each, name) for each in parts)])
-        for name in ("in_context", "contradictions", "rarities", "complete")
+        for name in ("in_context", "contradictions", "rarities", "strongest", "complete")
     ]
     sums = np.zeros((4, n_variables))
     for each in parts:
         sums += each.sums
     alone, average, mean, square = sums / max(len(rows[0]), 1)
     spread = np.sqrt(np.maximum(square - np.square(mean), 0))
+    in_context, contradictions, rarities, strongest, complete = rows
     return _HeldOut(
-        rows[0], rows[1], rows[2], rows[3].astype(np.bool_), alone, average, mean, spread
+        in_context,
+        contradictions,
+        rarities,
+        strongest,
+        complete.astype(np.bool_),
+        alone,
+        average,
+        mean,
+        spread,
     )
 
 
@@ -230,13 +257,15 @@ class _Study:
             readings = self.reader.read([column.take(rows) for column in self.columns])
             average = judge.average(self.leaves[:, rows], readings)
             in_context = contradiction(average, readings, self.reader)
-            all_told = in_context if broken is None else np.maximum(in_context, broken(rows))
+            worth = np.zeros_like(in_context) if broken is None else broken(rows)
+            all_told = np.maximum(in_context, worth)
             alone = np.zeros(in_context.shape[1])
             alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)
             return _Weighed(
                 in_context.sum(axis=1),
                 all_told.sum(axis=1),
                 rarities.weigh(readings).sum(axis=1),
+                worth.max(axis=1),
                 np.full(len(rows), broken is not None),
                 np.stack(
                     [
@@ -295,6 +324,20 @@ def _trust(study: _Study, mixed: _HeldOut, apart: _HeldOut) -> float:
 
     ratio = (explained(apart) + DRIFT_PRIOR) / (explained(mixed) + DRIFT_PRIOR)
     return min(max(ratio**3, MIN_TRUST), 1.0)
+
+
+def _grave(scores: Floats, strongest: Floats) -> Grave:
+    """Find from what worth on hardly any row breaks a rule; such a row is nearly an anomaly by that.
+
+    Only nearly, because what normal rows do may drift away from what was learned, and rules are the
+    first to tell. The rules that held-out rows break were learned from fewer rows, and would be worth
+    more had they been learned from all.
+    """
+    more = RULE_WEIGHT * math.log(N_BLOCKS / (N_BLOCKS - 1))
+    worth = np.where(strongest > 0, strongest + more, 0.0)
+    limit = float(np.sort(worth)[::-1][int(MAX_GRAVE_RATE * len(worth))])
+    score = GRAVE_SHARE * calibrate(scores, MAX_RATE).threshold
+    return Grave(float(f"{limit:.4g}"), float(f"{score:.4g}"))
 
 
 def _usual(apart: _HeldOut, unit: float) -> tuple[Usual, ...]:

@@ -47,6 +47,13 @@ class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spread: float
 
 
+class Grave(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """From what worth on it is grave that a rule is broken, and what a row then scores at least."""
+
+    worth: float
+    score: float
+
+
 class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is usual, beyond the rules.
 
@@ -63,6 +70,8 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         is larger where contexts do not hold from one stretch of rows to another.
     usual
         How much contradicts each variable in held-out training rows.
+    grave
+        Which broken rules are grave by themselves; None when no rows could tell.
 
     """
 
@@ -72,6 +81,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contradiction_unit: float
     rarity_unit: float
     usual: tuple[Usual, ...]
+    grave: Grave | None = None
 
 
 class Witness:
@@ -176,6 +186,10 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
     for unit in (evidence.contradiction_unit, evidence.rarity_unit):
         if not MIN_UNIT <= unit < np.inf:
             yield "out of range", "$.units"
+    if evidence.grave is not None:
+        for number in (evidence.grave.worth, evidence.grave.score):
+            if not 0 <= number < np.inf:
+                yield "out of range", "$.grave"
 
 
 def _is_sound(context: Context, reader: Reader, n_splits: int, n_rows: int) -> bool:
@@ -207,6 +221,20 @@ def _is_sound(context: Context, reader: Reader, n_splits: int, n_rows: int) -> b
     states = all([len(each) for each in leaf] == widths for leaf in context.state_counts)
     counted = [n for leaf in context.state_counts for each in leaf for n in each]
     return states and min((*counted, *context.counts)) >= 0 and sum(context.counts) == n_rows
+
+
+def lift(
+    grave: Grave | None, scores: NDArray[np.float64], worth: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give what is added to the scores of rows whose strongest broken rule is worth so much.
+
+    Beside a hundred other values a broken rule is worth little; but a rule that hardly any held-out
+    row would break is not broken by chance. Such a row scores as if it had one more piece of evidence
+    at a right angle to the rest, so that it is reported and still ranks by the rest.
+    """
+    if grave is None:
+        return np.zeros_like(scores)
+    return np.where(worth > grave.worth, np.hypot(scores, grave.score) - scores, 0.0)
 
 
 def rule_worth(count: NDArray[np.float64], certainty: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from truism.mining import Budget, mine, minimum_counts
 from truism.model import Model, Provenance, Settings, exact
 from truism.predicates import Predicate, order, variables
 from truism.progress import Progress, be_silent
-from truism.rules import PredicateCount, RuleSet, merge_units, rule_order, univariate_rules
+from truism.rules import PredicateCount, RuleSet, merge_units, univariate_rules
 from truism.schema import Categorical, Schema, infer
 from truism.table import Column, Table
 from truism.trees import bin_columns, propose
@@ -164,7 +164,8 @@ def mine_model(
         n_jobs=n_jobs,
         advance=functools.partial(progress, "mining"),
     )
-    rules = [*merge_units(mined.rules, predicates), *univariate_rules(schema, table.n_rows)]
+    # Rules without an antecedent come first in the canonical order.
+    rules = (*univariate_rules(schema, table.n_rows), *merge_units(mined.rules, predicates))
     counted = tuple(
         PredicateCount(predicate, n_true, n_false)
         for predicate, n_true, n_false in zip(
@@ -183,7 +184,7 @@ def mine_model(
     )
     return Model(
         schema,
-        RuleSet(tuple(sorted(rules, key=rule_order)), table.n_rows, counted),
+        RuleSet(rules, table.n_rows, counted),
         settings,
         provenance,
         threshold_meaning="any broken rule",

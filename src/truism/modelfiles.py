@@ -89,7 +89,7 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = ("threshold_meaning", "units", "usual", "spacings", "splits", "contexts")
+_OPTIONAL = ("threshold_meaning", "units", "usual", "grave", "spacings", "splits", "contexts")
 
 
 def _layout(file: ModelFile) -> bytes:

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from truism.contexts import Context
 from truism.errors import ModelFileError
-from truism.evidence import Evidence, Usual, find_faults
+from truism.evidence import Evidence, Grave, Usual, find_faults
 from truism.model import Disabled, Model, Provenance, Settings
 from truism.predicates import (
     AnyOf,
@@ -85,7 +85,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         Every rule, in canonical order.
     threshold_meaning
         Why the threshold is what it is, in words.
-    units, usual, spacings, splits, contexts
+    units, usual, grave, spacings, splits, contexts
         The evidence beyond the rules, where the scoring asks for it; units are those of
         contradictions and of rarity.
 
@@ -108,6 +108,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     threshold_meaning: str = ""
     units: tuple[float, float] | None = None
     usual: tuple[Usual, ...] = ()
+    grave: Grave | None = None
     spacings: tuple[Spacing, ...] = ()
     splits: tuple[Interval | OneOf, ...] = ()
     contexts: tuple[Context, ...] = ()
@@ -159,6 +160,7 @@ def _evidence_fields(evidence: Evidence | None) -> dict[str, Any]:
     return {
         "units": (evidence.contradiction_unit, evidence.rarity_unit),
         "usual": evidence.usual,
+        "grave": evidence.grave,
         "spacings": evidence.spacings,
         "splits": evidence.splits,
         "contexts": evidence.contexts,
@@ -201,9 +203,11 @@ def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
     _check((file.units is not None) == wanted, "evidence and scoring do not fit", "$.units")
     if file.units is None:
         rest = (*file.usual, *file.spacings, *file.splits, *file.contexts)
-        _check(not rest, "there is evidence without units", "$.units")
+        _check(not rest and file.grave is None, "there is evidence without units", "$.units")
         return None
-    evidence = Evidence(file.spacings, file.splits, file.contexts, *file.units, file.usual)
+    evidence = Evidence(
+        file.spacings, file.splits, file.contexts, *file.units, file.usual, file.grave
+    )
     for problem, where in find_faults(schema, evidence, file.n_rows):
         _check(False, problem, where)
     return evidence

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from truism.bits import Words, unpack
 from truism.contexts import Readings
-from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Witness, habit_worth
+from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Grave, Witness, habit_worth, lift
 from truism.limits import breaches, distance_degrees, is_habit
 from truism.model import Model
 from truism.predicates import AnyOf, Interval, OneOf, Predicate, variables
@@ -112,10 +112,7 @@ class Scorer:
         """Score every row; higher is worse, and 0 in the paper's score means no broken rule."""
         total = np.empty(table.n_rows)
         for block, parts in self._blocks(table, n_jobs):
-            # Summed variable by variable, so that a row scores the same alone and in a table.
-            total[block] = 0.0
-            for part in parts.T:
-                total[block] += part
+            total[block] = _sum_of_rows(parts)
         return total
 
     def attribute(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
@@ -126,11 +123,14 @@ class Scorer:
         return parts_of
 
     def contradict(self, table: Table) -> NDArray[np.float64]:
-        """Give the part of each score that contradictions have: rows × variables."""
+        """Give what contradicts each variable, in units of the score: rows × variables.
+
+        That a broken rule is grave is left out: it says that a row is an anomaly, not what is wrong.
+        """
         columns, _ = align(self.model.schema, table)
         parts = [np.empty((0, len(columns)))]
         for block in _blocks_of(table.n_rows, self._block_rows):
-            weighed = self.weigh([column.take(block) for column in columns])
+            weighed = self.weigh([column.take(block) for column in columns], lifted=False)
             parts.append(weighed.contradictions)
         return np.concatenate(parts)
 
@@ -263,19 +263,22 @@ class Scorer:
         weighed = self.weigh(columns)
         return weighed.contradictions + weighed.rarities
 
-    def weigh(self, columns: Sequence[Column]) -> Weighed:
-        """Weigh the evidence against each variable of one block of rows."""
+    def weigh(self, columns: Sequence[Column], *, lifted: bool = True) -> Weighed:
+        """Weigh the evidence against each variable of one block of rows; grave rules lift it."""
         evidence, witness = self.model.evidence, self.witness
         assert evidence is not None
         true, false = self._truths.evaluate(columns)
         readings = witness.reader.read(columns)
         leaves = witness.leaves.find(true[self._n_predicates :], len(columns[0].values))
         in_context = witness.judge.judge(leaves, readings)
-        contradictions = np.maximum(in_context, self._broken_worth(columns, true, false))
+        worth = self._broken_worth(columns, true, false)
+        contradictions = np.maximum(in_context, worth)
         contradictions /= evidence.contradiction_unit
         in_context /= evidence.contradiction_unit
         rarities = witness.rarities.weigh(readings)
         rarities *= RARITY_WEIGHT / evidence.rarity_unit
+        if lifted:
+            _lift(evidence.grave, worth, contradictions, rarities)
         return Weighed(contradictions, rarities, in_context, leaves, readings)
 
     def broken_worth(self, columns: Sequence[Column]) -> NDArray[np.float64]:
@@ -336,6 +339,28 @@ class Scorer:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Hold a univariate rule against the column it speaks of."""
         return breaches(predicate, self.model.schema.variables[place], columns[place])
+
+
+def _lift(
+    grave: Grave | None,
+    worth: NDArray[np.float64],
+    contradictions: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+) -> None:
+    """Add what a grave broken rule adds to the contradictions of the variable that it speaks of."""
+    rows = np.empty(0) if grave is None else np.flatnonzero((worth > grave.worth).any(axis=1))
+    if len(rows):
+        about = worth[rows].argmax(axis=1)
+        rest = _sum_of_rows(contradictions[rows]) + _sum_of_rows(rarities[rows])
+        contradictions[rows, about] += lift(grave, rest, worth[rows, about])
+
+
+def _sum_of_rows(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum variable by variable, so that a row scores the same alone and in a table."""
+    total = np.zeros(len(parts))
+    for part in parts.T:
+        total += part
+    return total
 
 
 def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
