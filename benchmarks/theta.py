@@ -20,7 +20,8 @@ from benchmarks.datasets import PAPER_TABLES, DataMissingError, load
 from benchmarks.metrics import auc, partial_auc
 from truism.bits import unpack
 from truism.learning import learn, variable_columns
-from truism.predicates import Interval, distance_degree, variables
+from truism.limits import degrees
+from truism.predicates import Interval, variables
 from truism.schema import align, numbers
 from truism.scoring import Scorer
 from truism.table import as_table
@@ -106,7 +107,7 @@ def _degrees(model, predicate, columns, n_rows):
     std = model.schema.variables[place].std
     values = numbers(columns[place])
     away = np.where(values < predicate.low, predicate.low - values, values - predicate.high)
-    return np.array([distance_degree(each, std) for each in np.nan_to_num(away).tolist()])
+    return degrees(np.nan_to_num(away), std)
 
 
 def correlation(dataset, theta=0.16):

@@ -21,7 +21,6 @@ from truism.predicates import (
     Range,
     conjunction,
     cut_between,
-    distance_degree,
     format_number,
     format_value,
     order,
@@ -151,20 +150,6 @@ def test_a_name_is_quoted_only_where_it_could_mislead():
     assert quote_name("FIT-201 (m³/h)") == "FIT-201 (m³/h)"
     for name in ("a and b", "a or b", "x=1", "x<1", 'a"b', " a", "a ", "x is y", "⇒", "a\nb"):
         assert quote_name(name) == json.dumps(name, ensure_ascii=False)
-
-
-# --- degrees ---
-
-
-def test_a_degree_is_the_distance_in_standard_deviations():
-    assert distance_degree(3.0, 2.0) == 1.5
-
-
-def test_a_degree_has_bounds_and_a_constant_has_degree_one():
-    assert distance_degree(0.0, 1.0) == 1e-12
-    assert distance_degree(math.inf, 1.0) == 1e6
-    assert distance_degree(1e-300, 1e300) == 1e-12
-    assert distance_degree(17.0, 0.0) == 1.0
 
 
 # --- cut-offs ---

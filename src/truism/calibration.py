@@ -115,7 +115,8 @@ def add_evidence(
         evidence=evidence,
         threshold=calibrate(scores, MAX_RATE).threshold,
         threshold_meaning=(
-            f"at most {100 * MAX_RATE:g} % of the training rows score more when held out of learning"
+            f"at most {100 * MAX_RATE:g} % of {len(scores):,} training rows score more when the others "
+            f"judge them"
         ),
     )
 
@@ -326,13 +327,15 @@ def _trust(study: _Study, mixed: _HeldOut, apart: _HeldOut) -> float:
     return min(max(ratio**3, MIN_TRUST), 1.0)
 
 
-def _grave(scores: Floats, strongest: Floats) -> Grave:
+def _grave(scores: Floats, strongest: Floats) -> Grave | None:
     """Find from what worth on hardly any row breaks a rule; such a row is nearly an anomaly by that.
 
     Only nearly, because what normal rows do may drift away from what was learned, and rules are the
     first to tell. The rules that held-out rows break were learned from fewer rows, and would be worth
-    more had they been learned from all.
+    more had they been learned from all. Fewer than a thousand rows cannot tell.
     """
+    if len(scores) * MAX_GRAVE_RATE < 1:
+        return None
     more = RULE_WEIGHT * math.log(N_BLOCKS / (N_BLOCKS - 1))
     worth = np.where(strongest > 0, strongest + more, 0.0)
     limit = float(np.sort(worth)[::-1][int(MAX_GRAVE_RATE * len(worth))])

@@ -1,4 +1,4 @@
-"""The predicates worth mining: cut-offs and categories go in, `Candidate` predicates come out.
+"""The predicates worth mining: cut-offs and categories go in, `Predicate` values come out.
 
 Continuous variables: algorithm 2's selection of cut-offs, or five uniform or k-means bins (KDD'23,
 sections 4.1.2 and 6.1). Categorical variables: algorithm 1, which joins rare values. A predicate is

@@ -6,10 +6,12 @@ KDD'23, section 4.3: a number stays in its range, a state is one that was met, a
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.predicates import MAX_DEGREE, MIN_DEGREE, OneOf, Predicate, Present, Range
+from truism.predicates import OneOf, Predicate, Present, Range
 from truism.rules import Rule
 from truism.schema import UNSEEN, Categorical, Numeric, Variable, codes, numbers
 from truism.table import Column
+
+MIN_DEGREE, MAX_DEGREE = 1e-12, 1e6
 
 _NO_ROWS = np.empty(0, np.int64)
 _NO_DEGREES = np.empty(0)
@@ -34,7 +36,7 @@ def breaches(
             if not outside.any():
                 return _NO_ROWS, _NO_DEGREES
             rows = np.flatnonzero(outside)
-            return rows, distance_degrees(values[rows], low, high, variable.std)
+            return rows, degrees_outside(values[rows], low, high, variable.std)
         case _:
             assert isinstance(variable, Categorical)
             rows = np.flatnonzero(codes(variable, column) == UNSEEN)
@@ -55,12 +57,21 @@ def is_habit(rule: Rule) -> bool:
     return isinstance(predicate, Present)
 
 
-def distance_degrees(
+def degrees_outside(
     values: NDArray[np.float64], low: float, high: float, std: float
 ) -> NDArray[np.float64]:
-    """Vectorised `truism.predicates.distance_degree` for values that lie outside."""
-    if std == 0.0:
-        return np.ones(len(values))
+    """Give the degrees of violation of numbers that lie outside of an interval."""
     with np.errstate(over="ignore", invalid="ignore"):
-        distance = np.where(values < low, low - values, values - high)
-        return np.clip(distance / std, MIN_DEGREE, MAX_DEGREE)
+        return degrees(np.where(values < low, low - values, values - high), std)
+
+
+def degrees(distances: NDArray[np.float64], std: float) -> NDArray[np.float64]:
+    """Give the degrees of violation of numbers so far outside (KDD'23, section 5.1).
+
+    Deviation: a degree is at least 1e-12, so that violated means a score above 0, and at most 1e6. A
+    constant has no spread to measure by; any other value violates it with degree 1.
+    """
+    if std == 0.0:
+        return np.ones(len(distances))
+    with np.errstate(over="ignore"):
+        return np.clip(distances / std, MIN_DEGREE, MAX_DEGREE)

@@ -1,8 +1,8 @@
 """Statements about one row that are true, false or unknown, as immutable values with one meaning.
 
 ``Interval`` is half-open, ``low <= x < high``, in learning and in scoring alike (KDD'23, section 3);
-``Range`` is closed and belongs to univariate rules only (section 4.3). This module holds the values,
-their text and how badly a number fails them; evaluating whole tables is `truism.scoring`'s work.
+``Range`` is closed and belongs to univariate rules only (section 4.3). This module holds the values and
+their text; whether they hold in the rows of a table is `truism.truths`' work.
 """
 
 import json
@@ -17,7 +17,6 @@ import msgspec
 from truism.errors import ParameterError
 from truism.schema import Scalar
 
-MIN_DEGREE, MAX_DEGREE = 1e-12, 1e6
 _PLAIN_VALUE = re.compile(r"[\w.+\-/:%°]+")
 _AMBIGUOUS_NAME = re.compile(r"""[=<>≤≥∈⇒"'`{},\x00-\x1f\x7f]|\b(and|or|is|not)\b|^\s|\s$|^$""")
 
@@ -153,17 +152,6 @@ def order(predicate: Predicate) -> tuple[Any, ...]:
             return ((variable,), 3, 0.0, 0.0, "")
         case _:
             return (variables(predicate), 4, 0.0, 0.0, str(predicate))
-
-
-def distance_degree(distance: float, std: float) -> float:
-    """Give the degree of violation of a number that lies `distance` outside (KDD'23, section 5.1).
-
-    Deviation: it is at least 1e-12, so that violated means a score above 0, and at most 1e6. A
-    constant has no spread to measure by; any other value violates it with degree 1.
-    """
-    if std == 0.0:
-        return 1.0
-    return min(max(distance / std, MIN_DEGREE), MAX_DEGREE)
 
 
 def cut_between(below: float, above: float) -> float:

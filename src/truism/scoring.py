@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from truism.bits import Words, unpack
 from truism.contexts import Readings
 from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Grave, Witness, habit_worth, lift
-from truism.limits import breaches, distance_degrees, is_habit
+from truism.limits import breaches, degrees_outside, is_habit
 from truism.model import Model
 from truism.predicates import AnyOf, Interval, OneOf, Predicate, variables
 from truism.rulebook import Broken, Consequent, Rulebook
@@ -40,8 +40,8 @@ class Violation(msgspec.Struct, frozen=True):
     found
         The row's own values of the consequent's variables; None where missing.
     penalty
-        What this adds to the row's score; under evidence scoring, what it would add if nothing
-        stronger contradicted the variable.
+        What this adds to the part of each variable that the consequent speaks of; under evidence
+        scoring, what it would add if nothing stronger contradicted the variable.
 
     """
 
@@ -179,8 +179,9 @@ class Scorer:
         """Give what each unit rule of a consequent adds by itself: unit rules × rows."""
         evidence = self.model.evidence
         if evidence is None:
-            counts = self._rulebook.counts[consequent.units]
-            return counts[:, None] / self.n_training * self._degrees(consequent, columns, rows)
+            weights = self._rulebook.counts[consequent.units] / self.n_training
+            weights /= len(consequent.owners)
+            return weights[:, None] * self._degrees(consequent, columns, rows)
         worth = self._rulebook.worths[consequent.units] / len(consequent.owners)
         return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
 
@@ -332,7 +333,7 @@ class Scorer:
         values = numbers(columns[consequent.owners[0]])[rows]
         variable = self.model.schema.variables[consequent.owners[0]]
         assert isinstance(variable, Numeric)
-        return distance_degrees(values, predicate.low, predicate.high, variable.std)
+        return degrees_outside(values, predicate.low, predicate.high, variable.std)
 
     def _breaches(
         self, predicate: Predicate, place: int, columns: Sequence[Column]
