@@ -194,6 +194,35 @@ def test_infinity_is_refused_in_training_with_the_column_named(infinity):
     )
 
 
+def test_columns_of_other_types_are_left_out_with_the_reason():
+    schema = infer(as_table({"tags": [["a"], ["b"]] * 10, "u": ["a", "b"] * 10}))
+    reason = "it has values of type list<item: string>, which cannot be read"
+    assert schema.left_out == (LeftOut("tags", reason),)
+    assert schema.names == ("u",)
+
+
+@pytest.mark.parametrize("option", ["categorical", "continuous", "time"])
+def test_columns_of_other_types_cannot_be_asked_for(option):
+    table = as_table({"tags": [["a"], ["b"]] * 10, "u": ["a", "b"] * 10})
+    with pytest.raises(TableError) as caught:
+        infer(table, **{option: "tags" if option == "time" else ["tags"]})
+    assert str(caught.value) == (
+        "Column 'tags' has values of type list<item: string>, which cannot be read.\n"
+        "Hint: leave it out, or turn it into text or numbers first."
+    )
+
+
+def test_columns_of_mixed_types_are_refused_unless_they_are_ignored():
+    table = as_table({"note": [1, "x"] * 10, "u": ["a", "b"] * 10})
+    with pytest.raises(TableError) as caught:
+        infer(table)
+    assert str(caught.value) == (
+        "Column 'note' mixes values of different types.\n"
+        "Hint: make them one type, for instance with frame['note'].astype(str)."
+    )
+    assert infer(table, ignore=["note"]).names == ("u",)
+
+
 # --- statistics ---
 
 
@@ -287,6 +316,19 @@ def test_column_order_is_free_and_extra_columns_are_named():
     columns, extra = align(learned(), table)
     assert [column.name for column in columns] == ["X", "U", "B"]
     assert extra == ("more",)
+
+
+def test_only_columns_of_variables_must_be_readable():
+    rows = {"X": [0.5, 1.5], "U": ["a", "b"], "B": [True, False]}
+    columns, extra = align(learned(), as_table({**rows, "note": [1, "x"], "tags": [[1], [2]]}))
+    assert [column.name for column in columns] == ["X", "U", "B"]
+    assert extra == ("note", "tags")
+    with pytest.raises(TableError) as caught:
+        align(learned(), as_table({**rows, "X": [1, "x"]}))
+    assert str(caught.value) == (
+        "Column 'X' mixes values of different types.\n"
+        "Hint: make them one type, for instance with frame['X'].astype(str)."
+    )
 
 
 @pytest.mark.parametrize(

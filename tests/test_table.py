@@ -2,6 +2,8 @@
 
 import datetime
 import decimal
+import uuid
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,8 @@ from hypothesis import given
 
 from strategies import tables
 from truism.errors import TableError
-from truism.table import Table, as_table, to_frame
+from truism.schema import numbers
+from truism.table import Table, as_table, dated, to_frame
 
 
 def cells(table):
@@ -115,6 +118,60 @@ def test_dates_are_times_with_or_without_a_zone():
     assert table.columns[0].cell(1) == datetime.datetime(2024, 1, 2)
 
 
+def test_times_with_a_zone_are_given_in_utc_and_say_so():
+    naive = pd.to_datetime(["2024-01-01 00:00", "2024-07-01 12:00"])
+    table = as_table(pd.DataFrame({"t": naive.tz_localize("Europe/Vienna"), "n": naive}))
+    assert str(table.columns[0].cell(0)) == "2023-12-31 23:00:00+00:00"
+    assert str(table.take(slice(1, 2)).columns[0].cell(0)) == "2024-07-01 10:00:00+00:00"
+    assert str(table.columns[1].cell(0)) == "2024-01-01 00:00:00"
+    texts = as_table({"t": ["2024-01-01T02:00:00+02:00", "2024-01-01T01:00:00Z"]})
+    assert str(dated(texts.columns[0]).cell(0)) == "2024-01-01 00:00:00+00:00"
+
+
+def test_times_of_day_are_times_of_day():
+    (column,) = as_table({"t": [datetime.time(7, 30), None, datetime.time(0, 0, 0, 5)]}).columns
+    assert column.kind == "time"
+    assert [column.cell(row) for row in range(3)] == [
+        datetime.time(7, 30),
+        None,
+        datetime.time(0, 0, 0, 5),
+    ]
+
+
+def test_periods_are_the_times_at_which_they_start():
+    periods = pd.PeriodIndex(["2026-01", None, "2026-03"], freq="M")
+    for data in ({"t": periods}, pd.DataFrame({"t": periods})):
+        (column,) = as_table(data).columns
+        assert column.kind == "time"
+        assert column.cell(1) is None
+        assert column.cell(2) == datetime.datetime(2026, 3, 1)
+
+
+def test_missing_durations_are_missing():
+    lasts = pd.Series(pd.to_timedelta([1_500_000_001, None, 2_000_000_000], unit="ns"))
+    for data in (pd.DataFrame({"x": lasts}), {"x": lasts}, {"x": lasts.to_numpy()}):
+        (column,) = as_table(data).columns
+        assert numbers(column).tolist() == pytest.approx([1.500000001, np.nan, 2.0], nan_ok=True)
+        assert column.missing.tolist() == [False, True, False]
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.array([[1, 2], [3, 4], [5, 6]], mask=[[0, 1], [0, 0], [1, 0]])
+    assert cells(as_table(masked)) == {"x0": [1, 3, None], "x1": [None, 4, 6]}
+    assert cells(as_table({"a": masked[:, 1]})) == {"a": [None, 4, 6]}
+    assert cells(as_table({"a": np.ma.array([1.5, 2.5])})) == {"a": [1.5, 2.5]}
+    assert cells(as_table({"a": np.ma.array(["on", "off"], mask=[0, 1])})) == {"a": ["on", None]}
+    swapped = np.ma.array([1.5, 2.5], ">f8", mask=[1, 0])
+    assert cells(as_table({"a": swapped})) == {"a": [None, 2.5]}
+
+
+def test_only_texts_that_occur_must_read_as_times():
+    texts = pd.Categorical(["2026-01-01", None], categories=["never", "2026-01-01"])
+    column = dated(as_table({"t": texts}).columns[0])
+    assert column.kind == "time"
+    assert [column.cell(row) for row in range(2)] == [datetime.datetime(2026, 1, 1), None]
+
+
 def test_a_lazy_frame_is_collected():
     table = as_table(pl.DataFrame({"a": [1, 2]}).lazy())
     assert cells(table) == {"a": [1, 2]}
@@ -174,21 +231,6 @@ def test_taking_rows_takes_the_rows(data):
     ("data", "message"),
     [
         (
-            {"a": [1, "x"]},
-            "Column 'a' mixes values of different types.\n"
-            "Hint: make them one type, for instance with frame['a'].astype(str).",
-        ),
-        (
-            pd.DataFrame({"a": [1.5, "x"]}),
-            "Column 'a' mixes values of different types.\n"
-            "Hint: make them one type, for instance with frame['a'].astype(str).",
-        ),
-        (
-            {"a": [True, 2]},
-            "Column 'a' mixes values of different types.\n"
-            "Hint: make them one type, for instance with frame['a'].astype(str).",
-        ),
-        (
             {"a": [1, 2], "b": [1]},
             "Columns must be of equal length, got 1 values in 'b' and 2 elsewhere.",
         ),
@@ -218,16 +260,6 @@ def test_taking_rows_takes_the_rows(data):
             "Column 'a' must have one dimension, got 2.",
         ),
         (
-            {"a": [[1], [2]]},
-            "Column 'a' has values of type list<item: int64>, which cannot be read.\n"
-            "Hint: leave it out, or turn it into text or numbers first.",
-        ),
-        (
-            {"a": [b"x"]},
-            "Column 'a' has values of type binary, which cannot be read.\n"
-            "Hint: leave it out, or turn it into text or numbers first.",
-        ),
-        (
             {1: [1, 2]},
             "Column names must be strings, got 1.\nHint: rename them, for instance with "
             "frame.columns = frame.columns.astype(str).",
@@ -253,14 +285,43 @@ def test_taking_rows_takes_the_rows(data):
             "Hint: rename or drop one of them.",
         ),
         (
-            {"a": ["\ud800"]},
-            "Column 'a' holds text that is not valid Unicode.\n"
-            "Hint: it was probably read with a wrong encoding.",
-        ),
-        (
             {"\ud800": [1]},
             "Column names must be valid Unicode, got '\\ud800'.\n"
             "Hint: they were probably read with a wrong encoding.",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence(data, message):
+    with pytest.raises(TableError) as caught:
+        as_table(data)
+    assert str(caught.value) == message
+
+
+FOREIGN = "Hint: leave it out, or turn it into text or numbers first."
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            {"a": [1, "x"]},
+            "Column 'a' mixes values of different types.\n"
+            "Hint: make them one type, for instance with frame['a'].astype(str).",
+        ),
+        (
+            pd.DataFrame({"a": [1.5, "x"]}),
+            "Column 'a' mixes values of different types.\n"
+            "Hint: make them one type, for instance with frame['a'].astype(str).",
+        ),
+        (
+            {"a": [True, 2]},
+            "Column 'a' mixes values of different types.\n"
+            "Hint: make them one type, for instance with frame['a'].astype(str).",
+        ),
+        (
+            {"a": ["\ud800"]},
+            "Column 'a' holds text that is not valid Unicode.\n"
+            "Hint: it was probably read with a wrong encoding.",
         ),
         (
             {"a": [10**30, 1]},
@@ -269,10 +330,74 @@ def test_taking_rows_takes_the_rows(data):
         ),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_one_sentence(data, message):
+def test_a_column_with_unreadable_values_is_kept_with_the_reason(data, message):
+    (column,) = as_table(data).columns
+    assert column.kind == "faulty"
+    assert str(column.fault.error("a")) == message
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([[1], [2]], "list<item: int64>"),
+        ([[1], ["x"]], "list"),
+        ([b"x", b"y"], "binary"),
+        ([{"x": 1}, None], "struct<x: int64>"),
+        ([uuid.UUID(int=1), uuid.UUID(int=2)], "extension<arrow.uuid>"),
+        ([1j, None], "complex"),
+        (np.array([1j, 2.0]), "complex128"),
+        ([Fraction(1, 3), Fraction(2, 3)], "Fraction"),
+        (np.zeros(2, [("x", "i4")]), "[('x', '<i4')]"),
+    ],
+)
+def test_a_column_of_another_type_is_kept_with_the_reason(values, name):
+    table = as_table({"a": values, "b": [1, 2]})
+    assert table.n_rows == 2
+    assert table.columns[0].kind == "other"
+    assert str(table.columns[0].fault.error("a")) == (
+        f"Column 'a' has values of type {name}, which cannot be read.\n{FOREIGN}"
+    )
+    assert table.take(slice(1, 2)).columns[0].cell(0) is None
+
+
+def test_complex_numbers_of_a_frame_are_called_so():
+    (column,) = as_table(pd.DataFrame({"a": [1j, 2.0]})).columns
+    assert column.fault.reason == "has values of type complex128, which cannot be read"
+
+
+def test_what_arrow_cannot_convert_is_read_all_the_same():
+    long = pa.array([2**62, None], pa.duration("s"))
+    assert cells(as_table(pa.table({"x": long}))) == {"x": [2.0**62, None]}
+    views = pa.DictionaryArray.from_arrays([0, None], pa.array(["on"], pa.string_view()))
+    assert cells(as_table(pa.table({"x": views}))) == {"x": ["on", None]}
+
+
+def test_sparse_columns_are_read():
+    sparse = pd.arrays.SparseArray([0.0, 1.5, np.nan])
+    for data in (pd.DataFrame({"x": sparse}), {"x": sparse}, {"x": pd.Series(sparse)}):
+        assert cells(as_table(data)) == {"x": [0.0, 1.5, None]}
+
+
+@pytest.mark.parametrize(
+    ("values", "hint"),
+    [
+        (b"on", "turn it into text first, for instance with value.decode()."),
+        (bytearray(b"on"), "turn it into text first, for instance with value.decode()."),
+        ({"on", "off"}, "turn it into a list first."),
+        (frozenset({1, 2}), "turn it into a list first."),
+        ((i for i in range(2)), "turn it into a list first."),
+        (iter([1, 2]), "turn it into a list first."),
+        ({0: 1.0, 1: 2.0}, "give a list of its values; pandas does with frame.to_dict('list')."),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_column_is_refused(values, hint):
     with pytest.raises(TableError) as caught:
-        as_table(data)
-    assert str(caught.value) == message
+        as_table({"a": values})
+    kind = type(values).__name__
+    assert str(caught.value) == (
+        f"Column 'a' must be a list or an array of values, got {kind}.\nHint: {hint}"
+    )
 
 
 def test_results_come_as_a_dataframe_of_an_installed_library():

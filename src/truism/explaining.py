@@ -251,9 +251,7 @@ class Clock:
         if self.column is None:
             return None
         value = self.column.cell(row)
-        if value is None:
-            return None
-        return value.isoformat(sep=" ") if hasattr(value, "isoformat") else str(value)
+        return None if value is None else str(value)
 
 
 def describe(blames: Sequence[Blame], most: int = 3) -> str:

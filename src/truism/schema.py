@@ -194,6 +194,8 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
         raise _missing_columns(absent, schema, table)
     for variable in schema.variables:
         column = column_of[variable.name]
+        if column.fault is not None:
+            raise column.fault.error(column.name)
         if column.kind != "empty" and 0 < len(column.values) == column.n_missing:
             # Without a single value a column's type is its library's guess.
             column = Column(column.name, "empty", column.values, column.missing)
@@ -292,6 +294,10 @@ def _check_overrides(
             f"A column must be either categorical or continuous, got both for {shorten(both)}."
         )
     column_of = table.column_of()
+    for name in (*categorical, *continuous, *(() if time is None else (time,))):
+        fault = column_of[name].fault
+        if fault is not None:
+            raise fault.error(name)
     for name in continuous:
         if column_of[name].kind not in ("number", "boolean"):
             raise ParameterError(
@@ -354,6 +360,12 @@ def _time_axis(columns: Sequence[Column], forced: Container[str]) -> str | None:
 
 
 def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
+    if column.kind == "faulty":
+        assert column.fault is not None
+        raise column.fault.error(column.name)
+    if column.kind == "other":
+        assert column.fault is not None
+        return f"it {column.fault.reason}"
     n_present = len(column.values) - column.n_missing
     if n_present == 0:
         return "every value is missing"

@@ -3,9 +3,12 @@
 Every library's columns are first turned into Arrow arrays (Narwhals does that for pandas, Polars,
 Modin, PyArrow and the rest), so that there is one list of types to understand instead of one per
 library. After this module nothing but NumPy is known. The caller's data are never written to.
+
+A column that cannot be read is kept with its `Fault`: only who needs the column has to complain.
 """
 
-from collections.abc import Mapping, Sequence
+import datetime
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Literal
 
 import msgspec
@@ -17,7 +20,18 @@ from numpy.typing import NDArray
 
 from truism.errors import TableError, shorten
 
-ColumnKind = Literal["number", "boolean", "text", "time", "empty"]
+ColumnKind = Literal["number", "boolean", "text", "time", "empty", "other", "faulty"]
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why a column cannot be read, to be said after its name, and what to do about it."""
+
+    reason: str
+    hint: str
+
+    def error(self, name: str) -> TableError:
+        """Complain about a column."""
+        return TableError(f"Column {name!r} {self.reason}.", self.hint)
 
 
 class Column(msgspec.Struct, frozen=True, eq=False):
@@ -28,17 +42,23 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     name
         The column's own name.
     kind
-        What its values are; ``"empty"`` when every value is missing and the type says nothing.
+        What its values are; ``"empty"`` when every value is missing and the type says nothing,
+        ``"other"`` when they are of a type that no rule is about, ``"faulty"`` when they should be
+        readable and are not.
     values
-        ``number``: integers or float64; ``boolean``: bool; ``text``: int32 positions in
-        `categories`; ``time``: datetime64[us]; ``empty``: zeros. Where `missing` is true the value
-        means nothing.
+        ``number``: integers or float64, which is NaN where it is missing; ``boolean``: bool;
+        ``text``: int32 positions in `categories`; ``time``: datetime64[us], or microseconds since
+        midnight; otherwise zeros. Where `missing` is true the value means nothing.
     missing
         True where there is no value; None when nothing is missing.
     categories
         The distinct texts of a text column.
     categorical
         Whether the dataframe itself calls the column categorical.
+    zoned
+        Whether times came with a zone; then the values are in UTC.
+    fault
+        Why a column of kind ``other`` or ``faulty`` cannot be read.
 
     """
 
@@ -48,6 +68,8 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     missing: NDArray[np.bool_] | None = None
     categories: tuple[str, ...] = ()
     categorical: bool = False
+    zoned: bool = False
+    fault: Fault | None = None
 
     def take(self, rows: slice | NDArray[Any]) -> "Column":
         """Give some of the rows: a view for a slice, a copy for positions or a mask."""
@@ -61,10 +83,18 @@ class Column(msgspec.Struct, frozen=True, eq=False):
 
     def cell(self, row: int) -> Any:
         """Give one value as a Python scalar, None where it is missing."""
-        if self.kind == "empty" or (self.missing is not None and self.missing[row]):
+        if self.kind in ("empty", "other", "faulty"):
             return None
-        value = self.values[row]
-        return self.categories[value] if self.kind == "text" else value.item()
+        if self.missing is not None and self.missing[row]:
+            return None
+        value = self.values[row].item()
+        if self.kind == "text":
+            return self.categories[value]
+        if self.kind == "time" and isinstance(value, int) and self.values.dtype.kind == "i":
+            return (datetime.datetime.min + datetime.timedelta(microseconds=value)).time()
+        if self.zoned and isinstance(value, datetime.datetime):
+            return value.replace(tzinfo=datetime.UTC)
+        return value
 
 
 class Table(msgspec.Struct, frozen=True, eq=False):
@@ -125,11 +155,28 @@ def _from_mapping(data: Mapping[Any, Any]) -> Table:
     _check_names(list(data))
     columns = []
     for name, values in data.items():
+        _check_holds_values(name, values)
         if isinstance(values, str) or not hasattr(values, "__len__"):
             columns.append(_single(name, values))
         else:
-            columns.append(_column(name, _arrow(name, values)))
+            columns.append(_read(name, values))
     return _assemble(columns)
+
+
+def _check_holds_values(name: str, values: Any) -> None:
+    """Refuse what has no rows, no order of them, or gives them only once."""
+    hint = None
+    if isinstance(values, Mapping):
+        hint = "give a list of its values; pandas does with frame.to_dict('list')."
+    elif isinstance(values, Set) or hasattr(values, "__next__"):
+        hint = "turn it into a list first."
+    elif isinstance(values, bytes | bytearray | memoryview):
+        hint = "turn it into text first, for instance with value.decode()."
+    if hint is not None:
+        raise TableError(
+            f"Column {name!r} must be a list or an array of values, got {type(values).__name__}.",
+            hint,
+        )
 
 
 def _from_array(data: NDArray[Any]) -> Table:
@@ -139,9 +186,7 @@ def _from_array(data: NDArray[Any]) -> Table:
             "reshape it with array.reshape(-1, 1) if it is one column, (1, -1) if it is one row.",
         )
     names = [f"x{i}" for i in range(data.shape[1])]
-    return _assemble(
-        [_column(name, _arrow(name, data[:, i])) for i, name in enumerate(names)], data.shape[0]
-    )
+    return _assemble([_read(name, data[:, i]) for i, name in enumerate(names)], data.shape[0])
 
 
 def _from_frame(data: Any) -> Table:
@@ -165,14 +210,7 @@ def _from_frame(data: Any) -> Table:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect("pyarrow")
         _check_names(frame.columns)
-    columns = []
-    for name in frame.columns:
-        try:
-            array = frame[name].to_arrow()
-        except _UNREADABLE as problem:
-            raise _unreadable(name, problem) from None
-        columns.append(_column(name, array))
-    return _assemble(columns, frame.shape[0])
+    return _assemble([_read(name, frame[name]) for name in frame.columns], frame.shape[0])
 
 
 def _assemble(columns: list[Column], n_rows: int | None = None) -> Table:
@@ -216,42 +254,75 @@ def _check_names(names: Sequence[Any]) -> None:
         )
 
 
-_UNREADABLE = (
-    pa.ArrowInvalid,
-    pa.ArrowTypeError,
-    pa.ArrowNotImplementedError,
-    OverflowError,
-    UnicodeEncodeError,
-)
+_UNREADABLE = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
 
-def _unreadable(name: str, problem: Exception) -> TableError:
+def _read(name: str, values: Any) -> Column:
+    """Read a column, or keep it with the reason why that is not possible."""
+    try:
+        return _column(name, _arrow(name, values))
+    except _UNREADABLE as problem:
+        kind, fault = _find_fault(name, values, problem)
+        return Column(name, kind, np.zeros(len(values)), fault=fault)
+
+
+def _find_fault(name: str, values: Any, problem: Exception) -> tuple[ColumnKind, Fault]:
     """Say why Arrow does not take a column."""
     if isinstance(problem, UnicodeEncodeError):
-        return TableError(
-            f"Column {name!r} holds text that is not valid Unicode.",
-            "it was probably read with a wrong encoding.",
+        wrong = Fault(
+            "holds text that is not valid Unicode", "it was probably read with a wrong encoding."
         )
+        return "faulty", wrong
     if isinstance(problem, OverflowError):
-        return TableError(
-            f"Column {name!r} holds whole numbers beyond 64 bits.",
+        wrong = Fault(
+            "holds whole numbers beyond 64 bits",
             "turn it into text, or into floating-point numbers.",
         )
-    return TableError(
-        f"Column {name!r} mixes values of different types.",
+        return "faulty", wrong
+    types = _types(values)
+    if len(types) == 1:
+        return "other", _foreign(types.pop())
+    return "faulty", Fault(
+        "mixes values of different types",
         f"make them one type, for instance with frame[{name!r}].astype(str).",
     )
 
 
-def _arrow(name: str, values: Any) -> pa.Array:
+def _foreign(kind: Any) -> Fault:
+    return Fault(
+        f"has values of type {kind}, which cannot be read",
+        "leave it out, or turn it into text or numbers first.",
+    )
+
+
+def _types(values: Any) -> set[str]:
+    """Name the types of a column's values, as its library does or as Python does."""
+    native = values.to_native() if isinstance(values, nw.Series) else values
+    dtype = str(getattr(native, "dtype", "object"))
+    if dtype.lower() != "object":
+        return {dtype}
+    return {type(value).__name__ for value in values if value is not None and value is not np.nan}
+
+
+def _arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    if isinstance(values, nw.Series):
+        native = _dense(values.to_native())
+        return values.to_arrow() if native is None else pa.array(native, from_pandas=True)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise TableError(f"Column {name!r} must have one dimension, got {values.ndim}.")
     if isinstance(values, np.ndarray) and not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
-    try:
-        return pa.array(values, from_pandas=True)
-    except _UNREADABLE as problem:
-        raise _unreadable(name, problem) from None
+    if isinstance(values, np.ma.MaskedArray):
+        return pa.array(values.data, mask=np.ma.getmaskarray(values), from_pandas=True)
+    dense = _dense(values)
+    return pa.array(values if dense is None else dense, from_pandas=True)
+
+
+def _dense(values: Any) -> NDArray[Any] | None:
+    """Give a sparse column of pandas, which Arrow does not know, as an array."""
+    if not str(getattr(values, "dtype", "")).startswith("Sparse["):
+        return None
+    return np.asarray(getattr(values, "array", values).to_dense())
 
 
 def _single(name: str, value: Any) -> Column:
@@ -263,7 +334,7 @@ def _single(name: str, value: Any) -> Column:
     if isinstance(value, float | np.floating):
         missing = np.array([True]) if value != value else None
         return Column(name, "number", np.array([value], np.float64), missing)
-    return _column(name, _arrow(name, [value]))
+    return _read(name, [value])
 
 
 def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
@@ -271,8 +342,9 @@ def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
         array = array.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # a table of no rows has no chunks to combine
         array = pa.array([], type=array.type)
+    declared = array.type
     if isinstance(array, pa.ExtensionArray):
-        array = array.storage
+        array = _stored(array)
     kind = array.type
     if pa.types.is_null(kind):
         return Column(name, "empty", np.zeros(len(array)), np.ones(len(array), bool))
@@ -293,23 +365,41 @@ def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
         unknown = np.isnan(floats)
         return Column(name, "number", floats, unknown if unknown.any() else None)
     if pa.types.is_duration(kind):
-        ticks = array.cast(pa.duration("us")).cast(pa.int64()).fill_null(0)
-        return Column(name, "number", ticks.to_numpy(zero_copy_only=False) / 1e6, missing)
+        ticks = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        seconds = ticks / _TICKS[kind.unit]
+        return Column(name, "number", _with_nan(seconds, missing), missing)
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        instants = array.cast(pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
-        return Column(name, "time", instants.to_numpy(zero_copy_only=False), missing)
+        zone = getattr(kind, "tz", None)
+        instants = array.cast(pa.timestamp("us", tz=zone), safe=False)
+        times = instants.to_numpy(zero_copy_only=False)
+        return Column(name, "time", times, missing, zoned=zone is not None)
     if pa.types.is_time(kind):
         ticks = array.cast(pa.time64("us"), safe=False).cast(pa.int64()).fill_null(0)
         return Column(name, "time", ticks.to_numpy(zero_copy_only=False), missing)
-    raise TableError(
-        f"Column {name!r} has values of type {kind}, which cannot be read.",
-        "leave it out, or turn it into text or numbers first.",
-    )
+    return Column(name, "other", np.zeros(len(array)), fault=_foreign(declared))
+
+
+_TICKS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of a second, by unit
+
+
+def _with_nan(
+    values: NDArray[np.float64], missing: NDArray[np.bool_] | None
+) -> NDArray[np.float64]:
+    return values if missing is None else np.where(missing, np.nan, values)
+
+
+def _stored(array: pa.ExtensionArray) -> pa.Array:
+    """Give what an extension type is made of; a period of pandas is the time at which it starts."""
+    if array.type.extension_name == "pandas.period":
+        return pa.array(array.to_pandas().dt.to_timestamp())
+    return array.storage
 
 
 def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
     """Encode text (and dictionaries of text or numbers) with every text exactly once."""
     dictionary = array.dictionary
+    if pa.types.is_string_view(dictionary.type):
+        dictionary = dictionary.cast(pa.string())
     if pa.types.is_large_string(dictionary.type) or pa.types.is_string(dictionary.type):
         codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
         missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
@@ -334,15 +424,23 @@ def dated(column: Column) -> Column:
     >>> dated(as_table({"when": ["2026-01-31 07:00", "2026-01-31 07:01"]}).columns[0]).kind
     'time'
     """
-    if column.kind != "text" or not column.categories:
+    if column.kind != "text":
         return column
-    texts = pa.array(column.categories)
-    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+    present = column.values if column.missing is None else column.values[~column.missing]
+    used = np.flatnonzero(np.bincount(present, minlength=len(column.categories)))
+    if not len(used):
+        return column
+    texts = pa.array([column.categories[code] for code in used])
+    for zone in (None, "UTC"):
         try:
-            instants = texts.cast(kind).to_numpy(zero_copy_only=False)
+            instants = texts.cast(pa.timestamp("us", tz=zone)).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             continue
-        return Column(column.name, "time", instants[column.values], column.missing)
+        times = np.full(max(len(column.categories), 1), "NaT", "datetime64[us]")
+        times[used] = instants
+        return Column(
+            column.name, "time", times[column.values], column.missing, zoned=zone is not None
+        )
     return column
 
 
