@@ -209,6 +209,13 @@ def test_times_that_run_backwards_do_not_make_an_axis():
     assert axis.unit == "row"
 
 
+def test_times_with_a_zone_are_said_in_utc():
+    times = [f"2026-01-05T07:{minute:02}:00+01:00" for minute in range(10)]
+    axis = Axis(as_table({"time": times}), Schema((), (), "time"))
+    assert axis.when(3, 3) == "06:03 UTC"
+    assert axis.when(3, 8) == "06:03 to 06:08 UTC"
+
+
 def test_durations_are_said_with_two_digits():
     assert [in_words(s) for s in (0.5, 60, 7000, 86_400, 3e7)] == [
         "0.5 s", "60 s", "117 min", "24 hours", "347 days",

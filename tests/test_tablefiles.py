@@ -299,3 +299,9 @@ def test_any_bytes_are_a_table_or_a_table_error(tmp_path_factory, content):
     place.write_bytes(content)
     with contextlib.suppress(TableError):
         assert read_table([str(place)]).n_rows > 0
+
+
+def test_times_with_a_zone_say_so_in_csv(tmp_path):
+    times = pa.array(["2026-01-31T07:00:00Z"]).cast(pa.timestamp("us", tz="UTC"))
+    write_table({"time": times}, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == '"time"\n2026-01-31 07:00:00Z\n'

@@ -89,7 +89,7 @@ def _as_text(frame: pa.Table) -> pa.Table:
     """Write times as people do; pyarrow would print nanoseconds of them."""
     for i, field in enumerate(frame.schema):
         if pa.types.is_timestamp(field.type):
-            whole = frame.column(i).cast(pa.timestamp("s"), safe=False)
+            whole = frame.column(i).cast(pa.timestamp("s", tz=field.type.tz), safe=False)
             if whole.cast(field.type).equals(frame.column(i)):
                 frame = frame.set_column(i, field.name, whole)
     return frame

@@ -29,6 +29,7 @@ class Axis:
         self.unit: Unit = "row"
         self.x = np.arange(n_rows, dtype=np.float64)
         self._times: NDArray[np.datetime64] | None = None
+        self._zone = " UTC" if time is not None and time.zoned else ""
         if time is not None and time.values.dtype.kind == "M" and time.missing is None:
             times = time.values
             if n_rows > 1 and (np.diff(times) >= np.timedelta64(0)).all():
@@ -53,9 +54,9 @@ class Axis:
         one_day = self._moment(0).date() == self._moment(self.n_rows - 1).date()
         begun = first.strftime(form if one_day else f"%Y-%m-%d {form}")
         if start == end:
-            return begun
+            return f"{begun}{self._zone}"
         ended = last.strftime(form if last.date() == first.date() else f"%Y-%m-%d {form}")
-        return f"{begun} to {ended}"
+        return f"{begun} to {ended}{self._zone}"
 
     def lasted(self, start: int, end: int) -> str:
         """Say how long it is from start to end, as the command line does."""
