@@ -14,7 +14,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from strategies import HOSTILE_NAMES, finite
-from truism import InvariantRuleDetector, SchemaError, TableError, TruismError
+from truism import InvariantRuleDetector, SchemaError, TableError, TruismError, load
 
 AT_TENTH = {"min_support": 0.1, "n_jobs": 1}
 
@@ -248,6 +248,24 @@ def test_large_whole_numbers_are_told_apart():
     detector = fit({"n": [base, base + 1] * 20, "u": ["a", "b"] * 20})
     assert detector.predict({"n": [base + 1], "u": ["a"]}).tolist() == [-1]
     assert detector.predict({"n": [base + 1], "u": ["b"]}).tolist() == [1]
+
+
+def test_quantities_beyond_what_floats_tell_apart_survive_a_file(tmp_path):
+    data = {"n": [2**60 + 3 * i for i in range(300)], "u": ["a", "b"] * 150}
+    detector = fit(data)
+    detector.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").model_ == detector.model_
+
+
+def test_columns_that_cannot_be_read_do_no_harm_where_they_are_not_needed():
+    data = {"u": ["a", "b"] * 20, "v": ["x", "y"] * 20, "tags": [["t"]] * 40, "note": [1, "x"] * 20}
+    detector = fit(data, ignore=["note"])
+    assert detector.model_.schema.names == ("u", "v")
+    assert detector.model_.provenance.notices[0] == (
+        "Column 'tags' is left out: it has values of type list<item: string>, which cannot be read."
+    )
+    today = {"u": ["a", "a"], "v": ["x", "y"], "tags": [[1], [2]], "note": [b"?", 2.5]}
+    assert detector.predict(today).tolist() == [1, -1]
 
 
 def test_unsigned_numbers_beyond_the_signed_range():

@@ -288,6 +288,15 @@ def test_states_ascend_and_are_the_tables_own_values():
     assert all(type(value) is int for value in variable.values)
 
 
+def test_whole_numbers_that_are_one_as_floats_are_one_value():
+    column = as_table({"n": [2**60 + i for i in range(300)]}).columns[0]
+    values, counts = distinct(column)
+    assert values.tolist() == [2.0**60, 2.0**60 + 256]
+    assert counts.sum() == 300
+    (variable,) = infer(as_table({"n": [2**60 + 3 * i for i in range(300)]})).variables
+    assert (np.diff(variable.edges) > 0).all()
+
+
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=80), st.integers(1, 20))
 def test_quantile_cuts_divide_into_few_runs_and_scale(counts, max_bins):
     counts = np.array(counts)

@@ -235,13 +235,18 @@ def codes(variable: Categorical, column: Column) -> NDArray[np.int32]:
     return found
 
 
-def distinct(column: Column) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Give the distinct values of a numeric or boolean column, ascending, and their counts."""
-    present = column.values if column.missing is None else column.values[~column.missing]
-    values, counts = np.unique(present, return_counts=True)
-    if values.dtype.kind == "f":
-        values = values + 0.0  # one zero, not two: -0.0 and 0.0 are the same number
-    return values, counts.astype(np.int64, copy=False)
+def distinct(column: Column) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Give the distinct values of a numeric or boolean column, ascending, and their counts.
+
+    They are distinct as float64, in which rules are said: two whole numbers beyond 2**53 may be one.
+    """
+    values, counts = np.unique(_present(column).astype(np.float64), return_counts=True)
+    # One zero, not two: -0.0 and 0.0 are the same number.
+    return values + 0.0, counts.astype(np.int64, copy=False)
+
+
+def _present(column: Column) -> NDArray[Any]:
+    return column.values if column.missing is None else column.values[~column.missing]
 
 
 def quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
@@ -374,9 +379,7 @@ def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
     if forced:
         return None
     if column.kind == "text":
-        n_distinct = len(
-            np.unique(column.values if column.missing is None else column.values[~column.missing])
-        )
+        n_distinct = len(np.unique(_present(column)))
         if n_distinct > MAX_STATES and n_distinct > MAX_DISTINCT_TEXT * n_present:
             return f"text with {n_distinct:,} distinct values in {n_present:,} rows"
     if column.kind == "number" and column.values.dtype.kind in "iu" and column.missing is None:
@@ -391,14 +394,13 @@ def _is_categorical(column: Column) -> bool:
     if column.kind != "number" or column.categorical:
         return True
     return len(np.unique(column.values[:1000])) <= MAX_STATES * 2 and (
-        len(distinct(column)[0]) <= MAX_STATES
+        len(np.unique(_present(column))) <= MAX_STATES
     )
 
 
 def _categorical(column: Column) -> Categorical:
     if column.kind == "text":
-        seen = column.values if column.missing is None else column.values[~column.missing]
-        occurrences = np.bincount(seen, minlength=len(column.categories))
+        occurrences = np.bincount(_present(column), minlength=len(column.categories))
         pairs = sorted(
             (text, int(n)) for text, n in zip(column.categories, occurrences, strict=False) if n
         )
@@ -407,7 +409,10 @@ def _categorical(column: Column) -> Categorical:
             column.name, "text", values, tuple(n for _, n in pairs), column.n_missing
         )
     _refuse_infinite(column)
-    states, occurrences = distinct(column)
+    # Unlike quantities, states are compared as they are: large whole numbers stay apart.
+    states, occurrences = np.unique(_present(column), return_counts=True)
+    if states.dtype.kind == "f":
+        states = states + 0.0
     return Categorical(
         column.name,
         "boolean" if column.kind == "boolean" else "number",
@@ -420,7 +425,6 @@ def _categorical(column: Column) -> Categorical:
 def _numeric(column: Column) -> Numeric:
     _refuse_infinite(column)
     values, counts = distinct(column)
-    values = values.astype(np.float64)
     mean, std = _moments(values, counts)
     starts = np.concatenate([[0], quantile_cuts(counts, MAX_HISTOGRAM_BINS)]).astype(np.int64)
     return Numeric(
