@@ -88,10 +88,24 @@ def test_text_with_exactly_95_percent_distinct_values_stays():
     assert infer(as_table({"t": values, "u": [1, 2] * 20})).names == ("u",)
 
 
-def test_whole_numbers_that_miss_one_or_repeat_one_stay():
+def test_whole_numbers_that_skip_one_or_repeat_one_stay():
     assert kinds({"n": [*range(39), 40]}) == {"n": "Numeric"}
     assert kinds({"n": [*range(39), 0]}) == {"n": "Numeric"}
-    assert kinds({"n": [*range(39), None]}) == {"n": "Numeric"}
+
+
+@pytest.mark.parametrize("library", [list, np.array, lambda ids: pd.array(ids, dtype="Int64")])
+@pytest.mark.parametrize("kind", [int, float])
+def test_numbers_that_count_rows_do_so_in_any_type(kind, library):
+    ids = library([kind(i) for i in range(100, 140)])
+    (left,) = infer(as_table({"n": ids, "u": ["a", "b"] * 20})).left_out
+    assert left == LeftOut("n", "whole numbers that count the rows")
+
+
+def test_numbers_that_count_rows_may_lack_a_few():
+    for ids in ([*range(20), None, *range(21, 40)], [None, *map(float, range(39))]):
+        assert infer(as_table({"n": ids, "u": ["a", "b"] * 20})).names == ("u",)
+    often = [i if i % 3 else None for i in range(40)]
+    assert kinds({"n": often}) == {"n": "Numeric"}
 
 
 def test_an_override_brings_a_left_out_column_back():

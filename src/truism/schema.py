@@ -382,12 +382,20 @@ def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
         n_distinct = len(np.unique(_present(column)))
         if n_distinct > MAX_STATES and n_distinct > MAX_DISTINCT_TEXT * n_present:
             return f"text with {n_distinct:,} distinct values in {n_present:,} rows"
-    if column.kind == "number" and column.values.dtype.kind in "iu" and column.missing is None:
-        values = column.values
-        spread = int(values.max()) - int(values.min())
-        if spread == len(values) - 1 > MAX_STATES and len(np.unique(values)) == len(values):
-            return "whole numbers that count the rows"
+    if column.kind == "number" and _counts_rows(column):
+        return "whole numbers that count the rows"
     return None
+
+
+def _counts_rows(column: Column) -> bool:
+    """Tell whether each row has its own whole number and, but for a few missing ones, no other."""
+    values, n_rows = _present(column), len(column.values)
+    if len(values) <= MAX_STATES + 1 or len(values) < MAX_DISTINCT_TEXT * n_rows:
+        return False
+    low, high = values.min(), values.max()
+    if not np.isfinite([low, high]).all() or int(high) - int(low) >= n_rows:
+        return False
+    return bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)
 
 
 def _is_categorical(column: Column) -> bool:
