@@ -139,10 +139,16 @@ def test_text_that_reads_as_times_is_the_time_axis(form):
     assert column.cell(4).isoformat().startswith("2026-01-05")
 
 
-def test_text_that_reads_as_times_but_repeats_is_a_state():
+def test_text_that_reads_as_times_is_a_date_even_if_it_repeats():
     table = as_table({"batch": ["2026-01-01", "2026-01-02"] * 10, "X": [0, 1] * 10})
-    assert infer(table).time is None
-    assert infer(table).names == ("batch", "X")
+    assert infer(table).time == "batch"
+    assert infer(table).names == ("X",)
+    forced = infer(table, categorical=["batch"])
+    assert (forced.time, forced.names) == (None, ("batch", "X"))
+    days = [datetime.datetime(2024, 1, 1 + i) for i in range(20)]
+    both = as_table({"batch": ["2026-01-01", "2026-01-02"] * 10, "t": days, "X": [0, 1] * 10})
+    schema = infer(both)
+    assert schema.left_out == (LeftOut("batch", "dates, and the time axis is another column"),)
 
 
 def test_dates_go_before_text_that_reads_as_times():

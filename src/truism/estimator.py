@@ -77,7 +77,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Columns whose kind is not to be inferred.
     time
         The column that says when; without it the first column of dates is taken, and without
-        dates the first text that differs from row to row and is ISO 8601.
+        dates the first text of which every value is ISO 8601.
     delta
         Whether to add ``ΔX``, the change since the previous row, for each continuous variable; for
         rows in order of time. What ``ΔX`` does is said of ``X`` in `attribute`.

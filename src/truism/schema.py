@@ -8,8 +8,7 @@ nor repeating all of them changes a bit of them.
 
 import difflib
 import math
-from collections.abc import Container, Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -126,7 +125,7 @@ def infer(
         Columns whose kind is not to be inferred.
     time
         The column that says when; without it the first column of dates is taken, and without
-        dates the first text that differs from row to row and is ISO 8601.
+        dates the first text of which every value is ISO 8601.
 
     Returns
     -------
@@ -143,15 +142,19 @@ def infer(
     _check_overrides(table, categorical, continuous, ignore, time)
     variables: list[Variable] = []
     left_out: list[LeftOut] = []
+    columns = [
+        column if column.name in (*categorical, *ignore) else dated(column)
+        for column in table.columns
+    ]
     if time is None:
-        kept = [column for column in table.columns if column.name not in ignore]
-        time = _time_axis(kept, forced={*categorical, *continuous})
-    for column in table.columns:
+        time = _time_axis(table, [column for column in columns if column.name not in ignore])
+    for column in columns:
         if column.name == time:
             continue
-        reason = "ignored as asked" if column.name in ignore else None
         forced = column.name in categorical or column.name in continuous
-        if reason is None:
+        if column.name in ignore:
+            reason: str | None = "ignored as asked"
+        else:
             reason = _reason_to_leave_out(column, forced)
         if reason is not None:
             left_out.append(LeftOut(column.name, reason))
@@ -351,17 +354,12 @@ def _check_kind(variable: Variable, column: Column) -> None:
     )
 
 
-def _time_axis(columns: Sequence[Column], forced: Container[str]) -> str | None:
+def _time_axis(table: Table, columns: Sequence[Column]) -> str | None:
     """Choose the column that says when: the first one of dates, else of text that reads as such."""
-    dates = (column for column in columns if column.kind == "time")
-    texts = (
-        column
-        for column in columns
-        if column.kind == "text"
-        and _reason_to_leave_out(column, column.name in forced) is not None
-        and dated(column).kind == "time"
-    )
-    return next((column.name for column in chain(dates, texts)), None)
+    times = [column.name for column in columns if column.kind == "time"]
+    column_of = table.column_of()
+    dates = (name for name in times if column_of[name].kind == "time")
+    return next(dates, times[0] if times else None)
 
 
 def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
