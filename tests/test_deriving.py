@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies import finite
 from truism.deriving import delta_name, with_deltas
 from truism.errors import SchemaError, TableError
 from truism.table import as_table
@@ -43,7 +44,30 @@ def test_changes_equal_differences(values):
     found = deltas(values)
     assert found[0] is None
     for before, now, change in zip(values, values[1:], found[1:], strict=False):
-        assert change == (None if before is None or now is None else now - before)
+        if before is None or now is None:
+            assert change is None
+        else:
+            larger = max(abs(before), abs(now))
+            assert change == pytest.approx(now - before, rel=0, abs=1e-12 * larger)
+
+
+@given(st.lists(st.one_of(finite, st.sampled_from([0.1, 0.3, 1.1, 1e6, 1e-9])), min_size=1))
+def test_a_change_depends_on_its_two_rows_alone(values):
+    among = deltas(values)
+    for row in range(1, len(values)):
+        assert deltas(values[row - 1 : row + 1])[1] == among[row]
+        assert deltas(values[: row + 1]) == among[: row + 1]
+
+
+def test_noise_elsewhere_leaves_a_change_as_it_is():
+    assert deltas([0.1, 0.4, math.pi, 1e300])[1] == deltas([0.1, 0.4])[1] == 0.3
+
+
+def test_changes_of_large_whole_numbers_are_exact():
+    assert deltas([2**50, 2**50 + 1, 2**50 - 6]) == [None, 1.0, -7.0]
+    assert deltas([1_700_000_000_000_000_000, 1_700_000_000_000_000_256]) == [None, 256.0]
+    assert deltas([math.pi, math.e]) == [None, math.e - math.pi]
+    assert deltas([3e-15, 1e-15])[1] == pytest.approx(-2e-15)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +78,12 @@ def test_changes_equal_differences(values):
             {"X": ["a"]},
             SchemaError,
             "Column 'X' must hold numbers for its change to be taken.",
+        ),
+        (
+            {"X": [1.0, "a"]},
+            TableError,
+            "Column 'X' mixes values of different types.\n"
+            "Hint: make them one type, for instance with frame['X'].astype(str).",
         ),
         (
             {"X": [1.0], "ΔX": [2.0]},

@@ -4,6 +4,7 @@ KDD'23, section 6.1, adds the change to the *next* row for SWaT. Deviation: a li
 have the next row, so it is the previous one here.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,8 +15,8 @@ from truism.schema import numbers
 from truism.table import Column, Table
 
 DELTA = "Δ"
-MAX_DECIMALS = 9
-MAX_DECIMAL = 1e6  # beyond, nine decimals are more than a double holds
+DIGIT_BITS = 40
+_POWERS = np.array([float(10**i) for i in range(23)])  # the powers of ten that a double holds
 
 
 def delta_name(variable: str) -> str:
@@ -52,6 +53,9 @@ def with_deltas(table: Table, variables: Sequence[str]) -> Table:
                 f"{variable!r}.",
                 "rename or drop it.",
             )
+        fault = column_of[variable].fault
+        if fault is not None:
+            raise fault.error(variable)
         if column_of[variable].kind not in ("number", "empty"):
             raise SchemaError(f"Column {variable!r} must hold numbers for its change to be taken.")
         added.append(_delta(column_of[variable]))
@@ -60,25 +64,24 @@ def with_deltas(table: Table, variables: Sequence[str]) -> Table:
 
 def _delta(column: Column) -> Column:
     values = numbers(column)
-    with np.errstate(invalid="ignore", over="ignore"):
-        change = np.diff(values, prepend=np.nan)
-    decimals = _decimals(values)
-    if decimals is not None:
-        change = np.round(change, decimals)
-    missing = np.isnan(change)
-    return Column(delta_name(column.name), "number", change, missing)
+    change = np.full(len(values), np.nan)
+    change[1:] = _differences(values[:-1], values[1:])
+    return Column(delta_name(column.name), "number", change, np.isnan(change))
 
 
-def _decimals(values: NDArray[np.float64]) -> int | None:
-    """Count the decimals the values are given with; None when they have too many to be decimals.
+def _differences(before: NDArray[np.float64], now: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Subtract; where both numbers are decimals of at most twelve digits, as decimals.
 
     The difference of two decimals has no more decimals than they have; what subtracting adds behind
-    them is rounding, and would end up in cut-offs such as 0.30000000000004.
+    them is rounding, and would end up in cut-offs such as 0.30000000000004. Nothing but the two
+    numbers decides, so that a row has the same change in any table.
     """
-    finite = values[np.isfinite(values)]
-    if finite.size and np.abs(finite).max() > MAX_DECIMAL:
-        return None
-    for decimals in range(MAX_DECIMALS + 1):
-        if np.array_equal(np.round(finite, decimals), finite):
-            return decimals
-    return None
+    # Decimals that leave the larger one below 2**40, about twelve digits. No logarithm is taken:
+    # its last bit may depend on where in an array a number stands.
+    exponent = np.frexp(np.maximum(np.abs(before), np.abs(now)))[1]
+    decimals = np.floor((DIGIT_BITS - exponent) * math.log10(2)).astype(np.int64)
+    scale = _POWERS[np.clip(decimals, 0, len(_POWERS) - 1)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        change: NDArray[np.float64] = now - before
+        exact = (np.rint(before * scale) / scale == before) & (np.rint(now * scale) / scale == now)
+        return np.where(exact, np.rint(change * scale) / scale, change)
