@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import tables
 from test_evidence import plant
 from truism import calibration, evidence
-from truism.errors import ParameterError
+from truism.errors import ParameterError, TableError
 from truism.learning import learn
 from truism.scoring import Scorer
 from truism.table import as_table
@@ -134,3 +134,9 @@ def test_a_rate_out_of_range_is_refused(max_rate):
     assert str(caught.value) == (
         f"max_false_positive_rate must be at least 0 and below 1, got {max_rate!r}."
     )
+
+
+def test_no_rows_cannot_be_calibrated_on():
+    with pytest.raises(TableError) as caught:
+        calibrate(np.array([]), 0.01)
+    assert str(caught.value) == "A table to calibrate on must have at least 1 row, got 0 samples."

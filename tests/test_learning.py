@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import HOSTILE_NAMES, exact, ratios, tables, thresholds
-from truism.errors import TableError
+from truism.errors import ParameterError, TableError
 from truism.learning import fingerprint, learn
 from truism.mining import UnitRule
 from truism.predicates import Interval, variables
@@ -214,3 +214,12 @@ def test_extreme_numbers_are_learned_from_without_a_warning(cutoffs):
     assert all(str(rule) for rule in model.rules)
     model = learn(as_table(data), min_support=0.1, cutoffs=cutoffs, scoring="paper")
     assert not Scorer(model).score(as_table(data)).any()
+
+
+def test_learning_does_not_choose_its_support():
+    with pytest.raises(ParameterError) as caught:
+        learn(as_table({"u": ["a", "b"] * 20}))
+    assert str(caught.value) == (
+        "min_support must be a number above 0 and below 1 here, got 'auto'.\n"
+        "Hint: truism.tuning.tune chooses it."
+    )

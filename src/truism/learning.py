@@ -12,7 +12,7 @@ import numpy as np
 from truism.bits import count
 from truism.calibration import add_evidence
 from truism.candidates import Exceeds, categories, simple_intervals, tree_intervals
-from truism.errors import TableError, shorten
+from truism.errors import ParameterError, TableError, shorten
 from truism.mining import Budget, mine, minimum_counts
 from truism.model import Model, Provenance, Settings, exact
 from truism.predicates import Predicate, order, variables
@@ -40,7 +40,7 @@ def learn(
     table
         Normal rows.
     settings
-        How to learn; the defaults when absent.
+        How to learn; the defaults when absent, but for ``min_support``, which must be a number.
     n_jobs
         Threads to use; the result does not depend on it.
     progress
@@ -61,9 +61,14 @@ def learn(
 
     """
     settings = msgspec.structs.replace(settings or Settings(), **changes)
+    if settings.min_support == "auto":
+        raise ParameterError(
+            "min_support must be a number above 0 and below 1 here, got 'auto'.",
+            "truism.tuning.tune chooses it.",
+        )
     schema = infer_schema(table, settings)
     columns = variable_columns(schema, table)
-    min_support = exact(settings.min_support)  # type: ignore[arg-type]
+    min_support = exact(settings.min_support)
     predicates = find_predicates(schema, columns, settings, [min_support], n_jobs, progress)[0]
     model = mine_model(table, schema, predicates, settings, min_support, n_jobs, progress)
     if settings.scoring == "paper":

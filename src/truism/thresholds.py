@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError
+from truism.errors import ParameterError, TableError
 from truism.model import exact
 
 
@@ -45,6 +45,8 @@ def calibrate(scores: NDArray[np.float64], max_rate: float) -> Calibration:
         raise ParameterError(
             f"max_false_positive_rate must be at least 0 and below 1, got {max_rate!r}."
         )
+    if not len(scores):
+        raise TableError("A table to calibrate on must have at least 1 row, got 0 samples.")
     allowed = int(exact(max_rate) * len(scores))
     threshold = _rounded_up(float(np.sort(scores)[::-1][allowed]))
     return Calibration(threshold, int((scores > threshold).sum()), len(scores))
