@@ -46,6 +46,7 @@ from truism.table import as_table
         ),
         ({"max_predicates": 17}, "max_predicates must be at most 16, got 17."),
         ({"max_nodes": 0}, "max_nodes must be a whole number of at least 1, got 0."),
+        ({"random_state": -1}, "random_state must be a whole number of at least 0, got -1."),
         ({"max_rules": 0}, "max_rules must be a whole number of at least 1, got 0."),
         ({"max_seconds": 0}, "max_seconds must be None or finite and above 0, got 0."),
         ({"max_seconds": "long"}, "max_seconds must be None or finite and above 0, got 'long'."),

@@ -361,8 +361,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         def plain(value: Any) -> Any:
             return value.item() if isinstance(value, np.generic) else value
 
-        names = ("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring", "time")
-        values = {name: plain(getattr(self, name)) for name in names}
+        names = ("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring")
+        values = {name: plain(getattr(self, name)) for name in (*names, "time", "random_state")}
         for name in ("categorical", "continuous", "ignore"):
             given = getattr(self, name)
             if isinstance(given, str):
@@ -373,12 +373,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             if not isinstance(given, Iterable):
                 raise ParameterError(f"{name} must be a list of column names, got {given!r}.")
             values[name] = tuple(given)
-        seed = plain(self.random_state)
-        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            raise ParameterError(
-                f"random_state must be a whole number of at least 0, got {seed!r}."
-            )
-        return Settings(random_state=seed, **values)
+        return Settings(**values)
 
     def _n_jobs(self) -> int:
         if self.n_jobs is None or self.n_jobs == -1:

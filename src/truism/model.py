@@ -81,7 +81,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             _check_number("support_ratio", self.support_ratio, constraint)
             if not 0.0 <= self.support_ratio < 1.0:
                 raise _out_of_range("support_ratio", constraint, self.support_ratio)
-        for name, least in (("max_predicates", 2), ("max_nodes", 1), ("max_rules", 1)):
+        for name, least in (
+            ("max_predicates", 2),
+            ("random_state", 0),
+            ("max_nodes", 1),
+            ("max_rules", 1),
+        ):
             value = getattr(self, name)
             if value == "auto" and name == "max_predicates":
                 continue
