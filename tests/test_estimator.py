@@ -86,6 +86,38 @@ def test_the_threshold_can_be_changed_after_fitting(paper):
     assert detector.anomaly_score(TODAY).tolist() == [0.0, 1.0]
 
 
+def test_without_a_threshold_of_ones_own_the_learned_one_is_in_force():
+    learned = InvariantRuleDetector(min_support=0.1).fit(NORMAL).offset_
+    detector = InvariantRuleDetector(min_support=0.1, threshold=5).fit(NORMAL)
+    assert detector.offset_ == -5.0
+    detector.threshold = None
+    assert detector.offset_ == learned
+
+
+def test_a_bad_threshold_is_refused_before_learning():
+    told = []
+    with pytest.raises(ParameterError, match=r"^threshold must be a finite number"):
+        InvariantRuleDetector(threshold=-1).fit(NORMAL, progress=lambda *news: told.append(news))
+    assert told == []
+
+
+def test_a_loaded_detector_learns_a_threshold_of_its_own(tmp_path):
+    fitted = InvariantRuleDetector(min_support=0.1).fit(NORMAL)
+    fitted.save(tmp_path / "learned.json")
+    loaded = load(tmp_path / "learned.json")
+    assert loaded.threshold is None
+    assert clone(loaded).threshold is None
+    assert loaded.offset_ == fitted.offset_
+    other = pd.DataFrame(
+        {"x": np.random.default_rng(0).normal(size=300), "u": ["a", "b", "c"] * 100}
+    )
+    expected = InvariantRuleDetector(min_support=0.1).fit(other).offset_
+    assert loaded.fit(other).offset_ == expected != fitted.offset_
+    fitted.threshold = 2.5
+    fitted.save(tmp_path / "by hand.json")
+    assert load(tmp_path / "by hand.json").threshold == 2.5
+
+
 def test_attributions_stand_in_the_order_of_the_columns(detector):
     parts = detector.attribute(TODAY)
     assert list(detector.feature_names_in_) == ["pump", "flow", "level"]

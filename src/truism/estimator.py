@@ -19,7 +19,7 @@ from truism.errors import ParameterError, TableError, shorten
 from truism.explaining import Explanations
 from truism.incidents import Incident, find_incidents
 from truism.learning import fingerprint
-from truism.model import Model, Settings
+from truism.model import BY_HAND, Model, Settings, check_threshold
 from truism.modelfiles import load_model, save_model
 from truism.progress import Progress, be_silent
 from truism.rules import RuleSet
@@ -161,11 +161,13 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table = self._table(X, reset=True)
+        if self.threshold is not None:
+            check_threshold(self.threshold)
+        # The model keeps its own threshold, for when the parameter is None again.
         model = train(
             table,
             self._settings(),
             delta=bool(self.delta),
-            threshold=self.threshold,
             created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             n_jobs=self._n_jobs(),
             progress=progress,
@@ -486,7 +488,7 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         max_predicates=chosen.max_predicates,
         cutoffs=chosen.cutoffs,
         scoring=chosen.scoring,
-        threshold=model.threshold,
+        threshold=model.threshold if model.threshold_meaning == BY_HAND else None,
         categorical=chosen.categorical,
         continuous=chosen.continuous,
         ignore=chosen.ignore,

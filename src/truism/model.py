@@ -24,6 +24,7 @@ Scoring = Literal["evidence", "paper"]
 SCORINGS: tuple[Scoring, ...] = ("evidence", "paper")
 LONGEST: dict[Scoring, int] = {"evidence": 3, "paper": 5}
 SUPPORT_RATIOS: dict[Scoring, float] = {"evidence": 0.1, "paper": 0.7}
+BY_HAND = "set by hand"  # what a threshold means that was not learned
 CUTOFFS: tuple[Cutoffs, ...] = ("tree", "uniform", "kmeans")
 
 
@@ -131,6 +132,13 @@ def _check_number(name: str, value: Any, constraint: str) -> None:
 
 def _out_of_range(name: str, constraint: str, value: Any) -> ParameterError:
     return ParameterError(f"{name} must be {constraint}, got {value!r}.")
+
+
+def check_threshold(threshold: Any) -> None:
+    """Refuse what no score can be compared with."""
+    number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+    if not number or not 0 <= threshold < math.inf:
+        raise _out_of_range("threshold", "a finite number of at least 0", threshold)
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -281,11 +289,9 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     def _disabled_without(self, rule_id: str) -> Sequence[Disabled]:
         return [each for each in self.disabled if each.rule_id != rule_id]
 
-    def with_threshold(self, threshold: float, meaning: str = "set by hand") -> "Model":
+    def with_threshold(self, threshold: float, meaning: str = BY_HAND) -> "Model":
         """Report other rows: those that score above another threshold."""
-        number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
-        if not number or not 0 <= threshold < math.inf:
-            raise _out_of_range("threshold", "a finite number of at least 0", threshold)
+        check_threshold(threshold)
         if threshold == self.threshold:
             return self
         return msgspec.structs.replace(self, threshold=float(threshold), threshold_meaning=meaning)

@@ -11,7 +11,7 @@ import msgspec
 
 from truism.deriving import with_deltas
 from truism.learning import infer_schema
-from truism.model import Model, Settings
+from truism.model import Model, Settings, check_threshold
 from truism.progress import Progress, be_silent
 from truism.schema import Numeric
 from truism.table import Table
@@ -59,6 +59,8 @@ def train(
     ('pump', 'level', 'Δlevel')
 
     """
+    if threshold is not None:
+        check_threshold(threshold)
     derived: tuple[str, ...] = ()
     if delta:
         variables = infer_schema(table, settings).variables
