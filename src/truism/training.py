@@ -4,6 +4,7 @@
 what only the person who asks knows: the threshold to report at and the date.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from truism.progress import Progress, be_silent
 from truism.schema import Numeric
 from truism.table import Table
 from truism.tuning import tune
+
+_KERNELS = {"_context_kernels", "_mining_kernels", "_tree_kernels"}
 
 
 def train(
@@ -77,7 +80,12 @@ def is_compiled() -> bool:
 
     Compiling takes seconds, once after installation; whoever waits should be told.
     """
+    here = Path(__file__).parent
+    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
+    # In a folder of its own numba keeps one folder for each that it compiles.
+    caches = Path(elsewhere).glob(f"{here.name}_*") if elsewhere else [here / "__pycache__"]
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
-    cache = Path(__file__).parent / "__pycache__"
-    cached = {path.name.split(".")[0] for path in cache.glob(f"*.{python}.nbi")}
-    return {"_context_kernels", "_mining_kernels", "_tree_kernels"} <= cached
+    return any(
+        {path.name.split(".")[0] for path in cache.glob(f"*.{python}.nbi")} >= _KERNELS
+        for cache in caches
+    )
