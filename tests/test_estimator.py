@@ -144,6 +144,53 @@ def test_explanations_are_of_the_rows_above_the_threshold(detector):
     assert "found 0" in str(explained)
 
 
+def test_any_row_can_be_explained(detector):
+    explained = detector.explain(TODAY, rows=[1, 0])
+    assert [each.row for each in explained] == [1, 0]
+    assert explained[1].score == detector.anomaly_score(TODAY)[0]
+    assert len(detector.explain(TODAY, rows=np.array([0]))) == 1
+    assert len(detector.explain(TODAY, rows=[])) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [0, 2],
+            "rows must be positions from 0 to 1, got 2.\n"
+            "Hint: they count the rows of the table, whatever its index says.",
+        ),
+        (
+            np.array([-1]),
+            "rows must be positions from 0 to 1, got -1.\n"
+            "Hint: they count the rows of the table, whatever its index says.",
+        ),
+        (
+            ["a"],
+            "rows must be positions from 0 to 1, got 'a'.\n"
+            "Hint: they count the rows of the table, whatever its index says.",
+        ),
+        (1, "rows must be a list of positions, got 1.\nHint: write rows=[1]."),
+        (
+            np.array([True, False]),
+            "rows must be positions, got True.\n"
+            "Hint: numpy.flatnonzero(...) gives the positions at which a mask is true.",
+        ),
+    ],
+)
+def test_rows_that_are_not_there_cannot_be_explained(detector, rows, message):
+    with pytest.raises(ParameterError) as caught:
+        detector.explain(TODAY, rows=rows)
+    assert str(caught.value) == message
+
+
+def test_incidents_are_those_of_the_report(detector):
+    wrong = pd.concat([TODAY[1:], *[NORMAL[:2]] * 2, TODAY[1:]])  # four normal rows between
+    assert [(each.start, each.end) for each in detector.incidents(wrong)] == [(0, 5)]
+    assert len(detector.incidents(wrong, gap=3)) == 2
+    assert len(detector.report(wrong).incidents) == 1
+
+
 def test_the_papers_explanation_names_the_broken_rule(paper):
     assert "expected flow = 2.5, found 0" in str(paper.explain(TODAY))
 
@@ -181,6 +228,37 @@ def test_a_model_learned_from_one_library_scores_another(detector):
     assert detector.predict(TODAY.to_dict("list")).tolist() == [1, -1]
     assert detector.predict(TODAY.iloc[1].to_dict()).tolist() == [-1]
     assert detector.predict(pl.DataFrame(TODAY.to_dict("list")).lazy()).tolist() == [1, -1]
+
+
+def test_a_plain_array_goes_by_position(detector):
+    with pytest.warns(UserWarning, match=r"^X does not have valid feature names, but Invariant"):
+        scores = detector.anomaly_score(TODAY.to_numpy())
+    assert np.array_equal(scores, detector.anomaly_score(TODAY))
+    with pytest.warns(UserWarning, match="feature names"):
+        parts = detector.attribute(TODAY.to_numpy())
+    assert np.array_equal(parts, detector.attribute(TODAY))
+
+
+def test_masked_values_are_missing():
+    random = np.random.default_rng(0)
+    masked = np.ma.array(random.normal(size=(200, 2)), mask=random.random((200, 2)) < 0.1)
+    detector = InvariantRuleDetector(min_support=0.1).fit(masked)
+    n_missing = [variable.n_missing for variable in detector.model_.schema.variables]
+    assert n_missing == masked.mask.sum(axis=0).tolist()
+    holed = masked.filled(np.nan)
+    assert np.array_equal(detector.anomaly_score(masked), detector.anomaly_score(holed))
+
+
+def test_times_with_a_zone_say_so():
+    normal, today = plant(2000), plant(40, seed=1)
+    today.loc[25, "level"] = 900.0
+    zoned = [
+        frame.assign(when=pd.to_datetime(frame["when"]).dt.tz_localize("Europe/Vienna"))
+        for frame in (normal, today)
+    ]
+    detector = InvariantRuleDetector().fit(zoned[0])
+    assert detector.incidents(zoned[1])[0].started == "2025-12-31 23:25:00+00:00"
+    assert detector.report(zoned[1]).verdict == "1 incident in 39 min: level at 23:25 UTC."
 
 
 def test_a_saved_detector_is_the_same_detector(detector, tmp_path):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from truism.checking import usual_gap
 from truism.deriving import delta_name, with_deltas
 from truism.errors import ParameterError, TableError, shorten
 from truism.explaining import Explanations
@@ -23,7 +24,7 @@ from truism.model import BY_HAND, Model, Settings, check_threshold
 from truism.modelfiles import load_model, save_model
 from truism.progress import Progress, be_silent
 from truism.rules import RuleSet
-from truism.schema import align
+from truism.schema import align, time_column
 from truism.scoring import Scorer
 from truism.table import Table, as_table
 from truism.thresholds import calibrate
@@ -230,8 +231,15 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             ]
         return spread
 
-    def explain(self, X: Any) -> Explanations:  # noqa: N803
-        """Explain the rows above the threshold.
+    def explain(self, X: Any, rows: Sequence[int] | None = None) -> Explanations:  # noqa: N803
+        """Explain the rows above the threshold, or other ones.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        rows
+            Positions of the rows to explain, whatever they score, counted from 0.
 
         Returns
         -------
@@ -240,10 +248,13 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table = self._table(X)
-        rows = np.flatnonzero(self._scored(table) > self._current().threshold)
-        return Explanations(self._scorer, table, rows)
+        if rows is None:
+            chosen = np.flatnonzero(self._scored(table) > self._current().threshold)
+        else:
+            chosen = _positions(rows, table.n_rows)
+        return Explanations(self._scorer, table, chosen)
 
-    def incidents(self, X: Any, gap: int = 0) -> list[Incident]:  # noqa: N803
+    def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, worst first.
 
         Parameters
@@ -251,11 +262,14 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         X
             Rows in order of time.
         gap
-            How many normal rows may lie between two anomalous rows of one incident.
+            How many normal rows may lie between two anomalous rows of one incident; absent, a
+            minute of them, or five if that is more.
 
         """
         table = self._table(X)
         threshold = self._current().threshold
+        if gap is None:
+            gap = usual_gap(time_column(self.model_.schema, table))
         return find_incidents(
             self._scorer, table, self._scored(table), gap=gap, threshold=threshold
         )
@@ -404,9 +418,12 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             checked = validate_data(
                 self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
             )
-            table = as_table(checked)
+            # scikit-learn checks, and warns of missing names, but it forgets what is masked.
+            table = as_table(X if isinstance(X, np.ma.MaskedArray) else checked)
             if reset:
                 self._remember(table.names, named=False)
+            else:
+                table = _renamed(table, self._columns)
         return table if reset else self._prepared(table, known)
 
     def _prepared(self, table: Table, known: Iterable[str]) -> Table:
@@ -454,6 +471,34 @@ def _warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OUR_SIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
+
+
+def _renamed(table: Table, names: Sequence[str]) -> Table:
+    """Call columns that come without names as those of the training table at their places."""
+    columns = zip(table.columns, names, strict=True)
+    return Table(
+        tuple(msgspec.structs.replace(column, name=name) for column, name in columns), table.n_rows
+    )
+
+
+def _positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    if isinstance(rows, int | np.integer):
+        raise ParameterError(
+            f"rows must be a list of positions, got {rows!r}.", f"write rows=[{int(rows)}]."
+        )
+    for row in rows:
+        if isinstance(row, bool | np.bool_):
+            raise ParameterError(
+                f"rows must be positions, got {bool(row)!r}.",
+                "numpy.flatnonzero(...) gives the positions at which a mask is true.",
+            )
+        if not isinstance(row, int | np.integer) or not 0 <= row < n_rows:
+            shown = row.item() if isinstance(row, np.generic) else row
+            raise ParameterError(
+                f"rows must be positions from 0 to {n_rows - 1}, got {shown!r}.",
+                "they count the rows of the table, whatever its index says.",
+            )
+    return np.array(list(rows), np.int64)
 
 
 def _has_named_columns(data: Any) -> bool:
