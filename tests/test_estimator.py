@@ -472,6 +472,19 @@ def test_the_adapter_speaks_pyods_language():
     assert adapter.detector_.model_.provenance.min_support == 0.2
 
 
+def test_the_adapter_follows_a_changed_threshold():
+    adapter = InvariantRules(min_support=0.1)
+    labels = adapter.fit_predict(NORMAL)
+    assert labels.tolist() == adapter.labels_.tolist() == [0] * 100
+    adapter.set_params(threshold=0)
+    assert adapter.threshold_ == 0.0
+    assert np.array_equal(adapter.labels_, (adapter.decision_scores_ > 0).astype(int))
+    assert adapter.predict(TODAY)[1] == 1
+    adapter.set_params(threshold=1e6)
+    assert adapter.predict(TODAY).tolist() == [0, 0]
+    assert not hasattr(InvariantRules(), "labels_")
+
+
 def test_columns_that_were_not_there_in_training_are_ignored_with_a_notice():
     normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
     detector = InvariantRuleDetector(min_support=0.1).fit(normal)

@@ -44,9 +44,21 @@ class InvariantRules:
         """Learn from normal rows."""
         self.detector_ = self._detector.fit(X)
         self.decision_scores_ = self.detector_.anomaly_score(X)
-        self.threshold_ = -self.detector_.offset_
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
         return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:  # noqa: ARG002, N803
+        """Learn from normal rows, and tell the normal ones of them (0) from anomalies (1)."""
+        return self.fit(X).labels_
+
+    @property
+    def threshold_(self) -> float:
+        """Rows that score above it are anomalies; follows the parameter."""
+        return -self.detector_.offset_
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        """0 for normal training rows, 1 for anomalies."""
+        return (self.decision_scores_ > self.threshold_).astype(np.int64)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score rows; higher is worse."""
