@@ -529,6 +529,27 @@ def test_text_that_reads_as_times_says_when():
     assert detector.report(today).verdict == "1 incident in 39 min: level at 00:25."
 
 
+def test_an_index_of_dates_says_when(tmp_path):
+    normal, today = (
+        frame.set_index(pd.to_datetime(frame["when"])).drop(columns="when")
+        for frame in (plant(2000), plant(40, seed=1))
+    )
+    today.iloc[25, 1] = 900.0
+    detector = InvariantRuleDetector().fit(normal)
+    detector.save(tmp_path / "model.json")
+    for each in (detector, load(tmp_path / "model.json")):
+        assert each.model_.schema.time == "when"
+        assert each.model_.provenance.n_columns == each.n_features_in_ == 2
+        assert list(each.feature_names_in_) == ["pump", "level"]
+        assert each.attribute(today).shape == (40, 2)
+        assert each.incidents(today)[0].started == "2026-01-01 00:25:00"
+        assert np.array_equal(
+            each.anomaly_score(today.reset_index(drop=True)), each.anomaly_score(today)
+        )
+    numbered = InvariantRuleDetector().fit(normal.reset_index(drop=True))
+    assert np.array_equal(numbered.anomaly_score(today), detector.anomaly_score(today))
+
+
 def test_a_threshold_can_be_calibrated(tmp_path):
     detector = InvariantRuleDetector(threshold=0.5).fit(plant(2000))
     other = plant(1000, seed=3)

@@ -147,6 +147,26 @@ def test_periods_are_the_times_at_which_they_start():
         assert column.cell(2) == datetime.datetime(2026, 3, 1)
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.date_range("2026-01-01", periods=2, freq="h"),
+        pd.date_range("2026-01-01", periods=2, freq="h", tz="UTC"),
+        pd.period_range("2026-01-01", periods=2, freq="h"),
+    ],
+    ids=str,
+)
+def test_an_index_of_dates_is_a_column_where_there_are_none(index):
+    frame = pd.DataFrame({"a": [1, 2]}, index=index)
+    _, when = as_table(frame).columns
+    assert (when.name, when.kind, when.index) == ("index", "time", True)
+    assert str(when.cell(1)).startswith("2026-01-01 01:00:00")
+    assert as_table(frame.rename_axis("when")).names == ("a", "when")
+    assert as_table(frame.rename_axis("a")).names == ("a",)
+    assert as_table(frame.assign(t=pd.Timestamp("2026-01-01"))).names == ("a", "t")
+    assert as_table(frame.reset_index(drop=True)).names == ("a",)
+
+
 def test_missing_durations_are_missing():
     lasts = pd.Series(pd.to_timedelta([1_500_000_001, None, 2_000_000_000], unit="ns"))
     for data in (pd.DataFrame({"x": lasts}), {"x": lasts}, {"x": lasts.to_numpy()}):

@@ -77,8 +77,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     categorical, continuous, ignore
         Columns whose kind is not to be inferred.
     time
-        The column that says when; without it the first column of dates is taken, and without
-        dates the first text of which every value is ISO 8601.
+        The column that says when; without it the first column of dates is taken, or the index of
+        a dataframe if it holds dates, and without dates the first text of which every value is
+        ISO 8601.
     delta
         Whether to add ``ΔX``, the change since the previous row, for each continuous variable; for
         rows in order of time. What ``ΔX`` does is said of ``X`` in `attribute`.
@@ -413,7 +414,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, Table | dict) or _has_named_columns(X):
             table = as_table(X)
             if reset:
-                self._remember(table.names, named=True)
+                own = tuple(column.name for column in table.columns if not column.index)
+                self._remember(own, named=True)
         else:
             checked = validate_data(
                 self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
@@ -428,7 +430,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepared(self, table: Table, known: Iterable[str]) -> Table:
         """Add derived variables, and say which columns are not looked at."""
-        prepared = with_deltas(table, self.model_.derived)
+        needed = {self.model_.schema.time, *known}
+        columns = [column for column in table.columns if not column.index or column.name in needed]
+        prepared = with_deltas(Table(tuple(columns), table.n_rows), self.model_.derived)
         _, extra = align(self.model_.schema, prepared)
         unknown = tuple(name for name in extra if name not in known)
         if unknown:

@@ -57,6 +57,8 @@ class Column(msgspec.Struct, frozen=True, eq=False):
         Whether the dataframe itself calls the column categorical.
     zoned
         Whether times came with a zone; then the values are in UTC.
+    index
+        Whether it is not one of the dataframe's columns but its index.
     fault
         Why a column of kind ``other`` or ``faulty`` cannot be read.
 
@@ -69,6 +71,7 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     categories: tuple[str, ...] = ()
     categorical: bool = False
     zoned: bool = False
+    index: bool = False
     fault: Fault | None = None
 
     def take(self, rows: slice | NDArray[Any]) -> "Column":
@@ -129,7 +132,8 @@ def as_table(data: Any) -> Table:
     data
         A pandas, Polars, PyArrow or other dataframe that Narwhals understands, a NumPy array of
         two dimensions (its columns are named ``x0``, ``x1``, …), or a dict from names to columns;
-        a dict from names to single values is one row.
+        a dict from names to single values is one row. An index of dates is a column too, unless
+        there are dates already.
 
     Returns
     -------
@@ -210,7 +214,19 @@ def _from_frame(data: Any) -> Table:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect("pyarrow")
         _check_names(frame.columns)
-    return _assemble([_read(name, frame[name]) for name in frame.columns], frame.shape[0])
+    columns = [_read(name, frame[name]) for name in frame.columns]
+    index = _read_index(nw.maybe_get_index(frame), columns)
+    return _assemble([*columns, *index], frame.shape[0])
+
+
+def _read_index(index: Any, columns: Sequence[Column]) -> list[Column]:
+    """Take an index of dates as a column, where no column holds dates."""
+    if not str(getattr(index, "dtype", "")).startswith(("datetime64[", "period[")):
+        return []
+    name = index.name if isinstance(index.name, str) and index.name.strip() else "index"
+    if any(column.kind == "time" or column.name == name for column in columns):
+        return []
+    return [msgspec.structs.replace(_read(name, index), index=True)]
 
 
 def _assemble(columns: list[Column], n_rows: int | None = None) -> Table:

@@ -71,7 +71,15 @@ def train(
     model = tune(with_deltas(table, derived), settings, n_jobs=n_jobs, progress=progress)
     if threshold is not None:
         model = model.with_threshold(threshold)
-    provenance = msgspec.structs.replace(model.provenance, created=created)
+    # The index of a dataframe says when, but is none of its columns.
+    index = {column.name for column in table.columns if column.index}
+    columns = tuple(name for name in model.provenance.columns if name not in index)
+    provenance = msgspec.structs.replace(
+        model.provenance,
+        created=created,
+        columns=columns,
+        n_columns=model.provenance.n_columns - len(index),
+    )
     return msgspec.structs.replace(model, derived=derived, provenance=provenance)
 
 
