@@ -365,6 +365,7 @@ def test_a_column_with_unreadable_values_is_kept_with_the_reason(data, message):
         ([{"x": 1}, None], "struct<x: int64>"),
         ([uuid.UUID(int=1), uuid.UUID(int=2)], "extension<arrow.uuid>"),
         ([1j, None], "complex"),
+        ([float("nan"), 1j], "complex"),
         (np.array([1j, 2.0]), "complex128"),
         ([Fraction(1, 3), Fraction(2, 3)], "Fraction"),
         (np.zeros(2, [("x", "i4")]), "[('x', '<i4')]"),

@@ -317,7 +317,10 @@ def _types(values: Any) -> set[str]:
     dtype = str(getattr(native, "dtype", "object"))
     if dtype.lower() != "object":
         return {dtype}
-    return {type(value).__name__ for value in values if value is not None and value is not np.nan}
+    known = (
+        each for each in values if not (each is None or (isinstance(each, float) and each != each))
+    )
+    return {type(value).__name__ for value in known}
 
 
 def _arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
