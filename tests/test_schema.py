@@ -347,6 +347,13 @@ def test_column_order_is_free_and_extra_columns_are_named():
     assert extra == ("more",)
 
 
+def test_an_index_is_no_extra_column():
+    index = pd.date_range("2026-01-01", periods=1)
+    table = as_table(pd.DataFrame({"X": [0.5], "U": ["a"], "B": [True]}, index=index))
+    assert table.names == ("X", "U", "B", "index")
+    assert align(learned(), table)[1] == ()
+
+
 def test_only_columns_of_variables_must_be_readable():
     rows = {"X": [0.5, 1.5], "U": ["a", "b"], "B": [True, False]}
     columns, extra = align(learned(), as_table({**rows, "note": [1, "x"], "tags": [[1], [2]]}))

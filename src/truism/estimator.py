@@ -430,9 +430,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepared(self, table: Table, known: Iterable[str]) -> Table:
         """Add derived variables, and say which columns are not looked at."""
-        needed = {self.model_.schema.time, *known}
-        columns = [column for column in table.columns if not column.index or column.name in needed]
-        prepared = with_deltas(Table(tuple(columns), table.n_rows), self.model_.derived)
+        prepared = with_deltas(table, self.model_.derived)
         _, extra = align(self.model_.schema, prepared)
         unknown = tuple(name for name in extra if name not in known)
         if unknown:

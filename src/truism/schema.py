@@ -187,7 +187,7 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
     columns
         One per variable, in the schema's order.
     extra
-        Names of columns the model does not know; they are ignored.
+        Names of columns the model does not know; they are ignored. An index is no column.
 
     """
     column_of = table.column_of()
@@ -205,7 +205,8 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
         _check_kind(variable, column)
         columns.append(column)
     known = {*schema.names, schema.time, *(left.name for left in schema.left_out)}
-    return tuple(columns), tuple(name for name in table.names if name not in known)
+    own = (column.name for column in table.columns if not column.index)
+    return tuple(columns), tuple(name for name in own if name not in known)
 
 
 def numbers(column: Column) -> NDArray[np.float64]:
