@@ -166,7 +166,7 @@ def test_a_row_missing_the_split_variable_goes_to_neither_child():
         "x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, None, None],
         "u": ["a"] * 4 + ["b"] * 4 + ["a", "b"],
     }
-    _, binned, (proposals,) = grown(data, [2])
+    _, binned, (proposals,) = grown(data, [2], continuous=["x"])
     ((variable, above, gain),) = named(binned, proposals)
     assert (variable, above) == ("x", 4.0)
     assert gain == pytest.approx(8 / 10 * 1.0)
@@ -177,17 +177,17 @@ def test_a_row_without_a_target_takes_no_part():
         "x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0],
         "u": ["a", "a", None, None, None, None, "b", "b"],
     }
-    _, binned, (proposals,) = grown(data, [2])
+    _, binned, (proposals,) = grown(data, [2], continuous=["x"])
     ((variable, above, gain),) = named(binned, proposals)
     assert (variable, above) == ("x", 2.0)  # of equal splits the smallest cut-off
     assert gain == pytest.approx(4 / 8)
-    assert named(binned, grown(data, [3])[2][0]) == []
+    assert named(binned, grown(data, [3], continuous=["x"])[2][0]) == []
 
 
 def test_equal_splits_go_to_the_first_name():
     values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     data = {"zebra": values, "Ant": values[::-1], "u": list("aaaabbbb")}
-    _, binned, (proposals,) = grown(data, [4])
+    _, binned, (proposals,) = grown(data, [4], continuous=["zebra", "Ant"])
     by_class = [each for each in named(binned, proposals) if each[2] == pytest.approx(1.0)]
     assert [each[0] for each in by_class] == ["Ant"]
 
@@ -245,7 +245,7 @@ def test_a_cut_beyond_the_255th_bin_is_found(max_table, monkeypatch):
     monkeypatch.setattr(trees, "MAX_TABLE", max_table)
     x = np.random.default_rng(0).permutation(600)
     data = {"x": x.astype(float), "y": np.where(x < 400, 7.0, x), "u": np.where(x < 400, "a", "b")}
-    _, binned, (proposals,) = grown(data, [100], exact(0.002), continuous=["y"])
+    _, binned, (proposals,) = grown(data, [100], exact(0.002), continuous=["x", "y"])
     assert binned.binned.itemsize == 2
     best = [
         each[:2] for each in named(binned, proposals) if each[2] == pytest.approx(0.9183, abs=1e-4)
