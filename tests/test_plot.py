@@ -84,6 +84,46 @@ def test_a_blame_that_is_not_there_is_refused(detector, table):
     assert str(caught.value) == f"blame must be at least 0 and below {n_blames}, got 9."
 
 
+def test_what_is_no_incident_is_refused(detector, table):
+    with pytest.raises(ParameterError) as caught:
+        plot.incident(detector, table, 0)
+    assert str(caught.value) == (
+        "which must be an incident, got 0.\nHint: take one of detector.incidents(data)."
+    )
+    incident = detector.incidents(table)[0]
+    with pytest.raises(ParameterError, match=r"^blame must be at least 0 and below"):
+        plot.incident(detector, table, incident, blame="flow")
+
+
+def test_rows_in_which_the_incident_was_not_found_are_refused(detector, table):
+    incident = detector.incidents(table, gap=2)[0]
+    few = {name: column[:20] for name, column in table.items()}
+    with pytest.raises(ParameterError) as caught:
+        plot.incident(detector, few, incident)
+    assert str(caught.value) == (
+        "data must be the rows in which the incident was found; "
+        "there are 20 rows, and the incident ends in row 39."
+    )
+    with pytest.raises(ParameterError) as caught:
+        plot.incident(detector, NORMAL, incident)
+    assert str(caught.value) == (
+        "data must be the rows in which the incident was found; "
+        f"row {incident.peak} scores 0 there, and {incident.score:.4g} in the incident."
+    )
+
+
+@pytest.mark.parametrize(
+    ("take", "got"), [(list, "a sequence of Incident"), (lambda found: len(found), "2")]
+)
+def test_what_blames_nobody_is_refused(detector, table, take, got):
+    with pytest.raises(ParameterError) as caught:
+        plot.blame(take(detector.incidents(table, gap=2)))
+    assert str(caught.value) == (
+        f"explained must be an incident, an explanation, or blames, got {got}.\n"
+        "Hint: take one of detector.incidents(data) or of detector.explain(data)."
+    )
+
+
 def test_without_matplotlib_the_error_says_what_to_install(detector, table, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(TruismError) as caught:

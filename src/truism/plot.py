@@ -6,7 +6,9 @@ Matplotlib is optional (``pip install 'truism[plot]'``). Each function takes an 
 figure, shows nothing by itself, and leaves the user's style settings alone.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -104,11 +106,16 @@ def incident(
         Which of its blames, 0 being the one with the largest share.
 
     """
-    if not 0 <= blame < len(which.blames):
+    if not isinstance(which, Incident):
+        raise ParameterError(
+            f"which must be an incident, got {which!r}.", "take one of detector.incidents(data)."
+        )
+    if not isinstance(blame, Integral) or not 0 <= blame < len(which.blames):
         raise ParameterError(
             f"blame must be at least 0 and below {len(which.blames)}, got {blame!r}."
         )
     scorer, table, _ = _prepare(detector, data)
+    _refuse_other_rows(scorer, table, which)
     axis = Axis(table, scorer.model.schema)
     drawn = Painter(scorer, table, axis).paint(which, which.blames[blame])
     reason = which.blames[blame].reasons[0]
@@ -174,8 +181,7 @@ def blame(
         Where to draw; a new figure when absent.
 
     """
-    blames = explained.blames if isinstance(explained, Explanation | Incident) else explained
-    shown = list(blames)[:most][::-1]
+    shown = _blames_of(explained)[:most][::-1]
     if ax is None:
         ax = _new(1, 0.6 + 0.36 * len(shown))[1][0]
     bars = ax.barh(range(len(shown)), [100 * each.share for each in shown], color=_INCIDENT)
@@ -192,6 +198,34 @@ def blame(
     ax.set_xlim(0, 100)
     ax.set_xlabel("share of the score, %")
     return _finish(ax, "row", label=False)
+
+
+def _blames_of(explained: Any) -> list[Blame]:
+    if isinstance(explained, Explanation | Incident):
+        return list(explained.blames)
+    if isinstance(explained, Iterable):
+        blames = list(explained)
+        if all(isinstance(each, Blame) for each in blames):
+            return blames
+        got = f"a sequence of {type(blames[0]).__name__}"
+    else:
+        got = repr(explained)
+    raise ParameterError(
+        f"explained must be an incident, an explanation, or blames, got {got}.",
+        "take one of detector.incidents(data) or of detector.explain(data).",
+    )
+
+
+def _refuse_other_rows(scorer: Scorer, table: Table, which: Incident) -> None:
+    """Refuse rows, or a model, in which an incident cannot have been found."""
+    if which.end < table.n_rows:
+        score = float(scorer.score(table.take(np.array([which.peak])))[0])
+        if math.isclose(score, which.score, rel_tol=1e-9):
+            return
+        why = f"row {which.peak} scores {score:.4g} there, and {which.score:.4g} in the incident"
+    else:
+        why = f"there are {table.n_rows} rows, and the incident ends in row {which.end}"
+    raise ParameterError(f"data must be the rows in which the incident was found; {why}.")
 
 
 def _prepare(detector: "InvariantRuleDetector", data: Any) -> tuple[Scorer, Table, float]:
