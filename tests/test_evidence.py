@@ -319,7 +319,7 @@ def test_a_contradiction_says_what_was_usual_in_rows_like_this_one():
         OneOf("pump", ("on",)) in clue.conditions or OneOf("pump", ("off",)) not in clue.conditions
     )
     assert "of 400 training rows" in clue.evidence
-    assert clue.because.startswith("because ")
+    assert "pump" in clue.because
 
 
 def test_a_rare_state_is_not_among_the_expected_ones_and_its_rows_are_counted():
@@ -340,7 +340,9 @@ def test_a_number_between_two_modes_is_said_with_the_rows_between_them():
     clue = next(each for each in dossier["x"] if isinstance(each, Rarity))
     low, high = re.fullmatch(r"x ≤ (\S{3,7}) or x ≥ (\S{3,7})", clue.expected).groups()
     assert 0.1 < float(low) < 2.5 < float(high) < 5.1
-    between = int(re.fullmatch(r"about (\d+) of 502 training rows were not so", clue.evidence)[1])
+    between = int(
+        re.fullmatch(r"about (\d+) of 502 training rows lie between these", clue.evidence)[1]
+    )
     assert 0 <= between < 20
 
 

@@ -2,21 +2,31 @@
 
 import datetime
 import html
-import itertools
+import io
+import math
 
+import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
+from rich.console import Console
 
 from strategies import HOSTILE_NAMES
-from truism.clues import WHY_FIRST
-from truism.errors import ParameterError
-from truism.explaining import Explanations, explain_rows, extra_columns
+from truism.clues import ANYWAY, WHY_FIRST, Rarity
+from truism.explaining import (
+    Blame,
+    Explanation,
+    Explanations,
+    Reason,
+    explain_rows,
+    extra_columns,
+    say,
+)
 from truism.incidents import find_incidents
 from truism.learning import learn
-from truism.scoring import Scorer
+from truism.predicates import Interval, OneOf, Range
+from truism.report.text import show_explanation
+from truism.rules import Rule
+from truism.scoring import Scorer, Violation
 from truism.table import as_table
 
 N = 100
@@ -49,11 +59,11 @@ def test_one_row_in_full(scorer):
 def test_an_unseen_state_and_a_missing_value_are_said_plainly(scorer):
     unseen, missing = explain_rows(scorer, as_table(BROKEN), [2, 3])
     assert "expected P101 in {off, on}, found never" in str(unseen)
-    assert "as always in training" in str(unseen)
+    assert "\n             whatever the other variables are\n" in str(unseen)
     assert str(missing) == (
         "row 3, score 1\n"
         "P101  100 %  expected P101 is present, found missing\n"
-        "             as always in training\n"
+        "             whatever the other variables are\n"
         "             (100 of 100 training rows, no exception)"
     )
 
@@ -72,7 +82,7 @@ def test_the_parts_are_the_same_as_data(scorer):
     assert {**reason, "rule": "", "penalty": 0} == {
         "expected": "P101 = off",
         "found": "on",
-        "because": "because FIT201 = 0",
+        "because": "FIT201 = 0",
         "evidence": "50 of 100 training rows, no exception",
         "rule": "",
         "penalty": 0,
@@ -177,113 +187,138 @@ def test_time_is_shown_where_the_table_has_it():
     )
 
 
-# --- incidents ---
-
-
-def rows_to_scores(flags):
-    return {
-        "P101": ["on"] * len(flags),
-        "FIT201": [0.0 if flag else 2.5 for flag in flags],
-        "mode": ["auto"] * len(flags),
-    }
-
-
-def grouped(scorer, flags, gap):
-    table = as_table(rows_to_scores(flags))
-    found = find_incidents(scorer, table, scorer.score(table), gap=gap)
-    return sorted((each.start, each.end, each.n_rows) for each in found)
-
-
 @pytest.mark.parametrize(
-    ("gap", "wanted"),
+    ("found", "printed"),
     [
-        (0, [(1, 2, 2), (4, 4, 1), (8, 8, 1)]),
-        (1, [(1, 4, 3), (8, 8, 1)]),
-        (2, [(1, 4, 3), (8, 8, 1)]),
-        (3, [(1, 8, 4)]),
+        (0.9348712349871234, "0.9349"),
+        (0.99999999, "0.99999999"),  # 1 would seem to satisfy what it breaks
+        (0.5, "0.5"),
+        (-123456.0, "-123456"),
+        (0.123456, "0.123456"),
+        (-math.inf, "-inf"),
     ],
 )
-def test_a_gap_joins_incidents(scorer, gap, wanted):
-    flags = [c == "#" for c in ".##.#...#."]
-    assert grouped(scorer, flags, gap) == wanted
+def test_a_found_number_has_as_many_digits_as_it_needs(found, printed):
+    for failed in (Interval("X", low=1.0), Interval("X", 1.0, 2.0), Range("X", 1.0, 2.0)):
+        clue = Violation(Rule((), (failed,), 9), failed, (found,), 1.0)
+        assert say(clue, 9).found == printed
 
 
-@examples(max_examples=30)
-@given(flags=st.lists(st.booleans(), min_size=1, max_size=40), gap=st.integers(0, 5))
-def test_every_anomalous_row_is_in_exactly_one_incident(scorer, flags, gap):
-    found = grouped(scorer, flags, gap)
-    assert sum(n for _, _, n in found) == sum(flags)
-    for (_, end, _), (start, _, _) in itertools.pairwise(found):
-        assert start - end > gap + 1
-    assert all(flags[start] and flags[end] for start, end, _ in found)
+def test_a_found_number_stays_beyond_a_bound_that_is_printed_rounded():
+    failed = Range("X", -1.0, 2.33333333333)
+    shown = float(str(failed).split()[-1])
+    found = shown + 1e-7
+    assert not failed.seems_to_hold(found)
+    said = say(Violation(Rule((), (failed,), 9), failed, (found,), 1.0), 9)
+    assert float(said.found) > shown
+    assert said.expected == str(failed)
 
 
-def test_incidents_come_worst_first_with_peak_and_merged_blames(scorer):
-    data = {
-        "P101": ["on", "on", "on", "never", "off"],
-        "FIT201": [0.0, 2.5, 0.0, 7.0, 0.0],
-        "mode": ["auto", "auto", "auto", "manual", "auto"],
-    }
-    table = as_table(data)
-    scores = scorer.score(table)
-    first, second = find_incidents(scorer, table, scores)
-    assert (first.start, first.end, first.peak) == (2, 3, 3)
-    assert first.score == scores[3] > second.score == scores[0]
-    assert sum(blame.share for blame in first.blames) == pytest.approx(1.0)
-    assert {blame.variable for blame in first.blames} == {"P101", "FIT201", "mode"}
-    total = sum(blame.penalty for blame in first.blames)
-    assert total == pytest.approx(scores[2] + scores[3])
-    assert first.to_dict()["peak"] == 3
-    assert str(second).startswith("row 0, peak score 1\n")
+def test_a_number_that_is_rare_is_printed_beside_the_places_that_are_named():
+    rare = Rarity(
+        "X", 1.00000001, "X ≤ 1", None, (1.0,), "0 of 9 training rows were this high", 1.0
+    )
+    assert say(rare, 9).found == "1.00000001"
+    assert say(msgspec.structs.replace(rare, found=1.23456789), 9).found == "1.235"
 
 
-def test_a_threshold_of_its_own_decides(scorer):
-    table = as_table(BROKEN)
-    scores = scorer.score(table)
-    assert find_incidents(scorer, table, scores, threshold=1e9) == []
-    (worst,) = find_incidents(scorer, table, scores, threshold=float(np.sort(scores)[-2]))
-    assert worst.n_rows == 1
+def test_states_that_are_numbers_keep_their_digits():
+    failed = OneOf("X", (1.0, 2.0))
+    clue = Violation(Rule((), (failed,), 9), failed, (1.23456789,), 1.0)
+    assert say(clue, 9).found == "1.23456789"
 
 
-@pytest.mark.parametrize("gap", [-1, 1.5, "x", True, None])
-def test_a_gap_that_is_no_whole_number_is_refused(scorer, gap):
-    table = as_table(BROKEN)
-    with pytest.raises(ParameterError) as caught:
-        find_incidents(scorer, table, scorer.score(table), gap=gap)
-    assert str(caught.value) == f"gap must be a whole number of at least 0, got {gap!r}."
+def test_very_many_states_are_counted_in_words_and_kept_in_rules():
+    many = OneOf("U", tuple(f"s{i:03}" for i in range(500)))
+    failed = OneOf("V", tuple(f"t{i}" for i in range(7)))
+    rule = Rule((many, OneOf("W", ("x",))), (failed,), 9)
+    said = say(Violation(rule, failed, ("other",), 1.0), 9)
+    assert said.because == "U in {s000, s001, s002, s003, s004, s005 and 494 others} and W = x"
+    assert said.expected == "V in {t0, t1, t2, t3, t4, t5 and 1 other}"
+    assert "s499" in str(rule)
+
+
+def blame(name, share):
+    reason = Reason(f"{name} = 1", "0", ANYWAY, "9 of 9 training rows, no exception", "", share)
+    return Blame(name, share, share, (reason,))
+
+
+def test_what_would_be_shown_as_nothing_takes_no_place():
+    row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
+    assert "c" not in [line[:1] for line in str(row).splitlines()]
+    assert "also" not in str(row)
+    assert "0 %" not in row._repr_html_().replace("60 %", "").replace("40 %", "")
+    assert row._repr_html_().endswith("<p>… and 1 with a smaller share</p>")
+    assert len(row.to_dict()["blames"]) == 3
+
+
+def test_of_very_many_small_shares_the_first_is_shown():
+    row = Explanation(0, None, 1.0, tuple(blame(f"v{i}", 0.001) for i in range(1000)))
+    assert str(row).splitlines()[1].startswith("v0    0 %  expected v0 = 1, found 0")
+
+
+def test_a_name_that_would_break_the_line_is_spelled_out():
+    row = Explanation(0, "to\nday", 1.0, (blame("two\nlines", 1.0),))
+    assert str(row).splitlines()[:2] == [
+        r"row 0 (to\nday), score 1",
+        r"""two\nlines  100 %  expected two\nlines = 1, found 0""",
+    ]
 
 
 def test_extra_columns_are_named(scorer):
     assert extra_columns(scorer, as_table({**BROKEN, "more": [1] * 4})) == ("more",)
 
 
-def test_a_value_just_outside_a_rounded_bound_is_shown_with_all_digits():
+def test_a_value_just_outside_a_rounded_bound_is_shown_so_that_it_is_outside():
     values = np.random.default_rng(0).normal(size=200)
     scorer = Scorer(learn(as_table({"X": values}), min_support=0.1, scoring="paper"))
     bound = next(rule for rule in scorer.model.rules if "≤ X ≤" in str(rule)).consequents[0].high
     found = np.nextafter(bound, np.inf)
     reason = explain_rows(scorer, as_table({"X": [found]}), [0])[0].blames[0].reasons[0]
     assert reason.expected.endswith(f"≤ X ≤ {bound!r}")
-    assert reason.found == repr(float(found))
+    assert float(reason.found) > bound
 
 
-def test_a_row_far_out_of_range_does_not_hide_what_broke_in_others():
-    level = np.linspace(0.0, 1.0, 100).tolist()
-    normal = as_table({"level": level, "pump": ["on", "off"] * 50})
-    scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
-    table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
-    incident = find_incidents(scorer, table, scorer.score(table))[0]
-    assert [(blame.variable, blame.share) for blame in incident.blames] == [
-        ("level", 0.5),
-        ("pump", 0.5),
+# --- on a screen ---
+
+
+def on_screen(*arguments):
+    console = Console(width=78, file=io.StringIO(), color_system=None)
+    console.print(show_explanation(*arguments))
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def rule_reason(name, number, penalty):
+    evidence = "9 of 9 training rows, no exception"
+    return Reason(f"{name} = 1", "0", f"c{number} = 1", evidence, f"rule{number}", penalty)
+
+
+def test_rules_that_add_nothing_further_are_told_apart():
+    reasons = (rule_reason("a", 0, 3.0), rule_reason("a", 1, 0.0), rule_reason("a", 2, 0.0))
+    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, reasons),))
+    assert on_screen(row, 1.0, 8) == [
+        "row 7 · score 3 · anomaly (threshold 1)",
+        "",
+        "a  100 %  expected a = 1, found 0",
+        "          because c0 = 1",
+        "          (9 of 9 training rows, no exception) · rule rule0 +3",
+        "          also broken, which adds nothing further:",
+        "          rule rule1: expected a = 1 because c1 = 1",
+        "          rule rule2: expected a = 1 because c2 = 1",
     ]
 
 
-def test_a_reason_that_is_not_about_the_peak_says_its_row():
-    level = np.linspace(0.0, 1.0, 100).tolist()
-    normal = as_table({"level": level, "pump": ["on", "off"] * 50})
-    scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
-    table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
-    incident = find_incidents(scorer, table, scorer.score(table))[0]
-    assert (incident.peak, [blame.reasons[0].row for blame in incident.blames]) == (0, [None, 1])
-    assert "expected pump in {off, on}, found never in row 1" in str(incident)
+def test_a_screen_names_a_few_of_very_many_rules_that_add_nothing():
+    reasons = (rule_reason("a", 0, 3.0), *(rule_reason("a", i, 0.0) for i in range(1, 40)))
+    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, reasons),))
+    assert len(on_screen(row, 1.0, 8)) == 12
+    assert on_screen(row, 1.0, 8)[-1].strip() == "and 34 more rules; --format json lists all."
+    assert len(row.to_dict()["blames"][0]["reasons"]) == 40
+
+
+def test_a_screen_shows_what_is_nothing_only_when_all_is_asked_for():
+    row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
+    few, every = on_screen(row, 0.5, 8), on_screen(row, 0.5, 0)
+    assert not any(line.startswith("c") for line in few)
+    assert few[-1] == "1 more variable with 0.4 % of the score; --top 0 shows all."
+    assert any(line.split()[:2] == ["c", "0"] for line in every)

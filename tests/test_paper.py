@@ -156,7 +156,7 @@ class TestSection5Part2:
         (reason,) = blame.reasons
         assert blame.variable == "X3"  # which variable is abnormal
         assert (reason.expected, reason.found) == ("X3 < 7.1", "9")  # what should it have been
-        assert reason.because == "because 5 ≤ X1 < 10 and X2 ≥ 20.4"  # why
+        assert reason.because == "5 ≤ X1 < 10 and X2 ≥ 20.4"  # why
         assert reason.evidence == "30 of 120 training rows, no exception"
 
 

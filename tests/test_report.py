@@ -324,3 +324,15 @@ def test_a_rule_is_applied_as_it_is_scored(scorer):
     for rule in scorer.model.rules:
         _, broken = scorer.apply(rule, table)
         assert int(broken.sum()) == counts.get(rule, 0)
+
+
+def test_in_plain_text_a_name_with_a_line_break_stays_on_its_line():
+    names = {"two\nlines": NORMAL["flow"], "because pump": NORMAL["pump"]}
+    scorer = Scorer(learn(as_table(names), min_support=0.1, scoring="paper"))
+    table = as_table({**names, "two\nlines": attacked()["flow"]})
+    summary = summarise(scorer, table, gap=2)
+    lines = to_text(summary).splitlines()
+    assert any(line.startswith(r"   two\nlines  ") for line in lines)
+    assert not any(line.startswith("lines") for line in lines)
+    # The word in front of a condition is no part of it, nor of a name that begins with it.
+    assert "<dd>because pump = on</dd>" in to_html(summary)

@@ -1,8 +1,10 @@
 """What speaks against a row, piece by piece: a `Scorer` and rows go in, `Clue` values come out.
 
 Under the paper's scoring the clues are the violated rules. Under evidence scoring each variable has at
-most one contradiction that counts, a broken rule or a context, and its rarity; other broken rules about
-it are listed with a penalty of 0. The penalties of a row's clues sum to its score.
+most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of the two
+sets the penalty; a rule that is worth at least half as much speaks for it, because a rule has no
+exception and few conditions. Other broken rules are listed with a penalty of 0. The penalties of a
+row's clues sum to its score.
 """
 
 import math
@@ -12,23 +14,23 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from truism.contexts import LEAF, Context, classes
+from truism.contexts import LEAF, MAX_CLASSES, Context, Split, classes, has_rest
+from truism.places import average, ordinary, usual_interval
 from truism.predicates import (
     Interval,
     OneOf,
     Predicate,
-    format_number,
     format_value,
-    quote_name,
     variables,
 )
-from truism.rarity import Emptiness, rarity
-from truism.schema import UNSEEN, Categorical, Numeric, align, codes
+from truism.schema import UNSEEN, Categorical, Numeric, Scalar, Variable, align, codes
 from truism.scoring import Scorer, Violation
 from truism.table import Column, Table
+from truism.wording import brief, exclude
 
 WHY_FIRST = 4.0
-N_NAMED = 4  # states that are listed; of more, the commonest
+RULE_FIRST = 0.5  # of the worth of a context, from which on a broken rule speaks in its place
+ANYWAY = "whatever the other variables are"
 
 
 class Contradiction(msgspec.Struct, frozen=True):
@@ -45,7 +47,8 @@ class Contradiction(msgspec.Struct, frozen=True):
     conditions
         What makes those rows be like this one.
     because
-        The same in words.
+        The same in words, and also what else belongs to those rows, as missing values do; a missing
+        value of this row is said here and cannot be a condition. Where all rows are alike, `ANYWAY`.
     evidence
         What was seen in those rows, in words.
     penalty
@@ -66,12 +69,14 @@ class Rarity(msgspec.Struct, frozen=True):
     """A value that is unusual whatever the other variables are.
 
     See `Contradiction`; `expected` is in words, and `usual` the same where one predicate can say it.
+    Of a number, `nearest` are the values that `expected` names.
     """
 
     variable: str
     found: Any
     expected: str
     usual: Interval | OneOf | None
+    nearest: tuple[float, ...]
     evidence: str
     penalty: float
 
@@ -119,6 +124,7 @@ class _Speaker:
         witness = scorer.witness
         self.columns, self.contexts, self.splits = columns, evidence.contexts, evidence.splits
         self.variables = scorer.model.schema.variables
+        self.place_of = {each.name: place for place, each in enumerate(self.variables)}
         self.n_training = scorer.n_training
         names = [self.variables[i].name for i in witness.reader.numbers]
         self.emptiness = dict(zip(names, witness.rarities.emptiness, strict=True))
@@ -133,11 +139,13 @@ class _Speaker:
             part = float(self.weighed.contradictions[row, i])
             rarity = float(self.weighed.rarities[row, i])
             clues: list[Clue] = []
-            rules = [msgspec.structs.replace(v, penalty=0.0) for v in broken.get(variable.name, ())]
-            if part > 0 and self.weighed.in_context[row, i] >= part:
-                clues.append(self._contradiction(row, i, part))
-            elif part > 0:
+            own = broken.get(variable.name, ())
+            by_rule = part > self.weighed.in_context[row, i]  # a grave rule may add to a context
+            rules = [msgspec.structs.replace(each, penalty=0.0) for each in own]
+            if part > 0 and own and (by_rule or own[0].penalty >= RULE_FIRST * part):
                 rules[0] = msgspec.structs.replace(rules[0], penalty=part)
+            elif part > 0:
+                clues.append(self._contradiction(row, i, part))
             if rarity > 0:
                 clues.append(self._rarity(row, i, rarity))
             clues += rules
@@ -157,85 +165,132 @@ class _Speaker:
         if isinstance(variable, Numeric):
             at = context.numbers.index(i)
             mean = variable.mean + variable.std * context.means[leaf][at]
+            mean = min(max(mean, variable.low), variable.high)
             spread = variable.std * context.spreads[leaf][at]
-            expected = _usual_interval(variable.name, mean, spread, float(value))
-            digits = f"{_rounded(mean, spread)} ± {_rounded(spread, spread)}"
-            evidence = f"{digits} in {n_like:,} of {self.n_training:,} training rows like this"
-        else:
-            at = context.states.index(i)
-            counts = context.state_counts[leaf][at]
-            class_of = classes(variable)
-            code = int(codes(variable, self.columns[i].take(slice(row, row + 1)))[0])
-            # A state can be rarer than by chance and still the commonest one: name another.
-            others = np.arange(len(counts)) != class_of[code]
-            best = int(np.argmax(np.where(others, counts, -1)))
-            state = variable.values[int(np.flatnonzero(class_of[:-2] == best)[0])]
-            seen = counts[class_of[code]] if code != UNSEEN else 0
-            expected = OneOf(variable.name, (state,))
+            expected = usual_interval(variable, mean, spread, float(value))
             evidence = (
-                f"{format_value(state)} in {counts[best]:,} of {n_like:,} training rows "
-                f"like this, {format_value(value)} in {seen:,} of them"
+                f"{average(variable, mean, spread, n_like)} in the {n_like:,} of "
+                f"{self.n_training:,} training rows like this"
             )
+        else:
+            counts = context.state_counts[leaf][context.states.index(i)]
+            expected, evidence = self._usual_states(row, i, counts, n_like)
         return Contradiction(variable.name, value, expected, conditions, because, evidence, penalty)
+
+    def _usual_states(
+        self, row: int, i: int, counts: Sequence[int], n_like: int
+    ) -> tuple[OneOf, str]:
+        """Give the commonest other state of a leaf, and how often that and the one found occur there.
+
+        The rarest of very many states were counted together: then no count belongs to one of them.
+        """
+        variable, value = self.variables[i], self.columns[i].cell(row)
+        assert isinstance(variable, Categorical)
+        class_of, code = classes(variable), self._code(row, i)
+        rest = MAX_CLASSES - 1 if has_rest(variable) else None
+        # A state can be rarer than by chance and still the commonest one: name another.
+        others = [k for k in range(len(counts)) if k != class_of[code]]
+        best = max(others, key=lambda k: (counts[k] > 0, k != rest, counts[k], -k))
+        states = tuple(variable.values[c] for c in np.flatnonzero(class_of[:-2] == best).tolist())
+        usual = format_value(states[0])
+        if best == rest:
+            usual = f"one of {len(states):,} uncommon values"
+        found = format_value(value)
+        if class_of[code] == rest:
+            found = f"values as uncommon as {found}"
+        seen = counts[class_of[code]] if class_of[code] < len(counts) else 0
+        evidence = (
+            f"{usual} in {counts[best]:,} of the {n_like:,} training rows like this, "
+            f"{found} in {seen:,} of them"
+        )
+        return OneOf(variable.name, states), evidence
 
     def _surroundings(
         self, context: Context, leaf: int, row: int
     ) -> tuple[tuple[Predicate, ...], str]:
         """Say what makes the rows of a leaf alike: one condition per variable, in order of the path."""
-        bounds: dict[str, tuple[float, float]] = {}
-        allowed: dict[str, tuple[Any, ...]] = {}
-        excluded: dict[str, list[Any]] = {}
-        place_of = {each.name: place for place, each in enumerate(self.variables)}
+        asked_of: dict[str, list[tuple[Split, bool]]] = {}
         for split, holds in path_to(context.tree, leaf):
             asked = self.splits[split]
-            if isinstance(asked, Interval):
-                low, high = bounds.get(asked.variable, (-math.inf, math.inf))
-                bounds[asked.variable] = (
-                    (low, min(high, asked.high)) if holds else (max(low, asked.high), high)
-                )
-            elif holds:
-                allowed[asked.variable] = asked.values
-            else:
-                excluded.setdefault(asked.variable, []).extend(asked.values)
+            asked_of.setdefault(asked.variable, []).append((asked, holds))
         conditions: list[Predicate] = []
         said = []
-        for name in dict.fromkeys([*bounds, *allowed, *excluded]):
-            quoted = quote_name(name)
-            variable, value = self.variables[place_of[name]], self.columns[place_of[name]].cell(row)
-            if name in allowed:
-                conditions.append(OneOf(name, allowed[name]))
-                said.append(str(conditions[-1]))
-            elif value is None:
-                said.append(f"{quoted} is missing")
-            elif isinstance(variable, Numeric):
-                if math.isinf(value):  # no split holds, whichever side it lies on
-                    said.append(f"{quoted} = {format_value(value)}")
-                else:
-                    conditions.append(Interval(name, *bounds[name]))
-                    said.append(str(conditions[-1]))
-            else:
-                rest = tuple(v for v in variable.values if v not in excluded[name])
-                if value in rest:
-                    conditions.append(OneOf(name, rest))
-                unequal = [f"{quoted} ≠ {format_value(v)}" for v in excluded[name]]
-                said += [str(conditions[-1])] if rest == (value,) else unequal
-        return tuple(conditions), f"because {' and '.join(said)}" if said else "as in all rows"
+        for name, answers in asked_of.items():
+            place = self.place_of[name]
+            condition, words = _side(self.variables[place], answers, self.columns[place].cell(row))
+            either = " or ".join(words)
+            said.append(f"({either})" if len(words) > 1 < len(asked_of) else either)
+            if condition is not None:
+                conditions.append(condition)
+        return tuple(conditions), " and ".join(said) or ANYWAY
 
     def _rarity(self, row: int, i: int, penalty: float) -> Rarity:
         variable, value = self.variables[i], self.columns[i].cell(row)
         if isinstance(variable, Categorical):
-            code = int(codes(variable, self.columns[i].take(slice(row, row + 1)))[0])
-            by_count = np.argsort(-np.array(variable.counts), kind="stable").tolist()
-            states = tuple(variable.values[c] for c in by_count if c != code)[:N_NAMED]
-            usual = OneOf(variable.name, states)
+            code = self._code(row, i)
             seen = 0 if code == UNSEEN else variable.counts[code]
+            by_count = np.argsort(-np.array(variable.counts), kind="stable").tolist()
+            commoner = tuple(variable.values[c] for c in by_count if variable.counts[c] > seen)
+            usual = OneOf(variable.name, commoner)
             evidence = f"{seen:,} of {self.n_training:,} training rows have this value"
-            return Rarity(variable.name, value, str(usual), usual, evidence, penalty)
+            return Rarity(variable.name, value, brief(usual), usual, (), evidence, penalty)
         emptiness = self.emptiness[variable.name]
-        expected, usual_place, evidence = _ordinary(
-            variable.name, emptiness, float(value), self.n_training
+        found = ordinary(variable.name, emptiness, float(value), self.n_training)
+        return Rarity(
+            *(variable.name, value, found.said, found.interval, found.nearest, found.evidence),
+            penalty,
         )
-        return Rarity(variable.name, value, expected, usual_place, evidence, penalty)
+
+    def _code(self, row: int, i: int) -> int:
+        variable = self.variables[i]
+        assert isinstance(variable, Categorical)
+        return int(codes(variable, self.columns[i].take(slice(row, row + 1)))[0])
+
+
+def _side(
+    variable: Variable, answers: Sequence[tuple[Split, bool]], value: Any
+) -> tuple[Interval | OneOf | None, list[str]]:
+    """Say what the rows have in common for which some splits of a variable hold and others do not.
+
+    It is given in alternatives, and as a predicate where that holds in this row. Where no split holds
+    there are missing values too, infinite ones, and states that training did not have. They are said
+    where training had them or this row has: the words are true of all training rows of the leaf.
+    """
+    condition: Interval | OneOf | None
+    some_hold = any(holds for _, holds in answers)
+    besides = ["missing"] if value is None or variable.n_missing else []
+    if isinstance(variable, Numeric):
+        condition = _interval_left(variable, answers)
+        words, regular = str(condition), value is not None and math.isfinite(value)
+        if value is not None and not regular:
+            besides.append("infinite")
+    else:
+        left = _states_left(variable, answers)
+        condition, regular = OneOf(variable.name, left) if left else None, value in left
+        if condition is not None and (some_hold or len(left) == 1):
+            words = brief(condition)
+            if value is not None and not regular:
+                besides.append("not seen in training")
+        else:
+            words = exclude(variable.name, [each for each in variable.values if each not in left])
+    return condition if regular else None, [words] if some_hold else [words, *besides]
+
+
+def _interval_left(variable: Numeric, answers: Sequence[tuple[Split, bool]]) -> Interval:
+    cuts = [(asked.high, holds) for asked, holds in answers if isinstance(asked, Interval)]
+    low = max((cut for cut, holds in cuts if not holds), default=-math.inf)
+    return Interval(
+        variable.name, low, min((cut for cut, holds in cuts if holds), default=math.inf)
+    )
+
+
+def _states_left(
+    variable: Categorical, answers: Sequence[tuple[Split, bool]]
+) -> tuple[Scalar, ...]:
+    sets = [(asked.values, holds) for asked, holds in answers if isinstance(asked, OneOf)]
+    return tuple(
+        each for each in variable.values if all((each in values) == holds for values, holds in sets)
+    )
 
 
 def path_to(tree: Sequence[int], leaf: int) -> list[tuple[int, bool]]:
@@ -257,74 +312,3 @@ def path_to(tree: Sequence[int], leaf: int) -> list[tuple[int, bool]]:
             path.pop()
         path[-1] = (path[-1][0], False)
     return path
-
-
-def _usual_interval(name: str, mean: float, spread: float, found: float) -> Interval:
-    """Give where a number was expected: two spreads around the mean, and never where it was found."""
-    half = min(2 * spread, abs(found - mean) / 2) or spread
-    low, high = (_round(bound, half) for bound in (mean - half, mean + half))
-    if not low < high:
-        low, high = mean - half, mean + half
-    # Where the spread is less than the distance between two doubles, the mean is all there is.
-    return Interval(name, low, high if low < high else math.nextafter(low, math.inf))
-
-
-def _round(value: float, to: float) -> float:
-    """Round a number to a tenth of another one's size."""
-    if not 0.0 < to < math.inf or not math.isfinite(value):
-        return value
-    return round(value, 1 - math.floor(math.log10(to)))
-
-
-def _rounded(value: float, to: float) -> str:
-    return format_number(_round(value, to))
-
-
-def _ordinary(
-    name: str, emptiness: Emptiness, found: float, n_training: int
-) -> tuple[str, Interval | None, str]:
-    """Name the nearest ordinary places of a number, also as a predicate, and how few rows differ."""
-    quoted = quote_name(name)
-    n_below, n_above = emptiness.count_beyond(found)
-    fewest = min(n_below, n_above)
-    below, above = _nearest(emptiness, found)
-    said = []
-    if below is not None:
-        said.append(f"{quoted} ≤ {format_number(below)}")
-    if above is not None:
-        said.append(f"{quoted} ≥ {format_number(above)}")
-    usual = None
-    if below is not None and above is None:
-        usual = Interval(name, high=math.nextafter(below, math.inf))
-    elif above is not None and below is None:
-        usual = Interval(name, low=above)
-    if fewest <= 0.01 * n_training:
-        side = "low" if n_below <= n_above else "high"
-        seen = f"{fewest:,} of {n_training:,} training rows were this {side}"
-    else:
-        n_usual = 0 if below is None else emptiness.count_beyond(below)[0]
-        n_usual += 0 if above is None else emptiness.count_beyond(above)[1]
-        # A training value that is kept stands for its neighbours too.
-        n_others = emptiness.count_beyond(math.inf)[0] - n_usual
-        seen = f"about {n_others:,} of {n_training:,} training rows were not so"
-    return " or ".join(said) or f"{quoted} = {format_number(found)}", usual, seen
-
-
-def _nearest(emptiness: Emptiness, found: float) -> tuple[float | None, float | None]:
-    """Find the nearest places, on either side, where values are at most half as rare."""
-    rare = rarity(emptiness.distances, emptiness.spread)
-    limit = rarity(emptiness.distance(np.array([found])), emptiness.spread)[0] / 2
-    usual = emptiness.points[rare <= limit]
-    if not len(usual):
-        usual = emptiness.points[[rare.argmin()]]
-    below, above = usual[usual < found], usual[usual > found]
-    return (
-        _shortened(float(below[-1]), emptiness.spread, found) if len(below) else None,
-        _shortened(float(above[0]), emptiness.spread, found) if len(above) else None,
-    )
-
-
-def _shortened(place: float, spread: float, found: float) -> float:
-    """Leave out digits that say nothing, unless they tell a place from what was found."""
-    short = _round(place, spread / 1000)
-    return short if (short < found) == (place < found) and short != found else place

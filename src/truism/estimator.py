@@ -109,10 +109,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     row 1, score 8.87
     pump   50 %  expected pump = off, found on
                  because flow = 0
-                 (off in 50 of 50 training rows like this, on in 0 of them)
+                 (off in 50 of the 50 training rows like this, on in 0 of them)
     flow   50 %  expected flow = 2.5, found 0
                  because pump = on
-                 (2.5 in 50 of 50 training rows like this, 0 in 0 of them)
+                 (2.5 in 50 of the 50 training rows like this, 0 in 0 of them)
     """
 
     def __init__(

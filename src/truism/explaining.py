@@ -12,12 +12,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.clues import Clue, Contradiction, Rarity, collect
-from truism.predicates import Range, conjunction, format_value, quote_name, variables
+from truism.clues import ANYWAY, Clue, Contradiction, Rarity, collect
+from truism.predicates import Interval, Predicate, Range, format_value, quote_name, variables
 from truism.schema import align, time_column
 from truism.scoring import Scorer, Violation
 from truism.table import Table, to_frame
+from truism.wording import brief, brief_conjunction, same_side, shorten, visible
 
+MIN_SHOWN = 0.005  # a share that is not printed as 0 %
 _CHUNK = 256
 
 
@@ -31,13 +33,13 @@ class Reason(msgspec.Struct, frozen=True):
     found
         What it was.
     because
-        The condition under which this was expected.
+        The condition under which this was expected; where there is none, words that say so.
     evidence
         How often that was seen in training.
     rule
         The id of the rule that was broken; empty when the reason is no rule.
     penalty
-        What it adds to the score.
+        What it adds to the score; 0 for a rule that is broken too where something else counts.
     row
         The row it is about, where that is not the row that is being explained: a variable of an
         incident that is not wrong in its peak.
@@ -60,7 +62,8 @@ class Reason(msgspec.Struct, frozen=True):
     def lines(self) -> tuple[str, str, str]:
         """Give the three lines that every screen shows."""
         first = f"expected {self.expected}, found {self.found}{self.place}"
-        return first, self.because, f"({self.evidence})"
+        why = self.because if self.because == ANYWAY else f"because {self.because}"
+        return first, why, f"({self.evidence})"
 
 
 class Blame(msgspec.Struct, frozen=True):
@@ -98,7 +101,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return msgspec.to_builtins(self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        when = "" if self.time is None else f" ({self.time})"
+        when = "" if self.time is None else f" ({visible(self.time)})"
         return f"row {self.row}{when}, score {self.score:.4g}\n{describe(self.blames)}"
 
     def _repr_html_(self) -> str:
@@ -179,34 +182,46 @@ class Explanations:
 def say(clue: Clue, n_training: int) -> Reason:
     """Put a clue into words."""
     match clue:
-        case Contradiction():
-            found = "missing" if clue.found is None else format_value(clue.found)
-            return Reason(str(clue.expected), found, clue.because, clue.evidence, "", clue.penalty)
-        case Rarity():
-            found = "missing" if clue.found is None else format_value(clue.found)
-            return Reason(
-                clue.expected, found, "as usual in training", clue.evidence, "", clue.penalty
-            )
+        case Contradiction(expected=expected, because=because, evidence=evidence):
+            found = _tell(clue.found, expected)
+            return Reason(brief(expected), found, because, evidence, "", clue.penalty)
+        case Rarity(expected=said, evidence=evidence):
+            found = _tell(clue.found, clue.nearest)
+            return Reason(said, found, ANYWAY, evidence, "", clue.penalty)
     return _say_violation(clue, n_training)
 
 
 def _say_violation(violation: Violation, n_training: int) -> Reason:
-    rule = violation.rule
-    names = variables(violation.failed)
-    values = ["missing" if each is None else format_value(each) for each in violation.found]
+    rule, failed = violation.rule, violation.failed
+    names = variables(failed)
+    values = [_tell(each, failed) for each in violation.found]
     found = (
         values[0]
         if len(values) == 1
         else " and ".join(f"{quote_name(n)} = {v}" for n, v in zip(names, values, strict=True))
     )
-    because = (
-        f"because {conjunction(rule.antecedent)}" if rule.antecedent else "as always in training"
-    )
+    because = brief_conjunction(rule.antecedent) if rule.antecedent else ANYWAY
     evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
-    expected = str(violation.failed)
-    if isinstance(violation.failed, Range) and violation.failed.seems_to_hold(violation.found[0]):
-        expected = violation.failed.exact_text()
+    expected = brief(failed)
+    if isinstance(failed, Range) and failed.seems_to_hold(violation.found[0]):
+        expected = failed.exact_text()
     return Reason(expected, found, because, evidence, rule.id, violation.penalty)
+
+
+def _tell(value: Any, expected: Predicate | tuple[float, ...]) -> str:
+    """Print what was found so that it still is not what was expected."""
+    if value is None:
+        return "missing"
+    match expected:
+        case tuple() if expected:
+            return shorten(value, same_side(value, expected))
+        case Interval(_, low, high):
+            return shorten(value, same_side(value, (low, high)))
+        case Range(_, low, high):
+            seems_to_hold, same = expected.seems_to_hold, same_side(value, (low, high))
+            seems = seems_to_hold(value)
+            return shorten(value, lambda short: same(short) and seems_to_hold(short) == seems)
+    return format_value(value)
 
 
 def explain_rows(
@@ -254,43 +269,49 @@ class Clock:
         return None if value is None else str(value)
 
 
+def choose(blames: Sequence[Blame], most: int) -> tuple[Sequence[Blame], Sequence[Blame]]:
+    """Part the first blames from the others; what would be shown as 0 % is in neither.
+
+    The first of all is always shown, however little it is: a hundred variables may share a score.
+    """
+    named = [each for each in blames if each.share >= MIN_SHOWN] or blames[:1]
+    return named[:most], named[most:]
+
+
 def describe(blames: Sequence[Blame], most: int = 3) -> str:
     """Print the first blames, each with its strongest reason, in aligned lines."""
-    shown = blames[:most]
-    width = max((len(blame.variable) for blame in shown), default=0)
+    shown, others = choose(blames, most)
+    names = [visible(blame.variable) for blame in shown]
+    width = max(map(len, names), default=0)
     lines = []
-    for blame in shown:
-        head = f"{blame.variable:<{width}}  {100 * blame.share:3.0f} %  "
-        first, *others = blame.reasons[0].lines()
-        lines += [head + first, *(" " * len(head) + other for other in others)]
-    if len(blames) > most:
-        names = ", ".join(blame.variable for blame in blames[most : most + 5])
-        lines.append(f"also {names}" + (" …" if len(blames) > most + 5 else ""))
+    for name, blame in zip(names, shown, strict=True):
+        head = f"{name:<{width}}  {100 * blame.share:3.0f} %  "
+        first, *further = map(visible, blame.reasons[0].lines())
+        lines += [head + first, *(" " * len(head) + each for each in further)]
+    if others:
+        listed = ", ".join(visible(blame.variable) for blame in others[:5])
+        lines.append(f"also {listed}" + (" …" if len(others) > 5 else ""))
     return "\n".join(lines)
 
 
 def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
     """Give the first blames as an HTML table; everything from the data is escaped."""
     left, number = " style='text-align:left'", " style='text-align:right;white-space:nowrap'"
+    shown, _ = choose(blames, most)
     rows = "".join(
         f"<tr><th scope='row'{left}>{html.escape(blame.variable)}</th>"
         f"<td{number}>{100 * blame.share:.0f} %</td>"
         + "".join(
             f"<td{left}>{html.escape(text)}</td>"
             for reason in blame.reasons[:1]
-            for text in (
-                reason.expected,
-                reason.found,
-                reason.because.removeprefix("because "),
-                reason.evidence,
-            )
+            for text in (reason.expected, reason.found, reason.because, reason.evidence)
         )
         + "</tr>"
-        for blame in blames[:most]
+        for blame in shown
     )
     names = ("variable", "share", "expected", "found", "because", "evidence")
     head = "".join(f"<th scope='col'{left}>{name}</th>" for name in names)
-    rest = len(blames) - len(blames[:most])
+    rest = len(blames) - len(shown)
     more = f"<p>… and {rest:,} with a smaller share</p>" if rest else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 

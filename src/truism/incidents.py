@@ -2,17 +2,19 @@
 
 import html
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.clues import collect
+from truism.clues import Rarity, collect
 from truism.errors import ParameterError
-from truism.explaining import Blame, Clock, blames_html, describe, say
+from truism.explaining import Blame, Clock, Reason, blames_html, describe, say
 from truism.scoring import Scorer
 from truism.table import Table
+from truism.wording import visible
 
 MIN_SHARE = 0.01  # of the blame for an incident, to be named
 
@@ -35,7 +37,8 @@ class Incident(msgspec.Struct, frozen=True):
     blames
         Merged over the incident; see `incident_shares` for the shares; under evidence scoring a
         variable with less than 1 % is not named. The reasons are those of
-        the row that tells most against the variable; under the paper's scoring those of the peak, or,
+        the row that tells most against the variable, and where it is blamed for a contradiction,
+        that comes first; under the paper's scoring those of the peak, or,
         where the variable is not wrong there, of the row in which it is worst.
 
     """
@@ -59,8 +62,17 @@ class Incident(msgspec.Struct, frozen=True):
 
     def _head(self) -> str:
         where = f"rows {self.start} to {self.end}" if self.end > self.start else f"row {self.start}"
-        when = "" if self.started is None else f" ({self.started} to {self.ended})"
-        return f"{where}{when}, peak score {self.score:.4g}"
+        return f"{where}{self._when()}, peak score {self.score:.4g}"
+
+    def _when(self) -> str:
+        started, ended = (
+            None if time is None else visible(time) for time in (self.started, self.ended)
+        )
+        if self.end == self.start or started == ended:
+            return "" if started is None else f" ({started})"
+        if started is None:
+            return f" (until {ended})"
+        return f" (from {started})" if ended is None else f" ({started} to {ended})"
 
     def _repr_html_(self) -> str:
         return f"<p><b>{html.escape(self._head())}</b></p>{blames_html(self.blames)}"
@@ -116,6 +128,7 @@ def incident_shares(
     contradicts it more than usual, in units of what is usual for it, and early rows count most,
     because what is wrong spreads to other variables. A value that is merely rare is blamed where
     nothing is contradicted: it is where consequences show. docs/experiments.md compares ways to blame.
+    An incident of one row has the shares of that row, so that both are explained alike.
 
     Parameters
     ----------
@@ -132,16 +145,22 @@ def incident_shares(
 
     """
     shares: NDArray[np.float64] = parts / parts.sum(axis=1, keepdims=True)
-    if scorer.model.evidence is None:
+    if scorer.model.evidence is None or len(rows) == 1:
         return shares / len(rows)
-    usual = scorer.model.evidence.usual
-    level, spread = np.array([(each.mean, each.spread) for each in usual]).T
-    unusual = np.maximum(scorer.contradict(table.take(rows)) - level, 0) / spread
+    unusual = _contradictions_beyond_usual(scorer, table.take(rows))
     told = unusual.sum(axis=1) > 0
     shares[told] = unusual[told] / unusual[told].sum(axis=1, keepdims=True)
     weights: NDArray[np.float64] = 1.0 / (rows - rows[0] + 1)
     shares *= (weights / weights.sum())[:, None]
     return shares
+
+
+def _contradictions_beyond_usual(scorer: Scorer, table: Table) -> NDArray[np.float64]:
+    """Give how much more than usual contradicts each variable, in units of what is usual for it."""
+    assert scorer.model.evidence is not None
+    level, spread = np.array([(each.mean, each.spread) for each in scorer.model.evidence.usual]).T
+    beyond: NDArray[np.float64] = np.maximum(scorer.contradict(table) - level, 0) / spread
+    return beyond
 
 
 def _incident(
@@ -163,17 +182,12 @@ def _incident(
         telling = {
             i: peak if parts[at_peak, i] > 0 else int(rows[parts[:, i].argmax()]) for i in worst
         }
-    distinct_rows = np.array(sorted(set(telling.values())), np.int64)
-    dossiers = collect(scorer, table.take(distinct_rows))
-    dossier_at = dict(zip(distinct_rows.tolist(), dossiers, strict=True))
-    names = scorer.model.schema.names
     blames = []
-    for i in worst:
-        row = telling[i]
-        reasons = tuple(say(clue, scorer.n_training) for clue in dossier_at[row][names[i]])
-        if row != peak:
-            reasons = tuple(msgspec.structs.replace(each, row=row) for each in reasons)
-        blames.append(Blame(names[i], float(shares[i]), float(totals[i]), reasons))
+    for i, reasons in _reasons(scorer, table, telling, is_single=len(rows) == 1).items():
+        if telling[i] != peak:
+            reasons = tuple(msgspec.structs.replace(each, row=telling[i]) for each in reasons)
+        name = scorer.model.schema.names[i]
+        blames.append(Blame(name, float(shares[i]), float(totals[i]), reasons))
     time_of = Clock(scorer, table)
     return Incident(
         start,
@@ -186,3 +200,26 @@ def _incident(
         time_of(peak),
         tuple(blames),
     )
+
+
+def _reasons(
+    scorer: Scorer, table: Table, telling: Mapping[int, int], *, is_single: bool
+) -> dict[int, tuple[Reason, ...]]:
+    """Say what speaks against some variables, each in the row that tells most against it.
+
+    Where a contradiction is why a variable is blamed, it comes first, however rare the value is.
+    """
+    rows = sorted(set(telling.values()))
+    chosen = table.take(np.array(rows, np.int64))
+    dossiers = collect(scorer, chosen)
+    blamed = np.zeros((len(rows), len(scorer.model.schema.names)))
+    if scorer.model.evidence is not None and not is_single:
+        blamed = _contradictions_beyond_usual(scorer, chosen)
+    found = {}
+    for i, row in telling.items():
+        at = rows.index(row)
+        clues = list(dossiers[at][scorer.model.schema.names[i]])
+        if blamed[at, i] > 0:
+            clues.sort(key=lambda each: isinstance(each, Rarity) or each.penalty == 0)
+        found[i] = tuple(say(clue, scorer.n_training) for clue in clues)
+    return found

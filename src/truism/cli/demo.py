@@ -35,12 +35,12 @@ from truism.report.text import (
     percent,
     show_incident,
     verdict,
-    visible,
 )
 from truism.rules import Rule
 from truism.table import Table
 from truism.tablefiles import read_table, write_table
 from truism.thresholds import calibrate
+from truism.wording import visible
 
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
 MAX_RATE = 0.001

@@ -45,7 +45,8 @@ Examples:
     "--top",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Show the N variables with the largest shares, 0 all.  [default: 8 for table, else all]",
+    help="Show the N variables with the largest shares, 0 all.  [default: for table 8, without those "
+    "of 0 %; else all]",
 )
 @format_option
 @layout_options
@@ -63,7 +64,8 @@ def explain(
     """Explain one row in full.
 
     All that speaks against the row is shown, whatever the threshold: by the variable that is to blame,
-    strongest first, with the id of each rule that it breaks and what it adds to the score.
+    strongest first, with what each reason adds to the score. Rules that are broken too, where something
+    else about the variable counts already, are named and add nothing further.
     """
     layout = layout_of(options)
     checker = Checker(load_model(place))
@@ -77,11 +79,11 @@ def explain(
     explanation = explain_rows(checker.scorer, table, [row])[0]
     if top is None:
         top = N_SHOWN if form == "table" else 0
-    top = top or len(explanation.blames)
     if form == "table":
         screen.show(show_explanation(explanation, checker.model.threshold, top))
         return
-    explanation = msgspec.structs.replace(explanation, blames=explanation.blames[:top])
+    if top:
+        explanation = msgspec.structs.replace(explanation, blames=explanation.blames[:top])
     if form == "csv":
         screen.write_csv(_CSV_NAMES, _rows(explanation))
     elif form == "json":

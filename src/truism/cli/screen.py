@@ -139,7 +139,7 @@ class _Stages:
 
 
 def _plain(text: str) -> str:
-    from truism.report.text import visible
+    from truism.wording import visible
 
     return "\n".join(visible(line) for line in text.splitlines())
 

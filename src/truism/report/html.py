@@ -157,7 +157,7 @@ def _reason(reason: Reason, listed: set[str]) -> dict[str, Any]:
         "expected": reason.expected,
         "found": reason.found,
         "place": reason.place,
-        "because": reason.because.removeprefix("because "),
+        "because": reason.because,
         "evidence": reason.evidence,
         "rule": reason.rule if reason.rule in listed else None,
     }

@@ -6,11 +6,12 @@ value that is rare by itself gives a picture of its variable alone.
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.clues import Clue, Contradiction, Rarity, collect
-from truism.explaining import Blame
+from truism.explaining import Blame, say
 from truism.incidents import Incident
 from truism.predicates import (
     AnyOf,
@@ -83,11 +84,14 @@ class Painter:
         )
 
     def _clue(self, incident: Incident, blame: Blame) -> Clue | None:
-        """Find again what the strongest reason of a blame says in words."""
-        row = blame.reasons[0].row if blame.reasons else None
-        at = np.array([incident.peak if row is None else row])
+        """Find again what the first reason of a blame says in words."""
+        if not blame.reasons:
+            return None
+        first = blame.reasons[0]
+        at = np.array([incident.peak if first.row is None else first.row])
+        said = msgspec.structs.replace(first, row=None)
         clues = collect(self.scorer, self.table.take(at))[0].get(blame.variable, ())
-        return clues[0] if clues else None
+        return next((each for each in clues if say(each, self.scorer.n_training) == said), None)
 
     def _panels_of(
         self,

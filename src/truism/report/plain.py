@@ -1,6 +1,7 @@
 """A `Summary` as plain text, for mails and logs."""
 
 from truism.report.contents import Accusation, Card, Summary
+from truism.wording import visible
 
 _MOST = 3
 
@@ -16,7 +17,7 @@ def to_text(summary: Summary, most: int = 10) -> str:
         How many incidents to tell.
 
     """
-    blocks = [summary.verdict, *(_card(card) for card in summary.incidents[:most])]
+    blocks = [visible(summary.verdict), *(_card(card) for card in summary.incidents[:most])]
     rest = summary.n_incidents - len(summary.incidents[:most])
     if rest:
         blocks.append(f"… and {rest:,} more")
@@ -26,23 +27,16 @@ def to_text(summary: Summary, most: int = 10) -> str:
             f"{found.n_detected} of {len(found.segments)} labelled segments detected, "
             f"AUC {found.auc:.3f}, pAUC {found.partial_auc:.3f}"
         )
-    return "\n".join(map(_visible, "\n\n".join(blocks).split("\n"))) + "\n"
-
-
-def _visible(line: str) -> str:
-    """Spell out what a terminal would obey: a name may hold an escape sequence."""
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode() for each in line
-    )
+    return "\n".join(map(visible, "\n\n".join(blocks).split("\n"))) + "\n"
 
 
 def _card(card: Card) -> str:
     head = f"{card.number}. {card.when} ({card.lasted}), peak score {card.incident.score:.4g}"
-    width = max((len(each.variable) for each in card.accusations[:_MOST]), default=0)
+    width = max((len(visible(each.variable)) for each in card.accusations[:_MOST]), default=0)
     return "\n".join([head, *(_accusation(each, width) for each in card.accusations[:_MOST])])
 
 
 def _accusation(accusation: Accusation, width: int) -> str:
-    head = f"   {accusation.variable:<{width}}  {100 * accusation.share:3.0f} %  "
+    head = f"   {visible(accusation.variable):<{width}}  {100 * accusation.share:3.0f} %  "
     first, *others = accusation.reason.lines()
     return "\n".join([head + first, *(" " * len(head) + other for other in others)])

@@ -4,7 +4,6 @@ Nothing is computed here but words. All text from data goes through `visible`, b
 may hold an escape sequence and a terminal would obey it.
 """
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
@@ -14,33 +13,20 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from truism.checking import Findings, duration
-from truism.explaining import Blame, Explanation, Reason
+from truism.explaining import Blame, Explanation, Reason, choose
 from truism.export.markdown import chance
 from truism.export.records import RuleRecord
 from truism.incidents import Incident
 from truism.predicates import conjunction, format_number
 from truism.report.summary import ModelSummary
 from truism.rules import Rule
+from truism.wording import visible
 
 STRONG, FAINT, GOOD, BAD = "bold", "dim", "bold green", "bold red"
 N_BLAMES = 3
+N_ALSO_BROKEN = 5
 _MAX_NAMES = 60
 _LONG = 8  # predicates from which on rules are counted together
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-
-
-def visible(text: str) -> str:
-    r"""Spell out what a terminal would obey or hide.
-
-    >>> visible("red\x1b[31m alert"), visible("Δ level")
-    ('red\\x1b[31m alert', 'Δ level')
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        each.encode("unicode_escape").decode() if unicodedata.category(each) in _INVISIBLE else each
-        for each in text
-    )
 
 
 def say(text: str, style: str = "") -> Text:
@@ -213,10 +199,11 @@ def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType
     grid.add_column(style=STRONG, overflow="fold")
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for blame in blames[:most]:
+    shown, rest = choose(blames, most)
+    for blame in shown:
         share = f"{100 * blame.share:.0f} %"
         grid.add_row(say(blame.variable), share, show_reason(blame.reasons[0]))
-    others = [visible(blame.variable) for blame in blames[most:]]
+    others = [visible(blame.variable) for blame in rest]
     if not others:
         return grid
     names = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
@@ -233,17 +220,30 @@ def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
         (visible(reason.found), BAD),
         reason.place,
         f"\n{visible(because)}",
-        (f"\n{evidence}", FAINT),
+        (f"\n{visible(evidence)}", FAINT),
     )
     if with_rule:
         named = f" rule {reason.rule}" if reason.rule else ""
-        adds = f" +{reason.penalty:.3g}" if reason.penalty else ""
-        text.append(f" ·{named}{adds}", FAINT)
+        text.append(f" ·{named} +{reason.penalty:.3g}", FAINT)
+    return text
+
+
+def show_also_broken(reasons: Sequence[Reason]) -> Text:
+    """Name the rules that are broken too where something else counts already."""
+    text = Text("also broken, which adds nothing further:", FAINT)
+    for reason in reasons[:N_ALSO_BROKEN]:
+        _, because, _ = reason.lines()
+        text.append(
+            f"\nrule {reason.rule}: expected {visible(f'{reason.expected} {because}')}", FAINT
+        )
+    rest = len(reasons) - N_ALSO_BROKEN
+    if rest > 0:
+        text.append(f"\nand {count(rest, 'more rule')}; --format json lists all.", FAINT)
     return text
 
 
 def show_explanation(explanation: Explanation, threshold: float, top: int) -> RenderableType:
-    """Tell what speaks against one row: everything about the first variables."""
+    """Tell all that speaks against one row about the first `top` variables, or with 0 about all."""
     when = "" if explanation.time is None else f" · {visible(explanation.time)}"
     anomalous = explanation.score > threshold
     mark = "anomaly" if anomalous else "not reported"
@@ -259,13 +259,16 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
     grid.add_column(style=STRONG, overflow="fold")
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
-    for blame in explanation.blames[:top]:
-        for number, reason in enumerate(blame.reasons):
-            first = number == 0
-            name = say(blame.variable) if first else ""
-            share = f"{100 * blame.share:.0f} %" if first else ""
-            grid.add_row(name, share, show_reason(reason, with_rule=True))
-    rest = explanation.blames[top:]
+    shown = choose(explanation.blames, top)[0] if top else explanation.blames
+    for blame in shown:
+        reasons = [show_reason(each, with_rule=True) for each in blame.reasons if each.penalty]
+        also_broken = [each for each in blame.reasons if not each.penalty]
+        if also_broken:
+            reasons.append(show_also_broken(also_broken))
+        grid.add_row(say(blame.variable), f"{100 * blame.share:.0f} %", reasons[0])
+        for reason in reasons[1:]:
+            grid.add_row("", "", reason)
+    rest = explanation.blames[len(shown) :]
     if not rest:
         return Group(head, "", grid)
     share = percent(sum(blame.share for blame in rest))

@@ -1,0 +1,277 @@
+"""What speaks against a row is said of the training rows that there are, and of no others."""
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+from truism.clues import ANYWAY, Contradiction, Rarity, collect
+from truism.contexts import Context
+from truism.evidence import Grave
+from truism.explaining import explain_rows, say
+from truism.learning import learn
+from truism.predicates import Interval, OneOf
+from truism.scoring import Scorer, Violation
+from truism.table import as_table
+
+N = 400
+
+
+def without_rules(data, **kinds):
+    """Learn from rows, and leave only what is no rule."""
+    model = learn(as_table(data), min_support=0.05, **kinds)
+    for rule in model.active_rules:
+        model = model.disable(rule.id, "to hear the contexts alone")
+    return Scorer(model)
+
+
+def without_grave_rules(data):
+    model = learn(as_table(data), min_support=0.05)
+    evidence = msgspec.structs.replace(model.evidence, grave=None)
+    return Scorer(msgspec.structs.replace(model, evidence=evidence))
+
+
+def contradiction(scorer, variable, row):
+    (dossier,) = collect(scorer, as_table({name: [value] for name, value in row.items()}))
+    return next(each for each in dossier[variable] if isinstance(each, Contradiction))
+
+
+# --- states of which the rarest are counted together ---
+
+
+@pytest.fixture(scope="module")
+def users():
+    """63 common users and one of whom nothing is to be said by day, 100 rare ones by night."""
+    common = [f"c{i:02}" for i in range(63)]
+    day, night = [*(common * 4), *(["c00"] * 8)], [f"r{i:02}" for i in range(100)] * 2
+    data = {"time": ["day"] * len(day) + ["night"] * len(night), "user": day + night}
+    return without_rules(data), len(day), len(night)
+
+
+def test_a_state_that_shares_its_class_is_not_given_the_count_of_the_class(users):
+    scorer, n_day, _ = users
+    clue = contradiction(scorer, "user", {"time": "day", "user": "r07"})
+    assert str(clue.expected) == "user = c00"
+    assert clue.because == "time = day"
+    assert clue.evidence == (
+        f"c00 in 12 of the {n_day} training rows like this, values as uncommon as r07 in 0 of them"
+    )
+
+
+def test_an_unseen_state_of_very_many_counts_among_the_uncommon(users):
+    scorer, _, _ = users
+    clue = contradiction(scorer, "user", {"time": "day", "user": "never"})
+    assert clue.evidence.endswith(", values as uncommon as never in 0 of them")
+    assert str(clue.expected) == "user = c00"
+
+
+def test_where_only_uncommon_states_were_seen_none_is_named_with_their_count(users):
+    scorer, _, n_night = users
+    clue = contradiction(scorer, "user", {"time": "night", "user": "c05"})
+    assert set(clue.expected.values) == {f"r{i:02}" for i in range(100)}
+    assert clue.evidence == (
+        f"one of 100 uncommon values in {n_night} of the {n_night} training rows like this, "
+        "c05 in 0 of them"
+    )
+    said = say(clue, scorer.n_training)
+    assert said.expected == "user in {r00, r01, r02, r03, r04, r05 and 94 others}"
+
+
+def test_of_few_states_each_has_its_own_count():
+    data = {"pump": ["on", "off"] * 50, "valve": ["open", "shut"] * 49 + ["open", "open"]}
+    scorer = without_rules(data)
+    clue = contradiction(scorer, "valve", {"pump": "on", "valve": "shut"})
+    assert clue.evidence == "open in 50 of the 50 training rows like this, shut in 0 of them"
+    clue = contradiction(scorer, "valve", {"pump": "on", "valve": "never"})
+    assert clue.evidence == "open in 50 of the 50 training rows like this, never in 0 of them"
+
+
+# --- missing and infinite values ---
+
+
+def motor(missing=0):
+    """Whether a motor runs is decided by the flow, of which some values may be missing."""
+    random = np.random.default_rng(0)
+    flow = np.concatenate([random.uniform(0, 3, N // 2), random.uniform(4, 7, N // 2)]).tolist()
+    runs = [False] * (N // 2) + [True] * (N // 2)
+    return {"flow": flow + [None] * missing, "runs": runs + [True] * missing}
+
+
+@pytest.mark.parametrize("missing", [0, 40])
+def test_a_leaf_is_described_by_its_side_whatever_a_row_is_missing(missing):
+    scorer = without_rules(motor(missing))
+    clues = {
+        value: contradiction(scorer, "runs", {"flow": value, "runs": False})
+        for value in (5.5, 6.5, None, math.inf)
+    }
+    assert clues[5.5].because == clues[6.5].because
+    side = clues[5.5].because.removesuffix(" or missing")
+    assert side.startswith("flow ≥ 3")
+    assert clues[5.5].because == (f"{side} or missing" if missing else side)
+    assert clues[None].because == f"{side} or missing"
+    assert clues[math.inf].because == clues[5.5].because + " or infinite"
+    assert (clues[None].conditions, clues[math.inf].conditions) == ((), ())
+    assert {clue.evidence for clue in clues.values()} == {clues[5.5].evidence}
+
+
+def test_alternatives_are_bracketed_among_other_conditions():
+    data = motor(40)
+    data["mode"] = ["a", "b"] * (len(data["flow"]) // 2)
+    model = without_rules(data).model
+    splits = (Interval("flow", high=3.5), OneOf("mode", ("a",)))
+    context = Context(
+        tree=(0, -1, 1, -1, -1),
+        numbers=(),
+        states=(1,),
+        counts=(200, 120, 120),
+        means=((),) * 3,
+        spreads=((),) * 3,
+        state_counts=(((0, 200),), ((120, 0),), ((120, 0),)),
+    )
+    evidence = msgspec.structs.replace(model.evidence, splits=splits, contexts=(context,))
+    scorer = Scorer(msgspec.structs.replace(model, evidence=evidence))
+    clue = contradiction(scorer, "runs", {"flow": 5.0, "runs": False, "mode": "a"})
+    assert clue.because == "(flow ≥ 3.5 or missing) and mode = a"
+    assert clue.conditions == (Interval("flow", low=3.5), OneOf("mode", ("a",)))
+
+
+def test_the_side_on_which_a_split_holds_has_no_missing_values():
+    scorer = without_rules(motor(40))
+    clue = contradiction(scorer, "runs", {"flow": 1.0, "runs": True})
+    assert clue.because.startswith("flow < 3")
+    assert "missing" not in clue.because
+
+
+def test_a_state_that_training_did_not_have_is_said_where_one_state_is_left():
+    data = {"pump": ["on", "off"] * 50, "valve": ["open", "shut"] * 50}
+    scorer = without_rules(data)
+    whys = {
+        contradiction(scorer, "valve", {"pump": pump, "valve": valve}).because
+        for pump in ("on", "off", "broken", None)
+        for valve in ("open", "shut", "never")
+        if (pump, valve) not in {("on", "open"), ("off", "shut")}
+        and (pump in ("on", "off") or valve == "never")
+    }
+    assert {"pump = on", "pump = off"} <= whys
+    assert whys - {"pump = on", "pump = off"} <= {
+        f"pump = {state} or {else_}"
+        for state in ("on", "off")
+        for else_ in ("missing", "not seen in training")
+    }
+    assert len(whys) == 4
+
+
+def test_many_excluded_states_are_counted_and_the_predicate_stays_exact():
+    states = [f"s{i:02}" for i in range(8)]
+    data = {"id": states * 30, "speed": np.random.default_rng(0).normal(0, 1, 240).tolist()}
+    model = without_rules(data).model
+    # Five splits on the way to the last leaf, each asking for one state; none of them holds there.
+    splits = tuple(OneOf("id", (state,)) for state in states[:5])
+    context = Context(
+        tree=(0, -1, 1, -1, 2, -1, 3, -1, 4, -1, -1),
+        numbers=(1,),
+        states=(),
+        counts=(30, 30, 30, 30, 30, 90),
+        means=((0.0,),) * 6,
+        spreads=((0.1,),) * 6,
+        state_counts=((),) * 6,
+    )
+    evidence = msgspec.structs.replace(model.evidence, splits=splits, contexts=(context,))
+    scorer = Scorer(msgspec.structs.replace(model, evidence=evidence))
+    clue = contradiction(scorer, "speed", {"id": "s06", "speed": 5.0})
+    assert clue.because == "id not in {s00, s01, s02 and 2 others}"
+    assert clue.conditions == (OneOf("id", ("s05", "s06", "s07")),)
+    assert contradiction(scorer, "speed", {"id": "s01", "speed": 5.0}).because == "id = s01"
+
+
+# --- numbers ---
+
+
+def test_a_spread_that_is_nothing_is_not_printed():
+    data = {"pump": ["on", "off"] * 100, "flow": [2.5, 0.0] * 99 + [2.5, 0.7]}
+    data["flow"][1::2] = np.random.default_rng(0).uniform(0, 1, 100).tolist()
+    scorer = without_rules(data, continuous=("flow",))
+    clue = contradiction(scorer, "flow", {"pump": "on", "flow": 0.5})
+    assert clue.evidence == "2.5 in the 100 of 200 training rows like this"
+
+
+def test_means_of_a_variable_with_missing_values_are_of_those_that_are_known():
+    flow = np.random.default_rng(0).normal(5.0, 0.1, 100).tolist()
+    data = {"pump": ["on", "off"] * 100, "flow": [x for each in flow for x in (each, 0.0)]}
+    data["flow"][:20] = [None] * 20
+    scorer = without_rules(data, continuous=("flow",))
+    clue = contradiction(scorer, "flow", {"pump": "on", "flow": 1.0})
+    assert clue.evidence.endswith(", where it is known, in the 100 of 200 training rows like this")
+
+
+# --- rules before contexts ---
+
+
+def test_a_rule_worth_half_as_much_speaks_in_place_of_a_context():
+    random = np.random.default_rng(0)
+    on = random.random(100) < 0.5
+    data = {
+        "pump": np.where(on, "on", "off").tolist(),
+        "flow": (np.where(on, 5.0, 0.0) + random.normal(0, 0.1, 100)).tolist(),
+        "level": random.normal(10, 2, 100).tolist(),
+        "valve": random.choice(["open", "shut", "half"], 100).tolist(),
+    }
+    scorer = without_grave_rules(data)
+    table = as_table({"pump": ["on"], "flow": [0.0], "level": [10.0], "valve": ["open"]})
+    (violations,) = scorer.violations(table)
+    worth = max(each.penalty for each in violations if each.failed.variable == "pump")
+    context = scorer.weigh(table.columns).in_context[0, 0]
+    assert context / 2 <= worth < context, "the context is stronger, but not twice"
+    (dossier,) = collect(scorer, table)
+    first = dossier["pump"][0]
+    assert isinstance(first, Violation)
+    assert first.penalty == context
+    assert not any(isinstance(each, Contradiction) for each in dossier["pump"])
+    (row,) = explain_rows(scorer, table, [0])
+    for blame in row.blames:
+        assert sum(each.penalty for each in blame.reasons) == pytest.approx(blame.penalty)
+
+
+def test_what_a_grave_rule_adds_is_said_by_the_rule():
+    data = {"pump": ["on", "off"] * 50, "flow": [5.0, 0.0] * 50}
+    data["flow"] = (np.array(data["flow"]) + np.random.default_rng(0).normal(0, 0.1, 100)).tolist()
+    model = learn(as_table(data), min_support=0.05)
+    evidence = msgspec.structs.replace(model.evidence, grave=Grave(0.0, 1000.0))
+    scorer = Scorer(msgspec.structs.replace(model, evidence=evidence))
+    table = as_table({"pump": ["on"], "flow": [0.0]})
+    (dossier,) = collect(scorer, table)
+    first = dossier["pump"][0]
+    assert isinstance(first, Violation)
+    assert first.penalty == scorer.weigh(table.columns).contradictions[0, 0] > 900
+
+
+def test_a_rule_worth_less_leaves_the_word_to_the_context(monkeypatch):
+    monkeypatch.setattr("truism.clues.RULE_FIRST", 2.0)
+    data = {"pump": ["on", "off"] * 50, "flow": [5.0, 0.0] * 50}
+    data["flow"] = (np.array(data["flow"]) + np.random.default_rng(0).normal(0, 0.1, 100)).tolist()
+    scorer = without_grave_rules(data)
+    (dossier,) = collect(scorer, as_table({"pump": ["on"], "flow": [0.0]}))
+    assert isinstance(dossier["pump"][0], Contradiction)
+    assert all(each.penalty == 0 for each in dossier["pump"] if isinstance(each, Violation))
+
+
+# --- rarity ---
+
+
+def test_a_rare_state_is_held_against_all_that_are_commoner():
+    states = [f"s{i}" for i in range(9)]
+    data = {"u": [*(states * 30), "odd"], "v": ["a", "b"] * 135 + ["a"]}
+    scorer = without_rules(data)
+    (dossier,) = collect(scorer, as_table({"u": ["odd"], "v": ["a"]}))
+    clue = next(each for each in dossier["u"] if isinstance(each, Rarity))
+    assert set(clue.usual.values) == set(states)
+    said = say(clue, scorer.n_training)
+    assert said.expected == "u in {s0, s1, s2, s3, s4, s5 and 3 others}"
+    assert (said.because, said.evidence) == (ANYWAY, "1 of 271 training rows have this value")
+
+
+def test_clues_are_values():
+    clue = Rarity("x", 1.0, "x ≤ 0", None, (0.0,), "0 of 9 training rows were this high", 1.0)
+    assert msgspec.structs.replace(clue) == clue
+    assert hash(clue)

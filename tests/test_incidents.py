@@ -1,0 +1,197 @@
+"""Anomalous rows that belong together are one incident, with blames and reasons that agree."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from truism.clues import Contradiction, Rarity, collect
+from truism.errors import ParameterError
+from truism.explaining import explain_rows
+from truism.incidents import Incident, find_incidents
+from truism.learning import learn
+from truism.report.pictures import Painter
+from truism.report.series import Axis
+from truism.scoring import Scorer
+from truism.table import as_table
+
+N = 100
+NORMAL = {"P101": ["on", "off"] * 50, "FIT201": [2.5, 0.0] * 50, "mode": ["auto"] * N}
+BROKEN = {
+    "P101": ["on", "on", "never", None],
+    "FIT201": [2.5, 0.0, 2.5, 0.0],
+    "mode": ["auto"] * 4,
+}
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return Scorer(learn(as_table(NORMAL), min_support=0.1, scoring="paper"))
+
+
+def rows_to_scores(flags):
+    return {
+        "P101": ["on"] * len(flags),
+        "FIT201": [0.0 if flag else 2.5 for flag in flags],
+        "mode": ["auto"] * len(flags),
+    }
+
+
+def grouped(scorer, flags, gap):
+    table = as_table(rows_to_scores(flags))
+    found = find_incidents(scorer, table, scorer.score(table), gap=gap)
+    return sorted((each.start, each.end, each.n_rows) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("gap", "wanted"),
+    [
+        (0, [(1, 2, 2), (4, 4, 1), (8, 8, 1)]),
+        (1, [(1, 4, 3), (8, 8, 1)]),
+        (2, [(1, 4, 3), (8, 8, 1)]),
+        (3, [(1, 8, 4)]),
+    ],
+)
+def test_a_gap_joins_incidents(scorer, gap, wanted):
+    flags = [c == "#" for c in ".##.#...#."]
+    assert grouped(scorer, flags, gap) == wanted
+
+
+@examples(max_examples=30)
+@given(flags=st.lists(st.booleans(), min_size=1, max_size=40), gap=st.integers(0, 5))
+def test_every_anomalous_row_is_in_exactly_one_incident(scorer, flags, gap):
+    found = grouped(scorer, flags, gap)
+    assert sum(n for _, _, n in found) == sum(flags)
+    for (_, end, _), (start, _, _) in itertools.pairwise(found):
+        assert start - end > gap + 1
+    assert all(flags[start] and flags[end] for start, end, _ in found)
+
+
+def test_incidents_come_worst_first_with_peak_and_merged_blames(scorer):
+    data = {
+        "P101": ["on", "on", "on", "never", "off"],
+        "FIT201": [0.0, 2.5, 0.0, 7.0, 0.0],
+        "mode": ["auto", "auto", "auto", "manual", "auto"],
+    }
+    table = as_table(data)
+    scores = scorer.score(table)
+    first, second = find_incidents(scorer, table, scores)
+    assert (first.start, first.end, first.peak) == (2, 3, 3)
+    assert first.score == scores[3] > second.score == scores[0]
+    assert sum(blame.share for blame in first.blames) == pytest.approx(1.0)
+    assert {blame.variable for blame in first.blames} == {"P101", "FIT201", "mode"}
+    total = sum(blame.penalty for blame in first.blames)
+    assert total == pytest.approx(scores[2] + scores[3])
+    assert first.to_dict()["peak"] == 3
+    assert str(second).startswith("row 0, peak score 1\n")
+
+
+def test_a_threshold_of_its_own_decides(scorer):
+    table = as_table(BROKEN)
+    scores = scorer.score(table)
+    assert find_incidents(scorer, table, scores, threshold=1e9) == []
+    (worst,) = find_incidents(scorer, table, scores, threshold=float(np.sort(scores)[-2]))
+    assert worst.n_rows == 1
+
+
+@pytest.mark.parametrize("gap", [-1, 1.5, "x", True, None])
+def test_a_gap_that_is_no_whole_number_is_refused(scorer, gap):
+    table = as_table(BROKEN)
+    with pytest.raises(ParameterError) as caught:
+        find_incidents(scorer, table, scorer.score(table), gap=gap)
+    assert str(caught.value) == f"gap must be a whole number of at least 0, got {gap!r}."
+
+
+def test_a_row_far_out_of_range_does_not_hide_what_broke_in_others():
+    level = np.linspace(0.0, 1.0, 100).tolist()
+    normal = as_table({"level": level, "pump": ["on", "off"] * 50})
+    scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
+    table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
+    incident = find_incidents(scorer, table, scorer.score(table))[0]
+    assert [(blame.variable, blame.share) for blame in incident.blames] == [
+        ("level", 0.5),
+        ("pump", 0.5),
+    ]
+
+
+def test_a_reason_that_is_not_about_the_peak_says_its_row():
+    level = np.linspace(0.0, 1.0, 100).tolist()
+    normal = as_table({"level": level, "pump": ["on", "off"] * 50})
+    scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
+    table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
+    incident = find_incidents(scorer, table, scorer.score(table))[0]
+    assert (incident.peak, [blame.reasons[0].row for blame in incident.blames]) == (0, [None, 1])
+    assert "expected pump in {off, on}, found never in row 1" in str(incident)
+
+
+# --- which reason comes first ---
+
+
+def plant(n=400, seed=0):
+    random = np.random.default_rng(seed)
+    on = random.random(n) < 0.5
+    return {
+        "pump": np.where(on, "on", "off").tolist(),
+        "flow": (np.where(on, 5.0, 0.0) + random.normal(0, 0.1, n)).tolist(),
+        "level": random.normal(10, 2, n).tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def weighing():
+    return Scorer(learn(as_table(plant()), min_support=0.05))
+
+
+def test_who_is_blamed_for_a_contradiction_is_told_it_first(weighing, monkeypatch):
+    monkeypatch.setattr("truism.clues.WHY_FIRST", 2.0)
+    table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
+    (dossier, *_) = collect(weighing, table)
+    first, second, *_ = dossier["level"]
+    assert isinstance(first, Rarity), "in the row alone, that the value is rare comes first"
+    assert isinstance(second, Contradiction)
+    (incident,) = find_incidents(weighing, table, weighing.score(table))
+    (level,) = incident.blames
+    assert [each.penalty for each in level.reasons[:2]] == [second.penalty, first.penalty]
+    assert level.reasons[0].because == second.because
+
+
+def test_the_picture_is_that_of_the_first_reason(weighing, monkeypatch):
+    monkeypatch.setattr("truism.clues.WHY_FIRST", 2.0)
+    table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
+    (incident,) = find_incidents(weighing, table, weighing.score(table))
+    painter = Painter(weighing, table, Axis(table, weighing.model.schema))
+    picture = painter.paint(incident, incident.blames[0])
+    assert picture.panels[0].says == incident.blames[0].reasons[0].expected
+    assert len(picture.panels) > 1, "the condition is drawn too"
+
+
+def test_an_incident_of_one_row_is_explained_as_the_row_is(weighing):
+    table = as_table({"pump": ["on", "off"], "flow": [5.0, 500.0], "level": [10.0, 10.0]})
+    (incident,) = find_incidents(weighing, table, weighing.score(table))
+    assert (incident.start, incident.end) == (1, 1)
+    (row,) = explain_rows(weighing, table, [1])
+    assert incident.blames == tuple(each for each in row.blames if each.share > 0.01)
+
+
+# --- when ---
+
+
+@pytest.mark.parametrize(
+    ("end", "started", "ended", "said"),
+    [
+        (5, "21:50", "23:00", "rows 3 to 5 (21:50 to 23:00)"),
+        (5, "21:50", None, "rows 3 to 5 (from 21:50)"),
+        (5, None, "23:00", "rows 3 to 5 (until 23:00)"),
+        (5, None, None, "rows 3 to 5"),
+        (5, "23:00", "23:00", "rows 3 to 5 (23:00)"),
+        (3, "23:00", "23:00", "row 3 (23:00)"),
+        (3, None, None, "row 3"),
+        (5, "a\nb", "c", r"rows 3 to 5 (a\nb to c)"),
+    ],
+)
+def test_the_times_of_an_incident_are_said_as_far_as_they_are_known(end, started, ended, said):
+    incident = Incident(3, end, 1, 3, 2.0, started, ended, None, ())
+    assert str(incident).splitlines()[0] == f"{said}, peak score 2"
