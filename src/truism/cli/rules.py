@@ -74,7 +74,9 @@ def rules(
     """List, search and sort rules; switch them off and on.
 
     A rule that is switched off neither scores nor explains. It stays in the model file with the reason
-    and the date. The chance of a rule is the probability of seeing no exception by luck.
+    and the date. Its variables can still be reported, because they are unlike similar training rows or
+    rare, and longer rules that it made redundant do not come back. The chance of a rule is the
+    probability of seeing no exception by luck.
     """
     if (reason is None) != (not disable):
         raise ParameterError(
