@@ -68,7 +68,10 @@ def test_the_summary_holds_what_a_person_asks(model):
     assert summary.categorical == (HOSTILE, "flow")
     assert summary.left_out[0].name == "id"
     assert summary.why == "as asked"
-    assert summary.notices == ()
+    assert summary.notices == (
+        "Learned as states, having few different numbers: 'flow'; name as continuous what is a "
+        "quantity.",
+    )
     assert summary.n_rules == len(model.rules)
     assert all(rule.antecedent for rule in summary.best)
 

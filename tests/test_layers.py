@@ -33,6 +33,8 @@ ORDER = [
     "evidence",
     "model",
     "thresholds",
+    "limits",
+    "rulebook",
     "scoring",
     "places",
     "clues",
@@ -47,7 +49,9 @@ ORDER = [
     "training",
     "checking",
     "drafts",
+    "modelforms",
     "modelfiles",
+    "csvfiles",
     "tablefiles",
     "plantfiles",
     "export",
@@ -61,7 +65,7 @@ ORDER = [
 # Libraries and the only modules that may import them.
 FENCES = {
     "narwhals": {"table"},
-    "pyarrow": {"table", "tablefiles"},
+    "pyarrow": {"table", "csvfiles", "tablefiles"},
     "click": {"cli"},
     "rich": {"cli", "report"},
     "bokeh": {"report"},

@@ -51,6 +51,7 @@ def test_the_detectors_parameters_are_those_of_the_design():
         "continuous": (),
         "ignore": (),
         "time": None,
+        "delta": False,
         "random_state": 0,
         "n_jobs": None,
     }

@@ -29,7 +29,7 @@ from truism.table import Column, Table
 from truism.wording import brief, exclude
 
 WHY_FIRST = 4.0
-RULE_FIRST = 0.5  # of the worth of a context, from which on a broken rule speaks in its place
+RULE_FIRST = 1 / 3  # of the worth of a context, from which on a broken rule speaks in its place
 ANYWAY = "whatever the other variables are"
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from truism.contexts import (
     LEAF,
     MAX_CLASSES,
+    SHRINKAGE,
     Context,
     Reader,
     Readings,
@@ -65,14 +66,18 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
         means = self.total[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE
         squares = self.squares[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE**2
         variance = np.maximum(squares - np.square(means), 0)
-        spreads = np.sqrt(variance)
+        # Of rows without the value nothing is known but what is usual.
+        rows = self.rows[:, kept].sum(axis=1, keepdims=True)
+        shrunk = (variance * present + SHRINKAGE) / (present + SHRINKAGE)
+        guessed = (shrunk * (rows + SHRINKAGE) - SHRINKAGE) / np.maximum(rows, 1)
+        spreads = np.sqrt(np.where(present < rows, np.maximum(guessed, 0), variance))
         states = [each[:, kept].sum(axis=1).astype(np.int64).tolist() for each in self.state_counts]
         n_leaves = len(self.rows)
         return Context(
             self.tree,
             self.numbers,
             self.states,
-            tuple(self.rows[:, kept].sum(axis=1).astype(np.int64).tolist()),
+            tuple(rows[:, 0].astype(np.int64).tolist()),
             _tuples(means.round(4)),
             _tuples(spreads.round(4)),
             tuple(tuple(tuple(of[leaf]) for of in states) for leaf in range(n_leaves)),

@@ -150,7 +150,7 @@ def incident_shares(
     unusual = _contradictions_beyond_usual(scorer, table.take(rows))
     told = unusual.sum(axis=1) > 0
     shares[told] = unusual[told] / unusual[told].sum(axis=1, keepdims=True)
-    weights: NDArray[np.float64] = 1.0 / (rows - rows[0] + 1)
+    weights: NDArray[np.float64] = 1.0 / np.arange(1, len(rows) + 1)
     shares *= (weights / weights.sum())[:, None]
     return shares
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from truism.contexts import FLOOR
 from truism.predicates import Interval, format_number, quote_name
-from truism.rarity import Emptiness, rarity
+from truism.rarity import N_EXACT, Emptiness, rarity
 from truism.schema import Numeric
 
 RESOLUTION = 0.02  # of a variable's standard deviation: contexts keep four decimals of it
@@ -88,7 +88,8 @@ def ordinary(name: str, emptiness: Emptiness, found: float, n_training: int) -> 
     fewest = min(n_below, n_above)
     if fewest <= 0.01 * n_training:
         side = "low" if n_below <= n_above else "high"
-        seen = f"{fewest:,} of {n_training:,} training rows were this {side}"
+        about = "about " if fewest > N_EXACT else ""
+        seen = f"{about}{fewest:,} of {n_training:,} training rows were this {side}"
     else:
         # A training value that is kept stands for its neighbours too.
         n_others = emptiness.count_beyond(math.inf)[0] - n_usual

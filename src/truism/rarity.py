@@ -66,7 +66,9 @@ def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
 
 def stand_in(knots: Numbers, values: Numbers) -> Counts:
     """Say which of the kept training values stands for each value: the nearest one."""
-    return np.searchsorted(knots[1:] / 2 + knots[:-1] / 2, values)
+    middles = knots[1:] / 2 + knots[:-1] / 2
+    # Between neighbouring doubles there is no middle; each still stands for itself.
+    return np.searchsorted(np.minimum(middles, np.nextafter(knots[1:], -np.inf)), values)
 
 
 def _kept(n_values: int) -> Counts:

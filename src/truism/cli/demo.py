@@ -100,7 +100,7 @@ Examples:
     type=click.IntRange(min=N_RUNS + 1),  # the smaller ones are learned from
     default=5,
     show_default=True,
-    help="Another seed plays other attacks in another run.",
+    help="Another seed plays other attacks in another run; smaller ones are those of the normal runs.",
 )
 @jobs_option
 @click.pass_obj
