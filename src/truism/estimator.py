@@ -72,7 +72,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         rules as the paper does.
     threshold
         Rows that score above it are anomalies; None takes the default of the scoring: for
-        ``"evidence"`` what 1 % of the training rows exceed when they are held out of learning, for
+        ``"evidence"`` what 1 % of the training rows exceed when the others judge them, for
         ``"paper"`` 0.0, any broken rule. May be changed after fitting.
     categorical, continuous, ignore
         Columns whose kind is not to be inferred.
@@ -109,10 +109,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     row 1, score 8.87
     pump   50 %  expected pump = off, found on
                  because flow = 0
-                 (off in 50 of the 50 training rows like this, on in 0 of them)
+                 (50 of 100 training rows, no exception)
     flow   50 %  expected flow = 2.5, found 0
                  because pump = on
-                 (2.5 in 50 of the 50 training rows like this, 0 in 0 of them)
+                 (50 of 100 training rows, no exception)
     """
 
     def __init__(
