@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.checking import usual_gap
+from truism.checking import Checker, find_coarser, usual_gap
 from truism.errors import ParameterError
 from truism.export.markdown import to_markdown
 from truism.export.records import rule_records
@@ -34,6 +34,36 @@ def test_a_rate_must_be_a_part():
         assert str(caught.value) == (
             f"max_false_positive_rate must be at least 0 and below 1, got {rate!r}."
         )
+
+
+def rounded(table, decimals):
+    return as_table({name: np.round(values, decimals) for name, values in table.items()})
+
+
+def test_rows_that_are_rounded_more_than_in_training_are_told():
+    random = np.random.default_rng(0)
+    fine = {
+        "narrow": 2.97 + random.normal(0, 0.004, 600),
+        "wide": random.normal(0, 50, 600),
+        "whole": random.integers(0, 90, 600).astype(float),
+    }
+    model = train(as_table(fine), Settings(min_support=0.1))
+    assert find_coarser(model, as_table(fine)) == ()
+    # Of the wide one nothing that matters is lost.
+    assert find_coarser(model, rounded(fine, 2)) == ("narrow",)
+    checker, table = Checker(model), rounded(fine, 2)
+    found = checker.find(table, checker.score(table))
+    assert found.doubts[0] == (
+        "Fewer decimals than in training: 'narrow'. What differs by rounding alone may be reported; "
+        "learn from rows that are rounded alike."
+    )
+
+
+def test_few_rows_or_values_do_not_tell_rounding():
+    fine = {"x": 2.97 + np.random.default_rng(0).normal(0, 0.004, 600)}
+    model = train(as_table(fine), Settings(min_support=0.1))
+    assert find_coarser(model, as_table({"x": np.round(fine["x"][:50], 2)})) == ()
+    assert find_coarser(model, as_table({"x": [3.0] * 500})) == ()
 
 
 @pytest.mark.parametrize(("seconds", "gap"), [(1, 60), (10, 6), (60, 5), (3600, 5)])

@@ -12,18 +12,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.contexts import FLOOR
 from truism.deriving import with_deltas
-from truism.errors import SchemaError
+from truism.errors import SchemaError, shorten
 from truism.explaining import explain_rows, extra_columns
 from truism.incidents import Incident, find_incidents
 from truism.model import Model
 from truism.progress import Advance, stand_still
-from truism.schema import Numeric, time_column
+from truism.schema import Numeric, numbers, time_column
 from truism.scoring import Scorer
 from truism.table import Column, Table
 
 GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
 DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
+MIN_VALUES, MAX_DECIMALS = 3, 9  # distinct values and decimals to tell rounding by
 N_BLAMES = 3  # blames of a row that are written beside its score
 _CHUNK = 256
 
@@ -45,6 +47,8 @@ class Findings(msgspec.Struct, frozen=True):
         What happened, worst first.
     extra
         Columns that the model does not know; they were ignored.
+    coarser
+        Variables that are given with fewer decimals than in training; see `find_coarser`.
 
     """
 
@@ -54,6 +58,7 @@ class Findings(msgspec.Struct, frozen=True):
     gap: int
     incidents: tuple[Incident, ...]
     extra: tuple[str, ...] = ()
+    coarser: tuple[str, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -61,9 +66,15 @@ class Findings(msgspec.Struct, frozen=True):
         return self.n_anomalous / self.n_rows
 
     @property
-    def doubt(self) -> str | None:
-        """A sentence for when so much is reported that the model itself is in question."""
-        return doubt(self.n_anomalous, self.n_rows)
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences for when it is in question whether the model fits the rows."""
+        return doubts(self.n_anomalous, self.n_rows, self.coarser)
+
+
+def doubts(n_anomalous: int, n_rows: int, coarser: Sequence[str]) -> tuple[str, ...]:
+    """Put together what puts in question whether a model fits the rows."""
+    said = (say_coarser(coarser), doubt(n_anomalous, n_rows))
+    return tuple(each for each in said if each is not None)
 
 
 def doubt(n_anomalous: int, n_rows: int) -> str | None:
@@ -78,6 +89,50 @@ def doubt(n_anomalous: int, n_rows: int) -> str | None:
         f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: much is wrong, or what is "
         f"normal has changed since the model was learned. If it has, learn from newer rows, or "
         f"calibrate the threshold on them."
+    )
+
+
+def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
+    """Name the variables that are given with fewer decimals than in training, where it matters.
+
+    A historian that rounds, or an export for people, makes rows differ from what was learned by the
+    rounding alone; a model cannot know that, but whoever sees many rows can.
+    """
+    column_of = table.column_of()
+    coarser = []
+    for variable in model.schema.variables:
+        column = column_of.get(variable.name)
+        if not isinstance(variable, Numeric) or column is None or column.kind != "number":
+            continue
+        values = numbers(column)
+        values = np.unique(values[np.isfinite(values)])
+        if table.n_rows < MIN_ROWS_TO_DOUBT or len(values) < MIN_VALUES:
+            continue
+        now, then = _decimals(values), _decimals(np.array(variable.edges))
+        if now < then and 10.0**-now > FLOOR * variable.std:
+            coarser.append(variable.name)
+    return tuple(coarser)
+
+
+def _decimals(values: NDArray[np.float64]) -> int:
+    """Count the decimals that values are given with, up to `MAX_DECIMALS`."""
+    return next(
+        (d for d in range(MAX_DECIMALS) if np.array_equal(np.round(values, d), values)),
+        MAX_DECIMALS,
+    )
+
+
+def say_coarser(names: Sequence[str]) -> str | None:
+    """Say what it may mean that variables are given with fewer decimals than in training.
+
+    >>> say_coarser(["P_J280"])[:42]
+    "Fewer decimals than in training: 'P_J280'."
+    """
+    if not names:
+        return None
+    return (
+        f"Fewer decimals than in training: {shorten(tuple(names))}. What differs by rounding alone may "
+        f"be reported; learn from rows that are rounded alike."
     )
 
 
@@ -150,6 +205,7 @@ class Checker:
             gap,
             tuple(incidents),
             extra_columns(self.scorer, table),
+            find_coarser(self.model, table),
         )
 
     def tabulate(

@@ -165,8 +165,8 @@ def check(
     extra = [name for name in findings.extra if name != label]
     if extra:
         screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
-    if findings.doubt is not None:
-        screen.note(findings.doubt)
+    for doubt in findings.doubts:
+        screen.note(doubt)
     report(screen, findings, form, top)
     return 1 if findings.n_anomalous else 0
 

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import doubt, usual_gap
+from truism.checking import doubts, find_coarser, usual_gap
 from truism.errors import ParameterError
 from truism.explaining import Blame, extra_columns
 from truism.incidents import Incident, find_incidents
@@ -108,7 +108,7 @@ def summarise(
     axis = Axis(table, model.schema)
     cards = _cards(scorer, table, axis, incidents)
     n_anomalous = int((scores > threshold).sum())
-    doubts = [sentence for sentence in [doubt(n_anomalous, table.n_rows)] if sentence]
+    doubted = doubts(n_anomalous, table.n_rows, find_coarser(model, table))
     detection = None if label is None else detect(table, label, scores, threshold, axis)
     extra = [name for name in extra_columns(scorer, table) if name != label]
     return Summary(
@@ -133,7 +133,7 @@ def summarise(
         _data_facts(axis, table, scores, threshold, _meaning(model, threshold), gap, source, extra),
         model.provenance.trials,
         detection,
-        (*doubts, *model.provenance.notices),
+        (*doubted, *model.provenance.notices),
     )
 
 
