@@ -43,13 +43,13 @@ def batadal(folder: Path) -> tuple[InvariantRuleDetector, Any, dict[str, Any]]:
 
     def read(name: str) -> pa.Table:
         table = pq.read_table(folder / f"batadal_{name}.parquet")
+        for i, field in enumerate(table.schema):
+            if pa.types.is_floating(field.type):  # the months with attacks have two decimals
+                table = table.set_column(i, field.name, pc.round(table[field.name], 2))
         times = pc.strptime(table["DATETIME"].cast(pa.string()), "%d/%m/%y %H", unit="s")
         return table.set_column(0, "DATETIME", times)
 
     detector = InvariantRuleDetector().fit(read("train"))
-    # Set by hand, with the attacks in view, so the picture shows the page and says nothing of how
-    # well the method detects; a threshold from held-out quiet rows reports many more rows.
-    detector.threshold = 15.0
     table = read("test").drop_columns(["in_paper_test"])
     return detector, table, {"source": "batadal_test.parquet", "label": "label", "gap": 12}
 
