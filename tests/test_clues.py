@@ -275,3 +275,15 @@ def test_clues_are_values():
     clue = Rarity("x", 1.0, "x ≤ 0", None, (0.0,), "0 of 9 training rows were this high", 1.0)
     assert msgspec.structs.replace(clue) == clue
     assert hash(clue)
+
+
+def test_a_value_beyond_all_that_training_had_is_told_before_any_why():
+    random = np.random.default_rng(0)
+    data = {"a": random.normal(0, 1, 800), "b": random.choice(["x", "y"], 800)}
+    scorer = Scorer(learn(as_table(data), min_support=0.1))
+    (far,) = collect(scorer, as_table({"a": [30.0], "b": ["x"]}))
+    assert isinstance(far["a"][0], Rarity)
+    assert far["a"][0].new
+    assert far["a"][0].evidence == "0 of 800 training rows were this high"
+    (near,) = collect(scorer, as_table({"a": [float(np.sort(data["a"])[-2])], "b": ["x"]}))
+    assert not any(clue.new for clue in near["a"] if isinstance(clue, Rarity))

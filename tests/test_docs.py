@@ -32,6 +32,12 @@ def test_commands_run_and_transcripts_are_fresh(name):
     assert generate["transcript"](page) == page
 
 
+def test_the_detectors_of_the_first_page_are_as_measured():
+    page = read("README.md")
+    assert "| truism (default) |" in page
+    assert generate["with_detectors"](page) == page
+
+
 def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
     (example,) = re.findall(r"(?ms)^```python\n(.*?)^```$", read("README.md"))
     assert len([line for line in example.splitlines() if line]) <= 15

@@ -69,7 +69,8 @@ class Rarity(msgspec.Struct, frozen=True):
     """A value that is unusual whatever the other variables are.
 
     See `Contradiction`; `expected` is in words, and `usual` the same where one predicate can say it.
-    Of a number, `nearest` are the values that `expected` names.
+    Of a number, `nearest` are the values that `expected` names. `new` is a value beyond all that
+    training had.
     """
 
     variable: str
@@ -79,6 +80,7 @@ class Rarity(msgspec.Struct, frozen=True):
     nearest: tuple[float, ...]
     evidence: str
     penalty: float
+    new: bool = False
 
 
 Clue = Violation | Contradiction | Rarity
@@ -111,8 +113,12 @@ def _by_variable(violations: Sequence[Violation]) -> dict[str, tuple[Violation, 
 
 
 def _prominence(clue: Clue) -> float:
-    """Sort by penalty, but put what can say why before what cannot, unless it is a small part."""
-    return -clue.penalty if isinstance(clue, Rarity) else -WHY_FIRST * clue.penalty
+    """Sort by penalty, but put what can say why before what cannot, unless it is a small part.
+
+    A value beyond all that training had needs no why.
+    """
+    plain = isinstance(clue, Rarity) and not clue.new
+    return -clue.penalty if plain else -WHY_FIRST * clue.penalty
 
 
 class _Speaker:
@@ -233,12 +239,15 @@ class _Speaker:
             commoner = tuple(variable.values[c] for c in by_count if variable.counts[c] > seen)
             usual = OneOf(variable.name, commoner)
             evidence = f"{seen:,} of {self.n_training:,} training rows have this value"
-            return Rarity(variable.name, value, brief(usual), usual, (), evidence, penalty)
+            return Rarity(
+                variable.name, value, brief(usual), usual, (), evidence, penalty, code == UNSEEN
+            )
         emptiness = self.emptiness[variable.name]
         found = ordinary(variable.name, emptiness, float(value), self.n_training)
         return Rarity(
             *(variable.name, value, found.said, found.interval, found.nearest, found.evidence),
             penalty,
+            not variable.low <= value <= variable.high,
         )
 
     def _code(self, row: int, i: int) -> int:
