@@ -162,6 +162,14 @@ EXPLANATIONS: Mapping[tuple[str, str], str] = {
         "Measured: scaling. On min-max columns it is near chance, as in the paper; standardised "
         "columns make the difference."
     ),
+    ("annthyroid", "paper"): (
+        "Supposed: the published program loses most of its cut-offs to a bug, and coarser predicates "
+        "happen to help here; no θ, γ of the grid reaches the paper's figure."
+    ),
+    ("gas_pipeline", "paper"): (
+        "Supposed: the authors' saved model was learned with γ = 0.1, here γ = 0.7 as the paper "
+        "says; the best θ, γ of the grid stand beside it in table 2."
+    ),
     ("annthyroid", "autoencoder"): _TOO_LONG,
     ("cardio", "autoencoder"): _TOO_LONG,
 }
