@@ -405,6 +405,7 @@ EVIDENCE_REFUSALS = [
     (altered("contexts", C, "spreads", 0, 0, lambda _: 1e300), UNFIT, CONTEXT),
     (altered("contexts", C, "state_counts", 0, 0, lambda v: [*v, 1]), UNFIT, CONTEXT),
     (altered("contexts", C, "state_counts", 0, 0, lambda v: [-1, *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "state_counts", 0, 0, lambda v: [10**30, *v[1:]]), UNFIT, CONTEXT),
     (altered("contexts", C, "numbers", lambda v: v * 2), UNFIT, CONTEXT),
     (altered("contexts", C, "numbers", lambda _: [0]), UNFIT, CONTEXT),
     (altered("contexts", C, "states", lambda v: [99, *v[1:]]), UNFIT, CONTEXT),

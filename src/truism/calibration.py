@@ -284,7 +284,7 @@ class _Study:
 
     def _keep(self, kept: NDArray[np.bool_]) -> tuple[Judge, Rarities]:
         """Give contexts and rarities that know some cells of rows only."""
-        contexts = [each.context(kept) for each in self.tallies]
+        statistics = [each.statistics(kept) for each in self.tallies]
         spacings = []
         for spacing, table in zip(self.spacings, self.knot_counts, strict=True):
             counts = table[kept].sum(axis=0)
@@ -292,7 +292,7 @@ class _Study:
                 spacing = msgspec.structs.replace(spacing, counts=tuple(counts.tolist()))
             spacings.append(spacing)
         states = [table[kept].sum(axis=0) for table in self.state_counts]
-        return Judge(self.reader, contexts), Rarities(self.reader, spacings, states)
+        return Judge(self.reader, statistics), Rarities(self.reader, spacings, states)
 
 
 def _count_in_cells(

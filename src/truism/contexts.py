@@ -57,6 +57,35 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spreads: tuple[tuple[float, ...], ...]
     state_counts: tuple[tuple[tuple[int, ...], ...], ...]
 
+    def statistics(self) -> "Statistics":
+        """Give the same as arrays."""
+        n_leaves = len(self.counts)
+        return Statistics(
+            self.numbers,
+            self.states,
+            np.array(self.counts, np.int64),
+            np.array(self.means, np.float64).reshape(n_leaves, -1),
+            np.array(self.spreads, np.float64).reshape(n_leaves, -1),
+            tuple(
+                np.array([leaf[k] for leaf in self.state_counts], np.int64)
+                for k in range(len(self.states))
+            ),
+        )
+
+
+class Statistics(msgspec.Struct, frozen=True, eq=False):
+    """What the variables that a context judges were like in its leaves, ready to judge by.
+
+    See `Context`; `state_counts` has leaves × classes for each categorical variable.
+    """
+
+    numbers: tuple[int, ...]
+    states: tuple[int, ...]
+    counts: NDArray[np.int64]
+    means: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    state_counts: tuple[NDArray[np.int64], ...]
+
 
 Split = Interval | OneOf
 
@@ -228,14 +257,14 @@ class Leaves:
         return found
 
 
-def cautious_spreads(context: Context) -> NDArray[np.float64]:
+def cautious_spreads(statistics: Statistics) -> NDArray[np.float64]:
     """Give the spreads to judge numbers by: leaves × numbers.
 
     They are larger than those of the training rows in a leaf: few rows may look alike by chance, and
     what differs by a twentieth of the variable's own spread is not told apart.
     """
-    rows = np.array(context.counts, np.float64)[:, None]
-    variance = np.square(np.array(context.spreads).reshape(len(context.counts), -1))
+    rows = statistics.counts.astype(np.float64)[:, None]
+    variance = np.square(statistics.spreads)
     found: NDArray[np.float64] = np.sqrt(
         (variance * rows + SHRINKAGE) / (rows + SHRINKAGE) + FLOOR**2
     )
@@ -263,12 +292,12 @@ class Judge:
     ----------
     reader
         Which variables are judged.
-    contexts
-        The statistics. Leaves are numbered as in `Leaves`.
+    statistics
+        Those of each context. Leaves are numbered as in `Leaves`.
 
     """
 
-    def __init__(self, reader: Reader, contexts: Sequence[Context]) -> None:
+    def __init__(self, reader: Reader, statistics: Sequence[Statistics]) -> None:
         self._reader = reader
         place_of = {i: place for place, i in enumerate(reader.numbers)}
         self._place_of_state = {i: place for place, i in enumerate(reader.states)}
@@ -277,23 +306,22 @@ class Judge:
         self._times = np.zeros(len(reader.schema.variables))
         self._scaled: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
         self._tables: list[NDArray[np.float32]] = []
-        for context in contexts:
-            own = [place_of[i] for i in context.numbers]
-            scale, shift = np.zeros((2, len(context.counts), len(reader.numbers)), np.float32)
-            spreads = cautious_spreads(context)
-            scale[:, own] = 1 / (np.sqrt(TAIL) * spreads)
-            shift[:, own] = np.array(context.means).reshape(spreads.shape) * scale[:, own]
+        for each in statistics:
+            own = [place_of[i] for i in each.numbers]
+            scale, shift = np.zeros((2, len(each.counts), len(reader.numbers)), np.float32)
+            scale[:, own] = 1 / (np.sqrt(TAIL) * cautious_spreads(each))
+            shift[:, own] = each.means * scale[:, own]
             self._scaled.append((scale, shift))
-            self._tables.append(self._table(context))
-            self._times[[*context.numbers, *context.states]] += 1
+            self._tables.append(self._table(each))
+            self._times[[*each.numbers, *each.states]] += 1
 
-    def _table(self, context: Context) -> NDArray[np.float32]:
+    def _table(self, statistics: Statistics) -> NDArray[np.float32]:
         """Lay out the evidence of every class of states, leaf by leaf."""
-        table = np.zeros((len(context.counts), int(self._offsets[-1])), np.float32)
-        for k, i in enumerate(context.states):
+        table = np.zeros((len(statistics.counts), int(self._offsets[-1])), np.float32)
+        for i, counts in zip(statistics.states, statistics.state_counts, strict=True):
             place = self._place_of_state[i]
-            counts = np.array([leaf[k] for leaf in context.state_counts], np.float64)
-            table[:, self._offsets[place] : self._offsets[place + 1]] = state_evidence(counts)
+            evidence = state_evidence(counts.astype(np.float64))
+            table[:, self._offsets[place] : self._offsets[place + 1]] = evidence
         return table
 
     def judge_each(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:

@@ -100,7 +100,7 @@ class Witness:
         self.reader = Reader(schema)
         trees = [each.tree for each in evidence.contexts]
         self.leaves = Leaves(len(evidence.splits), trees)
-        self.judge = Judge(self.reader, evidence.contexts)
+        self.judge = Judge(self.reader, [each.statistics() for each in evidence.contexts])
         counts = [
             np.array(each.counts) for each in schema.variables if isinstance(each, Categorical)
         ]
@@ -220,7 +220,8 @@ def _is_sound(context: Context, reader: Reader, n_splits: int, n_rows: int) -> b
     widths = [reader.n_classes(reader.states.index(i)) - 2 for i in context.states]
     states = all([len(each) for each in leaf] == widths for leaf in context.state_counts)
     counted = [n for leaf in context.state_counts for each in leaf for n in each]
-    return states and min((*counted, *context.counts)) >= 0 and sum(context.counts) == n_rows
+    possible = all(0 <= n <= n_rows for n in (*counted, *context.counts))
+    return states and possible and sum(context.counts) == n_rows
 
 
 def lift(

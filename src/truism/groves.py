@@ -22,6 +22,7 @@ from truism.contexts import (
     Reader,
     Readings,
     Split,
+    Statistics,
     can_judge,
     classes,
     standardise,
@@ -60,7 +61,7 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     squares: NDArray[np.float64]
     state_counts: tuple[NDArray[np.float64], ...]
 
-    def context(self, kept: NDArray[np.bool_] | slice = slice(None)) -> Context:
+    def statistics(self, kept: NDArray[np.bool_] | slice = slice(None)) -> Statistics:
         """Give the statistics of the rows of all blocks, or of those that are kept."""
         present = self.present[:, kept].sum(axis=1)
         means = self.total[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE
@@ -71,21 +72,32 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
         shrunk = (variance * present + SHRINKAGE) / (present + SHRINKAGE)
         guessed = (shrunk * (rows + SHRINKAGE) - SHRINKAGE) / np.maximum(rows, 1)
         spreads = np.sqrt(np.where(present < rows, np.maximum(guessed, 0), variance))
-        states = [each[:, kept].sum(axis=1).astype(np.int64).tolist() for each in self.state_counts]
-        n_leaves = len(self.rows)
+        return Statistics(
+            self.numbers,
+            self.states,
+            rows[:, 0].astype(np.int64),
+            means.round(4) + 0.0,
+            spreads.round(4),
+            tuple(each[:, kept].sum(axis=1).astype(np.int64) for each in self.state_counts),
+        )
+
+    def context(self) -> Context:
+        """Give the tree and the statistics of all rows as a value to keep."""
+        of = self.statistics()
+        states = [counts.tolist() for counts in of.state_counts]
         return Context(
             self.tree,
             self.numbers,
             self.states,
-            tuple(rows[:, 0].astype(np.int64).tolist()),
-            _tuples(means.round(4)),
-            _tuples(spreads.round(4)),
-            tuple(tuple(tuple(of[leaf]) for of in states) for leaf in range(n_leaves)),
+            tuple(of.counts.tolist()),
+            _tuples(of.means),
+            _tuples(of.spreads),
+            tuple(tuple(tuple(own[leaf]) for own in states) for leaf in range(len(of.counts))),
         )
 
 
 def _tuples(table: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in (table + 0.0).tolist())
+    return tuple(tuple(row) for row in table.tolist())
 
 
 def tally(
