@@ -42,6 +42,15 @@ thresholds = st.sampled_from([0.01, 0.05, 0.1, 0.15, 0.2, 0.29, 0.3, 0.4])
 ratios = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 
 
+# A pump and the flow that follows it, and rows in which one of them is wrong.
+NORMAL = {"P101": ["on", "off"] * 50, "FIT201": [2.5, 0.0] * 50, "mode": ["auto"] * 100}
+BROKEN = {
+    "P101": ["on", "on", "never", None],
+    "FIT201": [2.5, 0.0, 2.5, 0.0],
+    "mode": ["auto"] * 4,
+}
+
+
 @st.composite
 def truth_tables(draw, max_predicates=10, max_rows=80, missing=True):
     """Predicates × rows of True, False and None, and the variable of each predicate.

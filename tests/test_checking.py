@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.checking import Checker, find_coarser, usual_gap
+from truism.checking import Checker, find_coarser
 from truism.errors import ParameterError
 from truism.export.markdown import to_markdown
 from truism.export.records import rule_records
@@ -64,20 +64,6 @@ def test_few_rows_or_values_do_not_tell_rounding():
     model = train(as_table(fine), Settings(min_support=0.1))
     assert find_coarser(model, as_table({"x": np.round(fine["x"][:50], 2)})) == ()
     assert find_coarser(model, as_table({"x": [3.0] * 500})) == ()
-
-
-@pytest.mark.parametrize(("seconds", "gap"), [(1, 60), (10, 6), (60, 5), (3600, 5)])
-def test_the_usual_gap_is_a_minute_or_five_rows(seconds, gap):
-    begin = np.datetime64("2024-01-01T00:00:00", "us")
-    times = begin + np.arange(50) * np.timedelta64(seconds, "s")
-    assert usual_gap(as_table({"t": times}).columns[0]) == gap
-
-
-def test_the_usual_gap_without_usable_times():
-    assert usual_gap(None) == 5
-    assert usual_gap(as_table({"t": ["a", "b"]}).columns[0]) == 5
-    same = np.array(["2024-01-01"] * 3, "datetime64[us]")
-    assert usual_gap(as_table({"t": same}).columns[0]) == 5
 
 
 HOSTILE = "a|b*<i>[x](y)`_"

@@ -3,6 +3,7 @@
 import math
 import re
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ import oracle
 from strategies import learned
 from truism import contexts, evidence, rarity
 from truism.clues import WHY_FIRST, Contradiction, Rarity, collect
-from truism.evidence import habit_worth, rule_worth
+from truism.evidence import Grave, habit_worth, rule_worth
 from truism.explaining import explain_rows
 from truism.incidents import MIN_SHARE, find_incidents
 from truism.learning import learn
@@ -134,7 +135,6 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
     parts = Scorer(model).attribute(as_table(data))
     learned_of = model.evidence
     for row, found in zip(oracle.rows_of(data), parts.tolist(), strict=True):
-        lifted = 0.0
         judged = oracle.judge(
             model.schema.variables, learned_of.contexts, learned_of.splits, row, contexts
         )
@@ -144,21 +144,28 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
                 continue
             wanted = max(in_context, broken[name]) / learned_of.contradiction_unit
             wanted += evidence.RARITY_WEIGHT * rare[name] / learned_of.rarity_unit
-            if abs(part - wanted) > 1e-4 * (1 + wanted):
-                # One variable at most bears the rest: what the row's strongest rule is about.
-                assert lifted == 0.0
-                assert broken[name] == pytest.approx(max(broken.values()))
-                assert broken[name] > learned_of.grave.worth
-                lifted = part - wanted
-        if lifted:
-            rest = sum(found) - lifted
-            assert sum(found) == pytest.approx(math.hypot(rest, learned_of.grave.score), rel=1e-3)
-        elif learned_of.grave is not None and None not in rare.values():
-            assert (
-                max(broken.values()) <= learned_of.grave.worth * (1 + 1e-9)
-                or learned_of.grave.score < 0.02 * sum(found)
-                or learned_of.grave.score < 1e-3
-            )
+            assert part == pytest.approx(wanted, rel=1e-4, abs=1e-4)
+
+
+@examples(max_examples=30)
+@given(weighed_models, st.floats(0.0, 2.0), st.floats(0.1, 20.0))
+def test_a_grave_rule_lifts_the_variable_that_it_speaks_of(drawn, worth, score):
+    _, model, data = drawn
+    grave = msgspec.structs.replace(model.evidence, grave=Grave(worth, score))
+    table = as_table(data)
+    plain = Scorer(model).attribute(table)
+    lifted = Scorer(msgspec.structs.replace(model, evidence=grave)).attribute(table)
+    for row, before, after in zip(oracle.rows_of(data), plain, lifted, strict=True):
+        broken = list(strongest_rules(model, row).values())
+        if abs(max(broken) - worth) < 1e-9:
+            continue
+        added = after - before
+        if max(broken) < worth:
+            assert (added == 0).all()
+            continue
+        assert after.sum() == pytest.approx(math.hypot(before.sum(), score))
+        (place,) = np.flatnonzero(added) if added.any() else [int(np.argmax(broken))]
+        assert broken[place] == pytest.approx(max(broken))
 
 
 @examples(max_examples=30)

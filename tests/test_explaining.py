@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from strategies import HOSTILE_NAMES
+from strategies import BROKEN, HOSTILE_NAMES, NORMAL
 from truism.clues import ANYWAY, WHY_FIRST, Rarity
 from truism.explaining import (
     Blame,
@@ -28,14 +28,6 @@ from truism.report.text import show_explanation
 from truism.rules import Rule
 from truism.scoring import Scorer, Violation
 from truism.table import as_table
-
-N = 100
-NORMAL = {"P101": ["on", "off"] * 50, "FIT201": [2.5, 0.0] * 50, "mode": ["auto"] * N}
-BROKEN = {
-    "P101": ["on", "on", "never", None],
-    "FIT201": [2.5, 0.0, 2.5, 0.0],
-    "mode": ["auto"] * 4,
-}
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +164,7 @@ def test_a_failed_join_names_all_its_values():
 
 def test_time_is_shown_where_the_table_has_it():
     start = datetime.datetime(2024, 1, 1)
-    times = [start + datetime.timedelta(minutes=i) for i in range(N)]
+    times = [start + datetime.timedelta(minutes=i) for i in range(100)]
     scorer = Scorer(learn(as_table({"t": times, **NORMAL}), min_support=0.1, scoring="paper"))
     table = as_table({"t": times[:4], **BROKEN})
     (explanation,) = explain_rows(scorer, table, [1])

@@ -8,23 +8,19 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from strategies import BROKEN, NORMAL
 from truism.clues import Contradiction, Rarity, collect
 from truism.errors import ParameterError
 from truism.explaining import explain_rows
-from truism.incidents import Incident, find_incidents
+from truism.incidents import Incident, find_incidents, usual_gap
 from truism.learning import learn
 from truism.report.pictures import Painter
 from truism.report.series import Axis
+from truism.schema import Schema
 from truism.scoring import Scorer
 from truism.table import as_table
 
-N = 100
-NORMAL = {"P101": ["on", "off"] * 50, "FIT201": [2.5, 0.0] * 50, "mode": ["auto"] * N}
-BROKEN = {
-    "P101": ["on", "on", "never", None],
-    "FIT201": [2.5, 0.0, 2.5, 0.0],
-    "mode": ["auto"] * 4,
-}
+TIMED = Schema((), (), "t")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +74,7 @@ def test_incidents_come_worst_first_with_peak_and_merged_blames(scorer):
     }
     table = as_table(data)
     scores = scorer.score(table)
-    first, second = find_incidents(scorer, table, scores)
+    first, second = find_incidents(scorer, table, scores, gap=0)
     assert (first.start, first.end, first.peak) == (2, 3, 3)
     assert first.score == scores[3] > second.score == scores[0]
     assert sum(blame.share for blame in first.blames) == pytest.approx(1.0)
@@ -97,7 +93,7 @@ def test_a_threshold_of_its_own_decides(scorer):
     assert worst.n_rows == 1
 
 
-@pytest.mark.parametrize("gap", [-1, 1.5, "x", True, None])
+@pytest.mark.parametrize("gap", [-1, 1.5, "x", True])
 def test_a_gap_that_is_no_whole_number_is_refused(scorer, gap):
     table = as_table(BROKEN)
     with pytest.raises(ParameterError) as caught:
@@ -195,3 +191,18 @@ def test_an_incident_of_one_row_is_explained_as_the_row_is(weighing):
 def test_the_times_of_an_incident_are_said_as_far_as_they_are_known(end, started, ended, said):
     incident = Incident(3, end, 1, 3, 2.0, started, ended, None, ())
     assert str(incident).splitlines()[0] == f"{said}, peak score 2"
+
+
+@pytest.mark.parametrize(("seconds", "gap"), [(1, 60), (10, 6), (60, 5), (3600, 5)])
+def test_the_usual_gap_is_a_minute_or_five_rows(seconds, gap):
+    begin = np.datetime64("2024-01-01T00:00:00", "us")
+    times = begin + np.arange(50) * np.timedelta64(seconds, "s")
+    assert usual_gap(TIMED, as_table({"t": times})) == gap
+    assert usual_gap(TIMED, as_table({"t": np.datetime_as_string(times, "s")})) == gap
+
+
+def test_the_usual_gap_without_usable_times():
+    assert usual_gap(Schema(()), as_table({"t": [1, 2]})) == 5
+    assert usual_gap(TIMED, as_table({"t": ["a", "b"]})) == 5
+    same = np.array(["2024-01-01"] * 3, "datetime64[us]")
+    assert usual_gap(TIMED, as_table({"t": same})) == 5

@@ -16,16 +16,15 @@ from truism.contexts import FLOOR
 from truism.deriving import with_deltas
 from truism.errors import SchemaError, shorten
 from truism.explaining import explain_rows, extra_columns
-from truism.incidents import Incident, find_incidents
+from truism.incidents import Incident, find_incidents, usual_gap
 from truism.model import Model
 from truism.progress import Advance, stand_still
 from truism.schema import Numeric, numbers, time_column
 from truism.scoring import Scorer
-from truism.table import Column, Table
+from truism.table import Table
 
-GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
 DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
-MIN_VALUES, MAX_DECIMALS = 3, 9  # distinct values and decimals to tell rounding by
+ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to tell rounding by
 N_BLAMES = 3  # blames of a row that are written beside its score
 _CHUNK = 256
 
@@ -98,15 +97,18 @@ def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
     A historian that rounds, or an export for people, makes rows differ from what was learned by the
     rounding alone; a model cannot know that, but whoever sees many rows can.
     """
+    if table.n_rows < MIN_ROWS_TO_DOUBT:
+        return ()
+    some = slice(None, None, max(1, table.n_rows // ROWS_TO_TELL))
     column_of = table.column_of()
     coarser = []
     for variable in model.schema.variables:
         column = column_of.get(variable.name)
         if not isinstance(variable, Numeric) or column is None or column.kind != "number":
             continue
-        values = numbers(column)
+        values = numbers(column.take(some))
         values = np.unique(values[np.isfinite(values)])
-        if table.n_rows < MIN_ROWS_TO_DOUBT or len(values) < MIN_VALUES:
+        if len(values) < MIN_VALUES:
             continue
         now, then = _decimals(values), _decimals(np.array(variable.edges))
         if now < then and 10.0**-now > FLOOR * variable.std:
@@ -196,7 +198,7 @@ class Checker:
 
         """
         threshold = self.model.threshold if threshold is None else threshold
-        gap = usual_gap(time_column(self.model.schema, table)) if gap is None else gap
+        gap = usual_gap(self.model.schema, table) if gap is None else gap
         incidents = find_incidents(self.scorer, table, scores, gap=gap, threshold=threshold)
         return Findings(
             table.n_rows,
@@ -290,23 +292,6 @@ _BLAME_NAMES = ("variable", "share", "expected", "found")
 _OWN_NAMES = {"row", "score", "anomaly"} | {
     f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
 }
-
-
-def usual_gap(time: Column | None) -> int:
-    """Choose how many normal rows may lie within an incident: a minute of them, or five if more.
-
-    >>> usual_gap(None)
-    5
-    """
-    if time is None or time.values.dtype.kind != "M" or len(time.values) < 2:
-        return GAP_ROWS
-    known = time.values if time.missing is None else time.values[~time.missing]
-    steps = np.diff(known).astype("timedelta64[us]").astype(np.int64)
-    steps = steps[steps > 0]
-    if not len(steps):
-        return GAP_ROWS
-    rows = int(GAP_SECONDS * 1_000_000 / np.median(steps))
-    return min(max(rows, GAP_ROWS), MAX_GAP_ROWS)
 
 
 def duration(incident: Incident) -> timedelta | None:

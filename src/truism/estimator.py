@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truism.checking import usual_gap
 from truism.deriving import delta_name, with_deltas
 from truism.errors import ParameterError, TableError, shorten
 from truism.explaining import Explanations
@@ -24,7 +23,7 @@ from truism.model import BY_HAND, Model, Settings, check_threshold
 from truism.modelfiles import load_model, save_model
 from truism.progress import Progress, be_silent
 from truism.rules import RuleSet
-from truism.schema import align, time_column
+from truism.schema import align
 from truism.scoring import Scorer
 from truism.table import Table, as_table
 from truism.thresholds import calibrate
@@ -226,10 +225,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         parts = self._scorer.attribute(table, self._n_jobs())
         position = {name: i for i, name in enumerate(self._columns)}
         spread = np.zeros((table.n_rows, len(self._columns)))
+        source_of = {delta_name(name): name for name in self.model_.derived}
         for i, name in enumerate(self.model_.schema.names):
-            spread[:, position[name.removeprefix("Δ") if name not in position else name]] += parts[
-                :, i
-            ]
+            spread[:, position[source_of.get(name, name)]] += parts[:, i]
         return spread
 
     def explain(self, X: Any, rows: Sequence[int] | None = None) -> Explanations:  # noqa: N803
@@ -269,8 +267,6 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = self._table(X)
         threshold = self._current().threshold
-        if gap is None:
-            gap = usual_gap(time_column(self.model_.schema, table))
         return find_incidents(
             self._scorer, table, self._scored(table), gap=gap, threshold=threshold
         )

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from truism.clues import Rarity, collect
 from truism.errors import ParameterError
 from truism.explaining import Blame, Clock, Reason, blames_html, describe, say
+from truism.schema import Schema, time_column
 from truism.scoring import Scorer
-from truism.table import Table
+from truism.table import Table, dated
 from truism.wording import visible
 
+GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
 MIN_SHARE = 0.01  # of the blame for an incident, to be named
 
 
@@ -83,7 +85,7 @@ def find_incidents(
     table: Table,
     scores: NDArray[np.float64],
     *,
-    gap: int = 0,
+    gap: int | None = None,
     threshold: float | None = None,
 ) -> list[Incident]:
     """Group anomalous rows into incidents, worst first.
@@ -97,7 +99,8 @@ def find_incidents(
     scores
         Their scores.
     gap
-        How many normal rows may lie between two anomalous rows of one incident.
+        How many normal rows may lie between two anomalous rows of one incident; `usual_gap` when
+        absent.
     threshold
         Rows above it are anomalous; the model's own when absent.
 
@@ -106,6 +109,8 @@ def find_incidents(
     list of Incident
 
     """
+    if gap is None:
+        gap = usual_gap(scorer.model.schema, table)
     if not isinstance(gap, numbers.Integral) or isinstance(gap, bool) or gap < 0:
         raise ParameterError(f"gap must be a whole number of at least 0, got {gap!r}.")
     if threshold is None:
@@ -116,6 +121,26 @@ def find_incidents(
     breaks = np.flatnonzero(np.diff(rows) > gap + 1) + 1
     incidents = [_incident(scorer, table, scores, part) for part in np.split(rows, breaks)]
     return sorted(incidents, key=lambda each: (-each.score, each.start))
+
+
+def usual_gap(schema: Schema, table: Table) -> int:
+    """Choose how many normal rows may lie within an incident: a minute of them, or five if more.
+
+    >>> from truism.table import as_table
+    >>> usual_gap(Schema(()), as_table({"pump": ["on", "off"]}))
+    5
+    """
+    time = time_column(schema, table)
+    times = None if time is None else dated(time)
+    if times is None or times.values.dtype.kind != "M" or len(times.values) < 2:
+        return GAP_ROWS
+    known = times.values if times.missing is None else times.values[~times.missing]
+    steps = np.diff(known).astype("timedelta64[us]").astype(np.int64)
+    steps = steps[steps > 0]
+    if not len(steps):
+        return GAP_ROWS
+    rows = int(GAP_SECONDS * 1_000_000 / np.median(steps))
+    return min(max(rows, GAP_ROWS), MAX_GAP_ROWS)
 
 
 def incident_shares(

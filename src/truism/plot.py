@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import usual_gap
 from truism.errors import ParameterError, TruismError
 from truism.explaining import Blame, Explanation
 from truism.incidents import Incident, find_incidents
@@ -24,7 +23,6 @@ from truism.report.contents import Panel, Picture, Unit
 from truism.report.pictures import Painter, panels_of_rule
 from truism.report.series import Axis
 from truism.rules import Rule
-from truism.schema import time_column
 from truism.scoring import Scorer
 from truism.table import Table
 
@@ -63,8 +61,6 @@ def scores(
     scorer, table, threshold = _prepare(detector, data)
     axis = Axis(table, scorer.model.schema)
     values = scorer.score(table)
-    if gap is None:
-        gap = usual_gap(time_column(scorer.model.schema, table))
     if ax is None:
         ax = _new(1, 2.6)[1][0]
     x = _moments(axis.x, axis.unit)

@@ -174,9 +174,8 @@ def infer(
 
 
 def time_column(schema: Schema, table: Table) -> Column | None:
-    """Give the column that says when, where the table has it; as times if it can be read so."""
-    column = None if schema.time is None else table.column_of().get(schema.time)
-    return None if column is None else dated(column)
+    """Give the column that says when, where the table has it; it may hold texts (`dated`)."""
+    return None if schema.time is None else table.column_of().get(schema.time)
 
 
 def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, ...]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from truism.report.contents import Line, Span, Unit
 from truism.schema import Schema, time_column
-from truism.table import Table
+from truism.table import Table, dated
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86400
 
@@ -25,7 +25,8 @@ class Axis:
 
     def __init__(self, table: Table, schema: Schema) -> None:
         self.n_rows = n_rows = table.n_rows
-        time = time_column(schema, table)
+        said = time_column(schema, table)
+        time = None if said is None else dated(said)
         self.unit: Unit = "row"
         self.x = np.arange(n_rows, dtype=np.float64)
         self._times: NDArray[np.datetime64] | None = None

@@ -7,10 +7,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import doubts, find_coarser, usual_gap
+from truism.checking import doubts, find_coarser
 from truism.errors import ParameterError
 from truism.explaining import Blame, extra_columns
-from truism.incidents import Incident, find_incidents
+from truism.incidents import Incident, find_incidents, usual_gap
 from truism.model import Model
 from truism.report.contents import (
     Accusation,
@@ -27,7 +27,7 @@ from truism.report.pictures import Painter
 from truism.report.series import Axis, reduce, runs
 from truism.report.summary import why_min_support
 from truism.rules import Rule
-from truism.schema import Numeric, align, time_column
+from truism.schema import Numeric, align
 from truism.scoring import Scorer
 from truism.table import Table
 from truism.version import __version__
@@ -100,7 +100,7 @@ def summarise(
             f"learn again without it (--ignore {label}, ignore=[{label!r}]).",
         )
     if gap is None:
-        gap = usual_gap(time_column(model.schema, table))
+        gap = usual_gap(model.schema, table)
     if scores is None:
         scores = scorer.score(table)
     if incidents is None:
