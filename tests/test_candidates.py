@@ -22,8 +22,9 @@ from truism.candidates import (
     simple_intervals,
     tree_intervals,
 )
+from truism.inference import infer
 from truism.predicates import AnyOf, Interval, OneOf
-from truism.schema import Categorical, distinct, infer
+from truism.schema import Categorical, distinct
 from truism.table import as_table
 from truism.trees import Bins, Proposal
 

@@ -9,11 +9,11 @@ import oracle
 from strategies import exact
 from truism.candidates import Exceeds, categories, choose_cuts, intervals
 from truism.explaining import explain_rows
+from truism.inference import infer
 from truism.learning import learn
 from truism.model import Model, Provenance, Settings
 from truism.predicates import Interval, OneOf, Present, Range
 from truism.rules import Rule, RuleSet
-from truism.schema import infer
 from truism.scoring import Scorer
 from truism.table import as_table
 from truism.trees import Bins, Proposal

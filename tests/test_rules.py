@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import oracle
 from strategies import rules, tables
 from truism.errors import ParameterError
+from truism.inference import infer
 from truism.mining import UnitRule
 from truism.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.rules import (
@@ -20,7 +21,6 @@ from truism.rules import (
     rule_order,
     univariate_rules,
 )
-from truism.schema import infer
 from truism.table import as_table
 
 ON = OneOf("P101", ("on",))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from strategies import finite, tables
 from truism.errors import ParameterError, SchemaError, TableError
+from truism.inference import infer
 from truism.schema import (
     MISSING,
     UNSEEN,
@@ -20,12 +21,11 @@ from truism.schema import (
     align,
     codes,
     distinct,
-    infer,
     numbers,
     quantile_cuts,
     time_column,
 )
-from truism.table import as_table
+from truism.table import as_table, dated
 
 
 def kinds(data, **overrides):
@@ -135,7 +135,7 @@ def test_text_that_reads_as_times_is_the_time_axis(form):
     assert infer(table).time == "t"
     assert infer(table, ignore=["t"]).time is None
     assert "t" in infer(table, categorical=["t"]).names
-    column = time_column(infer(table), table)
+    column = dated(time_column(infer(table), table))
     assert column.cell(4).isoformat().startswith("2026-01-05")
 
 

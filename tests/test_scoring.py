@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 import oracle
 from strategies import learned
 from truism import rulebook, scoring
+from truism.inference import infer
 from truism.learning import learn
 from truism.model import Model, Provenance, Settings
 from truism.predicates import AnyOf, Interval, OneOf, Present, Range, variables
 from truism.rules import Rule, RuleSet
-from truism.schema import Numeric, infer
+from truism.schema import Numeric
 from truism.scoring import Scorer
 from truism.table import as_table
 

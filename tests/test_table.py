@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 
 from strategies import tables
+from truism.columns import Table
 from truism.errors import TableError
 from truism.schema import numbers
-from truism.table import Table, as_table, dated, to_frame
+from truism.table import as_table, dated, to_frame
 
 
 def cells(table):

@@ -12,7 +12,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import oracle
 from strategies import exact, tables
 from truism import trees
-from truism.schema import Numeric, infer
+from truism.inference import infer
+from truism.schema import Numeric
 from truism.table import as_table
 from truism.trees import Proposal, bin_columns, propose
 

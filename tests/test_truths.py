@@ -11,8 +11,9 @@ import oracle
 from strategies import tables
 from truism import truths
 from truism.bits import unpack
+from truism.inference import infer
 from truism.predicates import AnyOf, Interval, OneOf, Present
-from truism.schema import Categorical, align, infer
+from truism.schema import Categorical, align
 from truism.table import as_table
 from truism.truths import Truths
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism import groves
+from truism.columns import Column, Table
 from truism.contexts import Judge, Leaves, Reader, Split, contradiction, surprise
 from truism.evidence import (
     MIN_UNIT,
@@ -34,7 +35,6 @@ from truism.progress import Progress
 from truism.rarity import Spacing, space, stand_in
 from truism.schema import Categorical, Numeric, Schema, distinct
 from truism.scoring import Scorer
-from truism.table import Column, Table
 from truism.thresholds import calibrate
 from truism.truths import Truths
 

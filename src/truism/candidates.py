@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Column
 from truism.predicates import AnyOf, Interval, OneOf, cut_between, text_of
 from truism.schema import Categorical, Numeric, Schema, codes, distinct
-from truism.table import Column
 from truism.trees import Bins, Proposal
 
 Cutoffs = Literal["tree", "uniform", "kmeans"]

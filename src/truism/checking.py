@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Table
 from truism.contexts import FLOOR
 from truism.deriving import with_deltas
 from truism.errors import SchemaError, shorten
@@ -21,7 +22,6 @@ from truism.model import Model
 from truism.progress import Advance, stand_still
 from truism.schema import Numeric, numbers, time_column
 from truism.scoring import Scorer
-from truism.table import Table
 
 DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
 ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to tell rounding by

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from truism.columns import Column, Table
 from truism.contexts import LEAF, MAX_CLASSES, Context, Split, classes, has_rest
 from truism.places import average, ordinary, usual_interval
 from truism.predicates import (
@@ -25,7 +26,6 @@ from truism.predicates import (
 )
 from truism.schema import UNSEEN, Categorical, Numeric, Scalar, Variable, align, codes
 from truism.scoring import Scorer, Violation
-from truism.table import Column, Table
 from truism.wording import brief, exclude
 
 WHY_FIRST = 4.0

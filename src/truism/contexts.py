@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.bits import Words, n_words
+from truism.columns import Column
 from truism.predicates import Interval, OneOf
 from truism.schema import MISSING, UNSEEN, Categorical, Numeric, Schema, codes, numbers
-from truism.table import Column
 
 MAX_CLASSES = 64  # states of a variable that are told apart
 CLIP = 50.0  # standard deviations beyond which numbers are not told apart

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Column, Table
 from truism.errors import SchemaError, TableError
 from truism.schema import numbers
-from truism.table import Column, Table
 
 DELTA = "Δ"
 DIGIT_BITS = 40

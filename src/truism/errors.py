@@ -13,6 +13,10 @@ Three of the four are also ``ValueError``, because that is what scikit-learn's c
 estimator that is handed bad data or bad parameters.
 """
 
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
 
 class TruismError(Exception):
     """Any error that truism raises on purpose.
@@ -58,3 +62,11 @@ def shorten(names: list[str] | tuple[str, ...], most: int = 5) -> str:
     """
     shown = ", ".join(repr(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def did_you_mean(name: Any, names: Iterable[str]) -> str | None:
+    """Guess which name was meant, as a hint."""
+    if not isinstance(name, str):
+        return None
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else None

@@ -3,8 +3,6 @@
 import datetime
 import html
 import os
-import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,8 +12,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from truism.arguments import (
+    as_positions,
+    count_threads,
+    has_named_columns,
+    refuse_file_name,
+    renamed,
+    warn_caller,
+)
+from truism.columns import Table
 from truism.deriving import delta_name, with_deltas
-from truism.errors import ParameterError, TableError, shorten
+from truism.errors import ParameterError, shorten
 from truism.explaining import Explanations
 from truism.incidents import Incident, find_incidents
 from truism.learning import fingerprint
@@ -25,14 +32,12 @@ from truism.progress import Progress, be_silent
 from truism.rules import RuleSet
 from truism.schema import align
 from truism.scoring import Scorer
-from truism.table import Table, as_table
+from truism.table import as_table
 from truism.thresholds import calibrate
 from truism.training import train
 
 if TYPE_CHECKING:
     from truism.report import Summary
-
-_OUR_SIDE = {"truism", "sklearn"}
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
@@ -194,7 +199,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._table(X)
         model = self.model_
         if fingerprint(table) == model.provenance.fingerprint:
-            _warn("The rows to calibrate on are those that were learned from; take others.")
+            warn_caller("The rows to calibrate on are those that were learned from; take others.")
         chosen = calibrate(self._scored(table), max_false_positive_rate)
         self.threshold = None
         return self._adopt(model.with_threshold(chosen.threshold, chosen.meaning))
@@ -250,7 +255,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if rows is None:
             chosen = np.flatnonzero(self._scored(table) > self._current().threshold)
         else:
-            chosen = _positions(rows, table.n_rows)
+            chosen = as_positions(rows, table.n_rows)
         return Explanations(self._scorer, table, chosen)
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
@@ -378,22 +383,12 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         values = {name: plain(getattr(self, name)) for name in (*names, "time", "random_state")}
         for name in ("categorical", "continuous", "ignore"):
             given = getattr(self, name)
-            if isinstance(given, str):
-                raise ParameterError(
-                    f"{name} must be a list of column names, got {given!r}.",
-                    f"write {name}=[{given!r}].",
-                )
-            if not isinstance(given, Iterable):
-                raise ParameterError(f"{name} must be a list of column names, got {given!r}.")
-            values[name] = tuple(given)
+            listed = isinstance(given, Iterable) and not isinstance(given, str)
+            values[name] = tuple(given) if listed else given  # refused when the kinds are inferred
         return Settings(**values)
 
     def _n_jobs(self) -> int:
-        if self.n_jobs is None or self.n_jobs == -1:
-            return os.cpu_count() or 1
-        if not isinstance(self.n_jobs, int | np.integer) or self.n_jobs < 1:
-            raise ParameterError(f"n_jobs must be None, -1 or at least 1, got {self.n_jobs!r}.")
-        return int(self.n_jobs)
+        return count_threads(self.n_jobs)
 
     def _scored(self, table: Table) -> NDArray[np.float64]:
         return self._scorer.score(table, self._n_jobs())
@@ -402,12 +397,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Read a table; arrays and lists go through scikit-learn's checks, frames do not need to."""
         if not reset:
             check_is_fitted(self)
-        if isinstance(X, str | os.PathLike):
-            raise TableError(
-                f"A table must be given, not the name of a file, got {os.fspath(X)!r}.",
-                "read it first, for instance with pandas.read_csv or polars.read_parquet.",
-            )
-        if isinstance(X, Table | dict) or _has_named_columns(X):
+        refuse_file_name(X)
+        if isinstance(X, Table | dict) or has_named_columns(X):
             table = as_table(X)
             if reset:
                 own = tuple(column.name for column in table.columns if not column.index)
@@ -421,7 +412,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             if reset:
                 self._remember(table.names, named=False)
             else:
-                table = _renamed(table, self._columns)
+                table = renamed(table, self._columns)
         return table if reset else self._prepared(table, known)
 
     def _prepared(self, table: Table, known: Iterable[str]) -> Table:
@@ -430,7 +421,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         _, extra = align(self.model_.schema, prepared)
         unknown = tuple(name for name in extra if name not in known)
         if unknown:
-            _warn(f"Columns that were not there in training are ignored: {shorten(unknown)}.")
+            warn_caller(f"Columns that were not there in training are ignored: {shorten(unknown)}.")
         return prepared
 
     def _remember(self, names: tuple[str, ...], *, named: bool) -> None:
@@ -461,53 +452,6 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             + "".join(f"<p>{html.escape(each)}</p>" for each in made.notices)
             + self.rules_._repr_html_()
         )
-
-
-def _warn(message: str) -> None:
-    """Warn, and point at the line that called truism, however deep inside it we are."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OUR_SIDE:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, stacklevel=level)
-
-
-def _renamed(table: Table, names: Sequence[str]) -> Table:
-    """Call columns that come without names as those of the training table at their places."""
-    columns = zip(table.columns, names, strict=True)
-    return Table(
-        tuple(msgspec.structs.replace(column, name=name) for column, name in columns), table.n_rows
-    )
-
-
-def _positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
-    if isinstance(rows, int | np.integer):
-        raise ParameterError(
-            f"rows must be a list of positions, got {rows!r}.", f"write rows=[{int(rows)}]."
-        )
-    for row in rows:
-        if isinstance(row, bool | np.bool_):
-            raise ParameterError(
-                f"rows must be positions, got {bool(row)!r}.",
-                "numpy.flatnonzero(...) gives the positions at which a mask is true.",
-            )
-        if not isinstance(row, int | np.integer) or not 0 <= row < n_rows:
-            shown = row.item() if isinstance(row, np.generic) else row
-            raise ParameterError(
-                f"rows must be positions from 0 to {n_rows - 1}, got {shown!r}.",
-                "they count the rows of the table, whatever its index says.",
-            )
-    return np.array(list(rows), np.int64)
-
-
-def _has_named_columns(data: Any) -> bool:
-    """Tell frames with names from arrays, and from frames that are only numbered."""
-    if hasattr(data, "collect_schema"):  # a lazy frame warns when asked for its columns
-        return True
-    names = getattr(data, "columns", None)
-    if names is None:
-        return False
-    no_names = len(names) == 0
-    return no_names or hasattr(data, "column_names") or any(isinstance(n, str) for n in names)
 
 
 def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:

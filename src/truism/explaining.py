@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.clues import ANYWAY, Clue, Contradiction, Rarity, collect
+from truism.columns import Table
 from truism.predicates import Interval, Predicate, Range, format_value, quote_name, variables
 from truism.schema import align, time_column
 from truism.scoring import Scorer, Violation
-from truism.table import Table, to_frame
+from truism.table import to_frame
 from truism.wording import brief, brief_conjunction, same_side, shorten, visible
 
 MIN_SHOWN = 0.005  # a share that is not printed as 0 %

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Column
 from truism.contexts import (
     LEAF,
     MAX_CLASSES,
@@ -30,7 +31,6 @@ from truism.contexts import (
 from truism.predicates import Interval, OneOf, cut_between
 from truism.progress import Advance, stand_still
 from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
-from truism.table import Column
 
 N_CONTEXTS = 24
 MEMBER_SHARE = 1 / 3  # of the variables form a context; it judges the others

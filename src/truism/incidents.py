@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.clues import Rarity, collect
+from truism.columns import Table
 from truism.errors import ParameterError
 from truism.explaining import Blame, Clock, Reason, blames_html, describe, say
 from truism.schema import Schema, time_column
 from truism.scoring import Scorer
-from truism.table import Table, dated
+from truism.table import dated
 from truism.wording import visible
 
 GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
@@ -134,8 +135,7 @@ def usual_gap(schema: Schema, table: Table) -> int:
     times = None if time is None else dated(time)
     if times is None or times.values.dtype.kind != "M" or len(times.values) < 2:
         return GAP_ROWS
-    known = times.values if times.missing is None else times.values[~times.missing]
-    steps = np.diff(known).astype("timedelta64[us]").astype(np.int64)
+    steps = np.diff(times.present).astype("timedelta64[us]").astype(np.int64)
     steps = steps[steps > 0]
     if not len(steps):
         return GAP_ROWS

@@ -12,14 +12,15 @@ import numpy as np
 from truism.bits import count
 from truism.calibration import add_evidence
 from truism.candidates import Exceeds, categories, simple_intervals, tree_intervals
+from truism.columns import Column, Table
 from truism.errors import ParameterError, TableError, shorten
+from truism.inference import infer
 from truism.mining import Budget, mine, minimum_counts
 from truism.model import Model, Provenance, Settings, exact
 from truism.predicates import Predicate, order, variables
 from truism.progress import Progress, be_silent
 from truism.rules import PredicateCount, RuleSet, merge_units, univariate_rules
-from truism.schema import Categorical, Schema, infer
-from truism.table import Column, Table
+from truism.schema import Categorical, Schema
 from truism.trees import bin_columns, propose
 from truism.truths import Truths
 from truism.version import __version__

@@ -6,10 +6,10 @@ KDD'23, section 4.3: a number stays in its range, a state is one that was met, a
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Column
 from truism.predicates import OneOf, Predicate, Present, Range
 from truism.rules import Rule
 from truism.schema import UNSEEN, Categorical, Numeric, Variable, codes, numbers
-from truism.table import Column
 
 MIN_DEGREE, MAX_DEGREE = 1e-12, 1e6
 

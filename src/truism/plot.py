@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Table
 from truism.errors import ParameterError, TruismError
 from truism.explaining import Blame, Explanation
 from truism.incidents import Incident, find_incidents
@@ -24,7 +25,6 @@ from truism.report.pictures import Painter, panels_of_rule
 from truism.report.series import Axis
 from truism.rules import Rule
 from truism.scoring import Scorer
-from truism.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

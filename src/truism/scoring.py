@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.bits import Words, unpack
+from truism.columns import Column, Table
 from truism.contexts import Readings
 from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Grave, Witness, habit_worth, lift
 from truism.limits import breaches, degrees_outside, is_habit
@@ -24,7 +25,6 @@ from truism.predicates import AnyOf, Interval, OneOf, Predicate, variables
 from truism.rulebook import Broken, Consequent, Rulebook
 from truism.rules import Rule
 from truism.schema import Numeric, align, numbers
-from truism.table import Column, Table
 from truism.truths import BLOCK_ROWS, Truths
 
 

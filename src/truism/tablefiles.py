@@ -18,10 +18,11 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from truism.columns import Table
 from truism.csvfiles import Layout, parse_csv
 from truism.drafts import write_atomically
 from truism.errors import TableError, shorten
-from truism.table import Table, as_table
+from truism.table import as_table
 
 STDIN = "-"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
+from truism.columns import Table
 from truism.deriving import with_deltas
 from truism.learning import infer_schema
 from truism.model import Model, Settings, check_threshold
 from truism.progress import Progress, be_silent
 from truism.schema import Numeric
-from truism.table import Table
 from truism.tuning import tune
 
 _KERNELS = {"_context_kernels", "_mining_kernels", "_tree_kernels"}

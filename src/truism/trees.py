@@ -20,9 +20,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Column
 from truism.progress import Advance, stand_still
 from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
-from truism.table import Column
 
 MIN_BINS = 255
 MAX_BINS = 65_535  # bin numbers have two bytes at most, and one more stands for missing

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.bits import Words, n_words, pack
+from truism.columns import Column
 from truism.predicates import AnyOf, Interval, OneOf, Predicate
 from truism.schema import MISSING, Categorical, Numeric, Schema, codes, numbers
-from truism.table import Column
 
 BLOCK_ROWS = 1 << 15
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 
+from truism.columns import Table
 from truism.learning import (
     find_predicates,
     infer_schema,
@@ -19,7 +20,6 @@ from truism.learning import (
 from truism.model import Model, Settings, Trial, exact
 from truism.progress import Progress, be_silent
 from truism.scoring import Scorer
-from truism.table import Table
 
 GRID = (0.32, 0.16, 0.08, 0.04, 0.02, 0.01, 0.005, 0.002)
 MIN_ROWS = 10  # a θ of fewer rows than this is not tried

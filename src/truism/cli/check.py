@@ -23,6 +23,7 @@ from truism.cli.options import (
     model_option,
 )
 from truism.cli.screen import Screen
+from truism.columns import Table
 from truism.csvfiles import Layout
 from truism.errors import ParameterError, shorten
 from truism.incidents import Incident
@@ -32,7 +33,6 @@ from truism.predicates import format_number
 from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
 from truism.report.text import show_findings, verdict
-from truism.table import Table
 from truism.tablefiles import read_table, write_table
 from truism.thresholds import calibrate
 

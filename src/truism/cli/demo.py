@@ -18,6 +18,7 @@ from truism.cli.check import write_page
 from truism.cli.learn import announce_compiling, learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
+from truism.columns import Table
 from truism.drafts import write_atomically
 from truism.incidents import Incident
 from truism.model import Model, Settings
@@ -37,7 +38,6 @@ from truism.report.text import (
     verdict,
 )
 from truism.rules import Rule
-from truism.table import Table
 from truism.tablefiles import read_table, write_table
 from truism.thresholds import calibrate
 from truism.wording import visible

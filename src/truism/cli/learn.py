@@ -15,13 +15,13 @@ from truism.cli.options import (
     layout_options,
 )
 from truism.cli.screen import Screen
+from truism.columns import Table
 from truism.errors import ParameterError
 from truism.model import CUTOFFS, SCORINGS, Model, Settings
 from truism.modelfiles import save_model
 from truism.progress import Progress
 from truism.report.summary import summarise
 from truism.report.text import show_model
-from truism.table import Table
 from truism.tablefiles import read_table
 from truism.training import is_compiled, train
 

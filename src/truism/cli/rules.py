@@ -1,7 +1,6 @@
 """``truism rules``: list, search and sort rules; switch them off and on."""
 
 import datetime
-import difflib
 from typing import Any, get_args
 
 import click
@@ -9,7 +8,7 @@ import msgspec
 
 from truism.cli.options import Command, Format, check_output, format_option
 from truism.cli.screen import Screen
-from truism.errors import ParameterError
+from truism.errors import ParameterError, did_you_mean
 from truism.export.records import RuleRecord, rule_records, select
 from truism.model import Model
 from truism.modelfiles import load_model, save_model
@@ -114,10 +113,9 @@ def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[s
     off = {each.rule_id for each in model.disabled}
     for rule_id in (*disable, *enable):
         if rule_id not in known:
-            close = difflib.get_close_matches(rule_id, known, n=1)
             raise ParameterError(
                 f"The model has no rule with the id {rule_id!r}.",
-                f"did you mean {close[0]!r}?" if close else "truism rules MODEL lists ids.",
+                did_you_mean(rule_id, sorted(known)) or "truism rules MODEL lists ids.",
             )
     for rule_id in enable:
         if rule_id not in off:
@@ -132,10 +130,8 @@ def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[s
 def _check_variable(model: Model, name: str) -> None:
     names = model.schema.names
     if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
         raise ParameterError(
-            f"--about must name a variable of the model, got {name!r}.",
-            f"did you mean {close[0]!r}?" if close else None,
+            f"--about must name a variable of the model, got {name!r}.", did_you_mean(name, names)
         )
 
 

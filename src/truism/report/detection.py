@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError
+from truism.columns import Table
+from truism.errors import ParameterError, did_you_mean
 from truism.report.contents import Detection, Segment
 from truism.report.series import Axis, runs
-from truism.schema import did_you_mean
-from truism.table import Table
 
 MAX_FALSE_POSITIVE_RATE = 0.1
 _MAX_POINTS = 400
@@ -93,7 +92,7 @@ def _labels(table: Table, label: str) -> NDArray[np.bool_]:
             f"label must name a column of numbers or booleans, got {label!r}.",
             "0 and false mean normal, everything else anomalous.",
         )
-    known = column.values if column.missing is None else column.values[~column.missing]
+    known = column.present
     if (known % 1 != 0).any():
         raise ParameterError(
             f"label must name a column of whole numbers or booleans, got {label!r} with "

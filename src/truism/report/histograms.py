@@ -5,19 +5,11 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Column
+from truism.inference import MAX_HISTOGRAM_BINS
 from truism.predicates import format_value
 from truism.report.contents import Histogram
-from truism.schema import (
-    MAX_HISTOGRAM_BINS,
-    MISSING,
-    UNSEEN,
-    Categorical,
-    Numeric,
-    Variable,
-    codes,
-    numbers,
-)
-from truism.table import Column
+from truism.schema import MISSING, UNSEEN, Categorical, Numeric, Variable, codes, numbers
 
 N_BINS = 24
 MAX_STATES = 12

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.clues import Clue, Contradiction, Rarity, collect
+from truism.columns import Table
 from truism.explaining import Blame, say
 from truism.incidents import Incident
 from truism.predicates import (
@@ -28,7 +29,6 @@ from truism.report.series import Axis, line, reduce, runs
 from truism.rules import Rule
 from truism.schema import UNSEEN, Categorical, Variable, codes, numbers
 from truism.scoring import Scorer, Violation
-from truism.table import Table
 
 N_BUCKETS = 240
 MAX_BROKEN = 120

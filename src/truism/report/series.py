@@ -9,9 +9,10 @@ import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.columns import Table
 from truism.report.contents import Line, Span, Unit
 from truism.schema import Schema, time_column
-from truism.table import Table, dated
+from truism.table import dated
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86400
 

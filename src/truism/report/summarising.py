@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.checking import doubts, find_coarser
+from truism.columns import Table
 from truism.errors import ParameterError
 from truism.explaining import Blame, extra_columns
 from truism.incidents import Incident, find_incidents, usual_gap
@@ -29,7 +30,6 @@ from truism.report.summary import why_min_support
 from truism.rules import Rule
 from truism.schema import Numeric, align
 from truism.scoring import Scorer
-from truism.table import Table
 from truism.version import __version__
 
 MAX_CARDS = 60
