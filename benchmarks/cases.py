@@ -104,9 +104,9 @@ def _day(hour: str) -> str:
     return datetime.strptime(hour.strip(), "%d/%m/%y %H").strftime("%d %b %H:00")
 
 
-def plant_case() -> Case:
+def plant_case(seeds: tuple[int, int, int] = PLANT_SEEDS) -> Case:
     """The simulated plant: one run to learn from, one attacked, one quiet, of different seeds."""
-    normal_seed, attacked_seed, quiet_seed = PLANT_SEEDS
+    normal_seed, attacked_seed, quiet_seed = seeds
     attacks = schedule(PLANT_ATTACKED_ROWS, seed=attacked_seed)
     normal = simulate(PLANT_ROWS, seed=normal_seed).columns
     attacked = simulate(PLANT_ATTACKED_ROWS, seed=attacked_seed, attacks=attacks).columns

@@ -1,5 +1,7 @@
 """Judge the default on many tables: ``python -m benchmarks.evidence five dev held``.
 
+``switched``, ``names``, ``rounded`` and ``blame`` ask single questions (`benchmarks.evidence.probes`).
+
 Prints AUC and pAUC (false-positive rate below 0.1) of `InvariantRuleDetector` without a parameter and
 of the fifth nearest neighbour's distance on standardised columns, and how many of the unseen normal
 rows are reported at the default threshold, which is meant to be 1 %.
@@ -9,10 +11,11 @@ import sys
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.evidence import panel
+from benchmarks.evidence.probes import PROBES
+from benchmarks.metrics import auc, partial_auc
 from truism import InvariantRuleDetector
 
 GROUPS = {"five": panel.FIVE, "dev": list(panel.DEV), "held": list(panel.HELD)}
@@ -20,7 +23,7 @@ MAX_KNOWN = 20_000
 
 
 def quality(labels, scores):
-    return roc_auc_score(labels, scores), roc_auc_score(labels, scores, max_fpr=0.1)
+    return auc(labels, scores), partial_auc(labels, scores)
 
 
 def nearest_neighbours(train, test):
@@ -45,9 +48,9 @@ def judge(name):
 
 
 def show(name, found):
-    auc, pauc, knn_auc, knn_pauc, reported = found
+    ours, our_part, theirs, their_part, reported = found
     print(
-        f"{name:14} truism {auc:.3f}/{pauc:.3f}  KNN {knn_auc:.3f}/{knn_pauc:.3f}  "
+        f"{name:14} truism {ours:.3f}/{our_part:.3f}  KNN {theirs:.3f}/{their_part:.3f}  "
         f"normal rows reported {100 * reported:.2f} %",
         flush=True,
     )
@@ -55,6 +58,10 @@ def show(name, found):
 
 def main(groups):
     for group in groups:
+        if group in PROBES:
+            for line in PROBES[group]():
+                print(line, flush=True)
+            continue
         found = []
         for name in GROUPS[group]:
             found.append(judge(name))

@@ -1,0 +1,104 @@
+"""Single questions about the default, each with a table of its own: what does it make of ...
+
+* ``switched``: one actuator of a quiet row of the plant switched, against a strong rule?
+* ``names``: a column of names, of which every other row brings a new one?
+* ``rounded``: BATADAL, when the training rows have two decimals as the test rows do?
+* ``blame``: attacks of a run of the plant that no other figure comes from?
+"""
+
+import numpy as np
+
+from benchmarks import cases
+from benchmarks.evidence import panel
+from benchmarks.interpretability import interpret_case
+from benchmarks.metrics import auc, partial_auc
+from truism import InvariantRuleDetector
+from truism.evidence import rule_worth
+from truism.plant import simulate
+from truism.predicates import OneOf
+from truism.scoring import Scorer
+from truism.table import as_table
+
+TRAINING_ROWS = (3_000, 6_000, 20_000)
+BLAME_SEEDS = (10, 11, 12)
+
+
+def switched():
+    """How rows that break one strong rule rank among normal rows; a row for each actuator."""
+    quiet = simulate(6_000, seed=3).columns
+    for n_rows in TRAINING_ROWS:
+        detector = InvariantRuleDetector().fit(simulate(n_rows, seed=0).columns)
+        usual = detector.anomaly_score(quiet)
+        scores = np.array([detector.anomaly_score(row)[0] for row in _switch(detector, quiet)])
+        ranks = np.array([(usual > score).mean() for score in scores])
+        yield (
+            f"plant, {n_rows:,} training rows: of {len(scores)} switched rows "
+            f"{(scores > -detector.offset_).sum()} are reported, {(ranks <= 0.05).sum()} score more "
+            f"than 95 % of normal rows"
+        )
+
+
+def _switch(detector, quiet):
+    """Break, for each actuator, the strongest rule of one condition that speaks of it."""
+    model, scorer, table = detector.model_, Scorer(detector.model_), as_table(quiet)
+    n_rows = model.rules.n_rows
+    certainty = {each.predicate: 1 - each.n_false / n_rows for each in model.rules.predicates}
+    claims = [
+        (rule_worth(np.array([rule.count]), np.array([certainty[failed]]))[0], rule, failed)
+        for rule in model.rules
+        if len(rule.antecedent) == 1
+        for failed in rule.consequents
+        if isinstance(failed, OneOf) and len(failed.values) == 1
+    ]
+    done = set()
+    for _, rule, failed in sorted(claims, key=lambda claim: -claim[0]):
+        variable = model.schema.variable_of()[failed.variable]
+        others = [state for state in variable.values if state not in failed.values]
+        rows = np.flatnonzero(scorer.apply(rule, table)[0])
+        if failed.variable in done or not others or not len(rows):
+            continue
+        done.add(failed.variable)
+        row = rows[len(rows) // 2]
+        plain = {name: values[row : row + 1] for name, values in quiet.items()}
+        yield plain | {failed.variable: np.array([others[0]])}
+
+
+def names():
+    """How many rows of the same kind are reported where a column holds thousands of names."""
+    for kind in ("equally likely", "Zipf's"):
+        random = np.random.default_rng(0)
+
+        def rows(random=random, kind=kind):
+            drawn = random.integers(0, 5_000, 3_000)
+            if kind != "equally likely":
+                drawn = np.minimum(random.zipf(1.4, 3_000), 10**6)
+            states = random.choice(["a", "b"], 3_000)
+            return {"id": [f"u{n}" for n in drawn], "g": states, "v": random.normal(size=3_000)}
+
+        detector = InvariantRuleDetector().fit(rows())
+        reported = (detector.predict(rows()) == -1).mean()
+        yield f"names, {kind}: {100 * reported:.1f} % of other rows are reported"
+
+
+def rounded():
+    """BATADAL with training rows as they are, and with as many decimals as the test rows."""
+    train, test, labels = panel.load("batadal")
+    for title, rows in (("as they are", train), ("with two decimals", train.round(2))):
+        detector = InvariantRuleDetector().fit(rows)
+        scores = detector.anomaly_score(test)
+        reported = (scores[labels == 0] > -detector.offset_).mean()
+        found = f"{auc(labels, scores):.3f}/{partial_auc(labels, scores):.3f}"
+        yield f"BATADAL, training rows {title}: {found}, {100 * reported:.1f} % of normal rows"
+
+
+def blame():
+    """Hit@1, Hit@3 and mean reciprocal rank over all attacks of another run of the plant."""
+    case = cases.plant_case(BLAME_SEEDS)
+    ranks = [each.target_rank for each in interpret_case(case, "truism", {}).findings]
+    first = np.mean([rank == 1 for rank in ranks])
+    third = np.mean([rank is not None and rank <= 3 for rank in ranks])
+    reciprocal = np.mean([0.0 if rank is None else 1 / rank for rank in ranks])
+    yield f"plant, seeds {BLAME_SEEDS}: {first:.2f} {third:.2f} {reciprocal:.2f} of {len(ranks)}"
+
+
+PROBES = {"switched": switched, "names": names, "rounded": rounded, "blame": blame}
