@@ -437,3 +437,56 @@ def judge(variables, contexts, splits, row, constants):
             total = max(total - constants.OWN_SHARE * own, 0.0)
         found.append(total)
     return found
+
+
+# --- held-out rows and contexts -------------------------------------------------------------------
+
+
+def mine_broken(truths, variables, blocks, least, max_predicates):
+    """Minimal rules whose exceptions all lie in one block, as (antecedent, consequent): (count, block).
+
+    Rows outside of the block support them, at least as many as their least demanding predicate asks.
+    """
+    found = {}
+    for size in range(1, max_predicates):
+        for left in itertools.combinations(range(len(truths)), size):
+            for right in set(range(len(truths))) - set(left):
+                members = (*left, right)
+                if len({variables[p] for p in members}) < len(members):
+                    continue
+                holding = [i for i in range(len(blocks)) if all(truths[p][i] is True for p in left)]
+                guilty = {blocks[i] for i in holding if truths[right][i] is False}
+                if len(guilty) != 1:
+                    continue
+                (block,) = guilty
+                count = sum(truths[right][i] is True and blocks[i] != block for i in holding)
+                shorter = any(
+                    (other, right) in found
+                    for n in range(1, size)
+                    for other in itertools.combinations(left, n)
+                )
+                if count >= min(least[p] for p in members) and not shorter:
+                    found[left, right] = (count, block)
+    return found
+
+
+def split_rows(codes, is_state, rows, v, c):
+    """Divide rows by whether they have a state's code, or a number's code of at most so much."""
+    held = [i for i in rows if (codes[i][v] == c if is_state[v] else codes[i][v] <= c)]
+    return held, [i for i in rows if i not in set(held)]
+
+
+def split_gains(codes, members, is_state, n_splits, targets, least, rows):
+    """What each allowed split of some rows takes off the squares of the targets, exactly."""
+
+    def squares(some):
+        sums = [sum(targets[i][k] for i in some) for k in range(len(targets[0]))]
+        return Fraction(sum(each * each for each in sums), len(some))
+
+    found = {}
+    for v in members:
+        for c in range(n_splits[v]):
+            held, others = split_rows(codes, is_state, rows, v, c)
+            if len(held) >= least and len(others) >= least:
+                found[v, c] = squares(held) + squares(others) - squares(rows)
+    return found

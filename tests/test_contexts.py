@@ -140,14 +140,20 @@ def test_states_are_ranked_by_how_common_they_are_and_the_rarest_share_a_class(c
     assert (found[UNSEEN], found[MISSING]) == (n_classes, n_classes + 1)
 
 
-@given(st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=1, max_size=6))
-def test_the_evidence_of_states_is_the_formula_to_the_letter(counts):
-    found = state_evidence(np.array(counts, np.float64))
-    for leaf, row in enumerate(found.tolist()):
-        for state, each in enumerate([0, 1, 2, None]):
-            wanted = oracle.state_evidence(counts, leaf, each, contexts.PSEUDO_COUNT)
-            assert row[state] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
-        assert row[-1] == 0.0  # a missing state
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 6), st.integers(0, 10**6)
+)
+def test_the_evidence_of_states_is_the_formula_to_the_letter(widths, n_leaves, seed):
+    random = np.random.default_rng(seed)
+    counts = random.integers(0, 40, (n_leaves, sum(widths))) * random.integers(0, 2, sum(widths))
+    known, unseen = state_evidence(counts.astype(np.float64), widths)
+    for at, (end, width) in enumerate(zip(np.cumsum(widths), widths, strict=True)):
+        own = counts[:, end - width : end].tolist()
+        for leaf in range(n_leaves):
+            found = [*known[leaf, end - width : end].tolist(), unseen[leaf, at]]
+            for each, state in zip(found, [*range(width), None], strict=True):
+                wanted = oracle.state_evidence(own, leaf, state, contexts.PSEUDO_COUNT)
+                assert each == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
 @given(st.floats(), st.floats(-1e308, 1e308), st.floats(0, 1e308, exclude_min=True))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import tables
-from truism import calibration, groves
+from truism import _context_kernels, calibration, groves
 from truism.contexts import LEAF, MAX_CLASSES, SHRINKAGE, Reader, Readings, classes
 from truism.learning import infer_schema, learn, variable_columns
 from truism.model import Settings
@@ -29,8 +29,9 @@ def grown(data, seed=0, n_jobs=1):
 
 def as_lists(statistics):
     """Statistics as something that can be compared."""
-    plain = (statistics.counts, statistics.means, statistics.spreads, *statistics.state_counts)
-    return statistics.numbers, statistics.states, [each.tolist() for each in plain]
+    plain = (statistics.counts, statistics.means, statistics.spreads, statistics.state_counts)
+    places = (statistics.numbers, statistics.states, statistics.widths)
+    return places, [each.tolist() for each in plain]
 
 
 def by_name(names, contexts):
@@ -288,3 +289,46 @@ def test_a_missing_state_is_no_target_however_many_states_there_are(n_states):
     for target in groves._indicators(variable, known):
         assert target[0] == 0.0
         assert target[1] != 0.0
+
+
+@examples(max_examples=60)
+@given(
+    st.integers(2, 40),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.integers(2, 6),
+    st.booleans(),
+    st.integers(0, 10**6),
+)
+def test_a_tree_takes_the_best_split_of_all_leaves_every_time(
+    n_rows, n_variables, n_targets, least, max_leaves, remembers, seed
+):
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 5, (n_rows, n_variables)).astype(np.uint8)
+    targets = random.integers(-30, 30, (n_rows, n_targets)).astype(np.int32)
+    is_state = random.random(n_variables) < 0.4
+    n_splits = random.integers(0, 5, n_variables)
+    members = np.flatnonzero(np.arange(n_variables) != n_variables // 2) if n_variables > 1 else [0]
+    members = np.array(members)
+    member, code, child = _context_kernels.grow(
+        codes, members, is_state, n_splits, targets, least, max_leaves, 10**6 * remembers
+    )
+
+    def gains(rows):
+        found = oracle.split_gains(
+            codes.tolist(), members.tolist(), is_state, n_splits, targets.tolist(), least, rows
+        )
+        return {split: gain for split, gain in found.items() if gain > 0}
+
+    rows_of = {0: list(range(n_rows))}
+    gains_of = {0: gains(rows_of[0])}
+    for node in sorted(np.flatnonzero(child >= 0), key=lambda each: child[each]):
+        v, c = int(members[member[node]]), int(code[node])
+        best = max(max(each.values(), default=0) for each in gains_of.values())
+        assert float(gains_of.pop(node)[v, c]) == pytest.approx(float(best), rel=1e-9)
+        for new, rows in enumerate(oracle.split_rows(codes, is_state, rows_of[node], v, c)):
+            rows_of[int(child[node]) + new] = rows
+            gains_of[int(child[node]) + new] = gains(rows)
+    assert len(gains_of) == max_leaves or not any(gains_of.values())
+    assert len(child) == len(rows_of)

@@ -8,6 +8,7 @@ variables at once, instead of one for each, makes this fast enough; docs/experim
 two. `truism.groves` grows the trees. Everything here is vectorised NumPy and needs no compiled code.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -66,9 +67,9 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             np.array(self.counts, np.int64),
             np.array(self.means, np.float64).reshape(n_leaves, -1),
             np.array(self.spreads, np.float64).reshape(n_leaves, -1),
-            tuple(
-                np.array([leaf[k] for leaf in self.state_counts], np.int64)
-                for k in range(len(self.states))
+            tuple(len(each) for each in self.state_counts[0]),
+            np.array(
+                [list(itertools.chain.from_iterable(leaf)) for leaf in self.state_counts], np.int64
             ),
         )
 
@@ -76,7 +77,8 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Statistics(msgspec.Struct, frozen=True, eq=False):
     """What the variables that a context judges were like in its leaves, ready to judge by.
 
-    See `Context`; `state_counts` has leaves × classes for each categorical variable.
+    See `Context`; `state_counts` is leaves × classes, with the `widths` of the categorical variables
+    side by side.
     """
 
     numbers: tuple[int, ...]
@@ -84,7 +86,8 @@ class Statistics(msgspec.Struct, frozen=True, eq=False):
     counts: NDArray[np.int64]
     means: NDArray[np.float64]
     spreads: NDArray[np.float64]
-    state_counts: tuple[NDArray[np.int64], ...]
+    widths: tuple[int, ...]
+    state_counts: NDArray[np.int64]
 
 
 Split = Interval | OneOf
@@ -318,10 +321,12 @@ class Judge:
     def _table(self, statistics: Statistics) -> NDArray[np.float32]:
         """Lay out the evidence of every class of states, leaf by leaf."""
         table = np.zeros((len(statistics.counts), int(self._offsets[-1])), np.float32)
-        for i, counts in zip(statistics.states, statistics.state_counts, strict=True):
-            place = self._place_of_state[i]
-            evidence = state_evidence(counts.astype(np.float64))
-            table[:, self._offsets[place] : self._offsets[place + 1]] = evidence
+        if statistics.states:
+            counts = statistics.state_counts.astype(np.float64)
+            known, unseen = state_evidence(counts, statistics.widths)
+            firsts = self._offsets[[self._place_of_state[i] for i in statistics.states]]
+            table[:, side_by_side(firsts, statistics.widths)] = known
+            table[:, firsts + statistics.widths] = unseen
         return table
 
     def judge_each(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
@@ -409,23 +414,42 @@ def contradiction(
     return found
 
 
-def state_evidence(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def side_by_side(firsts: NDArray[np.int64], widths: Sequence[int]) -> NDArray[np.int64]:
+    """Give the columns of several parts of a table: where each starts, and how wide it is.
+
+    >>> side_by_side(np.array([0, 10]), [2, 3]).tolist()
+    [0, 1, 10, 11, 12]
+    """
+    ends = np.cumsum(widths)
+    return np.arange(ends[-1]) + np.repeat(firsts - (ends - widths), widths)
+
+
+def state_evidence(
+    counts: NDArray[np.float64], widths: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Say how much rarer states are in leaves than by chance.
 
     Parameters
     ----------
     counts
-        Leaves × classes of states.
+        Leaves × classes of states, of several variables side by side.
+    widths
+        How many classes each variable has.
 
     Returns
     -------
-    Leaves × classes, and the evidence of an unseen state and of a missing one.
+    known, unseen
+        Leaves × classes, and leaves × variables: the evidence of a state that was never met.
 
     """
-    rows = counts.sum(axis=1, keepdims=True)
-    expected = rows * counts.sum(axis=0) / max(counts.sum(), 1)
+    starts = np.cumsum([0, *widths[:-1]])
+    rows = np.add.reduceat(counts, starts, axis=1)
+    of_class = counts.sum(axis=0)
+    share = of_class / np.repeat(np.maximum(np.add.reduceat(of_class, starts), 1), widths)
+    expected = np.repeat(rows, widths, axis=1) * share
     known = np.maximum(0, np.log((expected + PSEUDO_COUNT) / (counts + PSEUDO_COUNT)))
     unseen = np.log1p(rows / PSEUDO_COUNT)
     # A class that no row has, because its rows are held out, is as good as unseen.
-    known[:, counts.sum(axis=0) == 0] = unseen
-    return np.concatenate([known, unseen, np.zeros_like(unseen)], axis=1)
+    absent = np.flatnonzero(of_class == 0)
+    known[:, absent] = unseen[:, np.searchsorted(starts, absent, side="right") - 1]
+    return known, unseen

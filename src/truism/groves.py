@@ -41,6 +41,7 @@ MAX_FIT_ROWS = (
 )
 N_TARGETS = 8  # random combinations of the judged variables that a tree explains
 N_TARGET_STATES = 6  # commonest states of a variable that are targets
+MAX_REMEMBERED = 1 << 22  # whole numbers, of the rows of all leaves while a tree grows
 TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
 SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
 
@@ -48,8 +49,8 @@ SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
 class Tally(msgspec.Struct, frozen=True, eq=False):
     """Whole-number sums of one context: per leaf, block of rows and judged variable.
 
-    `present`, `total` and `squares` are leaves × blocks × numbers; `state_counts` has leaves × blocks
-    × classes for each categorical variable; `rows` are leaves × blocks.
+    `present`, `total` and `squares` are leaves × blocks × numbers, `state_counts` leaves × blocks ×
+    classes with the `widths` of the categorical variables side by side, and `rows` leaves × blocks.
     """
 
     tree: tuple[int, ...]
@@ -59,7 +60,25 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     present: NDArray[np.float64]
     total: NDArray[np.float64]
     squares: NDArray[np.float64]
-    state_counts: tuple[NDArray[np.float64], ...]
+    widths: tuple[int, ...]
+    state_counts: NDArray[np.float64]
+
+    def merged(self, n_blocks: int, axis: int) -> "Tally":
+        """Put together the blocks of a table of `n_blocks` × as many, along one axis."""
+
+        def merge(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+            cells = sums.reshape(len(sums), n_blocks, n_blocks, *sums.shape[2:])
+            found: NDArray[np.float64] = cells.sum(axis=1 + axis)
+            return found
+
+        return msgspec.structs.replace(
+            self,
+            rows=merge(self.rows),
+            present=merge(self.present),
+            total=merge(self.total),
+            squares=merge(self.squares),
+            state_counts=merge(self.state_counts),
+        )
 
     def statistics(self, kept: NDArray[np.bool_] | slice = slice(None)) -> Statistics:
         """Give the statistics of the rows of all blocks, or of those that are kept."""
@@ -78,13 +97,15 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
             rows[:, 0].astype(np.int64),
             means.round(4) + 0.0,
             spreads.round(4),
-            tuple(each[:, kept].sum(axis=1).astype(np.int64) for each in self.state_counts),
+            self.widths,
+            self.state_counts[:, kept].sum(axis=1).astype(np.int64),
         )
 
     def context(self) -> Context:
         """Give the tree and the statistics of all rows as a value to keep."""
         of = self.statistics()
-        states = [counts.tolist() for counts in of.state_counts]
+        ends = np.cumsum(self.widths).tolist()
+        parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
         return Context(
             self.tree,
             self.numbers,
@@ -92,7 +113,7 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
             tuple(of.counts.tolist()),
             _tuples(of.means),
             _tuples(of.spreads),
-            tuple(tuple(tuple(own[leaf]) for own in states) for leaf in range(len(of.counts))),
+            tuple(tuple(tuple(leaf[part]) for part in parts) for leaf in of.state_counts.tolist()),
         )
 
 
@@ -133,24 +154,24 @@ def tally(
             present[:, at] = (
                 np.bincount(cell[present_in[k]], minlength=cells) if k in present_in else rows
             )
-        states = [(k, i) for k, i in enumerate(reader.states) if i in tree.judged]
-        counted = []
-        for k, _ in states:
-            width = reader.n_classes(k)
-            counts = np.bincount(cell * width + readings.classes[:, k], minlength=cells * width)
-            # Unseen cannot occur here, and missing says nothing.
-            counted.append(
-                counts.reshape(n_leaves, n_blocks, width)[:, :, : width - 2].astype(np.float64)
-            )
+        states = [k for k, i in enumerate(reader.states) if i in tree.judged]
+        # Unseen cannot occur here, and missing says nothing.
+        widths = [reader.n_classes(k) - 2 for k in states]
+        counted = np.empty((cells, sum(widths)))
+        for k, width, end in zip(states, widths, np.cumsum(widths).tolist(), strict=True):
+            wide = width + 2
+            counts = np.bincount(cell * wide + readings.classes[:, k], minlength=cells * wide)
+            counted[:, end - width : end] = counts.reshape(cells, wide)[:, :width]
         return Tally(
             tree.nodes,
             tuple(reader.numbers[k] for k in places),
-            tuple(i for _, i in states),
+            tuple(reader.states[k] for k in states),
             rows.reshape(n_leaves, n_blocks),
             present.reshape(n_leaves, n_blocks, -1),
             total.reshape(n_leaves, n_blocks, -1),
             squares.reshape(n_leaves, n_blocks, -1),
-            tuple(counted),
+            tuple(widths),
+            counted.reshape(n_leaves, n_blocks, -1),
         )
 
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -198,19 +219,22 @@ def grow(
     if not groups:
         return (), []
     rows = _sampled(by_content)
-    coded = _Coded(schema, [column.take(rows) for column in columns], columns, usable, n_jobs)
+    coded = _Coded(schema, [column.take(rows) for column in columns], usable, n_jobs)
     n_rows = len(columns[0].values)
     least = max(2, MIN_ROWS * len(rows) // n_rows)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (coded.targets.shape[1], N_TARGETS))
 
-    def one(members: NDArray[np.int64]) -> list[tuple[int, int] | None]:
-        judged = ~np.isin(coded.owner, members)
-        combined = coded.targets[:, judged] @ signs[judged]
-        return _grow_tree(coded, members, combined.astype(np.int32), least)  # exact: whole numbers
+    # Whole numbers, so that neither the order of summing nor the number of threads matters.
+    judged = np.stack([~np.isin(coded.owner, members) for members in groups], axis=1)
+    combined = coded.targets @ (judged[:, :, None] * signs[:, None]).reshape(len(judged), -1)
+    explained = combined.astype(np.int32).reshape(len(rows), len(groups), N_TARGETS)
+
+    def one(k: int) -> list[tuple[int, int] | None]:
+        return _grow_tree(coded, groups[k], np.ascontiguousarray(explained[:, k]), least)
 
     grown = []
     with ThreadPoolExecutor(n_jobs) as pool:
-        for done, nodes in enumerate(pool.map(one, groups), 1):
+        for done, nodes in enumerate(pool.map(one, range(len(groups))), 1):
             grown.append(nodes)
             advance(done, len(groups))
     asked = sorted({node for nodes in grown for node in nodes if node is not None})
@@ -274,13 +298,12 @@ class _Coded:
     def __init__(
         self,
         schema: Schema,
-        sampled: Sequence[Column],
         columns: Sequence[Column],
         usable: Sequence[int],
         n_jobs: int,
     ) -> None:
         self.variables = [schema.variables[i] for i in usable]
-        n_rows = len(sampled[0].values)
+        n_rows = len(columns[0].values)
         self.codes = np.empty((n_rows, len(usable)), np.uint8)
         self.is_state = np.array([isinstance(each, Categorical) for each in self.variables])
         with ThreadPoolExecutor(n_jobs) as pool:
@@ -289,7 +312,7 @@ class _Coded:
         targets: list[NDArray[np.float64]] = []
         owner: list[int] = []
         for v, i in enumerate(usable):
-            variable, column = self.variables[v], sampled[i]
+            variable, column = self.variables[v], columns[i]
             if isinstance(variable, Numeric):
                 values = numbers(column)
                 self.codes[:, v] = np.searchsorted(cuts[v][1], values, side="right")
@@ -320,7 +343,7 @@ class _Coded:
     def _cuts(
         schema: Schema, columns: Sequence[Column], i: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the training values just below and above each cut of a number."""
+        """Give the values just below and above each cut of a number."""
         if isinstance(schema.variables[i], Categorical):
             return np.empty(0), np.empty(0)
         values, counts = distinct(columns[i])
@@ -350,69 +373,19 @@ def _indicators(variable: Categorical, known: NDArray[np.int64]) -> list[NDArray
 def _grow_tree(
     coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
 ) -> list[tuple[int, int] | None]:
-    """Grow a tree best first; give its nodes, each before its children, as (variable, code)."""
-    rows = np.arange(len(targets))
-    nodes: dict[int, tuple[int, int]] = {}
-    children: dict[int, tuple[int, int]] = {}
-    rows_of = {0: rows}
-    best = {0: _best_split(coded, members, targets, rows, least)}
-    n_nodes = 1
-    while n_nodes < 2 * MAX_LEAVES - 1:
-        node = max(best, key=lambda each: (best[each][0], -each))
-        gain, v, c = best.pop(node)
-        if gain <= 0.0:
-            break
-        nodes[node] = (v, c)
-        own = rows_of.pop(node)
-        code = coded.codes[own, v]
-        holds = (code == c) if coded.is_state[v] else (code <= c)
-        children[node] = (n_nodes, n_nodes + 1)
-        for child, part in zip(children[node], (own[holds], own[~holds]), strict=True):
-            rows_of[child] = part
-            best[child] = _best_split(coded, members, targets, part, least)
-        n_nodes += 2
+    """Grow a tree; give its nodes, each before its children, as (variable, code)."""
+    from truism._context_kernels import grow  # compiled code is loaded only for learning
+
+    how = (least, MAX_LEAVES, MAX_REMEMBERED)
+    grown = grow(coded.codes, members, coded.is_state, coded.n_splits, targets, *how)
+    member, code, child = (each.tolist() for each in grown)
     ordered: list[tuple[int, int] | None] = []
     waiting = [0]
     while waiting:
         node = waiting.pop()
-        ordered.append(nodes.get(node))
-        waiting += children.get(node, ())[::-1]
+        if child[node] < 0:
+            ordered.append(None)
+        else:
+            ordered.append((int(members[member[node]]), code[node]))
+            waiting += [child[node] + 1, child[node]]
     return ordered
-
-
-def _best_split(
-    coded: _Coded,
-    members: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    least: int,
-) -> tuple[float, int, int]:
-    """Find the split that takes most off the squares of the targets: gain, variable, code."""
-    from truism._context_kernels import tabulate  # compiled code is loaded only for learning
-
-    if len(rows) < 2 * least:
-        return 0.0, -1, -1
-    counts = np.zeros((len(members), N_BINS + 1), np.int64)
-    sums = np.zeros((*counts.shape, targets.shape[1]), np.int64)
-    tabulate(coded.codes, rows, members, targets, counts, sums)
-    total = sums[0].sum(axis=0).astype(np.float64)
-    ordered = ~coded.is_state[members]
-    counts[ordered] = np.cumsum(counts[ordered], axis=1)
-    sums[ordered] = np.cumsum(sums[ordered], axis=1)
-    n_below, below = counts[:, :-1], sums[:, :-1].astype(np.float64)
-    n_above = len(rows) - n_below
-    allowed = (n_below >= least) & (n_above >= least)
-    allowed &= np.arange(N_BINS) < coded.n_splits[members, None]
-    if not allowed.any():
-        return 0.0, -1, -1
-    whole = float(np.square(total).sum())
-    within = np.einsum("vck,vck->vc", below, below)
-    beyond = whole - 2 * np.einsum("vck,k->vc", below, total) + within
-    within /= np.maximum(n_below, 1)
-    beyond /= np.maximum(n_above, 1)
-    gains = np.where(allowed, within + beyond, 0.0)
-    v, c = divmod(int(gains.argmax()), gains.shape[1])
-    base = whole / len(rows)
-    gain = float(gains[v, c]) - base
-    # Whole numbers that differ in nothing may still differ by rounding.
-    return (gain, int(members[v]), c) if gain > 1e-9 * base else (0.0, -1, -1)

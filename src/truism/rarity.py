@@ -142,11 +142,13 @@ class Emptiness:
         low, high = knots[first], knots[last[first]]
         middles = knots[1:] / 2 + knots[:-1] / 2
         self.points = np.unique(np.concatenate([knots, middles]))
+        # The farther to the right a run, the nearer its low end to a point and the farther its high
+        # end: the best one is where the two are alike, give or take a rounded middle.
+        alike = np.searchsorted(low / 2 + high / 2, self.points)
+        runs = np.clip(alike + np.arange(-2, 2)[:, None], 0, len(low) - 1)
         with np.errstate(over="ignore"):
-            far = np.maximum(
-                np.abs(self.points[:, None] - low), np.abs(self.points[:, None] - high)
-            )
-        self.distances = np.minimum(far.min(axis=1), np.finfo(np.float64).max)
+            far = np.maximum(np.abs(self.points - low[runs]), np.abs(self.points - high[runs]))
+        self.distances = np.minimum(far.min(axis=0), np.finfo(np.float64).max)
 
     def distance(self, values: Numbers) -> Numbers:
         """Give the distance within which enough training rows lie; missing values have none."""
