@@ -1,10 +1,12 @@
 """Packed truth vectors hold what was put in, and nothing beyond the last row."""
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.bits import count, n_words, pack, unpack
+from truism.bits import count, count_runs, n_words, pack, unpack
 
 flags = st.lists(st.booleans(), max_size=200)
 
@@ -26,6 +28,13 @@ def test_the_first_row_is_the_lowest_bit_and_the_rest_is_zero(values):
 @given(flags)
 def test_counting_counts_the_true_rows(values):
     assert count(pack(np.array(values, bool))) == sum(values)
+
+
+@given(flags)
+def test_runs_are_rows_that_follow_each_other(values):
+    assert count_runs(pack(np.array(values, bool))) == sum(
+        value for value, _ in itertools.groupby(values)
+    )
 
 
 @given(st.integers(1, 5), st.integers(1, 130))

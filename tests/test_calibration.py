@@ -88,10 +88,13 @@ def test_every_row_of_a_small_table_is_held_out(n_rows):
 
 
 def test_hardly_any_held_out_row_breaks_a_grave_rule_and_a_row_that_does_is_nearly_an_anomaly():
-    grave = calibration._grave(np.arange(3000.0), np.r_[np.full(40, 3.0), 5.0, np.zeros(2959)])
+    grave = calibration._grave(np.arange(3000.0), np.r_[np.full(20, 5.0), np.full(2980, 3.0)])
     assert 3.0 < grave.worth < 5.0
     assert grave.score == calibration.GRAVE_SHARE * 2970.0
     assert calibration._grave(np.arange(999.0), np.zeros(999)) is None
+    # However rarely a rule is broken: chance must not have sufficed to make it.
+    grave = calibration._grave(np.arange(3000.0), np.zeros(3000))
+    assert grave.worth == pytest.approx(0.5 * np.log(1 + calibration.MIN_EXPECTED), rel=1e-3)
     model, _, _ = learn_and_watch(plant(2000, seed=1))
     wrong = as_table({"pump": ["on"], "flow": [0.0], "level": [10.0], "valve": ["open"]})
     assert Scorer(model).breaks_mined_rule(wrong)[0]

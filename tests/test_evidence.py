@@ -14,7 +14,7 @@ import oracle
 from strategies import learned
 from truism import contexts, evidence, rarity
 from truism.clues import WHY_FIRST, Contradiction, Rarity, collect
-from truism.evidence import Grave, habit_worth, rule_worth
+from truism.evidence import Grave, expected_exceptions, habit_worth, rule_worth
 from truism.explaining import explain_rows
 from truism.incidents import MIN_SHARE, find_incidents
 from truism.learning import learn
@@ -73,8 +73,7 @@ def test_the_blame_falls_on_the_variable_that_is_wrong():
 
 def strongest_rules(model, row):
     """What the broken rules about each variable are worth, by brute force, in units of the score."""
-    n_rows = model.rules.n_rows
-    certainty = {each.predicate: 1 - each.n_false / n_rows for each in model.rules.predicates}
+    counts_of = {each.predicate: each for each in model.rules.predicates}
     worth = dict.fromkeys(model.schema.names, 0.0)
     for rule in model.active_rules:
         if not all(oracle.holds(each, row) is True for each in rule.antecedent):
@@ -84,8 +83,9 @@ def strongest_rules(model, row):
                 continue
             names = variables(failed)
             if rule.antecedent:
-                counted = np.array([rule.count], np.float64)
-                each = rule_worth(counted, np.array([certainty[failed]]))[0] / len(names)
+                chances = math.sqrt(counts_of[failed].n_false * counts_of[failed].n_episodes)
+                expected = rule.count / model.rules.n_rows * chances
+                each = 0.5 * math.log(1 + expected) / len(names)
             elif isinstance(failed, Present) or is_constant(failed):
                 each = habit_worth(rule.count)
             else:
@@ -211,12 +211,20 @@ def test_a_saved_model_scores_and_explains_the_same_to_the_bit(drawn):
 
 @pytest.mark.parametrize("count", [0, 1, 50, 10**6])
 def test_a_broken_rule_is_worth_more_the_more_exceptions_chance_would_have_made(count):
-    counts = np.full(4, float(count))
-    worth = rule_worth(counts, np.array([0.0, 0.5, 0.99, 1.0]))
-    assert (np.diff(worth) <= 0).all()
-    assert worth[-1] == 0.0  # what always holds anyway is no rule
-    assert (rule_worth(counts + 1, np.full(4, 0.5)) > rule_worth(counts, np.full(4, 0.5))).all()
+    def worth(count, n_false, n_episodes):
+        return rule_worth(expected_exceptions(count, 10**6, n_false, n_episodes))
+
+    assert worth(count, 0, 0) == 0.0  # what always holds anyway is no rule
+    assert worth(count, 100, 10) >= worth(count, 10, 10)
+    assert worth(count, 100, 10) >= worth(count, 100, 1)
+    assert worth(count + 1, 100, 10) > worth(count, 100, 10)
     assert habit_worth(count + 1) > habit_worth(count) >= 0.0
+
+
+def test_chances_lie_between_the_episodes_of_failing_rows_and_the_rows():
+    assert expected_exceptions(500, 1000, 400, 400) == 200.0
+    assert expected_exceptions(500, 1000, 400, 4) == 20.0
+    assert expected_exceptions(500, 1000, 400, 1) == 10.0
 
 
 # --- outranking ---

@@ -44,6 +44,7 @@ ORDER = [
     "incidents",
     "_context_kernels",
     "groves",
+    "holdout",
     "calibration",
     "learning",
     "tuning",

@@ -27,7 +27,10 @@ def said(model):
     schema = msgspec.structs.replace(
         model.schema, variables=tuple(sorted(model.schema.variables, key=lambda v: v.name))
     )
-    return schema, model.rules
+    predicates = tuple(
+        msgspec.structs.replace(each, n_episodes=None) for each in model.rules.predicates
+    )
+    return schema, msgspec.structs.replace(model.rules, predicates=predicates)
 
 
 @given(tables(max_columns=4), thresholds, ratios, CUTOFFS, st.randoms())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracle
 from strategies import exact, ratios, thresholds, truth_tables
 from truism.bits import pack
-from truism.mining import Budget, UnitRule, mine, minimum_counts
+from truism.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
 
 
 def vectors(truths):
@@ -130,6 +130,44 @@ def test_a_row_breaks_a_kept_rule_iff_it_breaks_an_admitted_one(
             all(row[p] for p in rule.antecedent) and not row[rule.consequent] for rule in kept
         )
         assert by_admitted == by_kept
+
+
+@examples(max_examples=500)
+@given(
+    truth_tables(max_predicates=9, max_rows=60),
+    st.integers(2, 4),
+    st.integers(2, 6),
+    st.randoms(use_true_random=False),
+)
+def test_mining_what_one_block_breaks_equals_enumeration(drawn, n_blocks, max_predicates, random):
+    truths, variables = drawn
+    lengths = [random.randint(0, 2) * 40 + random.randint(1, 30) for _ in range(n_blocks)]
+    rows = [random.choices(range(len(truths[0])), k=length) for length in lengths]
+    if random.random() < 0.5:  # then the blocks have hardly any rows in common
+        rows = [[i for i in own if i % n_blocks == b] or own for b, own in enumerate(rows)]
+    truths = [[[row[i] for i in own] for own in rows] for row in truths]
+    parts = [vectors([row[b] for row in truths]) for b in range(n_blocks)]
+    true, false = (np.concatenate(both, axis=1) for both in zip(*parts, strict=True))
+    ends = np.cumsum([part[0].shape[1] for part in parts])
+    least = np.array([random.randint(1, 12) for _ in truths])
+    for n_jobs in (1, 2):
+        levels = mine_broken(
+            true, false, ends, variables, least, max_predicates=max_predicates, n_jobs=n_jobs
+        )
+        found = {
+            (tuple(sorted(antecedent)), consequent): (count, block)
+            for level in levels
+            for consequent, count, block, *antecedent in level.tolist()
+        }
+        assert len(found) == sum(map(len, levels))
+        wanted = oracle.mine_broken(
+            [[cell for own in row for cell in own] for row in truths],
+            variables,
+            [b for b, own in enumerate(rows) for _ in own],
+            least.tolist(),
+            max_predicates,
+        )
+        assert found == wanted
 
 
 @given(truth_tables(max_predicates=8), thresholds, ratios)

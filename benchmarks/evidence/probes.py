@@ -13,7 +13,7 @@ from benchmarks.evidence import panel
 from benchmarks.interpretability import interpret_case
 from benchmarks.metrics import auc, partial_auc
 from truism import InvariantRuleDetector
-from truism.evidence import rule_worth
+from truism.evidence import expected_exceptions, rule_worth
 from truism.plant import simulate
 from truism.predicates import OneOf
 from truism.scoring import Scorer
@@ -42,9 +42,9 @@ def _switch(detector, quiet):
     """Break, for each actuator, the strongest rule of one condition that speaks of it."""
     model, scorer, table = detector.model_, Scorer(detector.model_), as_table(quiet)
     n_rows = model.rules.n_rows
-    certainty = {each.predicate: 1 - each.n_false / n_rows for each in model.rules.predicates}
+    false = {each.predicate: (each.n_false, each.n_episodes) for each in model.rules.predicates}
     claims = [
-        (rule_worth(np.array([rule.count]), np.array([certainty[failed]]))[0], rule, failed)
+        (rule_worth(expected_exceptions(rule.count, n_rows, *false[failed])), rule, failed)
         for rule in model.rules
         if len(rule.antecedent) == 1
         for failed in rule.consequents

@@ -2,7 +2,9 @@
 
 Legend: ``T`` and ``F`` the rows in which predicates are true and false (predicates from rare to
 frequent × words), ``p`` and ``e`` predicates, ``r`` the rarest predicate of a rule, ``R`` the rows
-that a set of predicates leaves, ``w`` a word, ``least`` the smallest admitted count. Every function
+that a set of predicates leaves, ``w`` a word, ``least`` the smallest admitted count. Rows may form
+several blocks, each of which ends with a word of ``ends``: then those rules are found that exactly one
+block breaks, and they count the rows of the others; otherwise those that no row breaks. Every function
 releases the GIL and touches only its arguments.
 """
 
@@ -14,6 +16,7 @@ from numba.extending import overload
 
 from truism._prefetch import prefetch
 
+NOWHERE, SEVERAL = -1, -2  # instead of the number of a block
 AHEAD = 16  # rows between asking memory for a row's predicates and counting them
 jit: Any = numba.njit(nogil=True, cache=True)
 
@@ -53,6 +56,32 @@ def meets(a, b):
         if a[i] & b[i]:
             return True
     return False
+
+
+@jit
+def block_met(a, b, ends):
+    """Tell in which block there are rows in both: its number, or NOWHERE, or SEVERAL."""
+    where, w = NOWHERE, 0
+    for block in range(ends.size):
+        while w < ends[block]:
+            if a[w] & b[w]:
+                if where != NOWHERE:
+                    return SEVERAL
+                where = block
+                break
+            w += 1
+        w = ends[block]
+    return where
+
+
+@jit
+def count_outside(a, b, ends, block):
+    """Count the rows in both, but for those of one block."""
+    total = count_and(a, b)
+    if block != NOWHERE:
+        for w in range(ends[block - 1] if block > 0 else 0, ends[block]):
+            total -= popcount(a[w] & b[w])
+    return total
 
 
 @jit
@@ -142,15 +171,31 @@ def partners_by_rows(r, T, group, least, start, items):
 
 
 @jit
-def project(chosen, T, rows):
-    """Keep only some rows, packed anew."""
-    out = np.zeros((chosen.size, (rows.size + 63) // 64), np.uint64)
+def places(rows, ends):
+    """Give some rows bits one after the other, those of each block in words of their own."""
+    bits = np.empty(rows.size, np.int64)
+    own_ends = np.empty(ends.size, np.int64)
+    i, n_words = 0, np.int64(0)
+    for block in range(ends.size):
+        first = i
+        while i < rows.size and rows[i] < 64 * ends[block]:
+            bits[i] = 64 * n_words + i - first
+            i += 1
+        n_words += (i - first + 63) // 64
+        own_ends[block] = n_words
+    return bits, own_ends
+
+
+@jit
+def project(chosen, T, rows, bits, n_words):
+    """Keep only some rows, each with its new bit."""
+    out = np.zeros((chosen.size, n_words), np.uint64)
     for j in range(chosen.size):
         source = T[chosen[j]]
         target = out[j]
         for i in range(rows.size):
             bit = (source[rows[i] >> 6] >> np.uint64(rows[i] & 63)) & np.uint64(1)
-            target[i >> 6] |= bit << np.uint64(i & 63)
+            target[bits[i] >> 6] |= bit << np.uint64(bits[i] & 63)
     return out
 
 
@@ -168,7 +213,7 @@ def grown(found, n_found):
 
 @jit
 def with_rarest_in_antecedent(
-    r, level, chosen, T, F, known, group, least, implied, max_nodes, max_found
+    r, level, chosen, T, F, ends, known, group, least, implied, max_nodes, max_found
 ):
     """Find the rules ``A ⇒ p`` with `level` predicates in ``A``, the rarest of all being ``r ∈ A``.
 
@@ -177,18 +222,19 @@ def with_rarest_in_antecedent(
 
     Returns
     -------
-    Rows of (consequent, count, antecedent…), nodes searched, and whether longer ones may exist.
+    Rows of (consequent, count, block, antecedent…), nodes searched, and whether longer ones may exist.
 
     """
-    found = np.empty((16, level + 2), np.int64)
+    found = np.empty((16, level + 3), np.int64)
     n_found, nodes, more = np.int64(0), np.int64(0), False
     rows = rows_in(T[r])
-    own = project(chosen, T, rows)
-    wrong = ~own if known else project(chosen, F, rows)
+    bits, own_ends = places(rows, ends)
+    own = project(chosen, T, rows, bits, own_ends[-1])
+    wrong = ~own if known else project(chosen, F, rows, bits, own_ends[-1])
     n, n_rows = chosen.size, rows.size
     R = np.zeros((level + 1, own.shape[1]), np.uint64)
-    for i in range(n_rows):
-        R[1, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    for bit in bits:
+        R[1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
     size = np.zeros(level + 1, np.int64)
     size[1] = n_rows
     items = np.empty((level + 1, n), np.int32)
@@ -215,13 +261,17 @@ def with_rarest_in_antecedent(
                     if ext and not more:
                         together = count_and(R[depth], own[p])
                         more = least <= together < size[depth]
-                    if opn and not meets(R[depth], wrong[p]):
-                        together = count_and(R[depth], own[p])
+                    if not opn:
+                        continue
+                    block = block_met(R[depth], wrong[p], own_ends)
+                    if block == NOWHERE if ends.size == 1 else block >= 0:
+                        together = count_outside(R[depth], own[p], own_ends, block)
                         if together >= least:
                             found = grown(found, n_found)
                             found[n_found, 0], found[n_found, 1] = chosen[p], together
+                            found[n_found, 2] = block
                             for d in range(1, level + 1):
-                                found[n_found, d + 1] = path[d]
+                                found[n_found, d + 2] = path[d]
                             n_found += 1
                     continue
                 together = count_and(R[depth], own[p])
@@ -307,21 +357,64 @@ def fullest_row(planes, R):
 
 
 @jit
-def with_rarest_as_consequent(r, level, chosen, T, F, group, least, max_nodes, max_found):
+def with_rarest_as_consequent(r, level, chosen, T, F, ends, group, least, max_nodes, max_found):
     """Find the rules ``A ⇒ r`` with `level` predicates in ``A``, all at least as frequent as ``r``.
+
+    Returns what `with_rarest_in_antecedent` does.
+    """
+    found = np.empty((16, level + 3), np.int64)
+    n_found, nodes, more = np.int64(0), np.int64(0), False
+    planes = tally(chosen, T, F[r])
+    inside, outside = T[r].copy(), F[r].copy()
+    for block in range(ends.size):
+        first, last = 0, 0
+        if ends.size > 1:
+            # Without this block; what is false there has to stay so in some row.
+            first, last = ends[block - 1] if block > 0 else 0, ends[block]
+            if not meets(F[r, first:last], F[r, first:last]):
+                continue
+            inside[first:last] = 0
+            outside[first:last] = 0
+        found, n_found, nodes, longer = hitting_sets(
+            r, level, chosen, T, F, planes, inside, outside, first, last,
+            block if ends.size > 1 else NOWHERE,
+            group, least, max_nodes, max_found, found, n_found, nodes,
+        )  # fmt: skip
+        more |= longer
+        inside[first:last] = T[r, first:last]
+        outside[first:last] = F[r, first:last]
+    return found[:n_found], nodes, more
+
+
+@jit
+def excused(r, path, depth, chosen, T, F, first, last):
+    """Tell whether a row of some words satisfies the path, although ``r`` is false in it."""
+    for w in range(first, last):
+        left = F[r, w]
+        for d in range(1, depth + 1):
+            left &= T[chosen[path[d]], w]
+        if left:
+            return True
+    return False
+
+
+@jit
+def hitting_sets(
+    r, level, chosen, T, F, planes, within, beyond, first, last, block,
+    group, least, max_nodes, max_found, found, n_found, nodes,
+):  # fmt: skip
+    """Find antecedents that keep enough rows `within` and none `beyond`.
 
     ``A`` must exclude every row in which ``r`` is false: a hitting set. Branch on what the hardest
     row to exclude lacks, and forbid earlier siblings so that no set is met twice. Predicates that
-    every row of ``r`` satisfies stay in play: they may exclude rows outside.
+    every row of ``r`` satisfies stay in play: they may exclude rows outside. Between the words `first`
+    and `last` a row must remain, unless there are none.
     """
-    found = np.empty((16, level + 2), np.int64)
-    n_found, nodes, more = np.int64(0), np.int64(0), False
+    more = False
     n, width = chosen.size, T.shape[1]
-    planes = tally(chosen, T, F[r])
     inside = np.empty((level + 1, width), np.uint64)
     outside = np.empty((level + 1, width), np.uint64)
-    for w in range(width):
-        inside[0, w], outside[0, w] = T[r, w], F[r, w]
+    inside[0], outside[0] = within, beyond
     branches = np.empty((level + 1, n), np.int32)
     n_branches = np.zeros(level + 1, np.int64)
     at = np.zeros(level + 1, np.int64)
@@ -339,8 +432,9 @@ def with_rarest_as_consequent(r, level, chosen, T, F, group, least, max_nodes, m
                     found = grown(found, n_found)
                     found[n_found, 0] = r
                     found[n_found, 1] = count_and(inside[depth], inside[depth])
+                    found[n_found, 2] = block
                     for d in range(1, level + 1):
-                        found[n_found, d + 1] = chosen[path[d]]
+                        found[n_found, d + 2] = chosen[path[d]]
                     n_found += 1
             elif depth == level:
                 more = True
@@ -358,7 +452,7 @@ def with_rarest_as_consequent(r, level, chosen, T, F, group, least, max_nodes, m
                         branches[depth, n_branches[depth]] = i
                         n_branches[depth] += 1
             if nodes > max_nodes or n_found > max_found:
-                return found[:n_found], nodes, True
+                return found, n_found, nodes, True
         i = at[depth]
         if i >= n_branches[depth]:
             for j in range(n_branches[depth]):
@@ -374,13 +468,33 @@ def with_rarest_as_consequent(r, level, chosen, T, F, group, least, max_nodes, m
         if depth + 1 == level and meets(outside[depth], T[chosen[e]]):
             more = True
             continue
+        path[depth + 1] = e
+        if first < last and not excused(r, path, depth + 1, chosen, T, F, first, last):
+            continue
         depth += 1
-        path[depth] = e
         for w in range(width):
             inside[depth, w] = inside[depth - 1, w] & T[chosen[e], w]
             outside[depth, w] = outside[depth - 1, w] & T[chosen[e], w]
         entering = True
-    return found[:n_found], nodes, more
+    return found, n_found, nodes, more
+
+
+@jit
+def note_broken(rules, worth, T, F, ends, place_at, starts, owners, out):
+    """Raise the worth of what rows break: for each owner of the consequent, in each row's place."""
+    for k in range(rules.shape[0]):
+        p, block = rules[k, 0], rules[k, 2]
+        for w in range(ends[block - 1] if block > 0 else 0, ends[block]):
+            left = F[p, w]
+            for d in range(3, rules.shape[1]):
+                left &= T[rules[k, d], w]
+            while left:
+                lowest = left & (~left + np.uint64(1))
+                place = place_at[64 * w + popcount(lowest - np.uint64(1))]
+                left ^= lowest
+                for j in range(starts[p], starts[p + 1]):
+                    if place >= 0 and worth[k] > out[place, owners[j]]:
+                        out[place, owners[j]] = worth[k]
 
 
 @jit
@@ -428,6 +542,9 @@ def exercise() -> None:
     chosen = partners(0, bits, group, least)
     partners_by_rows(0, bits, group, least, *transpose(bits, 64))
     implied = np.zeros((2, 2), np.bool_)
-    with_rarest_in_antecedent(0, 1, chosen, bits, bits, True, group, least, implied, 9, 9)
-    with_rarest_as_consequent(0, 1, chosen, bits, bits, group, least, 9, 9)
+    ends = np.ones(1, np.int64)
+    with_rarest_in_antecedent(0, 1, chosen, bits, bits, ends, True, group, least, implied, 9, 9)
+    with_rarest_as_consequent(0, 1, chosen, bits, bits, ends, group, least, 9, 9)
+    whole, table = np.zeros(2, np.int64), np.zeros((1, 1))
+    note_broken(np.zeros((0, 4), np.int64), table[0], bits, bits, ends, whole, whole, whole, table)
     drop_supersets(np.zeros((1, 3), np.int64), np.zeros((1, 2), np.int64), np.ones(1, np.bool_))

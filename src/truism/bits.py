@@ -54,3 +54,14 @@ def count(words: Words) -> NDArray[np.int64]:
     """
     total: Any = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
     return total  # type: ignore[no-any-return]
+
+
+def count_runs(words: Words) -> NDArray[np.int64]:
+    """Count the runs of true rows along the last axis.
+
+    >>> int(count_runs(np.array([0b1011, 1], np.uint64)))
+    3
+    """
+    previous = words << np.uint64(1)
+    previous[..., 1:] |= words[..., :-1] >> np.uint64(63)
+    return count(words & ~previous)

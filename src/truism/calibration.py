@@ -9,7 +9,7 @@ Trees and cut-offs are those of all rows.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism import groves
-from truism.columns import Column, Table
+from truism.columns import Column
 from truism.contexts import Judge, Leaves, Reader, Split, contradiction, surprise
 from truism.evidence import (
     MIN_UNIT,
@@ -29,34 +29,36 @@ from truism.evidence import (
     Rarities,
     Usual,
     lift,
+    rule_worth,
 )
 from truism.model import Model
 from truism.progress import Progress
-from truism.rarity import Spacing, space, stand_in
+from truism.rarity import Emptiness, Spacing, space, stand_in
 from truism.schema import Categorical, Numeric, Schema, distinct
-from truism.scoring import Scorer
 from truism.thresholds import calibrate
 from truism.truths import Truths
 
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
-MAX_ROWS_MINED = 100_000  # in all blocks together, for rules that do not know a block
-MAX_RATE = 0.01  # of the held-out rows score above the default threshold
-MAX_GRAVE_RATE = 0.001  # of the held-out rows break a rule that is grave by itself
-GRAVE_SHARE = 0.8  # of the threshold, that such a row scores at least
+MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
+GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
+MIN_EXPECTED = 20  # exceptions by chance, for a rule without any to be grave when it is broken
+MIN_GRAVE_ROWS = 1_000  # held-out rows that can tell
 DRIFT_PRIOR, MIN_TRUST = 0.02, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # of the median of all variables
 
 Floats = NDArray[np.float64]
 
 
+Broken = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
+"""From the block of each row and some rows to the worth of the rules of the other blocks that they break.
+
+It is rows × variables; see `truism.holdout.broken_worths`.
+"""
+
+
 def add_evidence(
-    model: Model,
-    table: Table,
-    columns: Sequence[Column],
-    mine: Callable[[Table], Model],
-    n_jobs: int,
-    progress: Progress,
+    model: Model, columns: Sequence[Column], broken: Broken, n_jobs: int, progress: Progress
 ) -> Model:
     """Learn what is usual beyond the rules, and set the threshold.
 
@@ -64,10 +66,10 @@ def add_evidence(
     ----------
     model
         The rules, learned from all rows.
-    table, columns
-        The training rows, and the columns of the model's variables.
-    mine
-        Learns rules from some of the rows.
+    columns
+        The training rows: the columns of the model's variables.
+    broken
+        Holds rules against rows that they were not learned from.
     n_jobs
         Threads to use; the result does not depend on it.
     progress
@@ -80,27 +82,20 @@ def add_evidence(
 
     """
     study = _Study(model, columns, n_jobs, progress)
-    n_mined = min(max(MAX_ROWS_MINED // table.n_rows, 1), N_BLOCKS)
-    progress("held-out rows", 0, n_mined + 1)
+    progress("held-out rows", 0, 3)
     mixed = study.hold_out(study.mixed)
-    progress("held-out rows", 1, n_mined + 1)
-
-    def worth(block: int) -> Worth | None:
-        # A block has stretches from everywhere, so that one is enough where rows are very many.
-        if block < N_BLOCKS - n_mined:
-            return None
-        scorer = Scorer(mine(table.take(study.apart.of_row != block)))
-        progress("held-out rows", block - N_BLOCKS + n_mined + 2, n_mined + 1)
-        return lambda rows: scorer.broken_worth([column.take(rows) for column in columns])
-
-    apart = study.hold_out(study.apart, worth)
+    progress("held-out rows", 1, 3)
+    rows = study.chosen(study.apart)
+    worths = broken(study.apart.of_row, rows)
+    progress("held-out rows", 2, 3)
+    apart = study.hold_out(study.apart, worths)
+    progress("held-out rows", 3, 3)
     trust = _trust(study, mixed, apart)
     unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
     rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
     scores = apart.contradictions / unit + RARITY_WEIGHT / rarity_unit * apart.rarities
-    scores, strongest = scores[apart.complete], apart.strongest[apart.complete]
-    grave = _grave(scores, strongest)
-    scores += lift(grave, scores, strongest)
+    grave = _grave(scores, apart.strongest)
+    scores += lift(grave, scores, apart.strongest)
     evidence = Evidence(
         study.spacings,
         study.splits,
@@ -121,23 +116,18 @@ def add_evidence(
     )
 
 
-Worth = Callable[[NDArray[np.int64]], Floats]
-"""Gives the worth of the rules that some rows break: rows × variables."""
-
-
 class _HeldOut(msgspec.Struct, frozen=True, eq=False):
     """What was found out about rows by what is known of the others.
 
-    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; what the
-    `strongest` rule that it breaks is worth; and whether it is `complete`, rules included. Per
-    variable: mean surprise `alone` and in context, and mean and spread of contradictions.
+    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; and what
+    the `strongest` rule that it breaks is worth. Per variable: mean surprise `alone` and in context,
+    and mean and spread of contradictions.
     """
 
     in_context: Floats
     contradictions: Floats
     rarities: Floats
     strongest: Floats
-    complete: NDArray[np.bool_]
     alone: Floats
     surprise: Floats
     mean: Floats
@@ -151,41 +141,32 @@ class _Weighed(msgspec.Struct, frozen=True, eq=False):
     contradictions: Floats
     rarities: Floats
     strongest: Floats
-    complete: NDArray[np.bool_]
     sums: Floats
 
 
 def _gather(found: Sequence[Sequence[_Weighed]], n_variables: int) -> _HeldOut:
     """Put what was found out about all blocks together."""
     parts = [each for block in found for each in block]
-    rows = [
+    in_context, contradictions, rarities, strongest = (
         np.concatenate([np.empty(0), *(getattr(each, name) for each in parts)])
-        for name in ("in_context", "contradictions", "rarities", "strongest", "complete")
-    ]
+        for name in ("in_context", "contradictions", "rarities", "strongest")
+    )
     sums = np.zeros((4, n_variables))
     for each in parts:
         sums += each.sums
-    alone, average, mean, square = sums / max(len(rows[0]), 1)
+    alone, average, mean, square = sums / max(len(in_context), 1)
     spread = np.sqrt(np.maximum(square - np.square(mean), 0))
-    in_context, contradictions, rarities, strongest, complete = rows
-    return _HeldOut(
-        in_context,
-        contradictions,
-        rarities,
-        strongest,
-        complete.astype(np.bool_),
-        alone,
-        average,
-        mean,
-        spread,
-    )
+    return _HeldOut(in_context, contradictions, rarities, strongest, alone, average, mean, spread)
 
 
 class _Blocks(msgspec.Struct, frozen=True, eq=False):
-    """A division of the rows: the block of each row and of each cell, and an order to sample rows by."""
+    """A division of the rows: the block of each row, and an order to sample rows by.
+
+    Sums are kept by the blocks of both divisions, apart × mixed; this one results along `axis`.
+    """
 
     of_row: NDArray[np.int64]
-    of_cell: NDArray[np.int64]
+    axis: int
     order: NDArray[np.int64]
 
 
@@ -198,13 +179,13 @@ class _Study:
         self.schema = schema = model.schema
         self.n_jobs, self.n_rows = n_jobs, len(columns[0].values)
         n_stretches = min(N_STRETCHES, self.n_rows)
-        rows, cells = np.arange(self.n_rows), np.arange(N_BLOCKS**2)
+        rows = np.arange(self.n_rows)
         stretches = rows * n_stretches // self.n_rows
-        self.apart = _Blocks(stretches % N_BLOCKS, cells // N_BLOCKS, rows)
+        self.apart = _Blocks(stretches % N_BLOCKS, 0, rows)
         by_content = np.argsort(groves.content_hash(schema, columns), kind="stable")
         dealt = np.empty(self.n_rows, np.int64)
         dealt[by_content] = rows % N_BLOCKS
-        self.mixed = _Blocks(dealt, cells % N_BLOCKS, by_content)
+        self.mixed = _Blocks(dealt, 1, by_content)
         self.splits, trees = groves.grow(
             schema,
             columns,
@@ -223,42 +204,47 @@ class _Study:
             trees, self.leaves, readings, self.reader, cell_of, N_BLOCKS**2, n_jobs
         )
         self.spacings = _space_all(schema, columns, n_jobs)
+        self.knots = [np.array(each.values) for each in self.spacings]
         numbers, codes = readings.numbers.T, readings.codes.T
         self.knot_counts = [
-            _count_in_cells(cell_of, _owners(spacing, values), len(spacing.values))
-            for spacing, values in zip(self.spacings, numbers, strict=True)
+            _count_in_cells(cell_of, _owners(knots, values), len(knots))
+            for knots, values in zip(self.knots, numbers, strict=True)
         ]
         self.state_counts = [
             _count_in_cells(cell_of, known, len(variable.values))
             for variable, known in zip(_categorical(schema), codes, strict=True)
         ]
 
-    def hold_out(
-        self,
-        blocks: _Blocks,
-        worth: Callable[[int], Worth | None] = lambda block: None,  # noqa: ARG005
-    ) -> _HeldOut:
-        """Weigh rows by what is known without their block; of very many, evenly from their order."""
+    def chosen(self, blocks: _Blocks) -> NDArray[np.int64]:
+        """Choose the rows to weigh; of very many, evenly from their order."""
         n_weighed = min(self.n_rows, MAX_ROWS_WEIGHED)
-        chosen = blocks.order[np.linspace(0, self.n_rows - 1, n_weighed).astype(np.int64)]
+        return blocks.order[np.linspace(0, self.n_rows - 1, n_weighed).astype(np.int64)]
+
+    def hold_out(self, blocks: _Blocks, worths: Floats | None = None) -> _HeldOut:
+        """Weigh the chosen rows by what is known without their block, and by the rules they break."""
+        chosen = self.chosen(blocks)
+        block_of = blocks.of_row[chosen]
+        without = self._without_each(blocks.axis)
         found = []
-        for block in range(N_BLOCKS):
-            own = chosen[blocks.of_row[chosen] == block]
+        for block, known in enumerate(without):
+            own = np.flatnonzero(block_of == block)
             if len(own) and not (blocks.of_row == block).all():
-                known = self._keep(blocks.of_cell != block)
-                found.append(self._weigh_block(own, *known, worth(block)))
+                broken = None if worths is None else worths[own]
+                found.append(self._weigh_block(chosen[own], *known, broken))
         return _gather(found, len(self.schema.variables))
 
     def _weigh_block(
-        self, own: NDArray[np.int64], judge: Judge, rarities: Rarities, broken: Worth | None
+        self, own: NDArray[np.int64], judge: Judge, rarities: Rarities, broken: Floats | None
     ) -> list["_Weighed"]:
         """Weigh the rows of one block, some at a time."""
 
-        def weigh(rows: NDArray[np.int64]) -> _Weighed:
+        def weigh(start: int) -> _Weighed:
+            some = slice(start, start + ROWS_AT_ONCE)
+            rows = own[some]
             readings = self.reader.read([column.take(rows) for column in self.columns])
             average = judge.average(self.leaves[:, rows], readings)
             in_context = contradiction(average, readings, self.reader)
-            worth = np.zeros_like(in_context) if broken is None else broken(rows)
+            worth = np.zeros_like(in_context) if broken is None else broken[some]
             all_told = np.maximum(in_context, worth)
             alone = np.zeros(in_context.shape[1])
             alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)
@@ -267,7 +253,6 @@ class _Study:
                 all_told.sum(axis=1),
                 rarities.weigh(readings).sum(axis=1),
                 worth.max(axis=1),
-                np.full(len(rows), broken is not None),
                 np.stack(
                     [
                         alone,
@@ -278,35 +263,41 @@ class _Study:
                 ),
             )
 
-        parts = np.split(own, np.arange(ROWS_AT_ONCE, len(own), ROWS_AT_ONCE))
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            return list(pool.map(weigh, parts))
+            return list(pool.map(weigh, range(0, len(own), ROWS_AT_ONCE)))
 
-    def _keep(self, kept: NDArray[np.bool_]) -> tuple[Judge, Rarities]:
-        """Give contexts and rarities that know some cells of rows only."""
-        statistics = [each.statistics(kept) for each in self.tallies]
-        spacings = []
-        for spacing, table in zip(self.spacings, self.knot_counts, strict=True):
-            counts = table[kept].sum(axis=0)
-            if counts.any():
-                spacing = msgspec.structs.replace(spacing, counts=tuple(counts.tolist()))
-            spacings.append(spacing)
-        states = [table[kept].sum(axis=0) for table in self.state_counts]
-        return Judge(self.reader, statistics), Rarities(self.reader, spacings, states)
+    def _without_each(self, axis: int) -> Iterator[tuple[Judge, Rarities]]:
+        """Give contexts and rarities that do not know a block, for each block in turn."""
+        tallies = [each.merged(N_BLOCKS, 1 - axis) for each in self.tallies]
+        knots, states = (
+            [each.sum(axis=1 - axis) for each in tables]
+            for tables in (self.knot_counts, self.state_counts)
+        )
+        for block in range(N_BLOCKS):
+            kept = np.arange(N_BLOCKS) != block
+            judge = Judge(self.reader, [each.statistics(kept) for each in tallies])
+            empty = []
+            for spacing, values, table in zip(self.spacings, self.knots, knots, strict=True):
+                # What the others never knew is as rare to them as it is to all.
+                known = table[kept] if table[kept].any() else table
+                empty.append(Emptiness(values, known.sum(axis=0), spacing.near, spacing.spread))
+            counts = [table[kept].sum(axis=0) for table in states]
+            yield judge, Rarities(self.reader, empty, counts)
 
 
 def _count_in_cells(
     cells: NDArray[np.int64], places: NDArray[np.int64], n_places: int
 ) -> NDArray[np.int64]:
-    """Count the rows of each cell at each place; a negative place is none."""
+    """Count the rows of each cell at each place, blocks × blocks × places; -1 is no place."""
     present = places >= 0
     flat = cells[present] * n_places + places[present]
-    return np.bincount(flat, minlength=N_BLOCKS**2 * n_places).reshape(N_BLOCKS**2, n_places)
+    counts = np.bincount(flat, minlength=N_BLOCKS**2 * n_places)
+    return counts.reshape(N_BLOCKS, N_BLOCKS, n_places)
 
 
-def _owners(spacing: Spacing, values: Floats) -> NDArray[np.int64]:
+def _owners(knots: Floats, values: Floats) -> NDArray[np.int64]:
     """Find the kept training value that stands for each value; -1 where it is missing."""
-    return np.where(np.isnan(values), -1, stand_in(np.array(spacing.values), values))
+    return np.where(np.isnan(values), -1, stand_in(knots, values))
 
 
 def _categorical(schema: Schema) -> list[Categorical]:
@@ -332,13 +323,15 @@ def _grave(scores: Floats, strongest: Floats) -> Grave | None:
 
     Only nearly, because what normal rows do may drift away from what was learned, and rules are the
     first to tell. The rules that held-out rows break were learned from fewer rows, and would be worth
-    more had they been learned from all. Fewer than a thousand rows cannot tell.
+    more had they been learned from all. Fewer than a thousand rows cannot tell; and a rule for which
+    chance might have sufficed is not grave, however rarely it is broken.
     """
-    if len(scores) * MAX_GRAVE_RATE < 1:
+    if len(scores) < MIN_GRAVE_ROWS:
         return None
     more = RULE_WEIGHT * math.log(N_BLOCKS / (N_BLOCKS - 1))
     worth = np.where(strongest > 0, strongest + more, 0.0)
-    limit = float(np.sort(worth)[::-1][int(MAX_GRAVE_RATE * len(worth))])
+    usual = np.sort(worth)[::-1][int(MAX_RATE * len(worth))]
+    limit = max(float(usual), float(rule_worth(np.array(MIN_EXPECTED))))
     score = GRAVE_SHARE * calibrate(scores, MAX_RATE).threshold
     return Grave(float(f"{limit:.4g}"), float(f"{score:.4g}"))
 

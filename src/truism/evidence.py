@@ -8,8 +8,9 @@ variable of one row, and each can be said in words:
 * *rarity*: the value is unusual whatever the other variables are (`truism.rarity`).
 
 A broken rule is worth ½·ln(1 + E), E being the exceptions that one would expect by chance among the
-rows of its antecedent. Each kind is measured in units of how much its sum varies over normal rows that
-it was not learned from, and the score is the sum over both kinds and all variables.
+rows of its antecedent (`expected_exceptions`). Each kind is measured in units of how much its sum
+varies over normal rows that it was not learned from, and the score is the sum over both kinds and all
+variables.
 """
 
 import itertools
@@ -104,7 +105,11 @@ class Witness:
         counts = [
             np.array(each.counts) for each in schema.variables if isinstance(each, Categorical)
         ]
-        self.rarities = Rarities(self.reader, evidence.spacings, counts)
+        emptiness = [
+            Emptiness(each.values, each.counts, each.near, each.spread)
+            for each in evidence.spacings
+        ]
+        self.rarities = Rarities(self.reader, emptiness, counts)
 
 
 class Rarities:
@@ -114,7 +119,7 @@ class Rarities:
     ----------
     reader
         Which variables are numbers and which are states.
-    spacings
+    emptiness
         One for each number, in the schema's order.
     state_counts
         How often each state was seen, for each categorical variable.
@@ -122,12 +127,13 @@ class Rarities:
     """
 
     def __init__(
-        self, reader: Reader, spacings: Sequence[Spacing], state_counts: Sequence[NDArray[np.int64]]
+        self,
+        reader: Reader,
+        emptiness: Sequence[Emptiness],
+        state_counts: Sequence[NDArray[np.int64]],
     ) -> None:
         self._reader = reader
-        self.emptiness = [
-            Emptiness(each.values, each.counts, each.near, each.spread) for each in spacings
-        ]
+        self.emptiness = emptiness
         self._ordinary = [each.ordinary() for each in self.emptiness]
         self._of_states = [state_rarities(counts) for counts in state_counts]
 
@@ -238,18 +244,34 @@ def lift(
     return np.where(worth > grave.worth, np.hypot(scores, grave.score) - scores, 0.0)
 
 
-def rule_worth(count: NDArray[np.float64], certainty: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Say what it means that a rule is broken that held in `count` rows.
+def expected_exceptions(
+    count: NDArray[np.int64] | NDArray[np.float64],
+    n_rows: NDArray[np.int64] | int,
+    n_false: NDArray[np.int64],
+    n_episodes: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Say how many exceptions chance would have brought to a rule that has none.
+
+    Rows that fail the consequent one after the other had a common reason, or none: how many chances
+    they were lies between their episodes and themselves, and the geometric mean is taken.
 
     Parameters
     ----------
     count
-        Training rows of the antecedent, none of which broke it.
-    certainty
-        How often the consequent holds anyway, as a part of all rows.
+        Rows in which the rule holds.
+    n_rows
+        All rows.
+    n_false, n_episodes
+        Rows that fail the consequent, and how many runs they form.
 
     """
-    return RULE_WEIGHT * np.log1p(count * (1 - certainty))
+    found: NDArray[np.float64] = count / n_rows * np.sqrt(1.0 * n_false * n_episodes)
+    return found
+
+
+def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Say what it means that a rule is broken which had no exception where so many were expected."""
+    return RULE_WEIGHT * np.log1p(expected)
 
 
 def habit_worth(n_rows: int) -> float:

@@ -8,16 +8,18 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from truism.bits import count
+from truism.bits import count, count_runs
 from truism.calibration import add_evidence
 from truism.candidates import Exceeds, categories, simple_intervals, tree_intervals
 from truism.columns import Column, Table
 from truism.errors import ParameterError, TableError, shorten
+from truism.holdout import broken_worths
 from truism.inference import infer
-from truism.mining import Budget, mine, minimum_counts
+from truism.mining import Budget, mine, minimum_counts, variable_numbers
 from truism.model import Model, Provenance, Settings, exact
-from truism.predicates import Predicate, order, variables
+from truism.predicates import Predicate, order
 from truism.progress import Progress, be_silent
 from truism.rules import PredicateCount, RuleSet, merge_units, univariate_rules
 from truism.schema import Categorical, Schema
@@ -75,10 +77,12 @@ def learn(
     if settings.scoring == "paper":
         return model
 
-    def mine_some(part: Table) -> Model:
-        return mine_model(part, schema, predicates, settings, min_support, n_jobs, be_silent)
+    def broken(blocks: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return broken_worths(
+            schema, columns, predicates, settings, min_support, blocks, rows, n_jobs
+        )
 
-    return add_evidence(model, table, columns, mine_some, n_jobs, progress)
+    return add_evidence(model, columns, broken, n_jobs, progress)
 
 
 def infer_schema(table: Table, settings: Settings) -> Schema:
@@ -157,13 +161,11 @@ def mine_model(
 ) -> Model:
     """Mine the rules among predicates, and put the model together (KDD'23, sections 4.2, 4.3)."""
     true, false = Truths(schema, predicates).evaluate_all(variable_columns(schema, table))
-    names = [variables(predicate) for predicate in predicates]
-    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
     ratio = exact(settings.ratio)
     mined = mine(
         true,
         false,
-        [number_of[name] for name in names],
+        variable_numbers(predicates),
         lambda counts: minimum_counts(counts, table.n_rows, min_support, ratio),
         max_predicates=settings.longest,
         budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
@@ -173,9 +175,13 @@ def mine_model(
     # Rules without an antecedent come first in the canonical order.
     rules = (*univariate_rules(schema, table.n_rows), *merge_units(mined.rules, predicates))
     counted = tuple(
-        PredicateCount(predicate, n_true, n_false)
-        for predicate, n_true, n_false in zip(
-            predicates, count(true).tolist(), count(false).tolist(), strict=True
+        PredicateCount(predicate, *numbers)
+        for predicate, *numbers in zip(
+            predicates,
+            count(true).tolist(),
+            count(false).tolist(),
+            count_runs(false).tolist(),
+            strict=True,
         )
     )
     provenance = Provenance(

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.bits import Words, count
+from truism.predicates import Predicate, variables
 from truism.progress import Advance, stand_still
 
 MAX_NODES = 100_000_000
@@ -75,15 +76,22 @@ def minimum_counts(
     >>> minimum_counts([30, 80], 100, Fraction("0.29"), Fraction("0.7")).tolist()
     [30, 57]
     """
-    return np.array(
-        [int(max(min_support * n_rows, support_ratio * each)) + 1 for each in counts], np.int64
-    )
+    least = int(min_support * n_rows)
+    part, whole = support_ratio.as_integer_ratio()
+    return np.array([max(least, part * each // whole) + 1 for each in counts], np.int64)
+
+
+def variable_numbers(predicates: Sequence[Predicate]) -> list[int]:
+    """Give variables, and joins of them, numbers: predicates with the same one never meet."""
+    names = [variables(predicate) for predicate in predicates]
+    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [number_of[name] for name in names]
 
 
 def mine(
     true: Words,
     false: Words,
-    variables: Sequence[int],
+    group: Sequence[int],
     minimum: Callable[[Sequence[int]], NDArray[np.int64]],
     *,
     max_predicates: int = 5,
@@ -97,8 +105,8 @@ def mine(
     ----------
     true, false
         Packed truth vectors, predicates × words.
-    variables
-        The variable of each predicate as a number; two predicates of one variable never meet.
+    group
+        The variable of each predicate as a number, see `variable_numbers`.
     minimum
         From predicate counts to the minimum counts of rules; see `minimum_counts`.
     max_predicates
@@ -115,35 +123,61 @@ def mine(
     Mined
 
     """
-    budget = budget or Budget()
     counts = count(true)
-    by_count = np.lexsort((np.arange(len(counts)), counts))
-    search = _Search(
-        np.ascontiguousarray(true[by_count]),
-        np.ascontiguousarray(false[by_count]),
-        np.asarray(variables, np.int64)[by_count],
-        minimum(counts[by_count].tolist()),
-        budget,
-        n_jobs,
-    )
-    longest = max(1, min(max_predicates - 1, len(set(variables)) - 1))
-    levels: list[NDArray[np.int64]] = []
-    complete_to = 0
-    if len(by_count):
-        for length in range(1, longest + 1):
-            found = search.level(length, levels, advance)
-            if found is None:
-                break
-            levels.append(found)
-            complete_to = length
-    if complete_to == longest or not len(by_count):
+    by_count = np.argsort(counts, kind="stable")
+    least = minimum(counts[by_count].tolist())
+    search = _Search(true, false, group, by_count, least, budget or Budget(), n_jobs)
+    levels = search.run(max_predicates - 1, advance)
+    complete_to = len(levels)
+    if complete_to == search.longest(max_predicates - 1) or not len(by_count):
         complete_to = max_predicates - 1
     rules: list[UnitRule] = []
     for level in levels:
-        antecedents = np.sort(by_count[level[:, 2:]], axis=1).tolist()
-        consequents = by_count[level[:, 0]].tolist()
-        rules += map(UnitRule, map(tuple, antecedents), consequents, level[:, 1].tolist())
+        antecedents = np.sort(level[:, 3:], axis=1).tolist()
+        counted = level[:, 1].tolist()
+        rules += map(UnitRule, map(tuple, antecedents), level[:, 0].tolist(), counted)
     return Mined(tuple(sorted(rules)), complete_to, search.n_nodes)
+
+
+def mine_broken(
+    true: Words,
+    false: Words,
+    ends: NDArray[np.int64],
+    group: Sequence[int],
+    least: NDArray[np.int64],
+    *,
+    max_predicates: int = 5,
+    budget: Budget | None = None,
+    n_jobs: int = 1,
+) -> list[NDArray[np.int64]]:
+    """Find the rules that hold without one of several blocks of rows, and that rows in it break.
+
+    Mining without each block in turn would find them too, among all those that nothing breaks. Only
+    minimal ones are given: a row that breaks a longer rule breaks a shorter one too, which more rows
+    support.
+
+    Parameters
+    ----------
+    true, false, group, max_predicates, budget, n_jobs
+        As for `mine`.
+    ends
+        The word before which each block of rows ends; a block has its words for itself.
+    least
+        For each predicate, the least rows outside the block that support a rule. That of a rule is
+        the least of its predicates'.
+
+    Returns
+    -------
+    list
+        For each length of the antecedent rows of (consequent, count outside the block, block,
+        antecedent…).
+
+    """
+    in_order = np.argsort(least, kind="stable")
+    search = _Search(
+        true, false, group, in_order, least[in_order], budget or Budget(), n_jobs, ends
+    )
+    return search.run(max_predicates - 1, stand_still)
 
 
 class _Search:
@@ -153,15 +187,20 @@ class _Search:
         self,
         true: Words,
         false: Words,
-        group: NDArray[np.int64],
+        group: Sequence[int],
+        in_order: NDArray[np.int64],
         least: NDArray[np.int64],
         budget: Budget,
         n_jobs: int,
+        ends: NDArray[np.int64] | None = None,
     ) -> None:
         from truism import _mining_kernels  # compiled code is loaded only for learning
 
         self.kernels: Any = _mining_kernels
-        self.true, self.false, self.group, self.least = true, false, group, least
+        true, false = (np.ascontiguousarray(each[in_order]) for each in (true, false))
+        self.true, self.false, self.least, self.in_order = true, false, least, in_order
+        self.group = np.asarray(group, np.int64)[in_order]
+        self.ends = np.array([true.shape[1]], np.int64) if ends is None else ends
         self.budget, self.n_jobs = budget, n_jobs
         self.n_nodes = 0
         self.n_rules = 0
@@ -182,6 +221,23 @@ class _Search:
         started = time.monotonic()
         limit = budget.max_seconds
         self.deadline = math.inf if limit is None else started + limit
+
+    def longest(self, wanted: int) -> int:
+        """How many predicates an antecedent can have: no two of one variable, nor the consequent's."""
+        return max(1, min(wanted, len(set(self.group.tolist())) - 1))
+
+    def run(self, wanted: int, advance: Advance) -> list[NDArray[np.int64]]:
+        """Search length by length; give what was found with the caller's numbers of predicates."""
+        levels: list[NDArray[np.int64]] = []
+        for length in range(1, self.longest(wanted) + 1 if len(self.true) else 1):
+            found = self.level(length, levels, advance)
+            if found is None:
+                break
+            levels.append(found)
+        for level in levels:
+            level[:, 0] = self.in_order[level[:, 0]]
+            level[:, 3:] = self.in_order[level[:, 3:]]
+        return levels
 
     def level(
         self,
@@ -216,11 +272,11 @@ class _Search:
                     return None
         self.n_nodes += nodes
         kept = self._minimal(
-            np.concatenate(rows) if rows else np.empty((0, length + 2), np.int64), shorter
+            np.concatenate(rows) if rows else np.empty((0, length + 3), np.int64), shorter
         )
         self.n_rules += len(kept)
         if length == 1:
-            self.implied[kept[:, 2], kept[:, 0]] = True
+            self.implied[kept[:, 3], kept[:, 0]] = True
         return kept
 
     def _one(
@@ -240,6 +296,7 @@ class _Search:
                 chosen,
                 self.true,
                 self.false,
+                self.ends,
                 self.known,
                 self.group,
                 least,
@@ -250,7 +307,7 @@ class _Search:
             nodes += visited
         if outside and len(chosen):
             rows, visited, more[1] = self.kernels.with_rarest_as_consequent(
-                r, length, chosen, self.true, self.false, self.group, least, *limits
+                r, length, chosen, self.true, self.false, self.ends, self.group, least, *limits
             )
             found.append(rows)
             nodes += visited
@@ -270,12 +327,12 @@ class _Search:
         self, found: NDArray[np.int64], shorter: list[NDArray[np.int64]]
     ) -> NDArray[np.int64]:
         """Sort the found rules and drop those that a shorter kept rule makes redundant."""
-        found[:, 2:].sort(axis=1)
+        found[:, 3:].sort(axis=1)
         found = found[
-            np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 1, -1), 0)))
+            np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 2, -1), 0)))
         ]
         keep = np.ones(len(found), np.bool_)
-        claims = np.delete(found, 1, axis=1)
+        claims = np.delete(found, (1, 2), axis=1)
         for known in shorter:
-            self.kernels.drop_supersets(claims, np.delete(known, 1, axis=1), keep)
+            self.kernels.drop_supersets(claims, np.delete(known, (1, 2), axis=1), keep)
         return found[keep]

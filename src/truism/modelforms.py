@@ -49,11 +49,12 @@ class FileRule(
 
 
 class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A predicate with its training counts; univariate ones have none."""
+    """A predicate with its training counts; univariate ones have none, former files no episodes."""
 
     predicate: Predicate
     n_true: Count | None = None
     n_false: Count | None = None
+    n_episodes: Count | msgspec.UnsetType = msgspec.UNSET
 
 
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -136,10 +137,7 @@ def to_file(model: Model) -> ModelFile:
         time=model.schema.time,
         n_rows=model.rules.n_rows,
         predicates=tuple(
-            FilePredicate(each, counted[each].n_true, counted[each].n_false)
-            if each in counted
-            else FilePredicate(each)
-            for each in listed
+            _counted(counted[each]) if each in counted else FilePredicate(each) for each in listed
         ),
         rules=tuple(
             FileRule(
@@ -167,6 +165,11 @@ def _evidence_fields(evidence: Evidence | None) -> dict[str, Any]:
     }
 
 
+def _counted(counts: PredicateCount) -> FilePredicate:
+    episodes = msgspec.UNSET if counts.n_episodes is None else counts.n_episodes
+    return FilePredicate(counts.predicate, counts.n_true, counts.n_false, episodes)
+
+
 def from_file(file: ModelFile) -> Model:
     """Check a file in all its parts, and make the model."""
     schema = Schema(file.variables, file.left_out, file.time)
@@ -177,7 +180,7 @@ def from_file(file: ModelFile) -> Model:
     _check(len(set(rules)) == len(rules), "a rule is listed twice", "$.rules")
     _check(list(rules) == sorted(rules, key=rule_order), "rules are not in order", "$.rules")
     counted = tuple(
-        PredicateCount(each.predicate, each.n_true, each.n_false)
+        PredicateCount(each.predicate, each.n_true, each.n_false, _told(each.n_episodes))
         for each in file.predicates
         if each.n_true is not None and each.n_false is not None
     )
@@ -281,11 +284,18 @@ def _check_predicates(schema: Schema, file: ModelFile) -> None:
         if entry.n_true is None or entry.n_false is None:
             _check(entry.n_true is entry.n_false, "a count is missing", where)
         else:
+            episodes = entry.n_false if entry.n_episodes is msgspec.UNSET else entry.n_episodes
             _check(
-                entry.n_true >= 1 and entry.n_true + entry.n_false <= file.n_rows,
+                entry.n_true >= 1
+                and entry.n_true + entry.n_false <= file.n_rows
+                and min(entry.n_false, 1) <= episodes <= entry.n_false,
                 "counts are out of range",
                 where,
             )
+
+
+def _told(number: int | msgspec.UnsetType) -> int | None:
+    return None if number is msgspec.UNSET else number
 
 
 def _typed(value: Any) -> tuple[type, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.bits import Words, unpack
-from truism.evidence import rule_worth
+from truism.evidence import expected_exceptions, rule_worth
 from truism.model import Model
 from truism.predicates import Predicate, variables
 
@@ -86,13 +86,17 @@ class Rulebook:
     def worths(self) -> NDArray[np.float64]:
         """What each unit rule is worth as evidence when it is broken."""
         rules = self._model.rules
-        certainty_of = {
-            each.predicate: 1 - each.n_false / rules.n_rows for each in rules.predicates
+        counts_of = {
+            each.predicate: (
+                each.n_false,
+                each.n_false if each.n_episodes is None else each.n_episodes,
+            )
+            for each in rules.predicates
         }
-        certainty = np.empty(len(self.counts))
+        false_counts = np.empty((len(self.counts), 2), np.int64)
         for consequent in self._consequents:
-            certainty[consequent.units] = certainty_of[consequent.predicate]
-        return rule_worth(self.counts, certainty)
+            false_counts[consequent.units] = counts_of[consequent.predicate]
+        return rule_worth(expected_exceptions(self.counts, rules.n_rows, *false_counts.T))
 
     def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
         """Give for each violated consequent the rows concerned, and unit rules × rows broken.

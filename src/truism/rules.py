@@ -79,11 +79,16 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PredicateCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """In how many training rows a predicate is true, and in how many it is false."""
+    """In how many training rows a predicate is true, and in how many it is false.
+
+    Rows that follow each other and fail it together are one of the `n_episodes`; None where a former
+    version of truism did not count them.
+    """
 
     predicate: Predicate
     n_true: int
     n_false: int
+    n_episodes: int | None = None
 
 
 class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
