@@ -124,7 +124,7 @@ def rarity_of(model, row):
                 continue
             far = oracle.distance(value, values, spacing.near)
             steep = math.log1p(rarity.STEEPNESS * far / spacing.spread)
-            found[variable.name] = min(steep**2, rarity.MAX_RARITY)
+            found[variable.name] = min(max(steep**2 - rarity.MIN_RARITY, 0.0), rarity.MAX_RARITY)
     return found
 
 

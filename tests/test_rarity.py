@@ -109,6 +109,24 @@ def test_of_nearly_constant_values_the_spread_is_the_standard_deviation():
     assert spaced(values).spread == pytest.approx(np.std(values))
 
 
+@given(
+    st.lists(st.tuples(st.floats(-50, 50), st.floats(0.001, 3)), min_size=1, max_size=4),
+    st.integers(0, 10**6),
+)
+def test_between_ordinary_bounds_nothing_is_rare(modes, seed):
+    random = np.random.default_rng(seed)
+    values = np.concatenate([random.normal(*each, size=200) for each in modes])
+    emptiness = emptiness_of(values.tolist())
+    bounds = emptiness.ordinary()
+    assert len(bounds) <= 2
+    for low, high in bounds:
+        between = random.uniform(low, high, 100)
+        found = rarity.rarity(emptiness.distance(between), emptiness.spread)
+        assert found == pytest.approx(np.zeros(100), abs=1e-12)
+    held = [((values >= low) & (values <= high)).mean() for low, high in bounds]
+    assert held == sorted(held, reverse=True) or len(values) > rarity.N_KNOTS
+
+
 def test_rows_are_counted_on_either_side():
     emptiness = emptiness_of([1.0, 2.0, 2.0, 5.0])
     assert [emptiness.count_beyond(x) for x in (0.0, 1.0, 2.0, 3.0, 9.0)] == [

@@ -137,7 +137,8 @@ def can_judge(variable: Numeric | Categorical) -> bool:
 class Readings(msgspec.Struct, frozen=True, eq=False):
     """Rows as they are weighed: numbers, the same standardised, codes of states and their classes.
 
-    All are rows × variables, of the numeric and of the categorical ones in the schema's order.
+    All are rows × variables, of the numeric and of the categorical ones in the schema's order. The
+    values of a variable lie side by side, but for the standardised numbers, where those of a row do.
     """
 
     numbers: NDArray[np.float64]
@@ -170,21 +171,21 @@ class Reader:
         self._categorical = [each for each in schema.variables if isinstance(each, Categorical)]
         self._means = np.array([each.mean for each in self._numeric])
         self._stds = np.array([each.std or 1.0 for each in self._numeric])
-        self._classes = [classes(each) for each in self._categorical]
+        self._classes = [classes(each).astype(np.uint8) for each in self._categorical]
 
     def read(self, columns: Sequence[Column]) -> Readings:
         """Read one block of rows."""
         n_rows = len(columns[0].values)
-        values = np.empty((n_rows, len(self.numbers)))
+        values = np.empty((len(self.numbers), n_rows))
         for place, i in enumerate(self.numbers):
-            values[:, place] = numbers(columns[i])
-        known = np.empty((n_rows, len(self.states)), np.int32)
+            values[place] = numbers(columns[i])
+        known = np.empty((len(self.states), n_rows), np.int32)
         found = np.empty(known.shape, np.uint8)
         for place, i in enumerate(self.states):
-            known[:, place] = codes(self._categorical[place], columns[i])
-            found[:, place] = self._classes[place][known[:, place]]
-        standard = standardise(values, self._means, self._stds)
-        return Readings(values, standard.astype(np.float32), known, found)
+            known[place] = codes(self._categorical[place], columns[i])
+            np.take(self._classes[place], known[place], out=found[place], mode="wrap")
+        standard = standardise(values, self._means[:, None], self._stds[:, None])
+        return Readings(values.T, standard.T.astype(np.float32, order="C"), known.T, found.T)
 
     def n_classes(self, place: int) -> int:
         """How many classes of states a categorical variable has, unseen and missing included."""
@@ -343,23 +344,25 @@ class Judge:
 
     def average(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
         """Give the mean evidence of all contexts about each variable: rows × variables."""
-        found = np.zeros((leaves.shape[1], len(self._times)))
-        times = np.maximum(self._times, 1)
+        found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states
-        if numbers:
-            found[:, numbers] = self._judge_numbers(leaves, readings.standard) / times[numbers]
-        if states:
-            found[:, states] = self._judge_states(leaves, readings.classes) / times[states]
-        return found
+        found[numbers] = self._judge_numbers(leaves, readings.standard).T
+        found[states] = self._judge_states(leaves, readings.classes.T)
+        return found.T
 
     def judge(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
         """Give the evidence against each variable: rows × variables."""
-        return contradiction(self.average(leaves, readings), readings, self._reader)
+        found = np.zeros((len(self._times), leaves.shape[1]))
+        numbers, states = self._reader.numbers, self._reader.states
+        in_context = self._judge_numbers(leaves, readings.standard)
+        found[numbers] = beyond_own(in_context, readings.standard).T
+        found[states] = self._judge_states(leaves, readings.classes.T)
+        return found.T
 
     def _judge_numbers(
         self, leaves: NDArray[np.uint8], standard: NDArray[np.float32]
     ) -> NDArray[np.float64]:
-        """Sum the surprise over contexts; one logarithm of a product costs less than many."""
+        """Average the surprise over contexts; one logarithm of a product costs less than many."""
         total = np.zeros(standard.shape)
         product = np.ones_like(standard)
         one, scaled, shift = np.float32(1), np.empty_like(standard), np.empty_like(standard)
@@ -376,21 +379,22 @@ class Judge:
                 product[:] = one
         total *= (TAIL + 1) / 2
         _forget_missing(total)
+        total /= np.maximum(self._times[self._reader.numbers], 1)
         return total
 
     def _judge_states(
         self, leaves: NDArray[np.uint8], classes: NDArray[np.uint8]
-    ) -> NDArray[np.float32]:
-        """Sum the evidence over contexts, looked up in their tables."""
-        where = classes + self._offsets[:-1]
+    ) -> NDArray[np.float64]:
+        """Average the evidence over contexts, looked up in their tables: variables × rows."""
+        where = classes + self._offsets[:-1, None]
         index = np.empty_like(where)
         total = np.zeros(where.shape, np.float32)
         evidence = np.empty_like(total)
         for leaf, table in zip(leaves, self._tables, strict=True):
-            np.add(where, (leaf * np.int64(table.shape[1]))[:, None], out=index)
+            np.add(where, leaf * np.int64(table.shape[1]), out=index)
             np.take(table, index, out=evidence, mode="clip")
             total += evidence
-        return total
+        return total / np.maximum(self._times[self._reader.states], 1)[:, None]
 
 
 def _forget_missing(evidence: NDArray[Any]) -> None:
@@ -403,15 +407,20 @@ def contradiction(
     average: NDArray[np.float64], readings: Readings, reader: Reader
 ) -> NDArray[np.float64]:
     """Leave of the evidence in contexts what is not as surprising without any."""
-    left = average[:, reader.numbers]
-    own = surprise(readings.standard)
+    found = average.copy()
+    found[:, reader.numbers] = beyond_own(average[:, reader.numbers], readings.standard)
+    return found
+
+
+def beyond_own(
+    in_context: NDArray[np.float64], standard: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Take off what numbers are surprising by themselves, in place."""
+    own = surprise(standard)
     own *= np.float32(OWN_SHARE)
     _forget_missing(own)
-    left -= own
-    np.maximum(left, 0.0, out=left)
-    found = average.copy()
-    found[:, reader.numbers] = left
-    return found
+    in_context -= own
+    return np.maximum(in_context, 0.0, out=in_context)
 
 
 def side_by_side(firsts: NDArray[np.int64], widths: Sequence[int]) -> NDArray[np.int64]:

@@ -139,21 +139,23 @@ class Rarities:
 
     def weigh(self, readings: Readings) -> NDArray[np.float64]:
         """Give the rarity of each value: rows × variables."""
-        found = np.zeros((len(readings.numbers), len(self._reader.schema.variables)))
+        found = np.zeros((len(self._reader.schema.variables), len(readings.numbers)))
         for place, (i, emptiness) in enumerate(
             zip(self._reader.numbers, self.emptiness, strict=True)
         ):
             values = readings.numbers[:, place]
-            low, high = self._ordinary[place]
-            others = np.flatnonzero(~((values >= low) & (values <= high)))
+            known = np.zeros(len(values), np.bool_)
+            for low, high in self._ordinary[place]:
+                known |= (values >= low) & (values <= high)
+            others = np.flatnonzero(~known)
             if len(others):
                 distances = emptiness.distance(values[others])
-                found[others, i] = rarity(distances, emptiness.spread)
+                found[i, others] = rarity(distances, emptiness.spread)
         for place, (i, of_state) in enumerate(
             zip(self._reader.states, self._of_states, strict=True)
         ):
-            found[:, i] = of_state[readings.codes[:, place]]
-        return found
+            found[i] = of_state[readings.codes[:, place]]
+        return found.T
 
 
 def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-MIN_RARITY, MAX_RARITY = 0.01, 25.0
+MIN_RARITY, MAX_RARITY = 0.05, 25.0  # what is less than the former is not rare at all
 NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
 STEEPNESS = 3.0
 N_KNOTS, N_EXACT, N_EVEN = 255, 50, 75  # kept training values, outermost ones, evenly chosen ones
@@ -160,20 +160,18 @@ class Emptiness:
                 found += np.maximum(values - high, 0)
         return found
 
-    def ordinary(self) -> tuple[float, float]:
-        """Give the bounds between which most training rows lie and no value is rare at all.
+    def ordinary(self) -> list[tuple[float, float]]:
+        """Give the bounds between which most training rows lie and no value is rare, at most twice.
 
         Beyond them, and for a missing value, rarity has to be looked up.
         """
-        usual = rarity(self.distances, self.spread) <= MIN_RARITY
+        usual = rarity(self.distances, self.spread) == 0.0
         edges = np.flatnonzero(np.diff(usual, prepend=False, append=False))
-        starts, ends = edges[::2], edges[1::2] - 1
-        if not len(starts):
-            return np.inf, -np.inf
-        upto = np.searchsorted(self._knots, self.points[ends], side="right")
-        before = np.searchsorted(self._knots, self.points[starts], side="left")
-        widest = int((self._before[upto] - self._before[before]).argmax())
-        return float(self.points[starts[widest]]), float(self.points[ends[widest]])
+        starts, ends = self.points[edges[::2]], self.points[edges[1::2] - 1]
+        upto = np.searchsorted(self._knots, ends, side="right")
+        before = np.searchsorted(self._knots, starts, side="left")
+        widest = np.argsort(self._before[before] - self._before[upto], kind="stable")[:2]
+        return list(zip(starts[widest].tolist(), ends[widest].tolist(), strict=True))
 
     def count_beyond(self, value: float) -> tuple[int, int]:
         """Count the training rows that are at most, and at least, as large as a value."""
@@ -189,7 +187,8 @@ def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
     found += 1
     np.log(found, out=found)
     np.square(found, out=found)
-    np.minimum(found, MAX_RARITY, out=found)
+    found -= MIN_RARITY
+    np.clip(found, 0.0, MAX_RARITY, out=found)
     if np.isnan(found.sum()):
         found[np.isnan(found)] = 0.0
     return found

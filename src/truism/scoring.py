@@ -289,7 +289,7 @@ class Scorer:
     def _broken_worth(
         self, columns: Sequence[Column], true: Words, false: Words
     ) -> NDArray[np.float64]:
-        worth = np.zeros((len(columns[0].values), len(columns)))
+        worth = np.zeros((len(columns), len(columns[0].values))).T
         for rule, place in self._univariate:
             if is_habit(rule):
                 rows, _ = self._breaches(rule.consequents[0], place, columns)
