@@ -1,6 +1,7 @@
 """Judge the default on many tables: ``python -m benchmarks.evidence five dev held``.
 
-``switched``, ``names``, ``rounded`` and ``blame`` ask single questions (`benchmarks.evidence.probes`).
+``switched``, ``names``, ``rounded`` and ``blame`` ask single questions (`benchmarks.evidence.probes`), and
+``leaveout`` asks whether the default would have been found without each table (`benchmarks.evidence.leaveout`).
 
 Prints AUC and pAUC (false-positive rate below 0.1) of `InvariantRuleDetector` without a parameter and
 of the fifth nearest neighbour's distance on standardised columns, and how many of the unseen normal
@@ -14,11 +15,13 @@ import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.evidence import panel
+from benchmarks.evidence.leaveout import leave_one_out
 from benchmarks.evidence.probes import PROBES
 from benchmarks.metrics import auc, partial_auc
 from truism import InvariantRuleDetector
 
 GROUPS = {"five": panel.FIVE, "dev": list(panel.DEV), "held": list(panel.HELD)}
+QUESTIONS = PROBES | {"leaveout": leave_one_out}
 MAX_KNOWN = 20_000
 
 
@@ -58,8 +61,8 @@ def show(name, found):
 
 def main(groups):
     for group in groups:
-        if group in PROBES:
-            for line in PROBES[group]():
+        if group in QUESTIONS:
+            for line in QUESTIONS[group]():
                 print(line, flush=True)
             continue
         found = []

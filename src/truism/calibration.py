@@ -44,7 +44,7 @@ MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or br
 GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
 MIN_EXPECTED = 20  # exceptions by chance, for a rule without any to be grave when it is broken
 MIN_GRAVE_ROWS = 1_000  # held-out rows that can tell
-DRIFT_PRIOR, MIN_TRUST = 0.02, 1 / 8
+DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # of the median of all variables
 
 Floats = NDArray[np.float64]
@@ -315,7 +315,7 @@ def _trust(study: _Study, mixed: _HeldOut, apart: _HeldOut) -> float:
         return float(gained.sum() / by.alone.sum())
 
     ratio = (explained(apart) + DRIFT_PRIOR) / (explained(mixed) + DRIFT_PRIOR)
-    return min(max(ratio**3, MIN_TRUST), 1.0)
+    return min(max(ratio**TRUST_POWER, MIN_TRUST), 1.0)
 
 
 def _grave(scores: Floats, strongest: Floats) -> Grave | None:
