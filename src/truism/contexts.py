@@ -123,7 +123,10 @@ def standardise(
     """Give numbers as standard deviations from the mean, at most `CLIP`; missing ones stay so."""
     with np.errstate(over="ignore", invalid="ignore"):
         # Halved, so that the distance between the farthest doubles does not overflow.
-        distance = (values * 0.5 - np.multiply(mean, 0.5)) / std * 2.0
+        distance = values * 0.5
+        distance -= np.multiply(mean, 0.5)
+        distance /= std
+        distance *= 2.0
     return np.clip(distance, -CLIP, CLIP, out=distance)
 
 
@@ -236,13 +239,16 @@ class Leaves:
         """For each binary digit, list the nodes of leaves that have it, tree by tree."""
         most = max((number for _, _, number in leaf_nodes), default=0)
         empty = self._n_nodes
+        of_tree: list[list[tuple[int, int]]] = [[] for _ in range(self.n_trees)]
+        for node, t, number in leaf_nodes:
+            of_tree[t].append((node, number))
         for digit in range(most.bit_length()):
             nodes: list[int] = []
             starts = []
-            for t in range(self.n_trees):
+            for leaves in of_tree:
                 starts.append(len(nodes))
                 nodes.append(empty)
-                nodes += [n for n, of, number in leaf_nodes if of == t and number >> digit & 1]
+                nodes += [node for node, number in leaves if number >> digit & 1]
             yield np.array(nodes, np.int64), np.array(starts, np.int64)
 
     def find(self, true: Words, n_rows: int) -> NDArray[np.uint8]:

@@ -62,24 +62,26 @@ def broken_worths(
     members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
     if len(members) < 2 or not predicates:
         return worths
+    ends = np.cumsum([n_words(len(own)) for own in members])
+    words = [slice(end - n_words(len(own)), end) for own, end in zip(members, ends, strict=True)]
     truths = Truths(schema, predicates)
-    parts = [truths.evaluate_all([each.take(own) for each in columns]) for own in members]
-    true, false = (np.concatenate(both, axis=1) for both in zip(*parts, strict=True))
+    true, false = np.empty((2, len(predicates), ends[-1]), np.uint64)
+    for own, part in zip(members, words, strict=True):
+        rows_of_block = [each.take(own) for each in columns]
+        true[:, part], false[:, part] = truths.evaluate_all(rows_of_block)
     n_true, n_false, n_episodes = (
-        _without_each([counted(part[side]) for part in parts])
-        for counted, side in ((count, 0), (count, 1), (count_runs, 1))
+        _without_each([counted(of[:, part]) for part in words])
+        for counted, of in ((count, true), (count, false), (count_runs, false))
     )
     n_others = _without_each([np.array(len(own)) for own in members])
     least = minimum_counts(
         n_true.min(axis=0).tolist(), int(n_others.min()), min_support, exact(settings.ratio)
     )
-    ends = np.cumsum([n_words(len(own)) for own in members])
     place_of = np.full(len(blocks), -1)
     place_of[rows] = np.arange(len(rows))
     place_at = np.full(64 * int(ends[-1]), -1)
-    for own, end in zip(members, ends.tolist(), strict=True):
-        start = 64 * (end - n_words(len(own)))
-        place_at[start : start + len(own)] = place_of[own]
+    for own, part in zip(members, words, strict=True):
+        place_at[64 * part.start : 64 * part.start + len(own)] = place_of[own]
     found = mine_broken(
         true,
         false,
