@@ -91,7 +91,7 @@ def test_hardly_any_held_out_row_breaks_a_grave_rule_and_a_row_that_does_is_near
     grave = calibration._grave(np.arange(3000.0), np.r_[np.full(20, 5.0), np.full(2980, 3.0)])
     assert 3.0 < grave.worth < 5.0
     assert grave.score == calibration.GRAVE_SHARE * 2970.0
-    assert calibration._grave(np.arange(999.0), np.zeros(999)) is None
+    assert calibration._grave(np.arange(99.0), np.zeros(99)) is None
     # However rarely a rule is broken: chance must not have sufficed to make it.
     grave = calibration._grave(np.arange(3000.0), np.zeros(3000))
     assert grave.worth == pytest.approx(0.5 * np.log(1 + calibration.MIN_EXPECTED), rel=1e-3)

@@ -43,7 +43,6 @@ MAX_ROWS_WEIGHED = 20_000
 MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
 GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
 MIN_EXPECTED = 20  # exceptions by chance, for a rule without any to be grave when it is broken
-MIN_GRAVE_ROWS = 1_000  # held-out rows that can tell
 DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # of the median of all variables
 
@@ -323,14 +322,15 @@ def _grave(scores: Floats, strongest: Floats) -> Grave | None:
 
     Only nearly, because what normal rows do may drift away from what was learned, and rules are the
     first to tell. The rules that held-out rows break were learned from fewer rows, and would be worth
-    more had they been learned from all. Fewer than a thousand rows cannot tell; and a rule for which
-    chance might have sufficed is not grave, however rarely it is broken.
+    more had they been learned from all. A rule for which chance might have sufficed is not grave,
+    however rarely it is broken; and fewer than a hundred rows cannot tell what one in a hundred does.
     """
-    if len(scores) < MIN_GRAVE_ROWS:
+    n_allowed = int(MAX_RATE * len(scores))
+    if not n_allowed:
         return None
     more = RULE_WEIGHT * math.log(N_BLOCKS / (N_BLOCKS - 1))
     worth = np.where(strongest > 0, strongest + more, 0.0)
-    usual = np.sort(worth)[::-1][int(MAX_RATE * len(worth))]
+    usual = np.sort(worth)[::-1][n_allowed]
     limit = max(float(usual), float(rule_worth(np.array(MIN_EXPECTED))))
     score = GRAVE_SHARE * calibrate(scores, MAX_RATE).threshold
     return Grave(float(f"{limit:.4g}"), float(f"{score:.4g}"))
