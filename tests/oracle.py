@@ -445,7 +445,8 @@ def judge(variables, contexts, splits, row, constants):
 def mine_broken(truths, variables, blocks, least, max_predicates):
     """Minimal rules whose exceptions all lie in one block, as (antecedent, consequent): (count, block).
 
-    Rows outside of the block support them, at least as many as their least demanding predicate asks.
+    Rows outside of the block support them, at least as many as their least demanding predicate asks, and
+    others fail their consequent.
     """
     found = {}
     for size in range(1, max_predicates):
@@ -456,7 +457,12 @@ def mine_broken(truths, variables, blocks, least, max_predicates):
                     continue
                 holding = [i for i in range(len(blocks)) if all(truths[p][i] is True for p in left)]
                 guilty = {blocks[i] for i in holding if truths[right][i] is False}
-                if len(guilty) != 1:
+                failing = {
+                    block
+                    for block, cell in zip(blocks, truths[right], strict=True)
+                    if cell is False
+                }
+                if len(guilty) != 1 or len(failing) < 2:
                     continue
                 (block,) = guilty
                 count = sum(truths[right][i] is True and blocks[i] != block for i in holding)

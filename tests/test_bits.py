@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from truism.bits import count, count_runs, n_words, pack, unpack
 
-flags = st.lists(st.booleans(), max_size=200)
+flags = st.one_of(
+    st.lists(st.booleans(), max_size=200),
+    st.lists(st.tuples(st.booleans(), st.integers(1, 90)), max_size=4).map(
+        lambda runs: [value for value, length in runs for _ in range(length)]
+    ),
+)
 
 
 @given(flags)

@@ -142,7 +142,7 @@ CHECKED = """\
                because flow < 1
                (200 of 400 training rows, no exception)
 
-2  row 252 · 2024-03-01 00:42:00 · peak score 10.9 in row 252
+2  row 252 · 2024-03-01 00:42:00 · peak score 11 in row 252
    flow  74 %  expected flow ≥ 2.484, found 0
                because pump = on
                (2.559 ± 0.038 in the 200 of 400 training rows like this)
@@ -319,14 +319,14 @@ def test_explain_tells_one_row_in_full(place):
 
 
 EXPLAINED = """\
-row 252 · 2024-03-01 00:42:00 · score 10.94 · anomaly (threshold 0.777)
+row 252 · 2024-03-01 00:42:00 · score 10.96 · anomaly (threshold 0.777)
 
 flow   74 %  expected flow ≥ 2.484, found 0
              because pump = on
              (2.559 ± 0.038 in the 200 of 400 training rows like this) · +8.11
 pump   25 %  expected pump = off, found on
              because flow < 1
-             (200 of 400 training rows, no exception) · rule jc562q7m +2.75
+             (200 of 400 training rows, no exception) · rule jc562q7m +2.76
 level   1 %  expected 502.29 ≤ level < 503.71, found 502
              because flow < 1
              (503 ± 1.4 in the 200 of 400 training rows like this) · +0.0918
@@ -353,13 +353,13 @@ def test_explain_shows_the_first_variables_and_counts_the_others(place):
 
 
 EXPLAINED_BRIEFLY = """\
-row 252 · 2024-03-01 00:42:00 · score 10.94 · anomaly (threshold 0.777)
+row 252 · 2024-03-01 00:42:00 · score 10.96 · anomaly (threshold 0.777)
 
 flow  74 %  expected flow ≥ 2.484, found 0
             because pump = on
             (2.559 ± 0.038 in the 200 of 400 training rows like this) · +8.11
 
-2 more variables with 25.9 % of the score; --top 0 shows all.
+2 more variables with 26.1 % of the score; --top 0 shows all.
 """
 
 

@@ -83,8 +83,9 @@ def strongest_rules(model, row):
                 continue
             names = variables(failed)
             if rule.antecedent:
-                chances = math.sqrt(counts_of[failed].n_false * counts_of[failed].n_episodes)
-                expected = rule.count / model.rules.n_rows * chances
+                counted = counts_of[failed]
+                chances = math.sqrt(counted.n_false * counted.n_episodes)
+                expected = rule.count / (counted.n_true + counted.n_false) * chances
                 each = 0.5 * math.log(1 + expected) / len(names)
             elif isinstance(failed, Present) or is_constant(failed):
                 each = habit_worth(rule.count)

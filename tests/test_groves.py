@@ -154,8 +154,8 @@ def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
     reader, readings, leaves, blocks, trees = tallied(data)
     rows = oracle.rows_of(data)
     variables = reader.schema.variables
-    for tally, tree, leaf_of in zip(
-        groves.tally(trees, leaves, readings, reader, blocks, 3, 2) if trees else [],
+    for (tally,), tree, leaf_of in zip(
+        groves.tally(trees, leaves, readings, reader, (blocks,), 3, 2) if trees else [],
         trees,
         leaves.tolist(),
         strict=True,
@@ -212,7 +212,12 @@ def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_bloc
     reader, readings, leaves, blocks, trees = tallied(data, n_blocks)
     if not trees:
         return
-    whole = groves.tally(trees, leaves, readings, reader, blocks, n_blocks, 1)
+    # Twice: a division is counted the same beside another one.
+    other = np.arange(len(blocks)) % n_blocks
+    (alone,) = zip(
+        *groves.tally(trees, leaves, readings, reader, (blocks,), n_blocks, 1), strict=True
+    )
+    both = groves.tally(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
     for block in range(n_blocks):
         kept = blocks != block
         others = Readings(
@@ -222,10 +227,11 @@ def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_bloc
             readings.classes[kept],
         )
         one = np.zeros_like(blocks[kept])
-        part = groves.tally(trees, leaves[:, kept], others, reader, one, 1, 1)
-        for all_rows, some in zip(whole, part, strict=True):
+        part = groves.tally(trees, leaves[:, kept], others, reader, (one,), 1, 1)
+        for all_rows, (_, again), (some,) in zip(alone, both, part, strict=True):
             kept = all_rows.statistics(np.arange(n_blocks) != block)
             assert as_lists(kept) == as_lists(some.statistics())
+            assert as_lists(again.statistics(np.arange(n_blocks) != block)) == as_lists(kept)
             assert as_lists(some.context().statistics()) == as_lists(some.statistics())
 
 
@@ -311,9 +317,21 @@ def test_a_tree_takes_the_best_split_of_all_leaves_every_time(
     n_splits = random.integers(0, 5, n_variables)
     members = np.flatnonzero(np.arange(n_variables) != n_variables // 2) if n_variables > 1 else [0]
     members = np.array(members)
-    member, code, child = _context_kernels.grow(
-        codes, members, is_state, n_splits, targets, least, max_leaves, 10**6 * remembers
+    nodes = np.full((2 * max_leaves - 1, 6), -1)
+    shape = (max_leaves if remembers else 1, len(members), 5, n_targets + 1)
+    n_nodes = _context_kernels.grow(
+        codes,
+        members,
+        is_state,
+        n_splits,
+        targets,
+        least,
+        np.arange(n_rows),
+        np.empty(shape, np.int64),
+        nodes,
+        np.zeros(len(nodes)),
     )
+    member, code, child = nodes[:n_nodes, 3:].T
 
     def gains(rows):
         found = oracle.split_gains(

@@ -1,6 +1,7 @@
 """Learning is reproducible, complete, and leaves the caller's table alone."""
 
 import copy
+import itertools
 
 import msgspec
 import numpy as np
@@ -226,3 +227,12 @@ def test_learning_does_not_choose_its_support():
         "min_support must be a number above 0 and below 1 here, got 'auto'.\n"
         "Hint: truism.tuning.tune chooses it."
     )
+
+
+@given(tables(max_columns=4), thresholds)
+def test_predicates_know_in_how_many_rows_and_episodes_they_fail(data, min_support):
+    model = learn(as_table(data), min_support=min_support, scoring="paper")
+    for each in model.rules.predicates:
+        (cells,) = oracle.evaluate([each.predicate], data)
+        assert (each.n_true, each.n_false) == (cells.count(True), cells.count(False))
+        assert each.n_episodes == sum(cell is False for cell, _ in itertools.groupby(cells))

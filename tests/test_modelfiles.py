@@ -30,6 +30,7 @@ from truism.modelfiles import (
     save_model,
 )
 from truism.modelforms import FORMAT_VERSION, ModelFile
+from truism.rulebook import Rulebook
 from truism.scoring import Scorer
 from truism.table import as_table
 from truism.tuning import tune
@@ -181,6 +182,22 @@ def test_a_file_of_version_2_stays_readable_with_the_same_scores_to_the_bit():
     assert np.array_equal(again.score(table), scores)
 
 
+def test_in_a_file_without_episodes_each_failing_row_is_one():
+    def forget(plain):
+        for entry in plain["predicates"]:
+            entry.pop("n_episodes", None)
+
+    former = decode_model(damaged(forget, WEIGHED_CONTENT))
+    assert {each.n_episodes for each in former.rules.predicates} == {None}
+    predicates = tuple(
+        msgspec.structs.replace(each, n_episodes=each.n_false) for each in WEIGHED.rules.predicates
+    )
+    rules = msgspec.structs.replace(WEIGHED.rules, predicates=predicates)
+    wanted = Rulebook(msgspec.structs.replace(WEIGHED, rules=rules)).worths
+    assert np.array_equal(Rulebook(former).worths, wanted)
+    assert (Rulebook(WEIGHED).worths < wanted).any()
+
+
 # --- refusals ---
 
 
@@ -278,6 +295,15 @@ REFUSALS = [
         "counts are out of range - at `$.predicates[0]`",
     ),
     (setting("predicates", 0, "n_true", None), "a count is missing - at `$.predicates[0]`"),
+    (
+        setting("predicates", 0, "n_episodes", 10**6),
+        "counts are out of range - at `$.predicates[0]`",
+    ),
+    (setting("predicates", 0, "n_episodes", 0), "counts are out of range - at `$.predicates[0]`"),
+    (
+        setting("predicates", -1, "n_episodes", 1),
+        f"a count is missing - at `$.predicates[{len(json.loads(CONTENT)['predicates']) - 1}]`",
+    ),
     (
         setting("predicates", 1, json.loads(CONTENT)["predicates"][0]),
         "a predicate is listed twice - at `$.predicates[1]`",

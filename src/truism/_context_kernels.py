@@ -13,15 +13,28 @@ jit: Any = numba.njit(nogil=True, cache=True)
 
 
 @jit
-def tabulate(codes, rows, members, targets, table):
-    """Count the rows with each code of each member variable, and sum their targets."""
-    table[:] = 0
-    for i in rows:
+def tabulate(codes, order, start, end, members, targets, table):
+    """Count some rows with each code of each member variable, and sum their targets."""
+    for v in range(table.shape[0]):
+        for c in range(table.shape[1]):
+            for k in range(table.shape[2]):
+                table[v, c, k] = 0
+    for at in range(start, end):
+        i = order[at]
         for v in range(members.size):
-            cell = table[v, codes[i, members[v]]]
-            cell[0] += 1
+            c = codes[i, members[v]]
+            table[v, c, 0] += 1
             for k in range(targets.shape[1]):
-                cell[k + 1] += targets[i, k]
+                table[v, c, k + 1] += targets[i, k]
+
+
+@jit
+def take_off(table, other):
+    """Subtract, as a loop because that compiles much faster."""
+    for v in range(table.shape[0]):
+        for c in range(table.shape[1]):
+            for k in range(table.shape[2]):
+                table[v, c, k] -= other[v, c, k]
 
 
 @jit
@@ -39,12 +52,10 @@ def best_split(table, n_rows, members, is_state, n_splits, least):
     best, at, code = 0.0, -1, -1
     below = np.zeros(n_targets + 1)
     for v in range(members.size):
-        below[:] = 0.0
-        for c in range(n_splits[members[v]]):
-            if is_state[members[v]]:
-                below[:] = 0.0
+        for c in range(min(n_splits[members[v]], table.shape[1])):
+            starts_anew = c == 0 or is_state[members[v]]
             for k in range(n_targets + 1):
-                below[k] += table[v, c, k]
+                below[k] = table[v, c, k] + (0.0 if starts_anew else below[k])
             n_below, n_above = below[0], n_rows - below[0]
             if n_below < least or n_above < least:
                 continue
@@ -62,74 +73,68 @@ def best_split(table, n_rows, members, is_state, n_splits, least):
 
 
 @jit
-def grow(codes, members, is_state, n_splits, targets, least, max_leaves, max_remembered):
-    """Grow a tree best first: each node's variable and code, -1 for a leaf, and its first child.
+def part(codes, order, start, end, v, c, is_state):
+    """Put the rows that have a state's code, or a number's code of at most so much, before the others."""
+    for at in range(start, end):
+        i = order[at]
+        if codes[i, v] == c or (codes[i, v] < c and not is_state):
+            order[at] = order[start]
+            order[start] = i
+            start += 1
+    return start
 
-    A child is tabulated from its rows or, where the tables of all leaves may be remembered, as what the
-    other one leaves of their parent's.
+
+@jit
+def grow(codes, members, is_state, n_splits, targets, least, order, tables, nodes, gain):
+    """Grow a tree best first, and give the number of its nodes.
+
+    Of each node are noted: where its rows start and end in `order`, its table, the place of its
+    variable among the members and the code that it splits by, and its first child; -1 for none. With a
+    table for every leaf, a child is tabulated as what the other one leaves of their parent's.
     """
-    n_rows, n_targets = targets.shape
-    n_most = 2 * max_leaves - 1
-    shape = (members.size, codes.max() + 1, n_targets + 1)
-    size = shape[0] * shape[1] * shape[2]
-    remembers = size * max_leaves <= max_remembered
-    tables = np.empty((max_leaves if remembers else 1, *shape), np.int64)
-    order = np.arange(n_rows)
-    spare = np.empty(n_rows, np.int64)
-    start, end = np.zeros(n_most, np.int64), np.zeros(n_most, np.int64)
-    slot = np.zeros(n_most, np.int64)
-    gain, member = np.zeros(n_most), np.full(n_most, -1)
-    code, child = np.full(n_most, -1), np.full(n_most, -1)
-    end[0] = n_rows
-    if n_rows >= 2 * least:
-        tabulate(codes, order, members, targets, tables[0])
-        gain[0], member[0], code[0] = best_split(
-            tables[0], n_rows, members, is_state, n_splits, least
-        )
-    n_nodes = 1
-    while n_nodes < n_most:
-        node = -1
-        for i in range(n_nodes):
-            if child[i] < 0 and gain[i] > 0.0 and (node < 0 or gain[i] > gain[node]):
-                node = i
-        if node < 0:
-            break
-        v, c = members[member[node]], code[node]
-        child[node] = n_nodes
-        n_held, n_other = start[node], 0
-        for i in order[start[node] : end[node]]:
-            if codes[i, v] == c if is_state[v] else codes[i, v] <= c:
-                order[n_held] = i
-                n_held += 1
+    remembers = tables.shape[0] > 1
+    n_nodes = 0
+    node, n_new = -1, 1
+    nodes[0, 0], nodes[0, 1], nodes[0, 2] = 0, targets.shape[0], 0
+    while n_new:
+        for turn in range(n_new):
+            new = n_nodes + turn
+            if n_new == 2 and nodes[n_nodes, 1] - nodes[n_nodes, 0] > (
+                nodes[n_nodes + 1, 1] - nodes[n_nodes + 1, 0]
+            ):
+                new = n_nodes + 1 - turn
+            start, end = nodes[new, 0], nodes[new, 1]
+            # The smaller child comes first, with a table of its own; the other has its parent's.
+            inherits = remembers and turn == 1
+            if n_new == 2:
+                nodes[new, 2] = nodes[node, 2] if inherits else (n_nodes + 1) // 2 * remembers
+            table = tables[nodes[new, 2]]
+            if inherits:
+                take_off(table, tables[nodes[2 * n_nodes + 1 - new, 2]])
             else:
-                spare[n_other] = i
-                n_other += 1
-        order[n_held : end[node]] = spare[:n_other]
-        start[n_nodes], end[n_nodes] = start[node], n_held
-        start[n_nodes + 1], end[n_nodes + 1] = n_held, end[node]
-        # The smaller child is tabulated, in a table of its own; the other inherits its parent's.
-        small = n_nodes if n_held - start[node] <= n_other else n_nodes + 1
-        large = 2 * n_nodes + 1 - small
-        if remembers:
-            slot[small], slot[large] = (n_nodes + 1) // 2, slot[node]
-        for new in (small, large):
-            own = order[start[new] : end[new]]
-            table = tables[slot[new]]
-            splits = own.size >= 2 * least
-            if remembers and new == large:
-                table -= tables[slot[small]]
-            elif splits or (remembers and end[large] - start[large] >= 2 * least):
-                tabulate(codes, own, members, targets, table)
-            if splits:
-                gain[new], member[new], code[new] = best_split(
-                    table, own.size, members, is_state, n_splits, least
+                tabulate(codes, order, start, end, members, targets, table)
+            if end - start >= 2 * least:
+                gain[new], nodes[new, 3], nodes[new, 4] = best_split(
+                    table, end - start, members, is_state, n_splits, least
                 )
-        n_nodes += 2
-    return member[:n_nodes], code[:n_nodes], child[:n_nodes]
+        n_nodes += n_new
+        node, n_new = -1, 0
+        for i in range(n_nodes):
+            if nodes[i, 5] < 0 and gain[i] > 0.0 and (node < 0 or gain[i] > gain[node]):
+                node = i
+        if node >= 0 and n_nodes + 2 <= nodes.shape[0]:
+            n_new = 2
+            start, end, v = nodes[node, 0], nodes[node, 1], members[nodes[node, 3]]
+            middle = part(codes, order, start, end, v, nodes[node, 4], is_state[v])
+            nodes[node, 5] = n_nodes
+            nodes[n_nodes, 0], nodes[n_nodes, 1] = start, middle
+            nodes[n_nodes + 1, 0], nodes[n_nodes + 1, 1] = middle, end
+    return n_nodes
 
 
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     whole, no = np.zeros(1, np.int64), np.zeros(1, np.bool_)
     codes, targets = np.zeros((1, 1), np.uint8), np.zeros((1, 1), np.int32)
-    grow(codes, whole, no, whole, targets, 1, 2, 9)
+    tables, nodes = np.zeros((1, 1, 1, 2), np.int64), np.zeros((1, 6), np.int64)
+    grow(codes, whole, no, whole, targets, 1, whole, tables, nodes, np.zeros(1))

@@ -4,8 +4,8 @@ Legend: ``T`` and ``F`` the rows in which predicates are true and false (predica
 frequent × words), ``p`` and ``e`` predicates, ``r`` the rarest predicate of a rule, ``R`` the rows
 that a set of predicates leaves, ``w`` a word, ``least`` the smallest admitted count. Rows may form
 several blocks, each of which ends with a word of ``ends``: then those rules are found that exactly one
-block breaks, and they count the rows of the others; otherwise those that no row breaks. Every function
-releases the GIL and touches only its arguments.
+block breaks, although their consequent fails in others too, and they count the rows of the others;
+otherwise those that no row breaks. Every function releases the GIL and touches only its arguments.
 """
 
 from typing import Any
@@ -248,6 +248,8 @@ def with_rarest_in_antecedent(
     for i in range(n):
         items[1, i], extends[1, i] = i, True
         opens[1, i] = level == 1 or not implied[r, chosen[i]]
+        if ends.size > 1:
+            opens[1, i] &= block_met(F[chosen[i]], F[chosen[i]], ends) == SEVERAL
     n_items[1] = n
     entering = True
     while depth > 0:
@@ -357,36 +359,6 @@ def fullest_row(planes, R):
 
 
 @jit
-def with_rarest_as_consequent(r, level, chosen, T, F, ends, group, least, max_nodes, max_found):
-    """Find the rules ``A ⇒ r`` with `level` predicates in ``A``, all at least as frequent as ``r``.
-
-    Returns what `with_rarest_in_antecedent` does.
-    """
-    found = np.empty((16, level + 3), np.int64)
-    n_found, nodes, more = np.int64(0), np.int64(0), False
-    planes = tally(chosen, T, F[r])
-    inside, outside = T[r].copy(), F[r].copy()
-    for block in range(ends.size):
-        first, last = 0, 0
-        if ends.size > 1:
-            # Without this block; what is false there has to stay so in some row.
-            first, last = ends[block - 1] if block > 0 else 0, ends[block]
-            if not meets(F[r, first:last], F[r, first:last]):
-                continue
-            inside[first:last] = 0
-            outside[first:last] = 0
-        found, n_found, nodes, longer = hitting_sets(
-            r, level, chosen, T, F, planes, inside, outside, first, last,
-            block if ends.size > 1 else NOWHERE,
-            group, least, max_nodes, max_found, found, n_found, nodes,
-        )  # fmt: skip
-        more |= longer
-        inside[first:last] = T[r, first:last]
-        outside[first:last] = F[r, first:last]
-    return found[:n_found], nodes, more
-
-
-@jit
 def excused(r, path, depth, chosen, T, F, first, last):
     """Tell whether a row of some words satisfies the path, although ``r`` is false in it."""
     for w in range(first, last):
@@ -399,84 +371,95 @@ def excused(r, path, depth, chosen, T, F, first, last):
 
 
 @jit
-def hitting_sets(
-    r, level, chosen, T, F, planes, within, beyond, first, last, block,
-    group, least, max_nodes, max_found, found, n_found, nodes,
-):  # fmt: skip
-    """Find antecedents that keep enough rows `within` and none `beyond`.
+def with_rarest_as_consequent(r, level, chosen, T, F, ends, group, least, max_nodes, max_found):
+    """Find the rules ``A ⇒ r`` with `level` predicates in ``A``, all at least as frequent as ``r``.
 
     ``A`` must exclude every row in which ``r`` is false: a hitting set. Branch on what the hardest
     row to exclude lacks, and forbid earlier siblings so that no set is met twice. Predicates that
-    every row of ``r`` satisfies stay in play: they may exclude rows outside. Between the words `first`
-    and `last` a row must remain, unless there are none.
+    every row of ``r`` satisfies stay in play: they may exclude rows outside. Of several blocks each
+    is left out in turn, and then in some row of it ``r`` has to be false although ``A`` holds.
+
+    Returns what `with_rarest_in_antecedent` does.
     """
-    more = False
+    found = np.empty((16, level + 3), np.int64)
+    n_found, nodes, more = np.int64(0), np.int64(0), False
+    if ends.size > 1 and block_met(F[r], F[r], ends) != SEVERAL:
+        return found[:n_found], nodes, more
     n, width = chosen.size, T.shape[1]
+    planes = tally(chosen, T, F[r])
     inside = np.empty((level + 1, width), np.uint64)
     outside = np.empty((level + 1, width), np.uint64)
-    inside[0], outside[0] = within, beyond
     branches = np.empty((level + 1, n), np.int32)
     n_branches = np.zeros(level + 1, np.int64)
     at = np.zeros(level + 1, np.int64)
     path = np.zeros(level + 1, np.int64)
     forbidden = np.zeros(n, np.bool_)
-    depth = 0
-    entering = True
-    while depth >= 0:
-        if entering:
-            word, bit = fullest_row(planes, outside[depth])
-            n_branches[depth] = 0
-            at[depth] = 0
-            if word < 0 and depth > 0:
-                if depth == level:
-                    found = grown(found, n_found)
-                    found[n_found, 0] = r
-                    found[n_found, 1] = count_and(inside[depth], inside[depth])
-                    found[n_found, 2] = block
-                    for d in range(1, level + 1):
-                        found[n_found, d + 2] = chosen[path[d]]
-                    n_found += 1
-            elif depth == level:
-                more = True
-            else:
-                for i in range(n):
-                    if forbidden[i]:
-                        continue
-                    if word >= 0 and (T[chosen[i], word] >> bit) & np.uint64(1):
-                        continue
-                    taken = False
-                    for d in range(1, depth + 1):
-                        taken = taken or group[chosen[path[d]]] == group[chosen[i]]
-                    nodes += 1
-                    if not taken and count_and(inside[depth], T[chosen[i]]) >= least:
-                        branches[depth, n_branches[depth]] = i
-                        n_branches[depth] += 1
-            if nodes > max_nodes or n_found > max_found:
-                return found, n_found, nodes, True
-        i = at[depth]
-        if i >= n_branches[depth]:
-            for j in range(n_branches[depth]):
-                forbidden[branches[depth, j]] = False
-            depth -= 1
-            entering = False
+    for block in range(ends.size):
+        first = ends[block - 1] if block > 0 else 0
+        last = ends[block] if ends.size > 1 else first
+        if first < last and not excused(r, path, 0, chosen, T, F, first, last):
             continue
-        at[depth] = i + 1
-        if i > 0:
-            forbidden[branches[depth, i - 1]] = True
-        e = branches[depth, i]
-        entering = False
-        if depth + 1 == level and meets(outside[depth], T[chosen[e]]):
-            more = True
-            continue
-        path[depth + 1] = e
-        if first < last and not excused(r, path, depth + 1, chosen, T, F, first, last):
-            continue
-        depth += 1
         for w in range(width):
-            inside[depth, w] = inside[depth - 1, w] & T[chosen[e], w]
-            outside[depth, w] = outside[depth - 1, w] & T[chosen[e], w]
+            inside[0, w], outside[0, w] = T[r, w], F[r, w]
+        for w in range(first, last):
+            inside[0, w], outside[0, w] = 0, 0
+        depth = 0
         entering = True
-    return found, n_found, nodes, more
+        while depth >= 0:
+            if entering:
+                word, bit = fullest_row(planes, outside[depth])
+                n_branches[depth] = 0
+                at[depth] = 0
+                if word < 0 and depth > 0:
+                    if depth == level:
+                        found = grown(found, n_found)
+                        found[n_found, 0] = r
+                        found[n_found, 1] = count_and(inside[depth], inside[depth])
+                        found[n_found, 2] = block if first < last else NOWHERE
+                        for d in range(1, level + 1):
+                            found[n_found, d + 2] = chosen[path[d]]
+                        n_found += 1
+                elif depth == level:
+                    more = True
+                else:
+                    for i in range(n):
+                        if forbidden[i]:
+                            continue
+                        if word >= 0 and (T[chosen[i], word] >> bit) & np.uint64(1):
+                            continue
+                        taken = False
+                        for d in range(1, depth + 1):
+                            taken = taken or group[chosen[path[d]]] == group[chosen[i]]
+                        nodes += 1
+                        if not taken and count_and(inside[depth], T[chosen[i]]) >= least:
+                            branches[depth, n_branches[depth]] = i
+                            n_branches[depth] += 1
+                if nodes > max_nodes or n_found > max_found:
+                    return found[:n_found], nodes, True
+            i = at[depth]
+            if i >= n_branches[depth]:
+                for j in range(n_branches[depth]):
+                    forbidden[branches[depth, j]] = False
+                depth -= 1
+                entering = False
+                continue
+            at[depth] = i + 1
+            if i > 0:
+                forbidden[branches[depth, i - 1]] = True
+            e = branches[depth, i]
+            entering = False
+            if depth + 1 == level and meets(outside[depth], T[chosen[e]]):
+                more = True
+                continue
+            path[depth + 1] = e
+            if first < last and not excused(r, path, depth + 1, chosen, T, F, first, last):
+                continue
+            depth += 1
+            for w in range(width):
+                inside[depth, w] = inside[depth - 1, w] & T[chosen[e], w]
+                outside[depth, w] = outside[depth - 1, w] & T[chosen[e], w]
+            entering = True
+    return found[:n_found], nodes, more
 
 
 @jit
@@ -492,8 +475,10 @@ def note_broken(rules, worth, T, F, ends, place_at, starts, owners, out):
                 lowest = left & (~left + np.uint64(1))
                 place = place_at[64 * w + popcount(lowest - np.uint64(1))]
                 left ^= lowest
+                if place < 0:
+                    continue
                 for j in range(starts[p], starts[p + 1]):
-                    if place >= 0 and worth[k] > out[place, owners[j]]:
+                    if worth[k] > out[place, owners[j]]:
                         out[place, owners[j]] = worth[k]
 
 

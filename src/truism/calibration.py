@@ -5,7 +5,7 @@ its own block. Rows are divided into blocks in two ways. Blocks that are *mixed*
 not depend on their order; they give the units. Blocks of stretches of rows stand *apart* in time, if the
 order of rows means that, and neighbours resemble each other; they give the threshold. What contexts
 explain in mixed blocks, but not in blocks that stand apart, is drift, and then they are believed less.
-Trees and cut-offs are those of all rows.
+Trees and cut-offs know all rows, or a sample of them that is the same for each block.
 """
 
 import math
@@ -49,7 +49,7 @@ MIN_USUAL_SPREAD = 0.3  # of the median of all variables
 Floats = NDArray[np.float64]
 
 
-Broken = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
+BrokenWorths = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
 """From the block of each row and some rows to the worth of the rules of the other blocks that they break.
 
 It is rows × variables; see `truism.holdout.broken_worths`.
@@ -57,7 +57,7 @@ It is rows × variables; see `truism.holdout.broken_worths`.
 
 
 def add_evidence(
-    model: Model, columns: Sequence[Column], broken: Broken, n_jobs: int, progress: Progress
+    model: Model, columns: Sequence[Column], broken: BrokenWorths, n_jobs: int, progress: Progress
 ) -> Model:
     """Learn what is usual beyond the rules, and set the threshold.
 
@@ -93,12 +93,15 @@ def add_evidence(
     unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
     rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
     scores = apart.contradictions / unit + RARITY_WEIGHT / rarity_unit * apart.rarities
-    grave = _grave(scores, apart.strongest)
-    scores += lift(grave, scores, apart.strongest)
+    # The rules were learned from fewer rows, and would be worth more had they been from all.
+    more = RULE_WEIGHT * math.log(N_BLOCKS / (N_BLOCKS - 1))
+    strongest = np.where(apart.strongest > 0, apart.strongest + more, 0.0)
+    grave = _grave(scores, strongest)
+    scores += lift(grave, scores, strongest)
     evidence = Evidence(
         study.spacings,
         study.splits,
-        tuple(each.context() for each in study.tallies),
+        tuple(each[0].context() for each in study.tallies),
         unit,
         rarity_unit,
         _usual(apart, unit),
@@ -161,7 +164,7 @@ def _gather(found: Sequence[Sequence[_Weighed]], n_variables: int) -> _HeldOut:
 class _Blocks(msgspec.Struct, frozen=True, eq=False):
     """A division of the rows: the block of each row, and an order to sample rows by.
 
-    Sums are kept by the blocks of both divisions, apart × mixed; this one results along `axis`.
+    What is counted by both divisions, apart × mixed, has the blocks of this one along `axis`.
     """
 
     of_row: NDArray[np.int64]
@@ -198,10 +201,11 @@ class _Study:
         self.columns = columns
         # Not kept: later a part of the rows is read again, and memory is dearer.
         readings = self.reader.read(columns)
-        cell_of = self.apart.of_row * N_BLOCKS + self.mixed.of_row
+        divisions = (self.apart.of_row, self.mixed.of_row)
         self.tallies = groves.tally(
-            trees, self.leaves, readings, self.reader, cell_of, N_BLOCKS**2, n_jobs
+            trees, self.leaves, readings, self.reader, divisions, N_BLOCKS, n_jobs
         )
+        cell_of = self.apart.of_row * N_BLOCKS + self.mixed.of_row
         self.spacings = _space_all(schema, columns, n_jobs)
         self.knots = [np.array(each.values) for each in self.spacings]
         numbers, codes = readings.numbers.T, readings.codes.T
@@ -267,7 +271,7 @@ class _Study:
 
     def _without_each(self, axis: int) -> Iterator[tuple[Judge, Rarities]]:
         """Give contexts and rarities that do not know a block, for each block in turn."""
-        tallies = [each.merged(N_BLOCKS, 1 - axis) for each in self.tallies]
+        tallies = [each[axis] for each in self.tallies]
         knots, states = (
             [each.sum(axis=1 - axis) for each in tables]
             for tables in (self.knot_counts, self.state_counts)
@@ -321,16 +325,13 @@ def _grave(scores: Floats, strongest: Floats) -> Grave | None:
     """Find from what worth on hardly any row breaks a rule; such a row is nearly an anomaly by that.
 
     Only nearly, because what normal rows do may drift away from what was learned, and rules are the
-    first to tell. The rules that held-out rows break were learned from fewer rows, and would be worth
-    more had they been learned from all. A rule for which chance might have sufficed is not grave,
+    first to tell. A rule for which chance might have sufficed is not grave,
     however rarely it is broken; and fewer than a hundred rows cannot tell what one in a hundred does.
     """
     n_allowed = int(MAX_RATE * len(scores))
     if not n_allowed:
         return None
-    more = RULE_WEIGHT * math.log(N_BLOCKS / (N_BLOCKS - 1))
-    worth = np.where(strongest > 0, strongest + more, 0.0)
-    usual = np.sort(worth)[::-1][n_allowed]
+    usual = np.sort(strongest)[::-1][n_allowed]
     limit = max(float(usual), float(rule_worth(np.array(MIN_EXPECTED))))
     score = GRAVE_SHARE * calibrate(scores, MAX_RATE).threshold
     return Grave(float(f"{limit:.4g}"), float(f"{score:.4g}"))

@@ -248,9 +248,9 @@ def lift(
 
 def expected_exceptions(
     count: NDArray[np.int64] | NDArray[np.float64],
-    n_rows: NDArray[np.int64] | int,
+    n_known: NDArray[np.int64],
     n_false: NDArray[np.int64],
-    n_episodes: NDArray[np.int64],
+    n_episodes: NDArray[np.int64] | NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Say how many exceptions chance would have brought to a rule that has none.
 
@@ -261,13 +261,13 @@ def expected_exceptions(
     ----------
     count
         Rows in which the rule holds.
-    n_rows
-        All rows.
+    n_known
+        Rows in which it is known whether the consequent holds.
     n_false, n_episodes
         Rows that fail the consequent, and how many runs they form.
 
     """
-    found: NDArray[np.float64] = count / n_rows * np.sqrt(1.0 * n_false * n_episodes)
+    found: NDArray[np.float64] = count / n_known * np.sqrt(1.0 * n_false * n_episodes)
     return found
 
 

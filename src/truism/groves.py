@@ -7,8 +7,10 @@ what is learned.
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -56,29 +58,12 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     tree: tuple[int, ...]
     numbers: tuple[int, ...]
     states: tuple[int, ...]
+    widths: tuple[int, ...]
     rows: NDArray[np.float64]
     present: NDArray[np.float64]
     total: NDArray[np.float64]
     squares: NDArray[np.float64]
-    widths: tuple[int, ...]
-    state_counts: NDArray[np.float64]
-
-    def merged(self, n_blocks: int, axis: int) -> "Tally":
-        """Put together the blocks of a table of `n_blocks` × as many, along one axis."""
-
-        def merge(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-            cells = sums.reshape(len(sums), n_blocks, n_blocks, *sums.shape[2:])
-            found: NDArray[np.float64] = cells.sum(axis=1 + axis)
-            return found
-
-        return msgspec.structs.replace(
-            self,
-            rows=merge(self.rows),
-            present=merge(self.present),
-            total=merge(self.total),
-            squares=merge(self.squares),
-            state_counts=merge(self.state_counts),
-        )
+    state_counts: NDArray[np.int32]
 
     def statistics(self, kept: NDArray[np.bool_] | slice = slice(None)) -> Statistics:
         """Give the statistics of the rows of all blocks, or of those that are kept."""
@@ -98,7 +83,7 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
             means.round(4) + 0.0,
             spreads.round(4),
             self.widths,
-            self.state_counts[:, kept].sum(axis=1).astype(np.int64),
+            self.state_counts[:, kept].sum(axis=1, dtype=np.int64),
         )
 
     def context(self) -> Context:
@@ -126,11 +111,24 @@ def tally(
     leaves: NDArray[np.uint8],
     readings: Readings,
     reader: Reader,
-    blocks: NDArray[np.int64],
+    divisions: Sequence[NDArray[np.int64]],
     n_blocks: int,
     n_jobs: int,
-) -> list[Tally]:
-    """Sum up what the judged variables are like in every leaf and block."""
+) -> list[tuple[Tally, ...]]:
+    """Sum up what the judged variables are like in every leaf and block, for each division of rows.
+
+    All divisions are counted at once, by cells in which a row's blocks are the same in each.
+    """
+    n_cells = n_blocks ** len(divisions)
+    cell_of = np.zeros(leaves.shape[1], np.int64)
+    for blocks in divisions:
+        cell_of = cell_of * n_blocks + blocks
+    axes = range(1, len(divisions) + 1)
+
+    def margins(sums: NDArray[Any]) -> list[NDArray[Any]]:
+        cells = sums.reshape(len(sums) // n_cells, *(n_blocks for _ in axes), *sums.shape[1:])
+        return [cells.sum(axis=tuple(set(axes) - {own}), dtype=sums.dtype) for own in axes]
+
     # Whole numbers that single precision holds exactly.
     columns = np.array(readings.standard.T, order="C")
     columns *= np.float32(SCALE)
@@ -141,10 +139,9 @@ def tally(
             present_in[k] = ~np.isnan(column)
             column[~present_in[k]] = 0.0
 
-    def sums(tree: "Tree", leaf: NDArray[np.uint8]) -> Tally:
-        n_leaves = sum(node == LEAF for node in tree.nodes)
-        cells = n_leaves * n_blocks
-        cell = leaf.astype(np.int64) * n_blocks + blocks
+    def sums(tree: "Tree", leaf: NDArray[np.uint8]) -> tuple[Tally, ...]:
+        cells = sum(node == LEAF for node in tree.nodes) * n_cells
+        cell = leaf.astype(np.int64) * n_cells + cell_of
         rows = np.bincount(cell, minlength=cells).astype(np.float64)
         places = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
         present, total, squares = np.zeros((3, cells, len(places)))
@@ -157,21 +154,17 @@ def tally(
         states = [k for k, i in enumerate(reader.states) if i in tree.judged]
         # Unseen cannot occur here, and missing says nothing.
         widths = [reader.n_classes(k) - 2 for k in states]
-        counted = np.empty((cells, sum(widths)))
+        counted = np.empty((cells, sum(widths)), np.int32)
         for k, width, end in zip(states, widths, np.cumsum(widths).tolist(), strict=True):
             wide = width + 2
             counts = np.bincount(cell * wide + readings.classes[:, k], minlength=cells * wide)
             counted[:, end - width : end] = counts.reshape(cells, wide)[:, :width]
-        return Tally(
-            tree.nodes,
-            tuple(reader.numbers[k] for k in places),
-            tuple(reader.states[k] for k in states),
-            rows.reshape(n_leaves, n_blocks),
-            present.reshape(n_leaves, n_blocks, -1),
-            total.reshape(n_leaves, n_blocks, -1),
-            squares.reshape(n_leaves, n_blocks, -1),
-            tuple(widths),
-            counted.reshape(n_leaves, n_blocks, -1),
+        judged_numbers = tuple(reader.numbers[k] for k in places)
+        judged_states = tuple(reader.states[k] for k in states)
+        divided = zip(*map(margins, (rows, present, total, squares, counted)), strict=True)
+        return tuple(
+            Tally(tree.nodes, judged_numbers, judged_states, tuple(widths), *sums_of_blocks)
+            for sums_of_blocks in divided
         )
 
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -309,8 +302,12 @@ class _Coded:
         with ThreadPoolExecutor(n_jobs) as pool:
             cuts = list(pool.map(lambda i: self._cuts(schema, columns, i), usable))
         self._cuts_of = cuts
-        targets: list[NDArray[np.float64]] = []
-        owner: list[int] = []
+        n_targets = [
+            1 if isinstance(each, Numeric) else min(len(each.counts), N_TARGET_STATES)
+            for each in self.variables
+        ]
+        self.owner = np.repeat(np.arange(len(usable)), n_targets)
+        self.targets = np.empty((n_rows, len(self.owner)))
         for v, i in enumerate(usable):
             variable, column = self.variables[v], columns[i]
             if isinstance(variable, Numeric):
@@ -325,8 +322,8 @@ class _Coded:
                     known > min(len(variable.values), N_BINS), N_BINS, known
                 )
                 found = _indicators(variable, known)
-            targets += [np.rint(each * TARGET_SCALE) for each in found]
-            owner += [v] * len(found)
+            for place, each in zip(np.flatnonzero(self.owner == v), found, strict=True):
+                self.targets[:, place] = np.rint(each * TARGET_SCALE)
         # Codes to split at; where there are very many states, the last one stands for several.
         self.n_splits = np.array(
             [
@@ -336,8 +333,6 @@ class _Coded:
                 for v, each in enumerate(self.variables)
             ]
         )
-        self.targets = np.stack(targets, axis=1)
-        self.owner = np.array(owner)
 
     @staticmethod
     def _cuts(
@@ -374,11 +369,24 @@ def _grow_tree(
     coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
 ) -> list[tuple[int, int] | None]:
     """Grow a tree; give its nodes, each before its children, as (variable, code)."""
-    from truism._context_kernels import grow  # compiled code is loaded only for learning
+    from truism import _context_kernels  # compiled code is loaded only for learning
 
-    how = (least, MAX_LEAVES, MAX_REMEMBERED)
-    grown = grow(coded.codes, members, coded.is_state, coded.n_splits, targets, *how)
-    member, code, child = (each.tolist() for each in grown)
+    shape = (len(members), int(coded.codes.max()) + 1, targets.shape[1] + 1)
+    remembers = MAX_LEAVES * math.prod(shape) <= MAX_REMEMBERED
+    nodes = np.full((2 * MAX_LEAVES - 1, 6), -1)
+    _context_kernels.grow(
+        coded.codes,
+        members,
+        coded.is_state,
+        coded.n_splits,
+        targets,
+        least,
+        np.arange(len(targets)),
+        np.empty((MAX_LEAVES if remembers else 1, *shape), np.int64),
+        nodes,
+        np.zeros(len(nodes)),
+    )
+    member, code, child = nodes[:, 3:].T.tolist()
     ordered: list[tuple[int, int] | None] = []
     waiting = [0]
     while waiting:

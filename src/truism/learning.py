@@ -78,9 +78,7 @@ def learn(
         return model
 
     def broken(blocks: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return broken_worths(
-            schema, columns, predicates, settings, min_support, blocks, rows, n_jobs
-        )
+        return broken_worths(model, columns, blocks, rows, n_jobs)
 
     return add_evidence(model, columns, broken, n_jobs, progress)
 

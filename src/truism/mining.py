@@ -43,7 +43,7 @@ class Budget(msgspec.Struct, frozen=True):
         Unit rules that may be found altogether.
     max_seconds
         An optional time limit. It is off by default, because with it the result depends on the
-        machine.
+        machine. Learning by default searches twice.
 
     """
 
@@ -154,7 +154,7 @@ def mine_broken(
 
     Mining without each block in turn would find them too, among all those that nothing breaks. Only
     minimal ones are given: a row that breaks a longer rule breaks a shorter one too, which more rows
-    support.
+    support. What holds in all other rows whatever the antecedent is no rule.
 
     Parameters
     ----------
@@ -332,7 +332,12 @@ class _Search:
             np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 2, -1), 0)))
         ]
         keep = np.ones(len(found), np.bool_)
-        claims = np.delete(found, (1, 2), axis=1)
+        claims = _without_counts(found)
         for known in shorter:
-            self.kernels.drop_supersets(claims, np.delete(known, (1, 2), axis=1), keep)
+            self.kernels.drop_supersets(claims, _without_counts(known), keep)
         return found[keep]
+
+
+def _without_counts(found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the consequents and antecedents of found rules alone."""
+    return np.ascontiguousarray(np.delete(found, (1, 2), axis=1))

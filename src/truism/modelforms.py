@@ -282,7 +282,8 @@ def _check_predicates(schema: Schema, file: ModelFile) -> None:
             elif isinstance(part, Interval | Range):
                 _check(isinstance(of, Numeric), f"{of.name!r} is not numeric", where)
         if entry.n_true is None or entry.n_false is None:
-            _check(entry.n_true is entry.n_false, "a count is missing", where)
+            none = entry.n_true is entry.n_false and entry.n_episodes is msgspec.UNSET
+            _check(none, "a count is missing", where)
         else:
             episodes = entry.n_false if entry.n_episodes is msgspec.UNSET else entry.n_episodes
             _check(

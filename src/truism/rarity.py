@@ -183,7 +183,8 @@ class Emptiness:
 def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
     """Turn distances into rarity, from 0 up to `MAX_RARITY`; a missing value has none."""
     with np.errstate(over="ignore"):
-        found: Numbers = distances * (STEEPNESS / spread)
+        found: Numbers = distances / spread
+        found *= STEEPNESS
     found += 1
     np.log(found, out=found)
     np.square(found, out=found)

@@ -88,15 +88,16 @@ class Rulebook:
         rules = self._model.rules
         counts_of = {
             each.predicate: (
+                each.n_true + each.n_false,
                 each.n_false,
                 each.n_false if each.n_episodes is None else each.n_episodes,
             )
             for each in rules.predicates
         }
-        false_counts = np.empty((len(self.counts), 2), np.int64)
+        known = np.empty((len(self.counts), 3), np.int64)
         for consequent in self._consequents:
-            false_counts[consequent.units] = counts_of[consequent.predicate]
-        return rule_worth(expected_exceptions(self.counts, rules.n_rows, *false_counts.T))
+            known[consequent.units] = counts_of[consequent.predicate]
+        return rule_worth(expected_exceptions(self.counts, *known.T))
 
     def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
         """Give for each violated consequent the rows concerned, and unit rules × rows broken.

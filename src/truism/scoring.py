@@ -282,10 +282,6 @@ class Scorer:
             _lift(evidence.grave, worth, contradictions, rarities)
         return Weighed(contradictions, rarities, in_context, leaves, readings)
 
-    def broken_worth(self, columns: Sequence[Column]) -> NDArray[np.float64]:
-        """Give the worth of the strongest broken rule about each variable: rows × variables."""
-        return self._broken_worth(columns, *self._truths.evaluate(columns))
-
     def _broken_worth(
         self, columns: Sequence[Column], true: Words, false: Words
     ) -> NDArray[np.float64]:
