@@ -42,6 +42,9 @@ N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
 MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
 GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
+GRAVE_MARGIN = (
+    1.1  # by which more exceptions must be expected than of rules that held-out rows break
+)
 MIN_EXPECTED = 20  # exceptions by chance, for a rule without any to be grave when it is broken
 DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # of the median of all variables
@@ -94,7 +97,7 @@ def add_evidence(
     rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
     scores = apart.contradictions / unit + RARITY_WEIGHT / rarity_unit * apart.rarities
     # The rules were learned from fewer rows, and would be worth more had they been from all.
-    more = RULE_WEIGHT * math.log(N_BLOCKS / (N_BLOCKS - 1))
+    more = RULE_WEIGHT * math.log(GRAVE_MARGIN * N_BLOCKS / (N_BLOCKS - 1))
     strongest = np.where(apart.strongest > 0, apart.strongest + more, 0.0)
     grave = _grave(scores, strongest)
     scores += lift(grave, scores, strongest)
