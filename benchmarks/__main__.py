@@ -81,6 +81,7 @@ def _run(options: argparse.Namespace) -> None:
         in_full = () if options.methods or options.datasets else experiments
         new = results.merge(results.read(options.out), new, in_full)
     results.write(new, options.out)
+    runner.cache.compact()
     print(f"{len(measured.runs)} runs written to {options.out}")
 
 

@@ -221,32 +221,26 @@ def write(results: Results, path: Path) -> None:
 
 
 def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
-    """`new`, with what it does not measure again from `old`.
+    """`new`, with what it does not measure again from `old`; what it does takes the old one's place.
 
     Of the experiments named, which were run in full, nothing old is kept. A package that is absent
     now keeps the version that the old figures were measured with.
     """
     again = set(experiments)
-    measured = {(run.experiment, run.job) for run in new.runs}
-    kept = tuple(
-        run
-        for run in old.runs
-        if run.experiment not in again and (run.experiment, run.job) not in measured
-    )
-    interpreted = {(each.table, each.method, each.scaling) for each in new.interpretations}
-    still = tuple(
-        each
-        for each in old.interpretations
-        if "table3" not in again and (each.table, each.method, each.scaling) not in interpreted
-    )
+    runs = {(run.experiment, run.job): run for run in old.runs if run.experiment not in again}
+    runs |= {(run.experiment, run.job): run for run in new.runs}
+    still = () if "table3" in again else old.interpretations
+    interpretations = {
+        (each.table, each.method, each.scaling): each for each in (*still, *new.interpretations)
+    }
     present = {name: v for name, v in new.environment.versions.items() if v != ABSENT}
     versions = new.environment.versions | old.environment.versions | present
     return replace(
         new,
         environment=replace(new.environment, versions=versions),
         shapes=new.shapes or old.shapes,
-        runs=kept + new.runs,
-        interpretations=still + new.interpretations,
+        runs=tuple(runs.values()),
+        interpretations=tuple(interpretations.values()),
     )
 
 

@@ -25,6 +25,7 @@ from benchmarks import datasets
 from benchmarks.methods import METHOD_OF
 from benchmarks.results import Job, Outcome, Run, package_version, warn
 from benchmarks.worker import Order, measure
+from truism.drafts import write_atomically
 
 TIMEOUT_SECONDS = 1800.0
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -52,6 +53,17 @@ class Cache:
         for line in self.path.read_bytes().splitlines():
             known = msgspec.json.decode(line, type=Known)
             self.outcome_of[known.key] = known.outcome
+
+    def compact(self) -> None:
+        """Leave in the file the newest outcome of each job alone: versions change, and truism most."""
+        if self.path is None or not self.path.exists():
+            return
+        newest: dict[Job, bytes] = {}
+        for line in self.path.read_bytes().splitlines():
+            job = msgspec.json.decode(line, type=Known).job
+            newest.pop(job, None)
+            newest[job] = line
+        write_atomically(self.path, b"".join(line + b"\n" for line in newest.values()))
 
     def add(self, known: Known) -> None:
         """Remember, and append to the file."""

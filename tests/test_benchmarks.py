@@ -22,7 +22,7 @@ from benchmarks.methods import METHOD_OF
 from benchmarks.pages import render
 from benchmarks.results import Finding, Interpretation, Job, Outcome, Results, Run
 from benchmarks.rules import RuleDetector
-from benchmarks.runner import Cache, Runner
+from benchmarks.runner import Cache, Known, Runner
 from benchmarks.worker import _by_attack, vary
 
 TINY = "generated-300x6"
@@ -291,6 +291,15 @@ def test_a_job_in_its_own_process_gives_the_same_scores() -> None:
     assert apart.outcome.extra_mb >= 0
 
 
+def test_a_cache_keeps_the_newest_outcome_of_each_job(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache.jsonl")
+    other, again = run("lof", 0.7), run("knn", 0.9)
+    for key, each in (("old", run("knn", 0.8)), ("other", other), ("new", again)):
+        cache.add(Known(key, each.experiment, each.job, each.outcome))
+    cache.compact()
+    assert Cache(cache.path).outcome_of == {"other": other.outcome, "new": again.outcome}
+
+
 def test_a_failing_job_leaves_its_message_and_is_not_remembered(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache.jsonl")
     (failed,) = Runner(None, cache).run(
@@ -356,16 +365,22 @@ def test_merging_keeps_experiments_that_were_not_run_again() -> None:
     assert {(r.experiment, r.outcome.auc) for r in merged.runs} == {("speed", 0.1), ("table2", 0.9)}
 
 
+def test_merging_puts_a_run_in_the_place_of_the_old_one() -> None:
+    old = found(run("knn", 0.8), run("lof", 0.7), run("pca", 0.6))
+    merged = results.merge(old, found(run("lof", 0.9), run("hbos", 0.5)), [])
+    assert [r.outcome.auc for r in merged.runs] == [0.8, 0.9, 0.6, 0.5]
+
+
 def test_merging_replaces_only_the_interpretations_that_were_made_again() -> None:
     def judged(method: str, rate: float) -> Interpretation:
         return Interpretation("plant", method, "", 0, rate, ())
 
-    old = replace(found(), interpretations=(judged("ecod", 0.1), judged("paper", 0.2)))
+    old = replace(found(), interpretations=(judged("paper", 0.2), judged("ecod", 0.1)))
     new = replace(found(), interpretations=(judged("paper", 0.3),))
     merged = results.merge(old, new, [])
     assert [(i.method, i.false_alarm_rate) for i in merged.interpretations] == [
-        ("ecod", 0.1),
         ("paper", 0.3),
+        ("ecod", 0.1),
     ]
     assert results.merge(old, new, ["table3"]).interpretations == new.interpretations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks import markdown, paper, tables
-from benchmarks.interpretability import PEERS, SETTINGS
 from benchmarks.markdown import NOTHING, Section, dataset_title, escape, method_title, scaling_mark
 from benchmarks.methods import METHOD_OF
 from benchmarks.results import Finding, Interpretation, Results
@@ -34,8 +33,7 @@ def table3(results: Results) -> Section | None:
 
 
 def _of_table(interpretations: Sequence[Interpretation]) -> list[str]:
-    in_order = sorted(interpretations, key=lambda each: [*SETTINGS, *PEERS].index(each.method))
-    found = tables.better_hits(in_order)
+    found = tables.better_hits(interpretations)
     shown = [hits.interpretation for hits in found]
     title = dataset_title(interpretations[0].table)
     return [
