@@ -1,6 +1,7 @@
 """Contexts find the leaf that a walk finds, and weigh what the formula says."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,17 +11,19 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
-from truism import contexts
+from truism import contexts, readings
 from truism.bits import pack
 from truism.clues import path_to
-from truism.contexts import LEAF, Leaves, classes, standardise, state_evidence, surprise
+from truism.contexts import LEAF, Leaves, state_evidence, surprise
 from truism.evidence import Witness
 from truism.learning import learn, variable_columns
+from truism.readings import classes, standardise
 from truism.schema import MISSING, UNSEEN, Categorical
 from truism.scoring import Scorer
 from truism.table import as_table
 from truism.truths import Truths
 
+CONSTANTS = SimpleNamespace(**vars(readings) | vars(contexts))
 seen_in_contexts = learned(scoring="evidence", min_rows=30, max_rows=80, min_columns=2)
 
 
@@ -105,7 +108,7 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
     found = scorer.witness.judge.judge(weighed.leaves, weighed.readings)
     for row, parts in zip(oracle.rows_of(data), found.tolist(), strict=True):
         wanted = oracle.judge(
-            model.schema.variables, model.evidence.contexts, model.evidence.splits, row, contexts
+            model.schema.variables, model.evidence.contexts, model.evidence.splits, row, CONSTANTS
         )
         assert parts == pytest.approx(wanted, rel=1e-4, abs=1e-4)
 
@@ -135,8 +138,8 @@ def test_each_context_alone_and_all_together_say_the_same(drawn):
 def test_states_are_ranked_by_how_common_they_are_and_the_rarest_share_a_class(counts):
     states = tuple(f"s{i:03}" for i in range(len(counts)))
     found = classes(Categorical("U", "text", states, tuple(counts), 0))
-    assert found[: len(counts)].tolist() == oracle.classes(counts, contexts.MAX_CLASSES)
-    n_classes = min(len(counts), contexts.MAX_CLASSES)
+    assert found[: len(counts)].tolist() == oracle.classes(counts, readings.MAX_CLASSES)
+    n_classes = min(len(counts), readings.MAX_CLASSES)
     assert (found[UNSEEN], found[MISSING]) == (n_classes, n_classes + 1)
 
 
@@ -160,7 +163,7 @@ def test_the_evidence_of_states_is_the_formula_to_the_letter(widths, n_leaves, s
 def test_standardised_numbers_stay_within_bounds_and_missing_ones_missing(value, mean, std):
     found = standardise(np.array([value]), mean, std)[0]
     assert math.isnan(found) == math.isnan(value)
-    assert math.isnan(value) or abs(found) <= contexts.CLIP
+    assert math.isnan(value) or abs(found) <= readings.CLIP
 
 
 def test_surprise_is_nothing_at_the_mean_and_grows_on_either_side():
@@ -175,9 +178,9 @@ def test_surprise_is_nothing_at_the_mean_and_grows_on_either_side():
 
 
 def test_of_very_many_states_a_new_one_counts_among_the_rarest():
-    states = tuple(f"u{i:03}" for i in range(contexts.MAX_CLASSES + 10))
+    states = tuple(f"u{i:03}" for i in range(readings.MAX_CLASSES + 10))
     many = classes(Categorical("U", "text", states, (2,) * len(states), 0))
-    assert many[UNSEEN] == many[len(states) - 1] == contexts.MAX_CLASSES - 1
+    assert many[UNSEEN] == many[len(states) - 1] == readings.MAX_CLASSES - 1
     few = classes(Categorical("U", "text", states[:5], (2,) * 5, 0))
     assert few[UNSEEN] == 5
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
-from truism import contexts, evidence, rarity
+from truism import contexts, evidence, rarity, readings
 from truism.clues import WHY_FIRST, Contradiction, Rarity, collect
 from truism.evidence import Grave, expected_exceptions, habit_worth, rule_worth
 from truism.explaining import explain_rows
@@ -26,6 +27,7 @@ from truism.scoring import Scorer, Violation
 from truism.table import as_table
 from truism.tuning import tune
 
+CONSTANTS = SimpleNamespace(**vars(readings) | vars(contexts))
 weighed_models = learned(scoring="evidence", min_rows=12, max_rows=60)
 
 
@@ -137,7 +139,7 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
     learned_of = model.evidence
     for row, found in zip(oracle.rows_of(data), parts.tolist(), strict=True):
         judged = oracle.judge(
-            model.schema.variables, learned_of.contexts, learned_of.splits, row, contexts
+            model.schema.variables, learned_of.contexts, learned_of.splits, row, CONSTANTS
         )
         broken, rare = strongest_rules(model, row), rarity_of(model, row)
         for name, in_context, part in zip(model.schema.names, judged, found, strict=True):

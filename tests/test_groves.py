@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import oracle
 from strategies import tables
 from truism import _context_kernels, calibration, groves
-from truism.contexts import LEAF, MAX_CLASSES, SHRINKAGE, Reader, Readings, classes
+from truism.contexts import LEAF, SHRINKAGE
 from truism.learning import infer_schema, learn, variable_columns
 from truism.model import Settings
+from truism.readings import MAX_CLASSES, Reader, Readings, classes
 from truism.schema import MISSING, Categorical, Numeric
 from truism.table import as_table
 

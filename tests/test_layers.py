@@ -31,6 +31,7 @@ ORDER = [
     "mining",
     "rules",
     "rarity",
+    "readings",
     "contexts",
     "evidence",
     "model",

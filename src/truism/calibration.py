@@ -9,7 +9,7 @@ Trees and cut-offs know all rows, or a sample of them that is the same for each 
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from truism import groves
 from truism.columns import Column
-from truism.contexts import Judge, Leaves, Reader, Split, contradiction, surprise
+from truism.contexts import Judge, Leaves, Split, contradiction, surprise
 from truism.evidence import (
     MIN_UNIT,
     RARITY_WEIGHT,
@@ -31,9 +31,11 @@ from truism.evidence import (
     lift,
     rule_worth,
 )
+from truism.holdout import broken_worths
 from truism.model import Model
 from truism.progress import Progress
 from truism.rarity import Emptiness, Spacing, space, stand_in
+from truism.readings import Reader
 from truism.schema import Categorical, Numeric, Schema, distinct
 from truism.thresholds import calibrate
 from truism.truths import Truths
@@ -42,9 +44,7 @@ N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
 MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
 GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
-GRAVE_MARGIN = (
-    1.1  # by which more exceptions must be expected than of rules that held-out rows break
-)
+GRAVE_MARGIN = 1.1  # more exceptions expected than of a rule that too many held-out rows break
 MIN_EXPECTED = 20  # exceptions by chance, for a rule without any to be grave when it is broken
 DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # of the median of all variables
@@ -52,16 +52,7 @@ MIN_USUAL_SPREAD = 0.3  # of the median of all variables
 Floats = NDArray[np.float64]
 
 
-BrokenWorths = Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
-"""From the block of each row and some rows to the worth of the rules of the other blocks that they break.
-
-It is rows × variables; see `truism.holdout.broken_worths`.
-"""
-
-
-def add_evidence(
-    model: Model, columns: Sequence[Column], broken: BrokenWorths, n_jobs: int, progress: Progress
-) -> Model:
+def add_evidence(model: Model, columns: Sequence[Column], n_jobs: int, progress: Progress) -> Model:
     """Learn what is usual beyond the rules, and set the threshold.
 
     Parameters
@@ -70,8 +61,6 @@ def add_evidence(
         The rules, learned from all rows.
     columns
         The training rows: the columns of the model's variables.
-    broken
-        Holds rules against rows that they were not learned from.
     n_jobs
         Threads to use; the result does not depend on it.
     progress
@@ -88,7 +77,7 @@ def add_evidence(
     mixed = study.hold_out(study.mixed)
     progress("held-out rows", 1, 3)
     rows = study.chosen(study.apart)
-    worths = broken(study.apart.of_row, rows)
+    worths = broken_worths(model, columns, study.apart.of_row, rows, n_jobs)
     progress("held-out rows", 2, 3)
     apart = study.hold_out(study.apart, worths)
     progress("held-out rows", 3, 3)

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from truism.columns import Column, Table
-from truism.contexts import LEAF, MAX_CLASSES, Context, Split, classes, has_rest
+from truism.contexts import LEAF, Context, Split
 from truism.places import average, ordinary, usual_interval
 from truism.predicates import (
     Interval,
@@ -24,6 +24,7 @@ from truism.predicates import (
     format_value,
     variables,
 )
+from truism.readings import MAX_CLASSES, classes, has_rest
 from truism.schema import UNSEEN, Categorical, Numeric, Scalar, Variable, align, codes
 from truism.scoring import Scorer, Violation
 from truism.wording import brief, exclude

@@ -20,20 +20,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.contexts import (
-    CLIP,
-    LEAF,
-    PSEUDO_COUNT,
-    Context,
-    Judge,
-    Leaves,
-    Reader,
-    Readings,
-    Split,
-    can_judge,
-)
+from truism.contexts import LEAF, PSEUDO_COUNT, Context, Judge, Leaves, Split
 from truism.predicates import Interval
 from truism.rarity import Emptiness, Spacing, rarity, state_rarities
+from truism.readings import CLIP, Reader, Readings, can_judge
 from truism.schema import Categorical, Numeric, Schema
 
 RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25

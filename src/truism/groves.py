@@ -17,21 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.columns import Column
-from truism.contexts import (
-    LEAF,
-    MAX_CLASSES,
-    SHRINKAGE,
-    Context,
-    Reader,
-    Readings,
-    Split,
-    Statistics,
-    can_judge,
-    classes,
-    standardise,
-)
+from truism.contexts import LEAF, SHRINKAGE, Context, Split, Statistics
 from truism.predicates import Interval, OneOf, cut_between
 from truism.progress import Advance, stand_still
+from truism.readings import MAX_CLASSES, Reader, Readings, can_judge, classes, standardise
 from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
 
 N_CONTEXTS = 24

@@ -4,6 +4,7 @@ Rows form blocks, and each block is judged by the rules that the others support.
 without each block, all rules are searched at once that a single block breaks (`mining.mine_broken`).
 """
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -52,64 +53,96 @@ def broken_worths(
 
     worths = np.zeros((len(rows), len(model.schema.variables)))
     members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
-    predicates = [each.predicate for each in model.rules.predicates]
     longest = model.provenance.complete_to
-    if len(members) < 2 or not predicates or not longest:
+    if len(members) < 2 or not model.rules.predicates or not longest:
         return worths
-    ends = np.cumsum([n_words(len(own)) for own in members])
-    words = [slice(end - n_words(len(own)), end) for own, end in zip(members, ends, strict=True)]
-    truths = Truths(model.schema, predicates)
-    true, false = np.empty((2, len(predicates), ends[-1]), np.uint64)
-    for own, part in zip(members, words, strict=True):
-        true[:, part], false[:, part] = truths.evaluate_all([each.take(own) for each in columns])
-    n_true, n_false = (
-        _sums_of_others([count(of[:, part]) for part in words]) for of in (true, false)
-    )
-    settings, n_others = model.settings, _sums_of_others([np.array(len(own)) for own in members])
-    least = minimum_counts(
-        n_true.min(axis=0).tolist(),
-        int(n_others.min()),
-        exact(model.provenance.min_support),
-        exact(settings.ratio),
-    )
+    laid = _LaidOut(model, columns, members)
     found = mine_broken(
-        true,
-        false,
-        ends,
-        variable_numbers(predicates),
-        least,
+        laid.true,
+        laid.false,
+        laid.ends,
+        variable_numbers(laid.predicates),
+        _least(model, laid),
         max_predicates=longest + 1,
         # As much as mining once for each block would be allowed.
         budget=Budget(
-            settings.max_nodes * len(members),
-            settings.max_rules * len(members),
-            settings.max_seconds,
+            model.settings.max_nodes * len(members),
+            model.settings.max_rules * len(members),
+            model.settings.max_seconds,
         ),
         n_jobs=n_jobs,
     )
-    place_of = np.full(len(blocks), -1)
-    place_of[rows] = np.arange(len(rows))
-    place_at = np.full(64 * int(ends[-1]), -1)
-    for own, part in zip(members, words, strict=True):
-        place_at[64 * part.start : 64 * part.start + len(own)] = place_of[own]
     owner_of = {name: i for i, name in enumerate(model.schema.names)}
-    owners = [[owner_of[name] for name in variables(each)] for each in predicates]
+    owners = [[owner_of[name] for name in variables(each)] for each in laid.predicates]
     starts = np.cumsum([0, *map(len, owners)])
-    # Of the rows that fail a predicate without the block, as many follow each other as of all.
-    all_false = np.array([each.n_false for each in model.rules.predicates])
-    all_episodes = np.array([each.n_episodes for each in model.rules.predicates])
-    n_episodes = n_false * (all_episodes / np.maximum(all_false, 1))
-    n_known = n_true + n_false
+    place_at = laid.place_at(rows)
     for level in found:
-        p, counted, block = level[:, 0], level[:, 1], level[:, 2]
-        expected = expected_exceptions(
-            counted, n_known[block, p], n_false[block, p], n_episodes[block, p]
-        )
-        worth = rule_worth(expected) / np.diff(starts)[p]
+        worth = _worth(model, laid, level) / np.diff(starts)[level[:, 0]]
         _mining_kernels.note_broken(
-            level, worth, true, false, ends, place_at, starts, np.concatenate(owners), worths
+            level,
+            worth,
+            laid.true,
+            laid.false,
+            laid.ends,
+            place_at,
+            starts,
+            np.concatenate(owners),
+            worths,
         )
     return worths
+
+
+class _LaidOut:
+    """Truth vectors of a model's predicates, in which every block of rows has words of its own.
+
+    `ends` are the words before which blocks end; `n_others`, `n_true` and `n_false` count the rows of
+    all blocks but one, and those in which each predicate holds and fails.
+    """
+
+    def __init__(self, model: Model, columns: Sequence[Column], members: Sequence[Counts]) -> None:
+        self.predicates = [each.predicate for each in model.rules.predicates]
+        self._members = members
+        self.ends = np.cumsum([n_words(len(own)) for own in members])
+        self._words = [slice(*ends) for ends in itertools.pairwise([0, *self.ends.tolist()])]
+        truths = Truths(model.schema, self.predicates)
+        self.true, self.false = np.empty((2, len(self.predicates), self.ends[-1]), np.uint64)
+        for own, part in zip(members, self._words, strict=True):
+            both = truths.evaluate_all([each.take(own) for each in columns])
+            self.true[:, part], self.false[:, part] = both
+        self.n_others = _sums_of_others([np.array(len(own)) for own in members])
+        self.n_true, self.n_false = (
+            _sums_of_others([count(of[:, part]) for part in self._words])
+            for of in (self.true, self.false)
+        )
+
+    def place_at(self, rows: Counts) -> Counts:
+        """Say for each bit of the words which of some rows it stands for; -1 for none."""
+        place_of = np.full(sum(map(len, self._members)), -1)
+        place_of[rows] = np.arange(len(rows))
+        found = np.full(64 * int(self.ends[-1]), -1)
+        for own, part in zip(self._members, self._words, strict=True):
+            found[64 * part.start : 64 * part.start + len(own)] = place_of[own]
+        return found
+
+
+def _least(model: Model, laid: _LaidOut) -> Counts:
+    """Give the least rows that support a rule with each predicate, by the block that asks least."""
+    return minimum_counts(
+        laid.n_true.min(axis=0).tolist(),
+        int(laid.n_others.min()),
+        exact(model.provenance.min_support),
+        exact(model.settings.ratio),
+    )
+
+
+def _worth(model: Model, laid: _LaidOut, found: Counts) -> NDArray[np.float64]:
+    """Give the worth of found rules: rows of (consequent, count, block, antecedent…)."""
+    p, counted, block = found[:, 0], found[:, 1], found[:, 2]
+    n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
+    # Of the rows that fail a predicate without the block, as many follow each other as of all.
+    of_all = np.array([(each.n_false, each.n_episodes) for each in model.rules.predicates])[p]
+    n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
+    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))
 
 
 def _sums_of_others(of_blocks: Sequence[Counts]) -> Counts:

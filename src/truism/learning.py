@@ -8,14 +8,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from truism.bits import count, count_runs
 from truism.calibration import add_evidence
 from truism.candidates import Exceeds, categories, simple_intervals, tree_intervals
 from truism.columns import Column, Table
 from truism.errors import ParameterError, TableError, shorten
-from truism.holdout import broken_worths
 from truism.inference import infer
 from truism.mining import Budget, mine, minimum_counts, variable_numbers
 from truism.model import Model, Provenance, Settings, exact
@@ -77,10 +75,7 @@ def learn(
     if settings.scoring == "paper":
         return model
 
-    def broken(blocks: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return broken_worths(model, columns, blocks, rows, n_jobs)
-
-    return add_evidence(model, columns, broken, n_jobs, progress)
+    return add_evidence(model, columns, n_jobs, progress)
 
 
 def infer_schema(table: Table, settings: Settings) -> Schema:

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from truism.bits import Words, unpack
 from truism.columns import Column, Table
-from truism.contexts import Readings
 from truism.evidence import RARITY_WEIGHT, ROWS_AT_ONCE, Grave, Witness, habit_worth, lift
 from truism.limits import breaches, degrees_outside, is_habit
 from truism.model import Model
 from truism.predicates import AnyOf, Interval, OneOf, Predicate, variables
+from truism.readings import Readings
 from truism.rulebook import Broken, Consequent, Rulebook
 from truism.rules import Rule
 from truism.schema import Numeric, align, numbers
