@@ -10,7 +10,6 @@ Trees and cut-offs know all rows, or a sample of them that is the same for each 
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import numpy as np
@@ -37,6 +36,7 @@ from truism.progress import Progress
 from truism.rarity import Emptiness, Spacing, space, stand_in
 from truism.readings import Reader
 from truism.schema import Categorical, Numeric, Schema, distinct
+from truism.threads import threads
 from truism.thresholds import calibrate
 from truism.truths import Truths
 
@@ -258,8 +258,8 @@ class _Study:
                 ),
             )
 
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            return list(pool.map(weigh, range(0, len(own), ROWS_AT_ONCE)))
+        with threads(self.n_jobs) as spread:
+            return list(spread(weigh, range(0, len(own), ROWS_AT_ONCE)))
 
     def _without_each(self, axis: int) -> Iterator[tuple[Judge, Rarities]]:
         """Give contexts and rarities that do not know a block, for each block in turn."""
@@ -353,9 +353,9 @@ def _find_leaves(
         part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
         return leaves.find(truths.evaluate(part)[0], len(part[0].values))
 
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with threads(n_jobs) as spread:
         starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
-        return np.concatenate(list(pool.map(find, starts)), axis=1)
+        return np.concatenate(list(spread(find, starts)), axis=1)
 
 
 def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[Spacing, ...]:
@@ -368,5 +368,5 @@ def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[
         for variable, column in zip(schema.variables, columns, strict=True)
         if isinstance(variable, Numeric)
     ]
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return tuple(pool.map(of, pairs))
+    with threads(n_jobs) as spread:
+        return tuple(spread(of, pairs))

@@ -9,7 +9,6 @@ what is learned.
 import hashlib
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -22,6 +21,7 @@ from truism.predicates import Interval, OneOf, cut_between
 from truism.progress import Advance, stand_still
 from truism.readings import MAX_CLASSES, Reader, Readings, can_judge, classes, standardise
 from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
+from truism.threads import threads
 
 N_CONTEXTS = 24
 MEMBER_SHARE = 1 / 3  # of the variables form a context; it judges the others
@@ -156,8 +156,8 @@ def tally(
             for sums_of_blocks in divided
         )
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(sums, trees, leaves))
+    with threads(n_jobs) as spread:
+        return list(spread(sums, trees, leaves))
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -215,8 +215,8 @@ def grow(
         return _grow_tree(coded, groups[k], np.ascontiguousarray(explained[:, k]), least)
 
     grown = []
-    with ThreadPoolExecutor(n_jobs) as pool:
-        for done, nodes in enumerate(pool.map(one, range(len(groups))), 1):
+    with threads(n_jobs) as spread:
+        for done, nodes in enumerate(spread(one, range(len(groups))), 1):
             grown.append(nodes)
             advance(done, len(groups))
     asked = sorted({node for nodes in grown for node in nodes if node is not None})
@@ -288,8 +288,8 @@ class _Coded:
         n_rows = len(columns[0].values)
         self.codes = np.empty((n_rows, len(usable)), np.uint8)
         self.is_state = np.array([isinstance(each, Categorical) for each in self.variables])
-        with ThreadPoolExecutor(n_jobs) as pool:
-            cuts = list(pool.map(lambda i: self._cuts(schema, columns, i), usable))
+        with threads(n_jobs) as spread:
+            cuts = list(spread(lambda i: self._cuts(schema, columns, i), usable))
         self._cuts_of = cuts
         n_targets = [
             1 if isinstance(each, Numeric) else min(len(each.counts), N_TARGET_STATES)

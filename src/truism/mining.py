@@ -13,7 +13,6 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from truism.bits import Words, count
 from truism.predicates import Predicate, variables
 from truism.progress import Advance, stand_still
+from truism.threads import threads
 
 MAX_NODES = 100_000_000
 MAX_RULES = 1_000_000
@@ -251,13 +251,13 @@ class _Search:
         rows: list[NDArray[np.int64]] = []
         nodes, n_found = 0, 0
         self.open_inside, self.open_outside = [], []
-        with ThreadPoolExecutor(self.n_jobs) as pool:
+        with threads(self.n_jobs) as spread:
             for start in range(0, len(rarest), _BATCH):
                 batch = rarest[start : start + _BATCH]
                 jobs = [(r, length, r in inside, r in outside) for r in batch]
                 share = -(-len(jobs) // (4 * self.n_jobs))
                 parts = [jobs[i : i + share] for i in range(0, len(jobs), share)]
-                searched = pool.map(lambda part: [self._one(*job) for job in part], parts)
+                searched = spread(lambda part: [self._one(*job) for job in part], parts)
                 for r, found, visited, more in itertools.chain.from_iterable(searched):
                     rows += found
                     nodes += visited

@@ -8,7 +8,6 @@ block changes a bit of the result.
 """
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -25,6 +24,7 @@ from truism.readings import Readings
 from truism.rulebook import Broken, Consequent, Rulebook
 from truism.rules import Rule
 from truism.schema import Numeric, align, numbers
+from truism.threads import threads
 from truism.truths import BLOCK_ROWS, Truths
 
 
@@ -145,8 +145,8 @@ class Scorer:
             return marks
 
         blocks = _blocks_of(table.n_rows)
-        with ThreadPoolExecutor(n_jobs) as pool:
-            return np.concatenate([np.empty(0, np.bool_), *pool.map(broken, blocks)])
+        with threads(n_jobs) as spread:
+            return np.concatenate([np.empty(0, np.bool_), *spread(broken, blocks)])
 
     def violations(self, table: Table) -> list[tuple[Violation, ...]]:
         """List what each row breaks, univariate rules first, then by consequent."""
@@ -252,11 +252,11 @@ class Scorer:
         if len(blocks) == 1:
             yield blocks[0], parts(blocks[0])
             return
-        with ThreadPoolExecutor(n_jobs) as pool:
+        with threads(n_jobs) as spread:
             # A few blocks at a time: a finished one waits for its reader, not for all others.
             for start in range(0, len(blocks), 2 * n_jobs):
                 some = blocks[start : start + 2 * n_jobs]
-                yield from zip(some, pool.map(parts, some), strict=True)
+                yield from zip(some, spread(parts, some), strict=True)
 
     def _attribute_block(self, columns: Sequence[Column]) -> NDArray[np.float64]:
         if self.model.evidence is None:

@@ -11,7 +11,6 @@ cut-offs of quality zero.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from truism.columns import Column
 from truism.progress import Advance, stand_still
 from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
+from truism.threads import threads
 
 MIN_BINS = 255
 MAX_BINS = 65_535  # bin numbers have two bytes at most, and one more stands for missing
@@ -84,13 +84,13 @@ def bin_columns(
     numeric.sort(key=lambda column: column.name)
     n_rows = len(columns[0].values)
     max_bins = min(max(MIN_BINS, -(-2 // min_support)), MAX_BINS)
-    with ThreadPoolExecutor(n_jobs) as pool:
-        bins = tuple(pool.map(lambda column: _divide(column, max_bins), numeric))
+    with threads(n_jobs) as spread:
+        bins = tuple(spread(lambda column: _divide(column, max_bins), numeric))
         missing = max((_n_bins(each) for each in bins), default=0)
         # The kernels take two bytes apart: the low one comes first, on every machine.
         width = np.min_scalar_type(missing).newbyteorder("<")
         binned = np.empty((n_rows, len(bins)), width)
-        list(pool.map(_number, numeric, bins, binned.T))
+        list(spread(_number, numeric, bins, binned.T))
     return BinnedTable(bins, binned, n_rows)
 
 
@@ -151,8 +151,8 @@ def propose(
         if _varies(variable)
     ]
     names = [bins.variable for bins in table.bins]
-    with ThreadPoolExecutor(n_jobs) as pool:
-        for done, (splits, gains) in enumerate(pool.map(lambda pair: grow(*pair), targets), 1):
+    with threads(n_jobs) as spread:
+        for done, (splits, gains) in enumerate(spread(lambda pair: grow(*pair), targets), 1):
             for (f, cut, first, last), gain in zip(splits.tolist(), gains.tolist(), strict=True):
                 proposal = Proposal(-gain / table.n_rows, names[f], cut)
                 for position in range(first, last + 1):
