@@ -15,6 +15,7 @@ from truism.learning import learn, variable_columns
 from truism.progress import be_silent
 from truism.scoring import Scorer
 from truism.table import as_table
+from truism.tallies import tally
 from truism.thresholds import calibrate
 
 
@@ -31,11 +32,7 @@ def learn_and_watch(data, **options):
         model = learn(as_table(data), min_support=0.1, **options)
     # Where there are many rows it first finds out what a grave one is to score.
     scores, max_rate = seen[-1]
-    n_rows = model.provenance.n_rows
-    stretch = np.arange(n_rows) * min(calibration.N_STRETCHES, n_rows) // n_rows
-    in_order = np.empty(n_rows)
-    in_order[np.argsort(stretch % calibration.N_BLOCKS, kind="stable")] = scores
-    return model, in_order, max_rate
+    return model, scores, max_rate
 
 
 @examples(max_examples=30)
@@ -97,24 +94,18 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed):
     ]
     for blocks in (study.apart, study.mixed):
         found = study.hold_out(blocks, worths)
-        in_order = [
-            (at, row)
-            for block in range(calibration.N_BLOCKS)
-            for at, row in enumerate(study.chosen(blocks))
-            if blocks.of_row[row] == block
-        ]
-        for place, (at, row) in enumerate(in_order):
+        for at, row in enumerate(study.chosen(blocks)):
             others = np.flatnonzero(blocks.of_row != blocks.of_row[row])
             known = study.reader.read([column.take(others) for column in columns])
             one = (np.zeros(len(others), np.int64),)
-            tallies = groves.tally(trees, study.leaves[:, others], known, study.reader, one, 1, 1)
+            tallies = tally(trees, study.leaves[:, others], known, study.reader, one, 1, 1)
             judge = Judge(study.reader, [each.statistics() for (each,) in tallies])
             own = study.reader.read([column.take(slice(row, row + 1)) for column in columns])
             in_context = judge.judge(study.leaves[:, [row]], own)[0]
-            assert found.in_context[place] == pytest.approx(in_context.sum(), abs=1e-9)
+            assert found.in_context[at] == pytest.approx(in_context.sum(), abs=1e-9)
             all_told = np.maximum(in_context, worths[at])
-            assert found.contradictions[place] == pytest.approx(all_told.sum(), abs=1e-9)
-            assert found.strongest[place] == worths[at].max()
+            assert found.contradictions[at] == pytest.approx(all_told.sum(), abs=1e-9)
+            assert found.strongest[at] == worths[at].max()
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 5, 6, 24, 25, 26])

@@ -24,7 +24,7 @@ from truism.candidates import (
 )
 from truism.inference import infer
 from truism.predicates import AnyOf, Interval, OneOf
-from truism.schema import Categorical, distinct
+from truism.schema import Categorical
 from truism.table import as_table
 from truism.trees import Bins, Proposal
 
@@ -101,7 +101,7 @@ def test_counts_come_from_the_rows_at_hand():
 def proposed(draw):
     values = draw(st.lists(st.integers(0, 12), min_size=5, max_size=60))
     column = as_table({"X": [float(value) for value in values]}).columns[0]
-    states, counts = distinct(column)
+    states, counts = column.distinct()
     rank = np.cumsum(counts)[:-1]
     bins = Bins("X", states[:-1], states[1:], rank, len(values))
     cuts = draw(st.permutations(range(len(states) - 1)))

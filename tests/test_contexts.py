@@ -157,6 +157,13 @@ def test_the_evidence_of_states_is_the_formula_to_the_letter(widths, n_leaves, s
             for each, state in zip(found, [*range(width), None], strict=True):
                 wanted = oracle.state_evidence(own, leaf, state, contexts.PSEUDO_COUNT)
                 assert each == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    # Of stacked tables each is weighed alone.
+    other = random.integers(0, 3, counts.shape)
+    stacked = state_evidence(np.stack([counts, other]).astype(np.float64), widths)
+    for of_both, first, second in zip(
+        stacked, (known, unseen), state_evidence(other.astype(np.float64), widths), strict=True
+    ):
+        assert of_both.tolist() == [first.tolist(), second.tolist()]
 
 
 @given(st.floats(), st.floats(-1e308, 1e308), st.floats(0, 1e308, exclude_min=True))

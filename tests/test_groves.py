@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import tables
-from truism import _context_kernels, calibration, groves
+from truism import _context_kernels, groves, tallies
 from truism.contexts import LEAF, SHRINKAGE
 from truism.learning import infer_schema, learn, variable_columns
 from truism.model import Settings
-from truism.readings import MAX_CLASSES, Reader, Readings, classes
+from truism.readings import MAX_CLASSES, Reader, classes
 from truism.schema import MISSING, Categorical, Numeric
 from truism.table import as_table
+from truism.tallies import tally
 
 rich_tables = tables(min_rows=25, max_rows=90, max_columns=5, min_columns=2)
 
@@ -33,6 +34,15 @@ def as_lists(statistics):
     plain = (statistics.counts, statistics.means, statistics.spreads, statistics.state_counts)
     places = (statistics.numbers, statistics.states, statistics.widths)
     return places, [each.tolist() for each in plain]
+
+
+def of_set(statistics, place):
+    """Of stacked statistics those of one set of rows."""
+    changed = {
+        name: getattr(statistics, name)[place]
+        for name in ("counts", "means", "spreads", "state_counts")
+    }
+    return msgspec.structs.replace(statistics, **changed)
 
 
 def by_name(names, contexts):
@@ -137,11 +147,34 @@ def test_zeros_of_either_sign_have_one_hash_and_columns_that_swap_values_do_not(
     assert hashes[0] != hashes[2]
 
 
+@examples(max_examples=40)
+@given(rich_tables)
+def test_rows_grew_into_the_leaves_in_which_they_are_found(data):
+    if len(infer_schema(as_table(data), Settings()).variables) < 2:
+        return
+    schema, columns, splits, trees, leaves = grown(data)
+    if trees:
+        found = groves.find_leaves(schema, splits, trees, columns, 1)
+        assert leaves.dtype == found.dtype
+        assert leaves.tolist() == found.tolist()
+
+
+@given(st.integers(1, 6), st.integers(0, 9), st.integers(1, 40), st.integers(0, 10**6))
+def test_targets_are_combined_like_a_product_of_matrices(n_targets, n_some, n_rows, seed):
+    random = np.random.default_rng(seed)
+    targets = random.integers(-(10**6), 10**6, (n_targets, n_rows)).astype(np.int32)
+    signs = random.choice([-1, 1], (n_targets, 3)).astype(np.int32)
+    some = random.integers(0, n_targets, n_some)
+    before = random.integers(-99, 99, (3, n_rows)).astype(np.int32)
+    sums = before.copy()
+    _context_kernels.combine(targets, some, signs, sums)
+    assert sums.tolist() == (before + signs[some].T.astype(np.int64) @ targets[some]).tolist()
+
+
 def tallied(data, n_blocks=3):
-    schema, columns, splits, trees = grown(data)
+    schema, columns, _, trees, leaves = grown(data)
     reader = Reader(schema)
     readings = reader.read(columns)
-    leaves = calibration._find_leaves(schema, splits, trees, columns, 1)
     n_rows = len(columns[0].values)
     blocks = np.arange(n_rows) * n_blocks // n_rows
     return reader, readings, leaves, blocks, trees
@@ -155,13 +188,13 @@ def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
     reader, readings, leaves, blocks, trees = tallied(data)
     rows = oracle.rows_of(data)
     variables = reader.schema.variables
-    for (tally,), tree, leaf_of in zip(
-        groves.tally(trees, leaves, readings, reader, (blocks,), 3, 2) if trees else [],
+    for (own_tally,), tree, leaf_of in zip(
+        tally(trees, leaves, readings, reader, (blocks,), 3, 2) if trees else [],
         trees,
         leaves.tolist(),
         strict=True,
     ):
-        context = tally.context()
+        context = own_tally.context()
         assert context.tree == tree.nodes
         assert {*context.numbers, *context.states} == set(tree.judged)
         for leaf in range(tree.nodes.count(LEAF)):
@@ -170,7 +203,7 @@ def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
             for at, i in enumerate(context.numbers):
                 values = [row[variables[i].name] for row in own]
                 standard = [
-                    round(oracle.standardise(v, variables[i], 50.0) * groves.SCALE) / groves.SCALE
+                    round(oracle.standardise(v, variables[i], 50.0) * tallies.SCALE) / tallies.SCALE
                     for v in values
                     if v is not None
                 ]
@@ -183,8 +216,8 @@ def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
                     shrunk = (spread**2 * len(standard) + SHRINKAGE) / known
                     guessed = (shrunk * every - SHRINKAGE) / len(own)
                     spread = float(np.sqrt(max(guessed, 0.0)))
-                assert context.means[leaf][at] == pytest.approx(mean, abs=2 / groves.SCALE)
-                assert context.spreads[leaf][at] == pytest.approx(spread, abs=2 / groves.SCALE)
+                assert context.means[leaf][at] == pytest.approx(mean, abs=2 / tallies.SCALE)
+                assert context.spreads[leaf][at] == pytest.approx(spread, abs=2 / tallies.SCALE)
             for at, i in enumerate(context.states):
                 ranks = oracle.classes(variables[i].counts, MAX_CLASSES)
                 rank_of = dict(zip(map(repr, variables[i].values), ranks, strict=True))
@@ -215,24 +248,16 @@ def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_bloc
         return
     # Twice: a division is counted the same beside another one.
     other = np.arange(len(blocks)) % n_blocks
-    (alone,) = zip(
-        *groves.tally(trees, leaves, readings, reader, (blocks,), n_blocks, 1), strict=True
-    )
-    both = groves.tally(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
+    (alone,) = zip(*tally(trees, leaves, readings, reader, (blocks,), n_blocks, 1), strict=True)
+    both = tally(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
     for block in range(n_blocks):
         kept = blocks != block
-        others = Readings(
-            readings.numbers[kept],
-            readings.standard[kept],
-            readings.codes[kept],
-            readings.classes[kept],
-        )
+        others = readings.take(kept)
         one = np.zeros_like(blocks[kept])
-        part = groves.tally(trees, leaves[:, kept], others, reader, (one,), 1, 1)
+        part = tally(trees, leaves[:, kept], others, reader, (one,), 1, 1)
         for all_rows, (_, again), (some,) in zip(alone, both, part, strict=True):
-            kept = all_rows.statistics(np.arange(n_blocks) != block)
-            assert as_lists(kept) == as_lists(some.statistics())
-            assert as_lists(again.statistics(np.arange(n_blocks) != block)) == as_lists(kept)
+            assert as_lists(of_set(all_rows.without_each(), block)) == as_lists(some.statistics())
+            assert as_lists(again.without_each()) == as_lists(all_rows.without_each())
             assert as_lists(some.context().statistics()) == as_lists(some.statistics())
 
 
@@ -275,8 +300,8 @@ def test_a_single_variable_has_no_context(n_columns):
     data = {"constant": [1.0] * 30} | {
         f"x{i}": [float(j % 7) for j in range(30)] for i in range(n_columns)
     }
-    _, _, splits, trees = grown(data)
-    assert (splits, trees) == ((), [])
+    _, _, splits, trees, leaves = grown(data)
+    assert (splits, trees, leaves.shape) == ((), [], (0, 30))
 
 
 def test_kinds_of_variables_are_both_judged():

@@ -20,7 +20,6 @@ from truism.schema import (
     Numeric,
     align,
     codes,
-    distinct,
     numbers,
     quantile_cuts,
     time_column,
@@ -310,7 +309,7 @@ def test_states_ascend_and_are_the_tables_own_values():
 
 def test_whole_numbers_that_are_one_as_floats_are_one_value():
     column = as_table({"n": [2**60 + i for i in range(300)]}).columns[0]
-    values, counts = distinct(column)
+    values, counts = column.distinct()
     assert values.tolist() == [2.0**60, 2.0**60 + 256]
     assert counts.sum() == 300
     (variable,) = infer(as_table({"n": [2**60 + 3 * i for i in range(300)]})).variables
@@ -451,9 +450,21 @@ def test_every_column_is_a_variable_or_left_out(data):
 def test_distinct_values_ascend_and_their_counts_add_up(data):
     column = as_table(data).columns[0]
     if column.kind in ("number", "boolean"):
-        values, counts = distinct(column)
+        values, counts = column.distinct()
         assert sorted(set(values.tolist())) == values.tolist()
         assert counts.sum() == table_rows(data) - column.n_missing
+        again, _ = column.distinct()
+        assert again is values  # remembered, and safe from whoever asks
+        with pytest.raises(ValueError, match="read-only"):
+            again[:] = 0.0
+        assert column.take(slice(0, 1)).distinct()[1].sum() <= 1
+
+
+def test_very_many_distinct_values_are_not_remembered():
+    column = as_table({"x": np.arange(20_000.0)}).columns[0]
+    assert column.distinct()[0] is not column.distinct()[0]
+    column = as_table({"x": np.arange(200_000.0) // 70}).columns[0]
+    assert column.distinct()[0] is column.distinct()[0]
 
 
 def table_rows(data):

@@ -1,7 +1,7 @@
-"""The compiled loops that grow contexts, and nothing else; imported only for learning.
+"""The compiled loops that grow contexts and sum up their leaves; imported only for learning.
 
-Legend: ``i`` a row, ``v`` a variable, ``c`` its code, ``k`` a target. They release the GIL, touch only
-their arguments and sum whole numbers.
+Legend: ``i`` a row, ``v`` a variable, ``c`` its code, ``k`` a target or a number. They release the
+GIL, touch only their arguments and sum whole numbers.
 """
 
 from typing import Any
@@ -10,6 +10,17 @@ import numba
 import numpy as np
 
 jit: Any = numba.njit(nogil=True, cache=True)
+
+
+@jit
+def combine(targets, some, signs, sums):
+    """Add some targets, rows of the first table, to all sums, or take them off, as the signs say."""
+    for at in range(some.size):
+        target = targets[some[at]]
+        for k in range(sums.shape[0]):
+            sign = signs[some[at], k]
+            for i in range(target.size):
+                sums[k, i] += sign * target[i]
 
 
 @jit
@@ -132,9 +143,33 @@ def grow(codes, members, is_state, n_splits, targets, least, order, tables, node
     return n_nodes
 
 
+@jit
+def sum_up(leaf, cells, n_leaves, scale, values, classes, judged, starts, rows, sums, counts):
+    """Add every row to the sums of its cell and leaf: values that are known, in whole units, and squares.
+
+    Of the `classes`, variable ``judged[j]`` has its counts from ``starts[j]`` on.
+    """
+    for i in range(leaf.size):
+        at = cells[i] * n_leaves + leaf[i]
+        rows[at] += 1
+        for k in range(values.shape[1]):
+            value = np.float64(np.rint(values[i, k] * scale))
+            known = value == value
+            value = value if known else 0.0
+            sums[0, at, k] += known
+            sums[1, at, k] += value
+            sums[2, at, k] += value * value
+        for j in range(judged.size):
+            counts[at, starts[j] + classes[judged[j], i]] += 1
+
+
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     whole, no = np.zeros(1, np.int64), np.zeros(1, np.bool_)
     codes, targets = np.zeros((1, 1), np.uint8), np.zeros((1, 1), np.int32)
+    combine(targets, whole, targets, targets)
+    leaf, single, sums = np.zeros(1, np.uint8), np.float32(1), np.zeros((3, 1, 1))
+    values = np.zeros((1, 1), np.float32)
+    sum_up(leaf, whole, 1, single, values, codes, whole, whole, np.zeros(1), sums, targets)
     tables, nodes = np.zeros((1, 1, 1, 2), np.int64), np.zeros((1, 6), np.int64)
     grow(codes, whole, no, whole, targets, 1, whole, tables, nodes, np.zeros(1))

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from truism import groves
 from truism.columns import Column
-from truism.contexts import Judge, Leaves, Split, contradiction, surprise
+from truism.contexts import Judge, contradiction, surprise
 from truism.evidence import (
     MIN_UNIT,
     RARITY_WEIGHT,
-    ROWS_AT_ONCE,
     RULE_WEIGHT,
     Evidence,
     Grave,
@@ -35,13 +34,13 @@ from truism.model import Model
 from truism.progress import Progress
 from truism.rarity import Emptiness, Spacing, space, stand_in
 from truism.readings import Reader
-from truism.schema import Categorical, Numeric, Schema, distinct
+from truism.schema import Categorical, Numeric, Schema
+from truism.tallies import tally
 from truism.threads import threads
 from truism.thresholds import calibrate
-from truism.truths import Truths
 
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
-MAX_ROWS_WEIGHED = 20_000
+MAX_ROWS_WEIGHED, WEIGHED_AT_ONCE = 20_000, 2048
 MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
 GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
 GRAVE_MARGIN = 1.1  # more exceptions expected than of a rule that too many held-out rows break
@@ -138,9 +137,8 @@ class _Weighed(msgspec.Struct, frozen=True, eq=False):
     sums: Floats
 
 
-def _gather(found: Sequence[Sequence[_Weighed]], n_variables: int) -> _HeldOut:
-    """Put what was found out about all blocks together."""
-    parts = [each for block in found for each in block]
+def _gather(parts: Sequence[_Weighed], n_variables: int) -> _HeldOut:
+    """Put what was found out about all rows together."""
     in_context, contradictions, rarities, strongest = (
         np.concatenate([np.empty(0), *(getattr(each, name) for each in parts)])
         for name in ("in_context", "contradictions", "rarities", "strongest")
@@ -180,7 +178,7 @@ class _Study:
         dealt = np.empty(self.n_rows, np.int64)
         dealt[by_content] = rows % N_BLOCKS
         self.mixed = _Blocks(dealt, 1, by_content)
-        self.splits, trees = groves.grow(
+        self.splits, trees, self.leaves = groves.grow(
             schema,
             columns,
             by_content,
@@ -189,14 +187,11 @@ class _Study:
             lambda done, of: progress("contexts", done, of),
         )
         self.reader = Reader(schema)
-        self.leaves = _find_leaves(schema, self.splits, trees, columns, n_jobs)
         self.columns = columns
         # Not kept: later a part of the rows is read again, and memory is dearer.
         readings = self.reader.read(columns)
         divisions = (self.apart.of_row, self.mixed.of_row)
-        self.tallies = groves.tally(
-            trees, self.leaves, readings, self.reader, divisions, N_BLOCKS, n_jobs
-        )
+        self.tallies = tally(trees, self.leaves, readings, self.reader, divisions, N_BLOCKS, n_jobs)
         cell_of = self.apart.of_row * N_BLOCKS + self.mixed.of_row
         self.spacings = _space_all(schema, columns, n_jobs)
         self.knots = [np.array(each.values) for each in self.spacings]
@@ -218,35 +213,33 @@ class _Study:
     def hold_out(self, blocks: _Blocks, worths: Floats | None = None) -> _HeldOut:
         """Weigh the chosen rows by what is known without their block, and by the rules they break."""
         chosen = self.chosen(blocks)
-        block_of = blocks.of_row[chosen]
-        without = self._without_each(blocks.axis)
-        found = []
-        for block, known in enumerate(without):
-            own = np.flatnonzero(block_of == block)
-            if len(own) and not (blocks.of_row == block).all():
-                broken = None if worths is None else worths[own]
-                found.append(self._weigh_block(chosen[own], *known, broken))
-        return _gather(found, len(self.schema.variables))
-
-    def _weigh_block(
-        self, own: NDArray[np.int64], judge: Judge, rarities: Rarities, broken: Floats | None
-    ) -> list["_Weighed"]:
-        """Weigh the rows of one block, some at a time."""
+        without = [each[blocks.axis].without_each() for each in self.tallies]
+        judge = Judge(self.reader, without)
+        n_leaves = np.array([each.counts.shape[1] for each in without], np.uint16)
+        rarities = list(self._rarities_without_each(blocks.axis))
 
         def weigh(start: int) -> _Weighed:
-            some = slice(start, start + ROWS_AT_ONCE)
-            rows = own[some]
+            some = slice(start, start + WEIGHED_AT_ONCE)
+            rows = chosen[some]
+            block_of = blocks.of_row[rows]
             readings = self.reader.read([column.take(rows) for column in self.columns])
-            average = judge.average(self.leaves[:, rows], readings)
+            # The leaves without the second block follow those without the first, and so on.
+            leaves = np.multiply.outer(n_leaves, block_of.astype(np.uint16))
+            leaves += self.leaves[:, rows]
+            average = judge.average(leaves, readings)
             in_context = contradiction(average, readings, self.reader)
-            worth = np.zeros_like(in_context) if broken is None else broken[some]
+            worth = np.zeros_like(in_context) if worths is None else worths[some]
             all_told = np.maximum(in_context, worth)
             alone = np.zeros(in_context.shape[1])
             alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)
+            rare = np.empty(len(rows))
+            for block in np.unique(block_of):
+                own = block_of == block
+                rare[own] = rarities[block].weigh(readings.take(own)).sum(axis=1)
             return _Weighed(
                 in_context.sum(axis=1),
                 all_told.sum(axis=1),
-                rarities.weigh(readings).sum(axis=1),
+                rare,
                 worth.max(axis=1),
                 np.stack(
                     [
@@ -259,25 +252,22 @@ class _Study:
             )
 
         with threads(self.n_jobs) as spread:
-            return list(spread(weigh, range(0, len(own), ROWS_AT_ONCE)))
+            found = list(spread(weigh, range(0, len(chosen), WEIGHED_AT_ONCE)))
+        return _gather(found, len(self.schema.variables))
 
-    def _without_each(self, axis: int) -> Iterator[tuple[Judge, Rarities]]:
-        """Give contexts and rarities that do not know a block, for each block in turn."""
-        tallies = [each[axis] for each in self.tallies]
+    def _rarities_without_each(self, axis: int) -> Iterator[Rarities]:
+        """Give rarities that do not know a block, for each block in turn."""
         knots, states = (
-            [each.sum(axis=1 - axis) for each in tables]
+            [each.sum(axis=(0, 1)) - each.sum(axis=1 - axis) for each in tables]
             for tables in (self.knot_counts, self.state_counts)
         )
         for block in range(N_BLOCKS):
-            kept = np.arange(N_BLOCKS) != block
-            judge = Judge(self.reader, [each.statistics(kept) for each in tallies])
             empty = []
-            for spacing, values, table in zip(self.spacings, self.knots, knots, strict=True):
+            for spacing, values, others in zip(self.spacings, self.knots, knots, strict=True):
                 # What the others never knew is as rare to them as it is to all.
-                known = table[kept] if table[kept].any() else table
-                empty.append(Emptiness(values, known.sum(axis=0), spacing.near, spacing.spread))
-            counts = [table[kept].sum(axis=0) for table in states]
-            yield judge, Rarities(self.reader, empty, counts)
+                known = others[block] if others[block].any() else np.array(spacing.counts)
+                empty.append(Emptiness(values, known, spacing.near, spacing.spread))
+            yield Rarities(self.reader, empty, [others[block] for others in states])
 
 
 def _count_in_cells(
@@ -339,28 +329,9 @@ def _usual(apart: _HeldOut, unit: float) -> tuple[Usual, ...]:
     )
 
 
-def _find_leaves(
-    schema: Schema,
-    splits: Sequence[Split],
-    trees: Sequence[groves.Tree],
-    columns: Sequence[Column],
-    n_jobs: int,
-) -> NDArray[np.uint8]:
-    truths = Truths(schema, splits)
-    leaves = Leaves(len(splits), [each.nodes for each in trees])
-
-    def find(start: int) -> NDArray[np.uint8]:
-        part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
-        return leaves.find(truths.evaluate(part)[0], len(part[0].values))
-
-    with threads(n_jobs) as spread:
-        starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
-        return np.concatenate(list(spread(find, starts)), axis=1)
-
-
 def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[Spacing, ...]:
     def of(pair: tuple[str, Column]) -> Spacing:
-        values, counts = distinct(pair[1])
+        values, counts = pair[1].distinct()
         return space(pair[0], values.astype(np.float64), counts)
 
     pairs = [

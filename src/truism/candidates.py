@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from truism.columns import Column
 from truism.predicates import AnyOf, Interval, OneOf, cut_between, text_of
-from truism.schema import Categorical, Numeric, Schema, codes, distinct
+from truism.schema import Categorical, Numeric, Schema, codes
 from truism.trees import Bins, Proposal
 
 Cutoffs = Literal["tree", "uniform", "kmeans"]
@@ -100,7 +100,7 @@ def simple_intervals(
     for variable, column in zip(schema.variables, columns, strict=True):
         if not isinstance(variable, Numeric) or variable.low == variable.high:
             continue
-        values, counts = distinct(column)
+        values, counts = column.distinct()
         if not len(values):
             continue
         values = values.astype(np.float64)

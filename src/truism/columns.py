@@ -21,6 +21,10 @@ NOUNS: Mapping[ColumnKind, str] = {
 }
 
 
+_DISTINCT = "distinct values"
+_FEW_ROWS = 1 << 14
+
+
 class Fault(msgspec.Struct, frozen=True):
     """Why a column cannot be read, to be said after its name, and what to do about it."""
 
@@ -32,7 +36,7 @@ class Fault(msgspec.Struct, frozen=True):
         return TableError(f"Column {name!r} {self.reason}.", self.hint)
 
 
-class Column(msgspec.Struct, frozen=True, eq=False):
+class Column(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One column, read-only.
 
     Parameters
@@ -86,6 +90,24 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     def present(self) -> NDArray[Any]:
         """The values that are not missing."""
         return self.values if self.missing is None else self.values[~self.missing]
+
+    def distinct(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Give the distinct values of a numeric or boolean column, ascending, and their counts.
+
+        They are distinct as float64, in which rules are said: two whole numbers beyond 2**53 may be
+        one. Sorting is dear and several ask, so they are remembered unless they are many.
+        """
+        known: tuple[NDArray[np.float64], NDArray[np.int64]] | None = self.__dict__.get(_DISTINCT)
+        if known is not None:
+            return known
+        values, counts = np.unique(self.present.astype(np.float64), return_counts=True)
+        # One zero, not two: -0.0 and 0.0 are the same number.
+        found = values + 0.0, counts.astype(np.int64, copy=False)
+        if len(self.values) <= _FEW_ROWS or len(values) <= len(self.values) // 64:
+            for each in found:
+                each.setflags(write=False)
+            self.__dict__[_DISTINCT] = found
+        return found
 
     def cell(self, row: int) -> Any:
         """Give one value as a Python scalar, None where it is missing."""

@@ -9,6 +9,7 @@ two. `truism.groves` grows the trees. Everything here is vectorised NumPy and ne
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -75,7 +76,7 @@ class Statistics(msgspec.Struct, frozen=True, eq=False):
     """What the variables that a context judges were like in its leaves, ready to judge by.
 
     See `Context`; `state_counts` is leaves × classes, with the `widths` of the categorical variables
-    side by side.
+    side by side. Those of several sets of rows may be stacked, in a first dimension of all arrays.
     """
 
     numbers: tuple[int, ...]
@@ -84,10 +85,11 @@ class Statistics(msgspec.Struct, frozen=True, eq=False):
     means: NDArray[np.float64]
     spreads: NDArray[np.float64]
     widths: tuple[int, ...]
-    state_counts: NDArray[np.int64]
+    state_counts: NDArray[np.integer[Any]]
 
 
 Split = Interval | OneOf
+LeafNumbers = NDArray[np.unsignedinteger[Any]]
 
 
 class Leaves:
@@ -163,12 +165,12 @@ class Leaves:
 
 
 def cautious_spreads(statistics: Statistics) -> NDArray[np.float64]:
-    """Give the spreads to judge numbers by: leaves × numbers.
+    """Give the spreads to judge numbers by, of the same shape.
 
     They are larger than those of the training rows in a leaf: few rows may look alike by chance, and
     what differs by a twentieth of the variable's own spread is not told apart.
     """
-    rows = statistics.counts.astype(np.float64)[:, None]
+    rows = statistics.counts.astype(np.float64)[..., None]
     variance = np.square(statistics.spreads)
     found: NDArray[np.float64] = np.sqrt(
         (variance * rows + SHRINKAGE) / (rows + SHRINKAGE) + FLOOR**2
@@ -198,7 +200,8 @@ class Judge:
     reader
         Which variables are judged.
     statistics
-        Those of each context. Leaves are numbered as in `Leaves`.
+        Those of each context. Leaves are numbered as in `Leaves`; where statistics are stacked, those
+        of the second set of rows go on where those of the first end, and so on.
 
     """
 
@@ -213,25 +216,25 @@ class Judge:
         self._tables: list[NDArray[np.float32]] = []
         for each in statistics:
             own = [place_of[i] for i in each.numbers]
-            scale, shift = np.zeros((2, len(each.counts), len(reader.numbers)), np.float32)
-            scale[:, own] = 1 / (np.sqrt(TAIL) * cautious_spreads(each))
-            shift[:, own] = each.means * scale[:, own]
-            self._scaled.append((scale, shift))
+            scale, shift = np.zeros((2, *each.counts.shape, len(reader.numbers)), np.float32)
+            scale[..., own] = 1 / (np.sqrt(TAIL) * cautious_spreads(each))
+            shift[..., own] = each.means * scale[..., own]
+            self._scaled.append((_flat(scale), _flat(shift)))
             self._tables.append(self._table(each))
             self._times[[*each.numbers, *each.states]] += 1
 
     def _table(self, statistics: Statistics) -> NDArray[np.float32]:
         """Lay out the evidence of every class of states, leaf by leaf."""
-        table = np.zeros((len(statistics.counts), int(self._offsets[-1])), np.float32)
+        table = np.zeros((*statistics.counts.shape, int(self._offsets[-1])), np.float32)
         if statistics.states:
             counts = statistics.state_counts.astype(np.float64)
             known, unseen = state_evidence(counts, statistics.widths)
             firsts = self._offsets[[self._place_of_state[i] for i in statistics.states]]
-            table[:, side_by_side(firsts, statistics.widths)] = known
-            table[:, firsts + statistics.widths] = unseen
-        return table
+            table[..., side_by_side(firsts, statistics.widths)] = known
+            table[..., firsts + statistics.widths] = unseen
+        return _flat(table)
 
-    def judge_each(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
+    def judge_each(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Give the evidence of every context alone: contexts × rows × variables; for a few rows."""
         found = np.zeros((len(leaves), leaves.shape[1], len(self._times)))
         numbers, states = self._reader.numbers, self._reader.states
@@ -243,7 +246,7 @@ class Judge:
             found[k][:, states] = np.take_along_axis(self._tables[k][leaf], where, axis=1)
         return found
 
-    def average(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
+    def average(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Give the mean evidence of all contexts about each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states
@@ -251,7 +254,7 @@ class Judge:
         found[states] = self._judge_states(leaves, readings.classes.T)
         return found.T
 
-    def judge(self, leaves: NDArray[np.uint8], readings: Readings) -> NDArray[np.float64]:
+    def judge(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Give the evidence against each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states
@@ -261,7 +264,7 @@ class Judge:
         return found.T
 
     def _judge_numbers(
-        self, leaves: NDArray[np.uint8], standard: NDArray[np.float32]
+        self, leaves: LeafNumbers, standard: NDArray[np.float32]
     ) -> NDArray[np.float64]:
         """Average the surprise over contexts; one logarithm of a product costs less than many."""
         total = np.zeros(standard.shape)
@@ -283,9 +286,7 @@ class Judge:
         total /= np.maximum(self._times[self._reader.numbers], 1)
         return total
 
-    def _judge_states(
-        self, leaves: NDArray[np.uint8], classes: NDArray[np.uint8]
-    ) -> NDArray[np.float64]:
+    def _judge_states(self, leaves: LeafNumbers, classes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Average the evidence over contexts, looked up in their tables: variables × rows."""
         where = classes + self._offsets[:-1, None]
         index = np.empty_like(where)
@@ -296,6 +297,10 @@ class Judge:
             np.take(table, index, out=evidence, mode="clip")
             total += evidence
         return total / np.maximum(self._times[self._reader.states], 1)[:, None]
+
+
+def _flat(tables: NDArray[Any]) -> NDArray[Any]:
+    return tables.reshape(math.prod(tables.shape[:-1]), tables.shape[-1])
 
 
 def _forget_missing(evidence: NDArray[Any]) -> None:
@@ -342,24 +347,26 @@ def state_evidence(
     Parameters
     ----------
     counts
-        Leaves × classes of states, of several variables side by side.
+        Leaves × classes of states, of several variables side by side; or a stack of such tables.
     widths
         How many classes each variable has.
 
     Returns
     -------
     known, unseen
-        Leaves × classes, and leaves × variables: the evidence of a state that was never met.
+        Leaves × classes, and leaves × variables: the evidence of a state that was never met. Stacked
+        like the counts.
 
     """
     starts = np.cumsum([0, *widths[:-1]])
-    rows = np.add.reduceat(counts, starts, axis=1)
-    of_class = counts.sum(axis=0)
-    share = of_class / np.repeat(np.maximum(np.add.reduceat(of_class, starts), 1), widths)
-    expected = np.repeat(rows, widths, axis=1) * share
+    rows = np.add.reduceat(counts, starts, axis=-1)
+    of_class = counts.sum(axis=-2, keepdims=True)
+    of_variable = np.repeat(np.add.reduceat(of_class, starts, axis=-1), widths, axis=-1)
+    expected = np.repeat(rows, widths, axis=-1) * (of_class / np.maximum(of_variable, 1))
     known = np.maximum(0, np.log((expected + PSEUDO_COUNT) / (counts + PSEUDO_COUNT)))
     unseen = np.log1p(rows / PSEUDO_COUNT)
-    # A class that no row has, because its rows are held out, is as good as unseen.
-    absent = np.flatnonzero(of_class == 0)
-    known[:, absent] = unseen[:, np.searchsorted(starts, absent, side="right") - 1]
+    absent = of_class == 0
+    if absent.any():
+        # A class that no row has, because its rows are held out, is as good as unseen.
+        known = np.where(absent, np.repeat(unseen, widths, axis=-1), known)
     return known, unseen

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from truism.contexts import LEAF, PSEUDO_COUNT, Context, Judge, Leaves, Split
 from truism.predicates import Interval
-from truism.rarity import Emptiness, Spacing, rarity, state_rarities
+from truism.rarity import Emptiness, Spacing, state_rarities
 from truism.readings import CLIP, Reader, Readings, can_judge
 from truism.schema import Categorical, Numeric, Schema
 
@@ -31,7 +31,7 @@ MIN_UNIT = 1.0
 ROWS_AT_ONCE = 8192  # so that what belongs to them stays in the processor's cache
 
 
-class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Usual(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Mean and spread of the contradictions of one variable in normal rows, as parts of the score."""
 
     mean: float
@@ -124,7 +124,6 @@ class Rarities:
     ) -> None:
         self._reader = reader
         self.emptiness = emptiness
-        self._ordinary = [each.ordinary() for each in self.emptiness]
         self._of_states = [state_rarities(counts) for counts in state_counts]
 
     def weigh(self, readings: Readings) -> NDArray[np.float64]:
@@ -133,14 +132,7 @@ class Rarities:
         for place, (i, emptiness) in enumerate(
             zip(self._reader.numbers, self.emptiness, strict=True)
         ):
-            values = readings.numbers[:, place]
-            known = np.zeros(len(values), np.bool_)
-            for low, high in self._ordinary[place]:
-                known |= (values >= low) & (values <= high)
-            others = np.flatnonzero(~known)
-            if len(others):
-                distances = emptiness.distance(values[others])
-                found[i, others] = rarity(distances, emptiness.spread)
+            found[i] = emptiness.rarity(readings.numbers[:, place])
         for place, (i, of_state) in enumerate(
             zip(self._reader.states, self._of_states, strict=True)
         ):

@@ -1,4 +1,4 @@
-"""Growing contexts: training columns go in, trees and the sums over their leaves come out.
+"""Growing contexts: training columns go in, trees come out, and the leaves that rows fall into.
 
 Each tree splits by a third of the variables so that all others vary as little as possible. Sums are
 whole numbers, variables are taken in the order of their names and the sampled rows in an order that
@@ -9,19 +9,19 @@ what is learned.
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.columns import Column
-from truism.contexts import LEAF, SHRINKAGE, Context, Split, Statistics
+from truism.contexts import LEAF, Leaves, Split
 from truism.predicates import Interval, OneOf, cut_between
 from truism.progress import Advance, stand_still
-from truism.readings import MAX_CLASSES, Reader, Readings, can_judge, classes, standardise
-from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
+from truism.readings import MAX_CLASSES, can_judge, classes, standardise
+from truism.schema import Categorical, Numeric, Schema, codes, numbers, quantile_cuts
 from truism.threads import threads
+from truism.truths import Truths
 
 N_CONTEXTS = 24
 MEMBER_SHARE = 1 / 3  # of the variables form a context; it judges the others
@@ -32,132 +32,9 @@ MAX_FIT_ROWS = (
 )
 N_TARGETS = 8  # random combinations of the judged variables that a tree explains
 N_TARGET_STATES = 6  # commonest states of a variable that are targets
+ROWS_AT_ONCE = 8192  # whose leaves are found together
 MAX_REMEMBERED = 1 << 22  # whole numbers, of the rows of all leaves while a tree grows
 TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
-SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
-
-
-class Tally(msgspec.Struct, frozen=True, eq=False):
-    """Whole-number sums of one context: per leaf, block of rows and judged variable.
-
-    `present`, `total` and `squares` are leaves × blocks × numbers, `state_counts` leaves × blocks ×
-    classes with the `widths` of the categorical variables side by side, and `rows` leaves × blocks.
-    """
-
-    tree: tuple[int, ...]
-    numbers: tuple[int, ...]
-    states: tuple[int, ...]
-    widths: tuple[int, ...]
-    rows: NDArray[np.float64]
-    present: NDArray[np.float64]
-    total: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    state_counts: NDArray[np.int32]
-
-    def statistics(self, kept: NDArray[np.bool_] | slice = slice(None)) -> Statistics:
-        """Give the statistics of the rows of all blocks, or of those that are kept."""
-        present = self.present[:, kept].sum(axis=1)
-        means = self.total[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE
-        squares = self.squares[:, kept].sum(axis=1) / np.maximum(present, 1) / SCALE**2
-        variance = np.maximum(squares - np.square(means), 0)
-        # Of rows without the value nothing is known but what is usual.
-        rows = self.rows[:, kept].sum(axis=1, keepdims=True)
-        shrunk = (variance * present + SHRINKAGE) / (present + SHRINKAGE)
-        guessed = (shrunk * (rows + SHRINKAGE) - SHRINKAGE) / np.maximum(rows, 1)
-        spreads = np.sqrt(np.where(present < rows, np.maximum(guessed, 0), variance))
-        return Statistics(
-            self.numbers,
-            self.states,
-            rows[:, 0].astype(np.int64),
-            means.round(4) + 0.0,
-            spreads.round(4),
-            self.widths,
-            self.state_counts[:, kept].sum(axis=1, dtype=np.int64),
-        )
-
-    def context(self) -> Context:
-        """Give the tree and the statistics of all rows as a value to keep."""
-        of = self.statistics()
-        ends = np.cumsum(self.widths).tolist()
-        parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
-        return Context(
-            self.tree,
-            self.numbers,
-            self.states,
-            tuple(of.counts.tolist()),
-            _tuples(of.means),
-            _tuples(of.spreads),
-            tuple(tuple(tuple(leaf[part]) for part in parts) for leaf in of.state_counts.tolist()),
-        )
-
-
-def _tuples(table: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in table.tolist())
-
-
-def tally(
-    trees: Sequence["Tree"],
-    leaves: NDArray[np.uint8],
-    readings: Readings,
-    reader: Reader,
-    divisions: Sequence[NDArray[np.int64]],
-    n_blocks: int,
-    n_jobs: int,
-) -> list[tuple[Tally, ...]]:
-    """Sum up what the judged variables are like in every leaf and block, for each division of rows.
-
-    All divisions are counted at once, by cells in which a row's blocks are the same in each.
-    """
-    n_cells = n_blocks ** len(divisions)
-    cell_of = np.zeros(leaves.shape[1], np.int64)
-    for blocks in divisions:
-        cell_of = cell_of * n_blocks + blocks
-    axes = range(1, len(divisions) + 1)
-
-    def margins(sums: NDArray[Any]) -> list[NDArray[Any]]:
-        cells = sums.reshape(len(sums) // n_cells, *(n_blocks for _ in axes), *sums.shape[1:])
-        return [cells.sum(axis=tuple(set(axes) - {own}), dtype=sums.dtype) for own in axes]
-
-    # Whole numbers that single precision holds exactly.
-    columns = np.array(readings.standard.T, order="C")
-    columns *= np.float32(SCALE)
-    np.rint(columns, out=columns)
-    present_in = {}
-    for k, column in enumerate(columns):
-        if np.isnan(column.sum()):
-            present_in[k] = ~np.isnan(column)
-            column[~present_in[k]] = 0.0
-
-    def sums(tree: "Tree", leaf: NDArray[np.uint8]) -> tuple[Tally, ...]:
-        cells = sum(node == LEAF for node in tree.nodes) * n_cells
-        cell = leaf.astype(np.int64) * n_cells + cell_of
-        rows = np.bincount(cell, minlength=cells).astype(np.float64)
-        places = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
-        present, total, squares = np.zeros((3, cells, len(places)))
-        for at, k in enumerate(places):
-            total[:, at] = np.bincount(cell, columns[k], cells)
-            squares[:, at] = np.bincount(cell, np.square(columns[k], dtype=np.float64), cells)
-            present[:, at] = (
-                np.bincount(cell[present_in[k]], minlength=cells) if k in present_in else rows
-            )
-        states = [k for k, i in enumerate(reader.states) if i in tree.judged]
-        # Unseen cannot occur here, and missing says nothing.
-        widths = [reader.n_classes(k) - 2 for k in states]
-        counted = np.empty((cells, sum(widths)), np.int32)
-        for k, width, end in zip(states, widths, np.cumsum(widths).tolist(), strict=True):
-            wide = width + 2
-            counts = np.bincount(cell * wide + readings.classes[:, k], minlength=cells * wide)
-            counted[:, end - width : end] = counts.reshape(cells, wide)[:, :width]
-        judged_numbers = tuple(reader.numbers[k] for k in places)
-        judged_states = tuple(reader.states[k] for k in states)
-        divided = zip(*map(margins, (rows, present, total, squares, counted)), strict=True)
-        return tuple(
-            Tally(tree.nodes, judged_numbers, judged_states, tuple(widths), *sums_of_blocks)
-            for sums_of_blocks in divided
-        )
-
-    with threads(n_jobs) as spread:
-        return list(spread(sums, trees, leaves))
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -174,7 +51,7 @@ def grow(
     seed: int,
     n_jobs: int,
     advance: Advance = stand_still,
-) -> tuple[tuple[Split, ...], list[Tree]]:
+) -> tuple[tuple[Split, ...], list[Tree], NDArray[np.uint8]]:
     """Grow the trees of all contexts.
 
     Parameters
@@ -192,32 +69,38 @@ def grow(
 
     Returns
     -------
-    splits, trees
+    splits, trees, leaves
+        The last are trees × rows: the number of the leaf that a row falls into.
 
     """
+    from truism import _context_kernels  # compiled code is loaded only for learning
+
     usable = [i for i, each in enumerate(schema.variables) if can_judge(each)]
     usable.sort(key=lambda i: schema.variables[i].name)
     groups = _members(usable, seed)
     if not groups:
-        return (), []
+        return (), [], np.empty((0, len(by_content)), np.uint8)
     rows = _sampled(by_content)
-    coded = _Coded(schema, [column.take(rows) for column in columns], usable, n_jobs)
     n_rows = len(columns[0].values)
+    sampled = columns if len(rows) == n_rows else [column.take(rows) for column in columns]
+    coded = _Coded(schema, sampled, usable, n_jobs)
     least = max(2, MIN_ROWS * len(rows) // n_rows)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (coded.targets.shape[1], N_TARGETS))
+    n_targets = len(coded.targets)
+    signs = np.random.default_rng(seed).choice([-1, 1], (n_targets, N_TARGETS)).astype(np.int32)
+    everything = np.zeros((N_TARGETS, len(rows)), np.int32)
+    _context_kernels.combine(coded.targets, np.arange(n_targets), signs, everything)
 
-    # Whole numbers, so that neither the order of summing nor the number of threads matters.
-    judged = np.stack([~np.isin(coded.owner, members) for members in groups], axis=1)
-    combined = coded.targets @ (judged[:, :, None] * signs[:, None]).reshape(len(judged), -1)
-    explained = combined.astype(np.int32).reshape(len(rows), len(groups), N_TARGETS)
+    def one(members: NDArray[np.int64]) -> tuple[list[tuple[int, int] | None], NDArray[np.uint8]]:
+        explained = everything.copy()
+        own = np.flatnonzero(np.isin(coded.owner, members))
+        _context_kernels.combine(coded.targets, own, -signs, explained)
+        return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
 
-    def one(k: int) -> list[tuple[int, int] | None]:
-        return _grow_tree(coded, groups[k], np.ascontiguousarray(explained[:, k]), least)
-
-    grown = []
+    grown, leaves = [], []
     with threads(n_jobs) as spread:
-        for done, nodes in enumerate(spread(one, range(len(groups))), 1):
+        for done, (nodes, leaf_of) in enumerate(spread(one, groups), 1):
             grown.append(nodes)
+            leaves.append(leaf_of)
             advance(done, len(groups))
     asked = sorted({node for nodes in grown for node in nodes if node is not None})
     number = {node: k for k, node in enumerate(asked)}
@@ -229,7 +112,29 @@ def grow(
         )
         for nodes, members in zip(grown, groups, strict=True)
     ]
-    return splits, trees
+    if len(rows) == n_rows:
+        return splits, trees, np.stack(leaves)
+    return splits, trees, find_leaves(schema, splits, trees, columns, n_jobs)
+
+
+def find_leaves(
+    schema: Schema,
+    splits: Sequence[Split],
+    trees: Sequence[Tree],
+    columns: Sequence[Column],
+    n_jobs: int,
+) -> NDArray[np.uint8]:
+    """Find the leaf of every tree that each row falls into, as whoever judges new rows does."""
+    truths = Truths(schema, splits)
+    leaves = Leaves(len(splits), [each.nodes for each in trees])
+
+    def find(start: int) -> NDArray[np.uint8]:
+        part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
+        return leaves.find(truths.evaluate(part)[0], len(part[0].values))
+
+    with threads(n_jobs) as spread:
+        starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
+        return np.concatenate(list(spread(find, starts)), axis=1)
 
 
 def _members(usable: Sequence[int], seed: int) -> list[NDArray[np.int64]]:
@@ -296,7 +201,7 @@ class _Coded:
             for each in self.variables
         ]
         self.owner = np.repeat(np.arange(len(usable)), n_targets)
-        self.targets = np.empty((n_rows, len(self.owner)))
+        self.targets = np.empty((len(self.owner), n_rows), np.int32)
         for v, i in enumerate(usable):
             variable, column = self.variables[v], columns[i]
             if isinstance(variable, Numeric):
@@ -312,7 +217,7 @@ class _Coded:
                 )
                 found = _indicators(variable, known)
             for place, each in zip(np.flatnonzero(self.owner == v), found, strict=True):
-                self.targets[:, place] = np.rint(each * TARGET_SCALE)
+                self.targets[place] = np.rint(each * TARGET_SCALE)
         # Codes to split at; where there are very many states, the last one stands for several.
         self.n_splits = np.array(
             [
@@ -330,7 +235,7 @@ class _Coded:
         """Give the values just below and above each cut of a number."""
         if isinstance(schema.variables[i], Categorical):
             return np.empty(0), np.empty(0)
-        values, counts = distinct(columns[i])
+        values, counts = columns[i].distinct()
         starts = quantile_cuts(counts, N_BINS)
         values = values.astype(np.float64)
         return values[starts - 1], values[starts]
@@ -356,13 +261,14 @@ def _indicators(variable: Categorical, known: NDArray[np.int64]) -> list[NDArray
 
 def _grow_tree(
     coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
-) -> list[tuple[int, int] | None]:
-    """Grow a tree; give its nodes, each before its children, as (variable, code)."""
+) -> tuple[list[tuple[int, int] | None], NDArray[np.uint8]]:
+    """Grow a tree; give its nodes, each before its children, as (variable, code), and rows' leaves."""
     from truism import _context_kernels  # compiled code is loaded only for learning
 
     shape = (len(members), int(coded.codes.max()) + 1, targets.shape[1] + 1)
     remembers = MAX_LEAVES * math.prod(shape) <= MAX_REMEMBERED
     nodes = np.full((2 * MAX_LEAVES - 1, 6), -1)
+    in_order = np.arange(len(targets))
     _context_kernels.grow(
         coded.codes,
         members,
@@ -370,19 +276,24 @@ def _grow_tree(
         coded.n_splits,
         targets,
         least,
-        np.arange(len(targets)),
+        in_order,
         np.empty((MAX_LEAVES if remembers else 1, *shape), np.int64),
         nodes,
         np.zeros(len(nodes)),
     )
-    member, code, child = nodes[:, 3:].T.tolist()
+    start, end, _, member, code, child = nodes.T.tolist()
     ordered: list[tuple[int, int] | None] = []
+    leaves: list[int] = []
     waiting = [0]
     while waiting:
         node = waiting.pop()
         if child[node] < 0:
             ordered.append(None)
+            leaves.append(node)
         else:
             ordered.append((int(members[member[node]]), code[node]))
             waiting += [child[node] + 1, child[node]]
-    return ordered
+    leaf_of = np.empty(len(targets), np.uint8)
+    for number, node in enumerate(leaves):
+        leaf_of[in_order[start[node] : end[node]]] = number
+    return ordered, leaf_of

@@ -21,7 +21,6 @@ from truism.schema import (
     Scalar,
     Schema,
     Variable,
-    distinct,
     quantile_cuts,
 )
 from truism.table import dated
@@ -215,7 +214,7 @@ def _categorical(column: Column) -> Categorical:
 
 def _numeric(column: Column) -> Numeric:
     _refuse_infinite(column)
-    values, counts = distinct(column)
+    values, counts = column.distinct()
     mean, std = _moments(values, counts)
     starts = np.concatenate([[0], quantile_cuts(counts, MAX_HISTOGRAM_BINS)]).astype(np.int64)
     return Numeric(

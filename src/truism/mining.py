@@ -52,7 +52,7 @@ class Budget(msgspec.Struct, frozen=True):
     max_seconds: float | None = None
 
 
-class UnitRule(msgspec.Struct, frozen=True, order=True):
+class UnitRule(msgspec.Struct, frozen=True, gc=False, order=True):
     """Positions of the antecedent's predicates and of the consequent, and the rows with all of them."""
 
     antecedent: tuple[int, ...]

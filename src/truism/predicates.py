@@ -22,7 +22,12 @@ _AMBIGUOUS_NAME = re.compile(r"""[=<>≤≥∈⇒"'`{},\x00-\x1f\x7f]|\b(and|or|
 
 
 class Interval(
-    msgspec.Struct, frozen=True, tag="interval", omit_defaults=True, forbid_unknown_fields=True
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    tag="interval",
+    omit_defaults=True,
+    forbid_unknown_fields=True,
 ):
     """``low <= variable < high``; an open side is infinite, and absent in JSON."""
 
@@ -52,7 +57,7 @@ class Interval(
         return f"{format_number(self.low)} ≤ {name} < {format_number(self.high)}"
 
 
-class OneOf(msgspec.Struct, frozen=True, tag="one_of", forbid_unknown_fields=True):
+class OneOf(msgspec.Struct, frozen=True, gc=False, tag="one_of", forbid_unknown_fields=True):
     """``variable`` has one of some values, given as the table's own scalars."""
 
     variable: str
@@ -71,7 +76,7 @@ class OneOf(msgspec.Struct, frozen=True, tag="one_of", forbid_unknown_fields=Tru
         return f"{name} in {{{', '.join(format_value(value) for value in self.values)}}}"
 
 
-class AnyOf(msgspec.Struct, frozen=True, tag="any_of", forbid_unknown_fields=True):
+class AnyOf(msgspec.Struct, frozen=True, gc=False, tag="any_of", forbid_unknown_fields=True):
     """At least one of several statements about different variables; a variable of its own."""
 
     parts: tuple[OneOf, ...]
@@ -84,7 +89,7 @@ class AnyOf(msgspec.Struct, frozen=True, tag="any_of", forbid_unknown_fields=Tru
         return " or ".join(str(part) for part in self.parts)
 
 
-class Range(msgspec.Struct, frozen=True, tag="range", forbid_unknown_fields=True):
+class Range(msgspec.Struct, frozen=True, gc=False, tag="range", forbid_unknown_fields=True):
     """``low <= variable <= high``, closed: what a univariate rule says of a number."""
 
     variable: str
@@ -116,7 +121,7 @@ class Range(msgspec.Struct, frozen=True, tag="range", forbid_unknown_fields=True
         return float(low) <= value <= float(high)
 
 
-class Present(msgspec.Struct, frozen=True, tag="present", forbid_unknown_fields=True):
+class Present(msgspec.Struct, frozen=True, gc=False, tag="present", forbid_unknown_fields=True):
     """``variable`` has a value at all."""
 
     variable: str
@@ -154,6 +159,13 @@ def order(predicate: Predicate) -> tuple[Any, ...]:
             return (variables(predicate), 4, 0.0, 0.0, str(predicate))
 
 
+_EXACT = Context(prec=1100)  # enough for the difference of any two doubles
+_ROUNDED = [
+    (Context(prec=digits, rounding=ROUND_FLOOR), Context(prec=digits, rounding=ROUND_CEILING))
+    for digits in range(1, 18)
+]
+
+
 def cut_between(below: float, above: float) -> float:
     """Choose the cut-off to print and to use between two neighbouring training values.
 
@@ -166,15 +178,12 @@ def cut_between(below: float, above: float) -> float:
     """
     if math.nextafter(below, math.inf) == above:
         return above
-    exact = Context(prec=1100)
     low, high = Decimal(below), Decimal(above)
-    middle = exact.divide(exact.add(low, high), Decimal(2))
-    for digits in range(1, 18):
-        smaller = Context(prec=digits, rounding=ROUND_FLOOR).plus(middle)
-        larger = Context(prec=digits, rounding=ROUND_CEILING).plus(middle)
-        nearest = (
-            smaller if exact.subtract(middle, smaller) <= exact.subtract(larger, middle) else larger
-        )
+    middle = _EXACT.divide(_EXACT.add(low, high), Decimal(2))
+    for down, up in _ROUNDED:
+        smaller, larger = down.plus(middle), up.plus(middle)
+        nearer = _EXACT.subtract(middle, smaller) <= _EXACT.subtract(larger, middle)
+        nearest = smaller if nearer else larger
         cut = float(nearest)
         if below < cut < above:
             return cut

@@ -7,6 +7,7 @@ at most; one that is uncommon but well known is not. docs/experiments.md compare
 probabilities and others.
 """
 
+import functools
 from collections.abc import Sequence
 
 import msgspec
@@ -21,10 +22,11 @@ NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training 
 STEEPNESS = 3.0
 N_KNOTS, N_EXACT, N_EVEN = 255, 50, 75  # kept training values, outermost ones, evenly chosen ones
 WELL_KNOWN = 20  # training rows from which on a state is not rare
+_MANY = 1_000  # values for which it pays to set those aside that cannot be rare
 HEAVY_SHARE = 0.1  # a value that so many rows share does not take part in the usual spread
 
 
-class Spacing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Where the training values of a numeric variable lie.
 
     Parameters
@@ -111,6 +113,18 @@ def _decile_spread(values: Numbers, counts: Counts) -> float:
     return float(high / 2.56 - low / 2.56)
 
 
+_AROUND = np.arange(-2, 2)[:, None]
+
+
+def _with_middles(knots: Numbers) -> Numbers:
+    """Give ascending values and what lies halfway between two of them."""
+    points = np.empty(max(2 * len(knots) - 1, 0))
+    points[::2] = knots
+    points[1::2] = knots[1:] / 2 + knots[:-1] / 2
+    # Between neighbouring doubles there is no middle.
+    return points if (points[1:] > points[:-1]).all() else np.unique(points)
+
+
 class Emptiness:
     """Says how empty the surroundings of a number are: the distance within which `near` rows lie.
 
@@ -131,23 +145,24 @@ class Emptiness:
         spread: float,
     ) -> None:
         held = np.asarray(counts, np.int64)
-        knots = np.asarray(values, np.float64)[held > 0]
-        held = held[held > 0]
-        self.near, self.spread = min(near, max(1, int(held.sum()))), spread
-        before = np.concatenate([[0], np.cumsum(held)])
+        knots = np.asarray(values, np.float64)
+        if not held.all():
+            knots, held = knots[held > 0], held[held > 0]
+        before = np.zeros(len(held) + 1, np.int64)
+        np.cumsum(held, out=before[1:])
+        self.near, self.spread = min(near, max(1, int(before[-1]))), spread
         self._knots, self._before = knots, before
-        # Each run of knots that just holds enough rows: from `first` to `last`.
+        self.points = _with_middles(knots)
+        # Each run of knots that just holds enough rows, by its ends.
         last = np.searchsorted(before, before[:-1] + self.near) - 1
-        first = np.flatnonzero(last < len(knots))
-        low, high = knots[first], knots[last[first]]
-        middles = knots[1:] / 2 + knots[:-1] / 2
-        self.points = np.unique(np.concatenate([knots, middles]))
+        n_runs = int(np.searchsorted(last, len(knots)))
+        low, high = knots[:n_runs], knots[last[:n_runs]]
         # The farther to the right a run, the nearer its low end to a point and the farther its high
         # end: the best one is where the two are alike, give or take a rounded middle.
         alike = np.searchsorted(low / 2 + high / 2, self.points)
-        runs = np.clip(alike + np.arange(-2, 2)[:, None], 0, len(low) - 1)
+        runs = np.clip(alike + _AROUND, 0, n_runs - 1)
         with np.errstate(over="ignore"):
-            far = np.maximum(np.abs(self.points - low[runs]), np.abs(self.points - high[runs]))
+            far = np.maximum(self.points - low[runs], high[runs] - self.points)
         self.distances = np.minimum(far.min(axis=0), np.finfo(np.float64).max)
 
     def distance(self, values: Numbers) -> Numbers:
@@ -160,6 +175,20 @@ class Emptiness:
                 found += np.maximum(values - high, 0)
         return found
 
+    def rarity(self, values: Numbers) -> Numbers:
+        """Give the rarity of some numbers."""
+        if len(values) < _MANY:
+            return rarity(self.distance(values), self.spread)
+        found = np.zeros(len(values))
+        known = np.zeros(len(values), np.bool_)
+        for low, high in self.ordinary:
+            known |= (values >= low) & (values <= high)
+        others = np.flatnonzero(~known)
+        if len(others):
+            found[others] = rarity(self.distance(values[others]), self.spread)
+        return found
+
+    @functools.cached_property
     def ordinary(self) -> list[tuple[float, float]]:
         """Give the bounds between which most training rows lie and no value is rare, at most twice.
 

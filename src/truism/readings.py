@@ -73,6 +73,10 @@ class Readings(msgspec.Struct, frozen=True, eq=False):
     codes: NDArray[np.int32]
     classes: NDArray[np.uint8]
 
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> "Readings":
+        """Give some of the rows."""
+        return Readings(*(each[rows] for each in msgspec.structs.astuple(self)))
+
 
 class Reader:
     """Reads columns once for all that weighs them.

@@ -32,7 +32,7 @@ Order = Literal["chance", "support", "length", "id"]
 _LARGEST = 1.7976931348623157e308
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Whenever all of the antecedent holds, so does each consequent; no training row disagrees.
 
     Parameters
@@ -78,7 +78,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"<code>{said}</code> <small>({self.count:,} rows, id {self.id})</small>"
 
 
-class PredicateCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """In how many training rows a predicate is true, and in how many it is false.
 
     Rows that follow each other and fail it together are one of the `n_episodes`; None where a former

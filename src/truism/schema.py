@@ -164,16 +164,6 @@ def codes(variable: Categorical, column: Column) -> NDArray[np.int32]:
     return found
 
 
-def distinct(column: Column) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give the distinct values of a numeric or boolean column, ascending, and their counts.
-
-    They are distinct as float64, in which rules are said: two whole numbers beyond 2**53 may be one.
-    """
-    values, counts = np.unique(column.present.astype(np.float64), return_counts=True)
-    # One zero, not two: -0.0 and 0.0 are the same number.
-    return values + 0.0, counts.astype(np.int64, copy=False)
-
-
 def quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
     """Split distinct values into at most `max_bins` runs of about equal count.
 

@@ -7,6 +7,7 @@ their counts are summed first, in whole numbers: neither the order of the rules 
 block changes a bit of the result.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -105,8 +106,13 @@ class Scorer:
             if not rule.antecedent
         ]
         if model.evidence is not None:
-            self.witness = Witness(model.schema, model.evidence)
             self._block_rows = ROWS_AT_ONCE
+
+    @functools.cached_property
+    def witness(self) -> Witness:
+        """The evidence, made ready when the first row is weighed; whoever only learns needs none."""
+        assert self.model.evidence is not None
+        return Witness(self.model.schema, self.model.evidence)
 
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
         """Score every row; higher is worse, and 0 in the paper's score means no broken rule."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from truism.columns import Column
 from truism.progress import Advance, stand_still
-from truism.schema import Categorical, Numeric, Schema, codes, distinct, numbers, quantile_cuts
+from truism.schema import Categorical, Numeric, Schema, codes, numbers, quantile_cuts
 from truism.threads import threads
 
 MIN_BINS = 255
@@ -43,7 +43,7 @@ class Bins(msgspec.Struct, frozen=True, eq=False):
     n_present: int
 
 
-class Proposal(msgspec.Struct, frozen=True, order=True):
+class Proposal(msgspec.Struct, frozen=True, gc=False, order=True):
     """A cut that some tree's node proposes; ascending order is best first.
 
     Parameters
@@ -95,7 +95,7 @@ def bin_columns(
 
 
 def _divide(column: Column, max_bins: int) -> Bins:
-    values, counts = distinct(column)
+    values, counts = column.distinct()
     starts = quantile_cuts(counts, max_bins)
     values = values.astype(np.float64)
     rank = np.cumsum(counts)[starts - 1]
