@@ -1,6 +1,6 @@
 """Judge the default on many tables: ``python -m benchmarks.evidence five dev held``.
 
-``switched``, ``names``, ``rounded`` and ``blame`` ask single questions (`benchmarks.evidence.probes`), and
+``switched``, ``names``, ``rounded``, ``blame`` and ``cost`` ask single questions (`benchmarks.evidence.probes`), and
 ``leaveout`` asks whether the default would have been found without each table (`benchmarks.evidence.leaveout`).
 
 Prints AUC and pAUC (false-positive rate below 0.1) of `InvariantRuleDetector` without a parameter and

@@ -26,10 +26,9 @@ def combine(targets, some, signs, sums):
 @jit
 def tabulate(codes, order, start, end, members, targets, table):
     """Count some rows with each code of each member variable, and sum their targets."""
-    for v in range(table.shape[0]):
-        for c in range(table.shape[1]):
-            for k in range(table.shape[2]):
-                table[v, c, k] = 0
+    flat = table.reshape(table.size)
+    for x in range(flat.size):
+        flat[x] = 0
     for at in range(start, end):
         i = order[at]
         for v in range(members.size):
@@ -42,10 +41,9 @@ def tabulate(codes, order, start, end, members, targets, table):
 @jit
 def take_off(table, other):
     """Subtract, as a loop because that compiles much faster."""
-    for v in range(table.shape[0]):
-        for c in range(table.shape[1]):
-            for k in range(table.shape[2]):
-                table[v, c, k] -= other[v, c, k]
+    flat, off = table.reshape(table.size), other.reshape(other.size)
+    for x in range(flat.size):
+        flat[x] -= off[x]
 
 
 @jit
@@ -64,6 +62,8 @@ def best_split(table, n_rows, members, is_state, n_splits, least):
     below = np.zeros(n_targets + 1)
     for v in range(members.size):
         for c in range(min(n_splits[members[v]], table.shape[1])):
+            if c > 0 and table[v, c, 0] == 0:
+                continue  # no row more: the split is the one before, or has an empty side
             starts_anew = c == 0 or is_state[members[v]]
             for k in range(n_targets + 1):
                 below[k] = table[v, c, k] + (0.0 if starts_anew else below[k])

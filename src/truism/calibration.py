@@ -127,30 +127,6 @@ class _HeldOut(msgspec.Struct, frozen=True, eq=False):
     spread: Floats
 
 
-class _Weighed(msgspec.Struct, frozen=True, eq=False):
-    """Some rows: see `_HeldOut`; `sums` are those of the means there, and of squares."""
-
-    in_context: Floats
-    contradictions: Floats
-    rarities: Floats
-    strongest: Floats
-    sums: Floats
-
-
-def _gather(parts: Sequence[_Weighed], n_variables: int) -> _HeldOut:
-    """Put what was found out about all rows together."""
-    in_context, contradictions, rarities, strongest = (
-        np.concatenate([np.empty(0), *(getattr(each, name) for each in parts)])
-        for name in ("in_context", "contradictions", "rarities", "strongest")
-    )
-    sums = np.zeros((4, n_variables))
-    for each in parts:
-        sums += each.sums
-    alone, average, mean, square = sums / max(len(in_context), 1)
-    spread = np.sqrt(np.maximum(square - np.square(mean), 0))
-    return _HeldOut(in_context, contradictions, rarities, strongest, alone, average, mean, spread)
-
-
 class _Blocks(msgspec.Struct, frozen=True, eq=False):
     """A division of the rows: the block of each row, and an order to sample rows by.
 
@@ -218,8 +194,10 @@ class _Study:
         n_leaves = np.array([each.counts.shape[1] for each in without], np.uint16)
         rarities = list(self._rarities_without_each(blocks.axis))
 
-        def weigh(start: int) -> _Weighed:
-            some = slice(start, start + WEIGHED_AT_ONCE)
+        of_rows = np.empty((4, len(chosen)))
+
+        def weigh(some: NDArray[np.int64]) -> Floats:
+            """Note what is found out about some rows, and give sums over them."""
             rows = chosen[some]
             block_of = blocks.of_row[rows]
             readings = self.reader.read([column.take(rows) for column in self.columns])
@@ -230,30 +208,25 @@ class _Study:
             in_context = contradiction(average, readings, self.reader)
             worth = np.zeros_like(in_context) if worths is None else worths[some]
             all_told = np.maximum(in_context, worth)
-            alone = np.zeros(in_context.shape[1])
-            alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)
             rare = np.empty(len(rows))
             for block in np.unique(block_of):
                 own = block_of == block
                 rare[own] = rarities[block].weigh(readings.take(own)).sum(axis=1)
-            return _Weighed(
-                in_context.sum(axis=1),
-                all_told.sum(axis=1),
-                rare,
-                worth.max(axis=1),
-                np.stack(
-                    [
-                        alone,
-                        average.sum(axis=0),
-                        all_told.sum(axis=0),
-                        np.square(all_told).sum(axis=0),
-                    ]
-                ),
-            )
+            of_rows[:, some] = in_context.sum(axis=1), all_told.sum(axis=1), rare, worth.max(axis=1)
+            alone = np.zeros(len(self.schema.variables))
+            alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)
+            squares = np.square(all_told)
+            return np.stack([alone, *(each.sum(axis=0) for each in (average, all_told, squares))])
 
+        # Those of a block together: many values at once are sooner told from rare ones.
+        by_block = np.argsort(blocks.of_row[chosen], kind="stable")
+        parts = range(WEIGHED_AT_ONCE, len(chosen), WEIGHED_AT_ONCE)
         with threads(self.n_jobs) as spread:
-            found = list(spread(weigh, range(0, len(chosen), WEIGHED_AT_ONCE)))
-        return _gather(found, len(self.schema.variables))
+            sums = sum(spread(weigh, np.split(by_block, parts)))
+        alone, average, mean, square = sums / len(chosen)
+        spreads = np.sqrt(np.maximum(square - np.square(mean), 0))
+        in_context, contradictions, rare, strongest = of_rows
+        return _HeldOut(in_context, contradictions, rare, strongest, alone, average, mean, spreads)
 
     def _rarities_without_each(self, axis: int) -> Iterator[Rarities]:
         """Give rarities that do not know a block, for each block in turn."""

@@ -92,7 +92,7 @@ def grow(
 
     def one(members: NDArray[np.int64]) -> tuple[list[tuple[int, int] | None], NDArray[np.uint8]]:
         explained = everything.copy()
-        own = np.flatnonzero(np.isin(coded.owner, members))
+        own = np.flatnonzero(np.bincount(members, minlength=len(usable))[coded.owner])
         _context_kernels.combine(coded.targets, own, -signs, explained)
         return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
 
@@ -108,7 +108,7 @@ def grow(
     trees = [
         Tree(
             tuple(LEAF if node is None else number[node] for node in nodes),
-            frozenset(usable[v] for v in range(len(usable)) if v not in set(members.tolist())),
+            frozenset(usable) - {usable[v] for v in members.tolist()},
         )
         for nodes, members in zip(grown, groups, strict=True)
     ]
@@ -281,7 +281,7 @@ def _grow_tree(
         nodes,
         np.zeros(len(nodes)),
     )
-    start, end, _, member, code, child = nodes.T.tolist()
+    member, code, child = nodes[:, 3:].T.tolist()
     ordered: list[tuple[int, int] | None] = []
     leaves: list[int] = []
     waiting = [0]
@@ -293,7 +293,9 @@ def _grow_tree(
         else:
             ordered.append((int(members[member[node]]), code[node]))
             waiting += [child[node] + 1, child[node]]
+    # The rows of a leaf lie side by side, but leaves are not numbered in the order of their rows.
+    starts, ends = nodes[leaves, 0], nodes[leaves, 1]
+    by_start = np.argsort(starts)
     leaf_of = np.empty(len(targets), np.uint8)
-    for number, node in enumerate(leaves):
-        leaf_of[in_order[start[node] : end[node]]] = number
+    leaf_of[in_order] = np.repeat(by_start.astype(np.uint8), (ends - starts)[by_start])
     return ordered, leaf_of

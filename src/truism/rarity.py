@@ -114,6 +114,7 @@ def _decile_spread(values: Numbers, counts: Counts) -> float:
 
 
 _AROUND = np.arange(-2, 2)[:, None]
+_FARTHEST = np.finfo(np.float64).max
 
 
 def _with_middles(knots: Numbers) -> Numbers:
@@ -160,10 +161,10 @@ class Emptiness:
         # The farther to the right a run, the nearer its low end to a point and the farther its high
         # end: the best one is where the two are alike, give or take a rounded middle.
         alike = np.searchsorted(low / 2 + high / 2, self.points)
-        runs = np.clip(alike + _AROUND, 0, n_runs - 1)
+        runs = np.minimum(np.maximum(alike + _AROUND, 0), n_runs - 1)
         with np.errstate(over="ignore"):
             far = np.maximum(self.points - low[runs], high[runs] - self.points)
-        self.distances = np.minimum(far.min(axis=0), np.finfo(np.float64).max)
+        self.distances = np.minimum(far.min(axis=0), _FARTHEST)
 
     def distance(self, values: Numbers) -> Numbers:
         """Give the distance within which enough training rows lie; missing values have none."""
