@@ -151,6 +151,17 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
 
 
 @examples(max_examples=30)
+@given(weighed_models)
+def test_sifting_out_ordinary_values_changes_no_rarity(drawn):
+    _, model, data = drawn
+    witness = Scorer(model).witness
+    table = as_table(data)
+    read = witness.reader.read([table.column_of()[name] for name in model.schema.names])
+    sifted = witness.rarities.weigh(read)
+    assert sifted == pytest.approx(witness.rarities.weigh(read, sift=False), abs=1e-12)
+
+
+@examples(max_examples=30)
 @given(weighed_models, st.floats(0.0, 2.0), st.floats(0.1, 20.0))
 def test_a_grave_rule_lifts_the_variable_that_it_speaks_of(drawn, worth, score):
     _, model, data = drawn

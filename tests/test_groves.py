@@ -344,7 +344,7 @@ def test_a_tree_takes_the_best_split_of_all_leaves_every_time(
     members = np.flatnonzero(np.arange(n_variables) != n_variables // 2) if n_variables > 1 else [0]
     members = np.array(members)
     nodes = np.full((2 * max_leaves - 1, 6), -1)
-    shape = (max_leaves if remembers else 1, len(members), 5, n_targets + 1)
+    shape = (max_leaves if remembers else 1, len(members), 5 * (n_targets + 1))
     n_nodes = _context_kernels.grow(
         codes,
         members,
@@ -356,6 +356,8 @@ def test_a_tree_takes_the_best_split_of_all_leaves_every_time(
         np.empty(shape, np.int64),
         nodes,
         np.zeros(len(nodes)),
+        np.empty(n_targets),
+        np.empty(n_targets + 1),
     )
     member, code, child = nodes[:n_nodes, 3:].T
 

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-jit: Any = numba.njit(nogil=True, cache=True)
+jit: Any = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 @jit
@@ -25,48 +25,45 @@ def combine(targets, some, signs, sums):
 
 @jit
 def tabulate(codes, order, start, end, members, targets, table):
-    """Count some rows with each code of each member variable, and sum their targets."""
-    flat = table.reshape(table.size)
-    for x in range(flat.size):
-        flat[x] = 0
+    """Count some rows with each code of each member variable, and sum their targets.
+
+    A member's row of the table has for each code in turn the count and the sums.
+    """
+    width = targets.shape[1] + 1
+    for v in range(table.shape[0]):
+        for x in range(table.shape[1]):
+            table[v, x] = 0
     for at in range(start, end):
         i = order[at]
         for v in range(members.size):
-            c = codes[i, members[v]]
-            table[v, c, 0] += 1
+            first = codes[i, members[v]] * width
+            table[v, first] += 1
             for k in range(targets.shape[1]):
-                table[v, c, k + 1] += targets[i, k]
+                table[v, first + 1 + k] += targets[i, k]
 
 
 @jit
-def take_off(table, other):
-    """Subtract, as a loop because that compiles much faster."""
-    flat, off = table.reshape(table.size), other.reshape(other.size)
-    for x in range(flat.size):
-        flat[x] -= off[x]
-
-
-@jit
-def best_split(table, n_rows, members, is_state, n_splits, least):
+def best_split(table, n_rows, members, is_state, n_splits, least, total, below):
     """Find the split that takes most off the squares of the targets: gain, member, code."""
-    n_targets = table.shape[2] - 1
-    total = np.zeros(n_targets)
-    for c in range(table.shape[1]):
+    n_targets = total.size
+    width = n_targets + 1
+    n_codes = table.shape[1] // width
+    total[:] = 0.0
+    for c in range(n_codes):
         for k in range(n_targets):
-            total[k] += table[0, c, k + 1]
+            total[k] += table[0, c * width + 1 + k]
     whole = 0.0
     for k in range(n_targets):
         whole += total[k] * total[k]
     base = whole / n_rows
     best, at, code = 0.0, -1, -1
-    below = np.zeros(n_targets + 1)
     for v in range(members.size):
-        for c in range(min(n_splits[members[v]], table.shape[1])):
-            if c > 0 and table[v, c, 0] == 0:
+        for c in range(min(n_splits[members[v]], n_codes)):
+            if c > 0 and table[v, c * width] == 0:
                 continue  # no row more: the split is the one before, or has an empty side
             starts_anew = c == 0 or is_state[members[v]]
-            for k in range(n_targets + 1):
-                below[k] = table[v, c, k] + (0.0 if starts_anew else below[k])
+            for k in range(width):
+                below[k] = table[v, c * width + k] + (0.0 if starts_anew else below[k])
             n_below, n_above = below[0], n_rows - below[0]
             if n_below < least or n_above < least:
                 continue
@@ -96,12 +93,15 @@ def part(codes, order, start, end, v, c, is_state):
 
 
 @jit
-def grow(codes, members, is_state, n_splits, targets, least, order, tables, nodes, gain):
+def grow(
+    codes, members, is_state, n_splits, targets, least, order, tables, nodes, gain, total, below
+):
     """Grow a tree best first, and give the number of its nodes.
 
     Of each node are noted: where its rows start and end in `order`, its table, the place of its
     variable among the members and the code that it splits by, and its first child; -1 for none. With a
-    table for every leaf, a child is tabulated as what the other one leaves of their parent's.
+    table for every leaf, a child is tabulated as what the other one leaves of their parent's. `total`
+    and `below` are room to sum targets in.
     """
     remembers = tables.shape[0] > 1
     n_nodes = 0
@@ -121,12 +121,15 @@ def grow(codes, members, is_state, n_splits, targets, least, order, tables, node
                 nodes[new, 2] = nodes[node, 2] if inherits else (n_nodes + 1) // 2 * remembers
             table = tables[nodes[new, 2]]
             if inherits:
-                take_off(table, tables[nodes[2 * n_nodes + 1 - new, 2]])
+                other = tables[nodes[2 * n_nodes + 1 - new, 2]]
+                for v in range(table.shape[0]):
+                    for x in range(table.shape[1]):
+                        table[v, x] -= other[v, x]
             else:
                 tabulate(codes, order, start, end, members, targets, table)
             if end - start >= 2 * least:
                 gain[new], nodes[new, 3], nodes[new, 4] = best_split(
-                    table, end - start, members, is_state, n_splits, least
+                    table, end - start, members, is_state, n_splits, least, total, below
                 )
         n_nodes += n_new
         node, n_new = -1, 0
@@ -171,5 +174,5 @@ def exercise() -> None:
     leaf, single, sums = np.zeros(1, np.uint8), np.float32(1), np.zeros((3, 1, 1))
     values = np.zeros((1, 1), np.float32)
     sum_up(leaf, whole, 1, single, values, codes, whole, whole, np.zeros(1), sums, targets)
-    tables, nodes = np.zeros((1, 1, 1, 2), np.int64), np.zeros((1, 6), np.int64)
-    grow(codes, whole, no, whole, targets, 1, whole, tables, nodes, np.zeros(1))
+    tables, nodes, ones = np.zeros((1, 1, 2), np.int64), np.zeros((1, 6), np.int64), np.zeros(1)
+    grow(codes, whole, no, whole, targets, 1, whole, tables, nodes, ones, ones, np.zeros(2))

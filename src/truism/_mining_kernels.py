@@ -18,7 +18,7 @@ from truism._prefetch import prefetch
 
 NOWHERE, SEVERAL = -1, -2  # instead of the number of a block
 AHEAD = 16  # rows between asking memory for a row's predicates and counting them
-jit: Any = numba.njit(nogil=True, cache=True)
+jit: Any = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 def popcount(word: Any) -> int:

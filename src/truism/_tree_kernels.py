@@ -16,7 +16,7 @@ from truism._prefetch import prefetch
 AHEAD = 16  # rows between asking memory for a row and using it
 LOG_SCALE = 1 << 20  # x·log2(x) is tabulated in units of 1/LOG_SCALE
 
-jit: Any = numba.njit(nogil=True, cache=True)
+jit: Any = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 @jit

@@ -40,7 +40,7 @@ from truism.threads import threads
 from truism.thresholds import calibrate
 
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
-MAX_ROWS_WEIGHED, WEIGHED_AT_ONCE = 20_000, 2048
+MAX_ROWS_WEIGHED, WEIGHED_AT_ONCE, MIN_SIFTED = 20_000, 2048, 1000
 MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
 GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
 GRAVE_MARGIN = 1.1  # more exceptions expected than of a rule that too many held-out rows break
@@ -211,7 +211,8 @@ class _Study:
             rare = np.empty(len(rows))
             for block in np.unique(block_of):
                 own = block_of == block
-                rare[own] = rarities[block].weigh(readings.take(own)).sum(axis=1)
+                found = rarities[block].weigh(readings.take(own), sift=own.sum() >= MIN_SIFTED)
+                rare[own] = found.sum(axis=1)
             of_rows[:, some] = in_context.sum(axis=1), all_told.sum(axis=1), rare, worth.max(axis=1)
             alone = np.zeros(len(self.schema.variables))
             alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)

@@ -265,7 +265,8 @@ def _grow_tree(
     """Grow a tree; give its nodes, each before its children, as (variable, code), and rows' leaves."""
     from truism import _context_kernels  # compiled code is loaded only for learning
 
-    shape = (len(members), int(coded.codes.max()) + 1, targets.shape[1] + 1)
+    n_targets = targets.shape[1]
+    shape = (len(members), (int(coded.codes.max()) + 1) * (n_targets + 1))
     remembers = MAX_LEAVES * math.prod(shape) <= MAX_REMEMBERED
     nodes = np.full((2 * MAX_LEAVES - 1, 6), -1)
     in_order = np.arange(len(targets))
@@ -280,6 +281,8 @@ def _grow_tree(
         np.empty((MAX_LEAVES if remembers else 1, *shape), np.int64),
         nodes,
         np.zeros(len(nodes)),
+        np.empty(n_targets),
+        np.empty(n_targets + 1),
     )
     member, code, child = nodes[:, 3:].T.tolist()
     ordered: list[tuple[int, int] | None] = []

@@ -7,7 +7,6 @@ at most; one that is uncommon but well known is not. docs/experiments.md compare
 probabilities and others.
 """
 
-import functools
 from collections.abc import Sequence
 
 import msgspec
@@ -22,7 +21,6 @@ NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training 
 STEEPNESS = 3.0
 N_KNOTS, N_EXACT, N_EVEN = 255, 50, 75  # kept training values, outermost ones, evenly chosen ones
 WELL_KNOWN = 20  # training rows from which on a state is not rare
-_MANY = 1_000  # values for which it pays to set those aside that cannot be rare
 HEAVY_SHARE = 0.1  # a value that so many rows share does not take part in the usual spread
 
 
@@ -178,18 +176,8 @@ class Emptiness:
 
     def rarity(self, values: Numbers) -> Numbers:
         """Give the rarity of some numbers."""
-        if len(values) < _MANY:
-            return rarity(self.distance(values), self.spread)
-        found = np.zeros(len(values))
-        known = np.zeros(len(values), np.bool_)
-        for low, high in self.ordinary:
-            known |= (values >= low) & (values <= high)
-        others = np.flatnonzero(~known)
-        if len(others):
-            found[others] = rarity(self.distance(values[others]), self.spread)
-        return found
+        return rarity(self.distance(values), self.spread)
 
-    @functools.cached_property
     def ordinary(self) -> list[tuple[float, float]]:
         """Give the bounds between which most training rows lie and no value is rare, at most twice.
 
