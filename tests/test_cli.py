@@ -218,6 +218,31 @@ def test_check_chooses_a_threshold_on_calibration_rows(place):
     assert err == "Note: threshold 0.679: 1 of 200 calibration rows (0.5 %) score above it.\n"
 
 
+def test_learn_keeps_a_threshold_chosen_on_calibration_rows(place):
+    Path("quiet.csv").write_text(table(200, wrong=(1,)))
+    out, err, code = run(
+        *("learn", "normal.csv", "-o", "c.truism.json", "--max-false-positive-rate", "0.01"),
+        *("--calibrate", "quiet.csv"),
+    )
+    meaning = "1 of 200 calibration rows (0.5 %) score above it"
+    assert (err, code) == (f"Note: threshold 0.679: {meaning}.\n", 0)
+    assert meaning in " ".join(out.split())
+    model = load_model("c.truism.json")
+    assert (model.threshold, model.threshold_meaning) == (0.679, meaning)
+    assert "score above 0.679" in run("check", "quiet.csv", "-m", "c.truism.json")[0]
+
+
+def test_learn_writes_nothing_when_the_calibration_rows_lack_a_column(place):
+    Path("fewer.csv").write_text("pump,level\non,1\n")
+    out, err, code = run(
+        *("learn", "normal.csv", "-o", "none.truism.json", "--max-false-positive-rate", "0.01"),
+        *("--calibrate", "fewer.csv"),
+    )
+    assert (out, code) == ("", 2)
+    assert err.startswith("Error: Column 'flow' is missing from the table to score.")
+    assert not Path("none.truism.json").exists()
+
+
 def test_check_says_when_the_calibration_rows_were_learned_from(place):
     _, err, _ = run(
         *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.01"),
@@ -550,6 +575,18 @@ FAILURES = [
         ["check", "text.csv", "-m", "m.truism.json"],
         "Error: Column 'flow' held numbers when the model was learned, got 'Bad' in row 5.\n"
         "Hint: convert it, or read it as missing (--missing on the command line).\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.truism.json", "--calibrate", "today.csv"],
+        "Error: --max-false-positive-rate and --calibrate must be given together.\n"
+        "Hint: the rate is measured on the rows of the --calibrate file.\n",
+    ),
+    (
+        [
+            *("learn", "normal.csv", "-o", "n.truism.json", "--threshold", "1"),
+            *("--max-false-positive-rate", "0.1", "--calibrate", "today.csv"),
+        ],
+        "Error: --threshold and --max-false-positive-rate must not both be given.\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.1"],

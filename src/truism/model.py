@@ -292,6 +292,6 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     def with_threshold(self, threshold: float, meaning: str = BY_HAND) -> "Model":
         """Report other rows: those that score above another threshold."""
         check_threshold(threshold)
-        if threshold == self.threshold:
+        if threshold == self.threshold and meaning == BY_HAND:
             return self
         return msgspec.structs.replace(self, threshold=float(threshold), threshold_meaning=meaning)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.checking import Checker, Findings, duration
+from truism.cli.calibrating import calibration_options, check_threshold, choose_threshold
 from truism.cli.options import (
     Command,
     Format,
@@ -24,17 +25,13 @@ from truism.cli.options import (
 )
 from truism.cli.screen import Screen
 from truism.columns import Table
-from truism.csvfiles import Layout
 from truism.errors import ParameterError, shorten
 from truism.incidents import Incident
-from truism.learning import fingerprint
 from truism.modelfiles import load_model
-from truism.predicates import format_number
 from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
 from truism.report.text import show_findings, verdict
 from truism.tablefiles import read_table, write_table
-from truism.thresholds import calibrate
 
 N_SHOWN = 10
 N_REASONS = 3
@@ -63,19 +60,7 @@ Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input or usage.""",
 @click.option(
     "--threshold", metavar="φ", type=float, help="Report rows that score above it, not the model's."
 )
-@click.option(
-    "--max-false-positive-rate",
-    metavar="RATE",
-    type=float,
-    help="Choose the lowest threshold that at most this part of the --calibrate rows exceeds.",
-)
-@click.option(
-    "--calibrate",
-    "calibration",
-    multiple=True,
-    metavar="FILE",
-    help="Normal rows, other than those learned from; may be repeated.",
-)
+@calibration_options
 @click.option(
     "--gap",
     metavar="N",
@@ -130,7 +115,7 @@ def check(
     first; the last line is the verdict. Rows are counted from 0, the first below the names.
     """
     layout = layout_of(options)
-    _check_threshold(threshold, max_false_positive_rate, calibration)
+    check_threshold(threshold, max_false_positive_rate, calibration)
     if scores_place is not None:
         check_suffix(scores_place)
         check_output(scores_place, (*data, *calibration, place))
@@ -143,7 +128,8 @@ def check(
     with screen.stages() as progress:
         if max_false_positive_rate is not None:
             progress("calibrating", 0, 0)
-            threshold = _calibrated(screen, checker, calibration, layout, max_false_positive_rate)
+            normal = read_table(calibration, layout)
+            threshold = choose_threshold(screen, checker, normal, max_false_positive_rate).threshold
         progress("reading", 0, 0)
         table = checker.prepare(read_table(data, layout))
         progress("scoring", 0, 0)
@@ -193,33 +179,6 @@ def write_page(
         created=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
     )
     write_report(place, summary)
-
-
-def _check_threshold(
-    threshold: float | None, max_rate: float | None, calibration: tuple[str, ...]
-) -> None:
-    if (max_rate is None) != (not calibration):
-        raise ParameterError(
-            "--max-false-positive-rate and --calibrate must be given together.",
-            "the rate is measured on the rows of the --calibrate file.",
-        )
-    if threshold is not None and max_rate is not None:
-        raise ParameterError("--threshold and --max-false-positive-rate must not both be given.")
-    if threshold is not None and not threshold >= 0:
-        raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
-    if max_rate is not None:
-        calibrate(np.zeros(1), max_rate)
-
-
-def _calibrated(
-    screen: Screen, checker: Checker, places: tuple[str, ...], layout: Layout, max_rate: float
-) -> float:
-    table = checker.prepare(read_table(places, layout))
-    if fingerprint(table) == checker.model.provenance.fingerprint:
-        screen.note("the rows to calibrate on are those that were learned from; take others.")
-    chosen = calibrate(checker.score(table), max_rate)
-    screen.note(f"threshold {format_number(chosen.threshold)}: {chosen.meaning}.")
-    return chosen.threshold
 
 
 def report(screen: Screen, findings: Findings, form: Format, top: int | None) -> None:

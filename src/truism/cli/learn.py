@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from truism.checking import Checker
+from truism.cli.calibrating import calibration_options, check_threshold, choose_threshold
 from truism.cli.options import (
     Command,
     check_output,
@@ -33,7 +35,9 @@ Examples:
   truism learn normal.csv -o plant.truism.json
   truism learn 'june/*.parquet' -o plant.truism.json --time timestamp --delta
   truism learn export.csv -o m.truism.json --decimal , --missing Bad
-  zcat log.csv.gz | truism learn - -o m.truism.json --ignore batch_id""",
+  zcat log.csv.gz | truism learn - -o m.truism.json --ignore batch_id
+  truism learn june.csv -o plant.truism.json \\
+      --max-false-positive-rate 0.001 --calibrate july.csv""",
 )
 @data_argument
 @click.option(
@@ -84,6 +88,7 @@ Examples:
     help="Weigh all evidence, or sum the broken rules as the paper does.",
 )
 @click.option("--threshold", metavar="φ", type=float, help="Report rows that score above it.")
+@calibration_options
 @click.option(
     "--seed",
     metavar="N",
@@ -102,6 +107,8 @@ def learn(
     output: str,
     delta: bool,
     threshold: float | None,
+    max_false_positive_rate: float | None,
+    calibration: tuple[str, ...],
     jobs: int,
     **options: Any,
 ) -> None:
@@ -112,14 +119,18 @@ def learn(
     """
     layout = layout_of(options)
     settings = settings_of(options)
-    if threshold is not None and not threshold >= 0:
-        raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
-    check_output(output, data)
+    check_threshold(threshold, max_false_positive_rate, calibration)
+    check_output(output, (*data, *calibration))
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
         table = read_table(data, layout)
+        normal = read_table(calibration, layout) if calibration else None
         model = learn_table(table, settings, delta, threshold, jobs, progress)
+        if normal is not None and max_false_positive_rate is not None:
+            progress("calibrating", 0, 0)
+            chosen = choose_threshold(screen, Checker(model, jobs), normal, max_false_positive_rate)
+            model = model.with_threshold(chosen.threshold, chosen.meaning)
         save_model(model, output)
     screen.show(show_model(summarise(model), output))
 

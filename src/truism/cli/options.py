@@ -13,7 +13,7 @@ from truism.tablefiles import STDIN
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
-_F = TypeVar("_F", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _DELIMITER_NAMES = {
     "tab": "\t",
     "\\t": "\t",
@@ -37,19 +37,19 @@ class Command(click.Command):
         )
 
 
-def data_argument(command: _F) -> _F:
+def data_argument(command: Decorated) -> Decorated:
     """Take one or more table files."""
     return click.argument("data", nargs=-1, required=True, metavar="DATA...")(command)
 
 
-def model_option(command: _F) -> _F:
+def model_option(command: Decorated) -> Decorated:
     """Take a model file."""
     return click.option(
         "-m", "--model", "place", required=True, metavar="FILE", help="The model file."
     )(command)
 
 
-def format_option(command: _F) -> _F:
+def format_option(command: Decorated) -> Decorated:
     """Take the form of the output."""
     return click.option(
         "--format",
@@ -61,7 +61,7 @@ def format_option(command: _F) -> _F:
     )(command)
 
 
-def jobs_option(command: _F) -> _F:
+def jobs_option(command: Decorated) -> Decorated:
     """Take the number of threads."""
     return click.option(
         "--jobs",
@@ -73,7 +73,7 @@ def jobs_option(command: _F) -> _F:
     )(command)
 
 
-def layout_options(command: _F) -> _F:
+def layout_options(command: Decorated) -> Decorated:
     """Take how CSV files are written."""
     for option in reversed(
         (

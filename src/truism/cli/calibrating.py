@@ -1,0 +1,61 @@
+"""Choosing the threshold on the command line: its options, and normal rows that decide about it."""
+
+from collections.abc import Sequence
+
+import click
+import numpy as np
+
+from truism.checking import Checker
+from truism.cli.options import Decorated
+from truism.cli.screen import Screen
+from truism.columns import Table
+from truism.errors import ParameterError
+from truism.learning import fingerprint
+from truism.predicates import format_number
+from truism.thresholds import Calibration, calibrate
+
+
+def calibration_options(command: Decorated) -> Decorated:
+    """Add the options that choose a threshold by normal rows."""
+    command = click.option(
+        "--calibrate",
+        "calibration",
+        multiple=True,
+        metavar="FILE",
+        help="Normal rows, other than those learned from; may be repeated.",
+    )(command)
+    return click.option(
+        "--max-false-positive-rate",
+        metavar="RATE",
+        type=float,
+        help="Choose the lowest threshold that at most this part of the --calibrate rows exceeds.",
+    )(command)
+
+
+def check_threshold(
+    threshold: float | None, max_rate: float | None, calibration: Sequence[str]
+) -> None:
+    """Refuse options that contradict each other, before anything is read."""
+    if (max_rate is None) != (not calibration):
+        raise ParameterError(
+            "--max-false-positive-rate and --calibrate must be given together.",
+            "the rate is measured on the rows of the --calibrate file.",
+        )
+    if threshold is not None and max_rate is not None:
+        raise ParameterError("--threshold and --max-false-positive-rate must not both be given.")
+    if threshold is not None and not threshold >= 0:
+        raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
+    if max_rate is not None:
+        calibrate(np.zeros(1), max_rate)
+
+
+def choose_threshold(
+    screen: Screen, checker: Checker, normal: Table, max_rate: float
+) -> Calibration:
+    """Choose the threshold by normal rows, and say so."""
+    table = checker.prepare(normal)
+    if fingerprint(table) == checker.model.provenance.fingerprint:
+        screen.note("the rows to calibrate on are those that were learned from; take others.")
+    chosen = calibrate(checker.score(table), max_rate)
+    screen.note(f"threshold {format_number(chosen.threshold)}: {chosen.meaning}.")
+    return chosen
