@@ -153,5 +153,8 @@ def test_a_threshold_can_be_changed(model):
 def test_models_are_values(model):
     assert hash(model) == hash(model.with_threshold(model.threshold))
     assert model.with_threshold(model.threshold) == model
+    # The same number can be chosen for another reason.
+    again = model.with_threshold(model.threshold, "3 of 100 rows score above it")
+    assert again.threshold_meaning == "3 of 100 rows score above it"
     with pytest.raises(AttributeError):
         model.threshold = 3.0
