@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, settings
 
+from truism import threads
 from truism.learning import learn
 from truism.table import as_table
 
@@ -21,6 +22,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.load_profile("truism")
+
+# No table of the tests takes long, and yet threads must change nothing.
+threads.PATIENCE = 0.0
 
 
 def _as_array(columns):

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from strategies import tables
 from test_evidence import plant
 from truism import calibration, evidence, groves
-from truism.contexts import Judge
+from truism.contexts import Judge, surprise
 from truism.errors import ParameterError, TableError
+from truism.evidence import Rarities
 from truism.learning import learn, variable_columns
 from truism.progress import be_silent
+from truism.rarity import Emptiness, stand_in
+from truism.schema import Categorical
 from truism.scoring import Scorer
 from truism.table import as_table
 from truism.tallies import tally
@@ -80,12 +83,36 @@ def test_rows_are_held_out_with_their_neighbours():
     assert known[200:220].max() < scores[200:220].min() / 2
 
 
+def rarities_of(study, columns, others):
+    """What is rare according to some rows, by values that were kept of all."""
+    known = study.reader.read([column.take(others) for column in columns])
+    empty = []
+    for place, spacing in enumerate(study.spacings):
+        knots, values = np.array(spacing.values), known.numbers[:, place]
+        counts = np.bincount(stand_in(knots, values[~np.isnan(values)]), minlength=len(knots))
+        counts = counts if counts.any() else np.array(spacing.counts)
+        empty.append(Emptiness(knots, counts, spacing.near, spacing.spread))
+    states = [
+        np.bincount(codes[codes >= 0], minlength=len(variable.values))
+        for codes, variable in zip(
+            known.codes.T,
+            [each for each in study.schema.variables if isinstance(each, Categorical)],
+            strict=True,
+        )
+    ]
+    return Rarities(study.reader, empty, states)
+
+
 @examples(max_examples=15)
-@given(tables(min_rows=25, max_rows=60, min_columns=2, max_columns=5), st.integers(0, 1000))
-def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed):
+@given(
+    tables(min_rows=25, max_rows=60, min_columns=2, max_columns=5),
+    st.integers(0, 1000),
+    st.sampled_from([1, 2]),
+)
+def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
     model = learn(as_table(data), min_support=0.1)
     columns = variable_columns(model.schema, as_table(data))
-    study = calibration._Study(model, columns, 1, be_silent)
+    study = calibration._Study(model, columns, n_jobs, be_silent)
     if not study.tallies:
         return
     worths = np.random.default_rng(seed).uniform(0, 9, (study.n_rows, len(columns)))
@@ -93,7 +120,12 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed):
         groves.Tree(of[0].tree, frozenset((*of[0].numbers, *of[0].states))) for of in study.tallies
     ]
     for blocks in (study.apart, study.mixed):
-        found = study.hold_out(blocks, worths)
+        with pytest.MonkeyPatch.context() as patch:
+            # So few that parts begin and end within blocks, and both ways to find rare values occur.
+            patch.setattr(calibration, "WEIGHED_AT_ONCE", 7)
+            patch.setattr(calibration, "MIN_SIFTED", 3)
+            found = study.hold_out(blocks, worths)
+        averages, judged, alone = [], [], []
         for at, row in enumerate(study.chosen(blocks)):
             others = np.flatnonzero(blocks.of_row != blocks.of_row[row])
             known = study.reader.read([column.take(others) for column in columns])
@@ -106,6 +138,16 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed):
             all_told = np.maximum(in_context, worths[at])
             assert found.contradictions[at] == pytest.approx(all_told.sum(), abs=1e-9)
             assert found.strongest[at] == worths[at].max()
+            rare = rarities_of(study, columns, others).weigh(own)
+            assert found.rarities[at] == pytest.approx(rare.sum(), abs=1e-9)
+            averages.append(judge.average(study.leaves[:, [row]], own)[0])
+            judged.append(all_told)
+            by_itself = np.zeros(len(columns))
+            by_itself[study.reader.numbers] = np.nan_to_num(surprise(own.standard[0]))
+            alone.append(by_itself)
+        for name, rows in (("alone", alone), ("surprise", averages), ("mean", judged)):
+            assert getattr(found, name) == pytest.approx(np.mean(rows, axis=0), abs=1e-6)
+        assert found.spread == pytest.approx(np.std(judged, axis=0), abs=1e-6)
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 5, 6, 24, 25, 26])

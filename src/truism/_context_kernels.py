@@ -1,7 +1,8 @@
 """The compiled loops that grow contexts and sum up their leaves; imported only for learning.
 
-Legend: ``i`` a row, ``v`` a variable, ``c`` its code, ``k`` a target or a number. They release the
-GIL, touch only their arguments and sum whole numbers.
+Legend: ``i`` a row, ``v`` a variable, ``c`` its code, ``k`` a target or a number, ``j`` a variable with
+states, ``at`` and ``x`` places in orders and tables. They release the GIL, touch only their arguments
+and sum whole numbers.
 """
 
 from typing import Any

@@ -8,6 +8,7 @@ explain in mixed blocks, but not in blocks that stand apart, is drift, and then 
 Trees and cut-offs know all rows, or a sample of them that is the same for each block.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -36,11 +37,13 @@ from truism.rarity import Emptiness, Spacing, space, stand_in
 from truism.readings import Reader
 from truism.schema import Categorical, Numeric, Schema
 from truism.tallies import tally
-from truism.threads import threads
+from truism.threads import share_out
 from truism.thresholds import calibrate
 
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
-MAX_ROWS_WEIGHED, WEIGHED_AT_ONCE, MIN_SIFTED = 20_000, 2048, 1000
+MAX_ROWS_WEIGHED = 20_000
+WEIGHED_AT_ONCE = 2048  # few enough for little memory and the processor's cache
+MIN_SIFTED = 1000  # of a block, for which it pays to set ordinary values aside
 MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
 GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
 GRAVE_MARGIN = 1.1  # more exceptions expected than of a rule that too many held-out rows break
@@ -189,11 +192,10 @@ class _Study:
     def hold_out(self, blocks: _Blocks, worths: Floats | None = None) -> _HeldOut:
         """Weigh the chosen rows by what is known without their block, and by the rules they break."""
         chosen = self.chosen(blocks)
-        without = [each[blocks.axis].without_each() for each in self.tallies]
-        judge = Judge(self.reader, without)
-        n_leaves = np.array([each.counts.shape[1] for each in without], np.uint16)
-        rarities = list(self._rarities_without_each(blocks.axis))
-
+        tallies = [each[blocks.axis] for each in self.tallies]
+        judge = Judge(self.reader, (each.without_each() for each in tallies))
+        n_leaves = np.array([each.rows.shape[1] for each in tallies], np.uint16)
+        rarities = self._rarities_without_each(blocks.axis)
         of_rows = np.empty((4, len(chosen)))
 
         def weigh(some: NDArray[np.int64]) -> Floats:
@@ -209,28 +211,30 @@ class _Study:
             worth = np.zeros_like(in_context) if worths is None else worths[some]
             all_told = np.maximum(in_context, worth)
             rare = np.empty(len(rows))
-            for block in np.unique(block_of):
-                own = block_of == block
-                found = rarities[block].weigh(readings.take(own), sift=own.sum() >= MIN_SIFTED)
-                rare[own] = found.sum(axis=1)
+            for block, own in _runs(block_of):
+                sift = own.stop - own.start >= MIN_SIFTED
+                rare[own] = rarities[block].weigh(readings.take(own), sift=sift).sum(axis=1)
             of_rows[:, some] = in_context.sum(axis=1), all_told.sum(axis=1), rare, worth.max(axis=1)
             alone = np.zeros(len(self.schema.variables))
-            alone[self.reader.numbers] = np.nan_to_num(surprise(readings.standard)).sum(axis=0)
+            own_surprise = np.nan_to_num(surprise(readings.standard))
+            alone[self.reader.numbers] = own_surprise.sum(axis=0, dtype=np.float64)
             squares = np.square(all_told)
             return np.stack([alone, *(each.sum(axis=0) for each in (average, all_told, squares))])
 
         # Those of a block together: many values at once are sooner told from rare ones.
         by_block = np.argsort(blocks.of_row[chosen], kind="stable")
         parts = range(WEIGHED_AT_ONCE, len(chosen), WEIGHED_AT_ONCE)
-        with threads(self.n_jobs) as spread:
-            sums = sum(spread(weigh, np.split(by_block, parts)))
+        sums = np.zeros((4, len(self.schema.variables)))
+        for part in share_out(self.n_jobs, weigh, np.split(by_block, parts)):
+            sums += part
         alone, average, mean, square = sums / len(chosen)
         spreads = np.sqrt(np.maximum(square - np.square(mean), 0))
         in_context, contradictions, rare, strongest = of_rows
         return _HeldOut(in_context, contradictions, rare, strongest, alone, average, mean, spreads)
 
-    def _rarities_without_each(self, axis: int) -> Iterator[Rarities]:
+    def _rarities_without_each(self, axis: int) -> list[Rarities]:
         """Give rarities that do not know a block, for each block in turn."""
+        found = []
         knots, states = (
             [each.sum(axis=(0, 1)) - each.sum(axis=1 - axis) for each in tables]
             for tables in (self.knot_counts, self.state_counts)
@@ -241,7 +245,19 @@ class _Study:
                 # What the others never knew is as rare to them as it is to all.
                 known = others[block] if others[block].any() else np.array(spacing.counts)
                 empty.append(Emptiness(values, known, spacing.near, spacing.spread))
-            yield Rarities(self.reader, empty, [others[block] for others in states])
+            found.append(Rarities(self.reader, empty, [others[block] for others in states]))
+        return found
+
+
+def _runs(blocks: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
+    """Give each block and its rows, where the blocks of rows ascend.
+
+    >>> list(_runs(np.array([0, 0, 2])))
+    [(0, slice(0, 2, None)), (2, slice(2, 3, None))]
+    """
+    starts = np.flatnonzero(np.diff(blocks, prepend=-1))
+    for start, end in itertools.pairwise([*starts.tolist(), len(blocks)]):
+        yield int(blocks[start]), slice(start, end)
 
 
 def _count_in_cells(
@@ -306,12 +322,11 @@ def _usual(apart: _HeldOut, unit: float) -> tuple[Usual, ...]:
 def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[Spacing, ...]:
     def of(pair: tuple[str, Column]) -> Spacing:
         values, counts = pair[1].distinct()
-        return space(pair[0], values.astype(np.float64), counts)
+        return space(pair[0], values, counts)
 
     pairs = [
         (variable.name, column)
         for variable, column in zip(schema.variables, columns, strict=True)
         if isinstance(variable, Numeric)
     ]
-    with threads(n_jobs) as spread:
-        return tuple(spread(of, pairs))
+    return tuple(share_out(n_jobs, of, pairs))

@@ -103,7 +103,6 @@ def simple_intervals(
         values, counts = column.distinct()
         if not len(values):
             continue
-        values = values.astype(np.float64)
         # Sums of the largest doubles overflow; a power of two smaller they divide the same way.
         scale = 2.0**-64 if max(-variable.low, variable.high) > 1e280 else 1.0
         scaled = values * scale

@@ -22,7 +22,7 @@ NOUNS: Mapping[ColumnKind, str] = {
 
 
 _DISTINCT = "distinct values"
-_FEW_ROWS = 1 << 14
+_FEW_ROWS = 10_000  # of more, distinct values are remembered if they are a small part of the column
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -103,9 +103,9 @@ class Column(msgspec.Struct, frozen=True, eq=False, dict=True):
         values, counts = np.unique(self.present.astype(np.float64), return_counts=True)
         # One zero, not two: -0.0 and 0.0 are the same number.
         found = values + 0.0, counts.astype(np.int64, copy=False)
+        for each in found:
+            each.setflags(write=False)
         if len(self.values) <= _FEW_ROWS or len(values) <= len(self.values) // 64:
-            for each in found:
-                each.setflags(write=False)
             self.__dict__[_DISTINCT] = found
         return found
 

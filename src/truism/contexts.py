@@ -10,7 +10,7 @@ two. `truism.groves` grows the trees. Everything here is vectorised NumPy and ne
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -205,7 +205,7 @@ class Judge:
 
     """
 
-    def __init__(self, reader: Reader, statistics: Sequence[Statistics]) -> None:
+    def __init__(self, reader: Reader, statistics: Iterable[Statistics]) -> None:
         self._reader = reader
         place_of = {i: place for place, i in enumerate(reader.numbers)}
         self._place_of_state = {i: place for place, i in enumerate(reader.states)}
@@ -362,9 +362,13 @@ def state_evidence(
     rows = np.add.reduceat(counts, starts, axis=-1)
     of_class = counts.sum(axis=-2, keepdims=True)
     of_variable = np.repeat(np.add.reduceat(of_class, starts, axis=-1), widths, axis=-1)
-    expected = np.repeat(rows, widths, axis=-1) * (of_class / np.maximum(of_variable, 1))
-    known = np.maximum(0, np.log((expected + PSEUDO_COUNT) / (counts + PSEUDO_COUNT)))
     unseen = np.log1p(rows / PSEUDO_COUNT)
+    # In place: the tables of very many states are large.
+    known = np.repeat(rows, widths, axis=-1)
+    known *= of_class / np.maximum(of_variable, 1)
+    known += PSEUDO_COUNT
+    known /= counts + PSEUDO_COUNT
+    np.maximum(0, np.log(known, out=known), out=known)
     absent = of_class == 0
     if absent.any():
         # A class that no row has, because its rows are held out, is as good as unseen.

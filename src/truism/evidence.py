@@ -77,7 +77,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Witness:
-    """Evidence made ready to be heard about rows; it holds no state that changes.
+    """Evidence made ready to be heard about rows.
 
     Parameters
     ----------

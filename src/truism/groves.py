@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from truism.columns import Column
 from truism.contexts import LEAF, Leaves, Split
+from truism.evidence import ROWS_AT_ONCE
 from truism.predicates import Interval, OneOf, cut_between
 from truism.progress import Advance, stand_still
 from truism.readings import MAX_CLASSES, can_judge, classes, standardise
 from truism.schema import Categorical, Numeric, Schema, codes, numbers, quantile_cuts
-from truism.threads import threads
+from truism.threads import share_out
 from truism.truths import Truths
 
 N_CONTEXTS = 24
@@ -32,7 +33,6 @@ MAX_FIT_ROWS = (
 )
 N_TARGETS = 8  # random combinations of the judged variables that a tree explains
 N_TARGET_STATES = 6  # commonest states of a variable that are targets
-ROWS_AT_ONCE = 8192  # whose leaves are found together
 MAX_REMEMBERED = 1 << 22  # whole numbers, of the rows of all leaves while a tree grows
 TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
 
@@ -97,11 +97,10 @@ def grow(
         return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
 
     grown, leaves = [], []
-    with threads(n_jobs) as spread:
-        for done, (nodes, leaf_of) in enumerate(spread(one, groups), 1):
-            grown.append(nodes)
-            leaves.append(leaf_of)
-            advance(done, len(groups))
+    for done, (nodes, leaf_of) in enumerate(share_out(n_jobs, one, groups), 1):
+        grown.append(nodes)
+        leaves.append(leaf_of)
+        advance(done, len(groups))
     asked = sorted({node for nodes in grown for node in nodes if node is not None})
     number = {node: k for k, node in enumerate(asked)}
     splits = tuple(coded.split(v, c) for v, c in asked)
@@ -132,9 +131,8 @@ def find_leaves(
         part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
         return leaves.find(truths.evaluate(part)[0], len(part[0].values))
 
-    with threads(n_jobs) as spread:
-        starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
-        return np.concatenate(list(spread(find, starts)), axis=1)
+    starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
+    return np.concatenate(list(share_out(n_jobs, find, starts)), axis=1)
 
 
 def _members(usable: Sequence[int], seed: int) -> list[NDArray[np.int64]]:
@@ -193,8 +191,7 @@ class _Coded:
         n_rows = len(columns[0].values)
         self.codes = np.empty((n_rows, len(usable)), np.uint8)
         self.is_state = np.array([isinstance(each, Categorical) for each in self.variables])
-        with threads(n_jobs) as spread:
-            cuts = list(spread(lambda i: self._cuts(schema, columns, i), usable))
+        cuts = list(share_out(n_jobs, lambda i: self._cuts(schema, columns, i), usable))
         self._cuts_of = cuts
         n_targets = [
             1 if isinstance(each, Numeric) else min(len(each.counts), N_TARGET_STATES)
@@ -237,7 +234,6 @@ class _Coded:
             return np.empty(0), np.empty(0)
         values, counts = columns[i].distinct()
         starts = quantile_cuts(counts, N_BINS)
-        values = values.astype(np.float64)
         return values[starts - 1], values[starts]
 
     def split(self, v: int, c: int) -> Split:

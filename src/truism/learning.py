@@ -21,7 +21,6 @@ from truism.predicates import Predicate, order
 from truism.progress import Progress, be_silent
 from truism.rules import PredicateCount, RuleSet, merge_units, univariate_rules
 from truism.schema import Categorical, Schema
-from truism.threads import worthwhile
 from truism.trees import bin_columns, propose
 from truism.truths import Truths
 from truism.version import __version__
@@ -70,7 +69,6 @@ def learn(
         )
     schema = infer_schema(table, settings)
     columns = variable_columns(schema, table)
-    n_jobs = worthwhile(n_jobs, table.n_rows, len(columns))
     min_support = exact(settings.min_support)
     predicates = find_predicates(schema, columns, settings, [min_support], n_jobs, progress)[0]
     model = mine_model(table, schema, predicates, settings, min_support, n_jobs, progress)

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from truism.bits import Words, count
 from truism.predicates import Predicate, variables
 from truism.progress import Advance, stand_still
-from truism.threads import threads
+from truism.threads import share_out
 
 MAX_NODES = 100_000_000
 MAX_RULES = 1_000_000
 MAX_TRANSPOSED = 1 << 26  # entries of the list of predicates by row; above, only bits are used
 MAX_LISTED = 1 << 16  # predicates in that list, which has two bytes for each
-_BATCH = 256
+_BATCH, _N_PARTS = 256, 32  # predicates searched before budgets are looked at, in so many parts
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -251,25 +251,22 @@ class _Search:
         rows: list[NDArray[np.int64]] = []
         nodes, n_found = 0, 0
         self.open_inside, self.open_outside = [], []
-        with threads(self.n_jobs) as spread:
-            for start in range(0, len(rarest), _BATCH):
-                batch = rarest[start : start + _BATCH]
-                jobs = [(r, length, r in inside, r in outside) for r in batch]
-                share = -(-len(jobs) // (4 * self.n_jobs))
-                parts = [jobs[i : i + share] for i in range(0, len(jobs), share)]
-                searched = spread(lambda part: [self._one(*job) for job in part], parts)
-                for r, found, visited, more in itertools.chain.from_iterable(searched):
-                    rows += found
-                    nodes += visited
-                    n_found += sum(map(len, found))
-                    self.open_inside += [r] if more[0] else []
-                    self.open_outside += [r] if more[1] else []
-                advance(min(start + _BATCH, len(rarest)), len(rarest))
-                over = nodes > self.budget.max_nodes or (
-                    self.n_rules + n_found > self.budget.max_rules
-                )
-                if over or time.monotonic() > self.deadline:
-                    return None
+        for start in range(0, len(rarest), _BATCH):
+            batch = rarest[start : start + _BATCH]
+            jobs = [(r, length, r in inside, r in outside) for r in batch]
+            share = -(-len(jobs) // _N_PARTS)
+            parts = [jobs[i : i + share] for i in range(0, len(jobs), share)]
+            searched = share_out(self.n_jobs, self._several, parts)
+            for r, found, visited, more in itertools.chain.from_iterable(searched):
+                rows += found
+                nodes += visited
+                n_found += sum(map(len, found))
+                self.open_inside += [r] if more[0] else []
+                self.open_outside += [r] if more[1] else []
+            advance(min(start + _BATCH, len(rarest)), len(rarest))
+            over = nodes > self.budget.max_nodes or (self.n_rules + n_found > self.budget.max_rules)
+            if over or time.monotonic() > self.deadline:
+                return None
         self.n_nodes += nodes
         kept = self._minimal(
             np.concatenate(rows) if rows else np.empty((0, length + 3), np.int64), shorter
@@ -278,6 +275,11 @@ class _Search:
         if length == 1:
             self.implied[kept[:, 3], kept[:, 0]] = True
         return kept
+
+    def _several(
+        self, jobs: Sequence[tuple[int, int, bool, bool]]
+    ) -> list[tuple[int, list[NDArray[np.int64]], int, tuple[bool, bool]]]:
+        return [self._one(*job) for job in jobs]
 
     def _one(
         self, r: int, length: int, inside: bool, outside: bool

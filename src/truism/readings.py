@@ -73,8 +73,8 @@ class Readings(msgspec.Struct, frozen=True, eq=False):
     codes: NDArray[np.int32]
     classes: NDArray[np.uint8]
 
-    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> "Readings":
-        """Give some of the rows."""
+    def take(self, rows: slice) -> "Readings":
+        """Give some of the rows, as views."""
         return Readings(*(each[rows] for each in msgspec.structs.astuple(self)))
 
 

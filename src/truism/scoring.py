@@ -74,7 +74,7 @@ class Weighed(msgspec.Struct, frozen=True, eq=False):
 
 
 class Scorer:
-    """A model made ready for scoring; it holds no state that scoring changes.
+    """A model made ready for scoring.
 
     Parameters
     ----------
@@ -258,6 +258,8 @@ class Scorer:
         if len(blocks) == 1:
             yield blocks[0], parts(blocks[0])
             return
+        if self.model.evidence is not None:
+            _ = self.witness  # made once, not by each thread
         with threads(n_jobs) as spread:
             # A few blocks at a time: a finished one waits for its reader, not for all others.
             for start in range(0, len(blocks), 2 * n_jobs):

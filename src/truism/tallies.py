@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from truism.contexts import LEAF, SHRINKAGE, Context, Statistics, side_by_side
 from truism.groves import Tree
 from truism.readings import Reader, Readings
-from truism.threads import threads
+from truism.threads import share_out
 
 SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
 
@@ -39,11 +39,11 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
 
     def statistics(self) -> Statistics:
         """Give the statistics of the rows of all blocks."""
-        return self._describe([each.sum(axis=0) for each in self._sums()])
+        return self._describe([_sum_of_blocks(each) for each in self._sums()])
 
     def without_each(self) -> Statistics:
         """Give the statistics of all rows but those of a block, stacked for each block in turn."""
-        return self._describe([each.sum(axis=0) - each for each in self._sums()])
+        return self._describe([_sum_of_blocks(each) - each for each in self._sums()])
 
     def _sums(self) -> tuple[NDArray[Any], ...]:
         return self.rows, self.present, self.total, self.squares, self.state_counts
@@ -53,18 +53,17 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
         known = np.maximum(present, 1)
         means = total / known / SCALE
         variance = np.maximum(squares / known / SCALE**2 - np.square(means), 0)
-        spreads = variance
         if (present < rows).any():
             # Of rows without the value nothing is known but what is usual.
             shrunk = (variance * present + SHRINKAGE) / (present + SHRINKAGE)
             guessed = (shrunk * (rows + SHRINKAGE) - SHRINKAGE) / np.maximum(rows, 1)
-            spreads = np.where(present < rows, np.maximum(guessed, 0), variance)
+            variance = np.where(present < rows, np.maximum(guessed, 0), variance)
         return Statistics(
             self.numbers,
             self.states,
             rows[..., 0].astype(np.int64),
             means.round(4) + 0.0,
-            np.sqrt(spreads).round(4),
+            np.sqrt(variance).round(4),
             self.widths,
             state_counts,
         )
@@ -83,6 +82,11 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
             _tuples(of.spreads),
             tuple(tuple(tuple(leaf[part]) for part in parts) for leaf in of.state_counts.tolist()),
         )
+
+
+def _sum_of_blocks(sums: NDArray[Any]) -> NDArray[Any]:
+    found: NDArray[Any] = sums.sum(axis=0, dtype=sums.dtype)
+    return found
 
 
 def _tuples(table: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
@@ -137,6 +141,7 @@ def tally(
 
     def sums(tree: Tree, leaf: NDArray[np.uint8]) -> tuple[Tally, ...]:
         n_leaves = tree.nodes.count(LEAF)
+        # All numbers are summed side by side, which is faster than picking those that are judged.
         places = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
         judged = [k for k, i in enumerate(reader.states) if i in tree.judged]
         wide = np.array([reader.n_classes(k) for k in judged], np.int64)
@@ -179,5 +184,4 @@ def tally(
             )
         )
 
-    with threads(n_jobs) as spread:
-        return list(spread(sums, trees, leaves))
+    return list(share_out(n_jobs, sums, trees, leaves))

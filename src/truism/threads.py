@@ -1,20 +1,35 @@
 """Work shared out among threads: a function and its arguments go in, results in their order come out."""
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-_MIN_CELLS = 1 << 17  # below, waiting for another thread takes as long as what it would do
+PATIENCE = 0.004  # seconds; starting other threads and waiting for them takes about as long
+
+_Result = TypeVar("_Result")
 
 
-def worthwhile(n_jobs: int, n_rows: int, n_columns: int) -> int:
-    """Say how many threads are worth their while for a table.
+def share_out(
+    n_jobs: int, work: Callable[..., _Result], *arguments: Iterable[Any]
+) -> Iterator[_Result]:
+    """Map, alone at first; when that turns out to take long, others are called to help.
 
-    >>> worthwhile(2, 1_000, 20), worthwhile(2, 100_000, 20)
-    (1, 2)
+    How long something takes cannot be told from the size of a table, and on a small one threads would
+    take longer than the work.
+
+    >>> list(share_out(2, abs, [-1, 2, -3]))
+    [1, 2, 3]
     """
-    return n_jobs if n_rows * n_columns >= _MIN_CELLS else 1
+    waiting = zip(*arguments, strict=True)
+    started = time.monotonic()
+    for given in waiting:
+        yield work(*given)
+        if n_jobs > 1 and time.monotonic() - started >= PATIENCE:
+            break
+    with threads(n_jobs) as spread:
+        yield from spread(lambda given: work(*given), waiting)
 
 
 @contextmanager

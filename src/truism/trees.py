@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from truism.columns import Column
 from truism.progress import Advance, stand_still
 from truism.schema import Categorical, Numeric, Schema, codes, numbers, quantile_cuts
-from truism.threads import threads
+from truism.threads import share_out
 
 MIN_BINS = 255
 MAX_BINS = 65_535  # bin numbers have two bytes at most, and one more stands for missing
@@ -84,20 +84,18 @@ def bin_columns(
     numeric.sort(key=lambda column: column.name)
     n_rows = len(columns[0].values)
     max_bins = min(max(MIN_BINS, -(-2 // min_support)), MAX_BINS)
-    with threads(n_jobs) as spread:
-        bins = tuple(spread(lambda column: _divide(column, max_bins), numeric))
-        missing = max((_n_bins(each) for each in bins), default=0)
-        # The kernels take two bytes apart: the low one comes first, on every machine.
-        width = np.min_scalar_type(missing).newbyteorder("<")
-        binned = np.empty((n_rows, len(bins)), width)
-        list(spread(_number, numeric, bins, binned.T))
+    bins = tuple(share_out(n_jobs, lambda column: _divide(column, max_bins), numeric))
+    missing = max((_n_bins(each) for each in bins), default=0)
+    # The kernels take two bytes apart: the low one comes first, on every machine.
+    width = np.min_scalar_type(missing).newbyteorder("<")
+    binned = np.empty((n_rows, len(bins)), width)
+    list(share_out(n_jobs, _number, numeric, bins, binned.T))
     return BinnedTable(bins, binned, n_rows)
 
 
 def _divide(column: Column, max_bins: int) -> Bins:
     values, counts = column.distinct()
     starts = quantile_cuts(counts, max_bins)
-    values = values.astype(np.float64)
     rank = np.cumsum(counts)[starts - 1]
     return Bins(column.name, values[starts - 1], values[starts], rank, int(counts.sum()))
 
@@ -151,13 +149,13 @@ def propose(
         if _varies(variable)
     ]
     names = [bins.variable for bins in table.bins]
-    with threads(n_jobs) as spread:
-        for done, (splits, gains) in enumerate(spread(lambda pair: grow(*pair), targets), 1):
-            for (f, cut, first, last), gain in zip(splits.tolist(), gains.tolist(), strict=True):
-                proposal = Proposal(-gain / table.n_rows, names[f], cut)
-                for position in range(first, last + 1):
-                    proposals[position].append(proposal)
-            advance(done, len(targets))
+    grown = share_out(n_jobs, lambda pair: grow(*pair), targets)
+    for done, (splits, gains) in enumerate(grown, 1):
+        for (f, cut, first, last), gain in zip(splits.tolist(), gains.tolist(), strict=True):
+            proposal = Proposal(-gain / table.n_rows, names[f], cut)
+            for position in range(first, last + 1):
+                proposals[position].append(proposal)
+        advance(done, len(targets))
     return [sorted(found) for found in proposals]
 
 
