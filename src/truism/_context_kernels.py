@@ -5,12 +5,9 @@ states, ``at`` and ``x`` places in orders and tables. They release the GIL, touc
 and sum whole numbers.
 """
 
-from typing import Any
-
-import numba
 import numpy as np
 
-jit: Any = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+from truism._compiling import inner, jit
 
 
 @jit
@@ -24,7 +21,7 @@ def combine(targets, some, signs, sums):
                 sums[k, i] += sign * target[i]
 
 
-@jit
+@inner
 def tabulate(codes, order, start, end, members, targets, table):
     """Count some rows with each code of each member variable, and sum their targets.
 
@@ -43,7 +40,7 @@ def tabulate(codes, order, start, end, members, targets, table):
                 table[v, first + 1 + k] += targets[i, k]
 
 
-@jit
+@inner
 def best_split(table, n_rows, members, is_state, n_splits, least, total, below):
     """Find the split that takes most off the squares of the targets: gain, member, code."""
     n_targets = total.size
@@ -81,7 +78,7 @@ def best_split(table, n_rows, members, is_state, n_splits, least, total, below):
     return best - base, at, code
 
 
-@jit
+@inner
 def part(codes, order, start, end, v, c, is_state):
     """Put the rows that have a state's code, or a number's code of at most so much, before the others."""
     for at in range(start, end):

@@ -10,15 +10,14 @@ otherwise those that no row breaks. Every function releases the GIL and touches 
 
 from typing import Any
 
-import numba
 import numpy as np
 from numba.extending import overload
 
+from truism._compiling import inner, jit
 from truism._prefetch import prefetch
 
 NOWHERE, SEVERAL = -1, -2  # instead of the number of a block
 AHEAD = 16  # rows between asking memory for a row's predicates and counting them
-jit: Any = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 def popcount(word: Any) -> int:
@@ -40,7 +39,7 @@ def _compiled_popcount(word: Any) -> Any:  # noqa: ARG001
     return bit_tricks
 
 
-@jit
+@inner
 def count_and(a, b):
     """Count the rows in both."""
     total = np.int64(0)
@@ -49,7 +48,7 @@ def count_and(a, b):
     return total
 
 
-@jit
+@inner
 def meets(a, b):
     """Tell whether any row is in both."""
     for i in range(a.size):  # noqa: SIM110
@@ -58,7 +57,7 @@ def meets(a, b):
     return False
 
 
-@jit
+@inner
 def block_met(a, b, ends):
     """Tell in which block there are rows in both: its number, or NOWHERE, or SEVERAL."""
     where, w = NOWHERE, 0
@@ -74,7 +73,7 @@ def block_met(a, b, ends):
     return where
 
 
-@jit
+@inner
 def count_outside(a, b, ends, block):
     """Count the rows in both, but for those of one block."""
     total = count_and(a, b)
@@ -113,7 +112,7 @@ def partners(r, T, group, least):
     return found[:n_found].copy()
 
 
-@jit
+@inner
 def rows_in(words):
     """List the rows whose bit is set."""
     n = np.int64(0)
@@ -170,7 +169,7 @@ def partners_by_rows(r, T, group, least, start, items):
     return found[:n_found].copy()
 
 
-@jit
+@inner
 def places(rows, ends):
     """Give some rows bits one after the other, those of each block in words of their own."""
     bits = np.empty(rows.size, np.int64)
@@ -186,7 +185,7 @@ def places(rows, ends):
     return bits, own_ends
 
 
-@jit
+@inner
 def project(chosen, T, rows, bits, n_words):
     """Keep only some rows, each with its new bit."""
     out = np.zeros((chosen.size, n_words), np.uint64)
@@ -199,7 +198,7 @@ def project(chosen, T, rows, bits, n_words):
     return out
 
 
-@jit
+@inner
 def grown(found, n_found):
     """Make room for one more row."""
     if n_found < found.shape[0]:
@@ -325,7 +324,7 @@ def with_rarest_in_antecedent(
     return found[:n_found], nodes, more
 
 
-@jit
+@inner
 def tally(chosen, T, mask):
     """Count in bit-sliced counters, for each row of `mask`, how many chosen predicates it meets."""
     n_planes = 1
@@ -344,7 +343,7 @@ def tally(chosen, T, mask):
     return planes
 
 
-@jit
+@inner
 def fullest_row(planes, R):
     """Find a row of `R` with the largest counter, the first of equals."""
     left = R.copy()
@@ -358,7 +357,7 @@ def fullest_row(planes, R):
     return -1, np.uint64(0)
 
 
-@jit
+@inner
 def excused(r, path, depth, chosen, T, F, first, last):
     """Tell whether a row of some words satisfies the path, although ``r`` is false in it."""
     for w in range(first, last):

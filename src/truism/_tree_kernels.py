@@ -6,20 +6,16 @@ releases the GIL, touches only its arguments, and sums in whole numbers, so that
 rows nor the number of threads can change a result.
 """
 
-from typing import Any
-
-import numba
 import numpy as np
 
+from truism._compiling import inner, jit
 from truism._prefetch import prefetch
 
 AHEAD = 16  # rows between asking memory for a row and using it
 LOG_SCALE = 1 << 20  # x·log2(x) is tabulated in units of 1/LOG_SCALE
 
-jit: Any = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
-
-@jit
+@inner
 def fetch(binned, target, row):
     """Ask memory for all of a row."""
     prefetch(binned[row], 0)
@@ -27,7 +23,7 @@ def fetch(binned, target, row):
     prefetch(target, row)
 
 
-@jit
+@inner
 def bin_in(row, f, wide):
     """Read a bin number: one byte, or two where some variable has more than 255 bins.
 
@@ -39,7 +35,7 @@ def bin_in(row, f, wide):
     return np.int64(row[f])
 
 
-@jit
+@inner
 def add_sums(h, binned, wide, rows, target, sign):
     """Add packed counts and target sums per bin of every variable."""
     for i in range(rows.size):
@@ -50,7 +46,7 @@ def add_sums(h, binned, wide, rows, target, sign):
             h[f, bin_in(row, f, wide), 0] += packed
 
 
-@jit
+@inner
 def add_classes(h, binned, wide, rows, target, sign):
     """Add class counts per bin of every variable."""
     for i in range(rows.size):
@@ -61,7 +57,7 @@ def add_classes(h, binned, wide, rows, target, sign):
             h[f, bin_in(row, f, wide), k] += sign
 
 
-@jit
+@inner
 def add_rows(h, binned, wide, rows, target, n_classes, sign):
     """Add rows to a histogram, or take them away."""
     if n_classes == 0:
@@ -70,7 +66,7 @@ def add_rows(h, binned, wide, rows, target, n_classes, sign):
         add_classes(h, binned, wide, rows, target, sign)
 
 
-@jit
+@inner
 def split_sums(h, n_bins, skip, min_leaf, count_bits):
     """Find the split with the largest variance reduction (times rows), first of equals.
 
@@ -106,7 +102,7 @@ def split_sums(h, n_bins, skip, min_leaf, count_bits):
     return best, best_f, best_b, best_size
 
 
-@jit
+@inner
 def split_classes(h, n_bins, xlogx, min_leaf):
     """Find the split with the largest entropy reduction (times rows), first of equals.
 
@@ -146,7 +142,7 @@ def split_classes(h, n_bins, xlogx, min_leaf):
     return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
 
 
-@jit
+@inner
 def split_many_classes(binned, wide, rows, target, n_bins, n_classes, xlogx, min_leaf):
     """Do what `split_classes` does without a table of bins times classes: sort rows by bin."""
     best, best_f, best_b, best_size = np.int64(n_classes * 3 // 2 + 2), -1, -1, 0
@@ -192,7 +188,7 @@ def split_many_classes(binned, wide, rows, target, n_bins, n_classes, xlogx, min
     return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
 
 
-@jit
+@inner
 def part(rows, binned, wide, f, b, n_bins):
     """Divide rows into left of the cut, right of it, and missing the split variable."""
     left = np.empty(rows.size, rows.dtype)
