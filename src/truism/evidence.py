@@ -143,14 +143,19 @@ class Rarities:
         """
         found = np.zeros((len(self._reader.schema.variables), len(readings.numbers)))
         values = readings.numbers.T
-        suspect = np.ones(values.shape, np.bool_)
         if sift:
+            suspect = np.ones(values.shape, np.bool_)
             for low, high in self._ordinary:
                 suspect &= ~((values >= low) & (values <= high))
-        for place in np.flatnonzero(suspect.any(axis=1)).tolist():
-            some = np.flatnonzero(suspect[place])
-            i = self._reader.numbers[place]
-            found[i, some] = self.emptiness[place].rarity(values[place, some])
+            for place in np.flatnonzero(suspect.any(axis=1)).tolist():
+                some = np.flatnonzero(suspect[place])
+                rare = self.emptiness[place].rarity(values[place, some])
+                found[self._reader.numbers[place], some] = rare
+        else:
+            for i, of_number, empty in zip(
+                self._reader.numbers, values, self.emptiness, strict=True
+            ):
+                found[i] = empty.rarity(of_number)
         for place, (i, of_state) in enumerate(
             zip(self._reader.states, self._of_states, strict=True)
         ):

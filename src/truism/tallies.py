@@ -4,6 +4,7 @@ Rows form blocks, and sums are kept block by block, so that a block can be left 
 numbers: neither their order nor the number of threads changes what is learned.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from truism.groves import Tree
 from truism.readings import Reader, Readings
 from truism.threads import share_out
 
+MIN_JOINT = 5_000  # rows from which on it pays to count by both divisions of rows at once
 SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
 
 
@@ -125,6 +127,12 @@ def tally(
     """
     from truism import _context_kernels  # compiled code is loaded only for learning
 
+    if len(divisions) > 1 and leaves.shape[1] < MIN_JOINT:
+        apart = [
+            tally(trees, leaves, readings, reader, (blocks,), n_blocks, n_jobs)
+            for blocks in divisions
+        ]
+        return [tuple(itertools.chain.from_iterable(each)) for each in zip(*apart, strict=True)]
     # All divisions are counted at once, by cells in which a row's blocks are the same in each.
     cells = np.zeros(leaves.shape[1], np.int64)
     for blocks in divisions:
