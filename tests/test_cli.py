@@ -532,7 +532,7 @@ FAILURES = [
     ),
     (
         ["learn", "normal.csv", "-o", "n.json", "--threshold", "-1"],
-        "Error: --threshold must be at least 0, got -1.0.\n",
+        "Error: --threshold must be a finite number of at least 0, got -1.0.\n",
     ),
     (
         ["learn", "normal.csv", "-o", "n.json", "--ignore", "levle"],
@@ -575,6 +575,13 @@ FAILURES = [
         ["check", "text.csv", "-m", "m.truism.json"],
         "Error: Column 'flow' held numbers when the model was learned, got 'Bad' in row 5.\n"
         "Hint: convert it, or read it as missing (--missing on the command line).\n",
+    ),
+    (
+        [
+            *("check", "-", "-m", "m.truism.json"),
+            *("--max-false-positive-rate", "0.1", "--calibrate", "-"),
+        ],
+        "Error: Standard input can be read only once, got '-' for DATA and for --calibrate.\n",
     ),
     (
         ["learn", "normal.csv", "-o", "n.truism.json", "--calibrate", "today.csv"],

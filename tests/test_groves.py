@@ -9,16 +9,22 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import tables
-from truism import _context_kernels, groves, tallies
-from truism.contexts import LEAF, SHRINKAGE
+from truism import _context_kernels, groves
+from truism.contexts import LEAF
 from truism.learning import infer_schema, learn, variable_columns
 from truism.model import Settings
-from truism.readings import MAX_CLASSES, Reader, classes
+from truism.readings import MAX_CLASSES, classes
 from truism.schema import MISSING, Categorical, Numeric
 from truism.table import as_table
-from truism.tallies import tally
 
-rich_tables = tables(min_rows=25, max_rows=90, max_columns=5, min_columns=2)
+
+def has_two_variables(data):
+    return len(infer_schema(as_table(data), Settings()).variables) >= 2
+
+
+rich_tables = tables(min_rows=25, max_rows=90, max_columns=5, min_columns=2).filter(
+    has_two_variables
+)
 
 
 def grown(data, seed=0, n_jobs=1):
@@ -27,22 +33,6 @@ def grown(data, seed=0, n_jobs=1):
     columns = variable_columns(schema, table)
     by_content = np.argsort(groves.content_hash(schema, columns), kind="stable")
     return schema, columns, *groves.grow(schema, columns, by_content, seed, n_jobs)
-
-
-def as_lists(statistics):
-    """Statistics as something that can be compared."""
-    plain = (statistics.counts, statistics.means, statistics.spreads, statistics.state_counts)
-    places = (statistics.numbers, statistics.states, statistics.widths)
-    return places, [each.tolist() for each in plain]
-
-
-def of_set(statistics, place):
-    """Of stacked statistics those of one set of rows."""
-    changed = {
-        name: getattr(statistics, name)[place]
-        for name in ("counts", "means", "spreads", "state_counts")
-    }
-    return msgspec.structs.replace(statistics, **changed)
 
 
 def by_name(names, contexts):
@@ -150,8 +140,6 @@ def test_zeros_of_either_sign_have_one_hash_and_columns_that_swap_values_do_not(
 @examples(max_examples=40)
 @given(rich_tables)
 def test_rows_grew_into_the_leaves_in_which_they_are_found(data):
-    if len(infer_schema(as_table(data), Settings()).variables) < 2:
-        return
     schema, columns, splits, trees, leaves = grown(data)
     if trees:
         found = groves.find_leaves(schema, splits, trees, columns, 1)
@@ -169,103 +157,6 @@ def test_targets_are_combined_like_a_product_of_matrices(n_targets, n_some, n_ro
     sums = before.copy()
     _context_kernels.combine(targets, some, signs, sums)
     assert sums.tolist() == (before + signs[some].T.astype(np.int64) @ targets[some]).tolist()
-
-
-def tallied(data, n_blocks=3):
-    schema, columns, _, trees, leaves = grown(data)
-    reader = Reader(schema)
-    n_rows = len(columns[0].values)
-    blocks = np.arange(n_rows) * n_blocks // n_rows
-    return reader, columns, leaves, blocks, trees
-
-
-@examples(max_examples=25)
-@given(rich_tables)
-def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
-    if len(infer_schema(as_table(data), Settings()).variables) < 2:
-        return
-    reader, columns, leaves, blocks, trees = tallied(data)
-    readings = reader.read(columns)
-    rows = oracle.rows_of(data)
-    variables = reader.schema.variables
-    for (own_tally,), tree, leaf_of in zip(
-        tally(trees, leaves, readings, reader, (blocks,), 3, 2) if trees else [],
-        trees,
-        leaves.tolist(),
-        strict=True,
-    ):
-        context = own_tally.context()
-        assert context.tree == tree.nodes
-        assert {*context.numbers, *context.states} == set(tree.judged)
-        for leaf in range(tree.nodes.count(LEAF)):
-            own = [row for row, at in zip(rows, leaf_of, strict=True) if at == leaf]
-            assert context.counts[leaf] == len(own)
-            for at, i in enumerate(context.numbers):
-                values = [row[variables[i].name] for row in own]
-                standard = [
-                    round(oracle.standardise(v, variables[i], 50.0) * tallies.SCALE) / tallies.SCALE
-                    for v in values
-                    if v is not None
-                ]
-                mean = float(np.mean(standard)) if standard else 0.0
-                spread = float(np.std(standard)) if standard else 0.0
-                if len(standard) < len(
-                    own
-                ):  # where the value is missing, as much is usual as anywhere
-                    known, every = len(standard) + SHRINKAGE, len(own) + SHRINKAGE
-                    shrunk = (spread**2 * len(standard) + SHRINKAGE) / known
-                    guessed = (shrunk * every - SHRINKAGE) / len(own)
-                    spread = float(np.sqrt(max(guessed, 0.0)))
-                assert context.means[leaf][at] == pytest.approx(mean, abs=2 / tallies.SCALE)
-                assert context.spreads[leaf][at] == pytest.approx(spread, abs=2 / tallies.SCALE)
-            for at, i in enumerate(context.states):
-                ranks = oracle.classes(variables[i].counts, MAX_CLASSES)
-                rank_of = dict(zip(map(repr, variables[i].values), ranks, strict=True))
-                met = [
-                    rank_of[repr(_known(row, variables[i]))]
-                    for row in own
-                    if _present(row, variables[i])
-                ]
-                counts = [met.count(rank) for rank in range(max(ranks) + 1)]
-                assert list(context.state_counts[leaf][at]) == counts
-
-
-def _present(row, variable):
-    return row[variable.name] is not None
-
-
-def _known(row, variable):
-    return next(state for state in variable.values if state == row[variable.name])
-
-
-@examples(max_examples=25)
-@given(rich_tables, st.integers(2, 5))
-def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_blocks):
-    if len(infer_schema(as_table(data), Settings()).variables) < 2:
-        return
-    reader, columns, leaves, blocks, trees = tallied(data, n_blocks)
-    readings = reader.read(columns)
-    if not trees:
-        return
-    # Twice: a division is counted the same beside another one.
-    other = np.arange(len(blocks)) % n_blocks
-    (alone,) = zip(*tally(trees, leaves, readings, reader, (blocks,), n_blocks, 1), strict=True)
-    both = tally(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tallies, "MIN_JOINT", 0)
-        joint = tally(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
-    for pair, joint_pair in zip(both, joint, strict=True):
-        for one, again in zip(pair, joint_pair, strict=True):
-            assert as_lists(one.without_each()) == as_lists(again.without_each())
-    for block in range(n_blocks):
-        kept = blocks != block
-        others = reader.read([column.take(kept) for column in columns])
-        one = np.zeros_like(blocks[kept])
-        part = tally(trees, leaves[:, kept], others, reader, (one,), 1, 1)
-        for all_rows, (_, again), (some,) in zip(alone, both, part, strict=True):
-            assert as_lists(of_set(all_rows.without_each(), block)) == as_lists(some.statistics())
-            assert as_lists(again.without_each()) == as_lists(all_rows.without_each())
-            assert as_lists(some.context().statistics()) == as_lists(some.statistics())
 
 
 @given(st.integers(0, 40), st.integers(0, 9))

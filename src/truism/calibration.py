@@ -36,7 +36,7 @@ from truism.progress import Progress
 from truism.rarity import Emptiness, Spacing, space, stand_in
 from truism.readings import Reader
 from truism.schema import Categorical, Numeric, Schema
-from truism.tallies import tally
+from truism.tallies import sums_of_others, tally
 from truism.threads import share_out
 from truism.thresholds import calibrate
 
@@ -236,7 +236,7 @@ class _Study:
         """Give rarities that do not know a block, for each block in turn."""
         found = []
         knots, states = (
-            [each.sum(axis=(0, 1)) - each.sum(axis=1 - axis) for each in tables]
+            [sums_of_others(each.sum(axis=1 - axis)) for each in tables]
             for tables in (self.knot_counts, self.state_counts)
         )
         for block in range(N_BLOCKS):

@@ -16,6 +16,7 @@ from truism.evidence import expected_exceptions, rule_worth
 from truism.mining import Budget, mine_broken, minimum_counts, variable_numbers
 from truism.model import Model, exact
 from truism.predicates import variables
+from truism.tallies import sums_of_others
 from truism.truths import Truths
 
 Counts = NDArray[np.int64]
@@ -109,9 +110,9 @@ class _LaidOut:
         for own, part in zip(members, self._words, strict=True):
             both = truths.evaluate_all([each.take(own) for each in columns])
             self.true[:, part], self.false[:, part] = both
-        self.n_others = _sums_of_others([np.array(len(own)) for own in members])
+        self.n_others = sums_of_others(np.array([len(own) for own in members]))
         self.n_true, self.n_false = (
-            _sums_of_others([count(of[:, part]) for part in self._words])
+            sums_of_others(np.stack([count(of[:, part]) for part in self._words]))
             for of in (self.true, self.false)
         )
 
@@ -143,10 +144,3 @@ def _worth(model: Model, laid: _LaidOut, found: Counts) -> NDArray[np.float64]:
     of_all = np.array([(each.n_false, each.n_episodes) for each in model.rules.predicates])[p]
     n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
     return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))
-
-
-def _sums_of_others(of_blocks: Sequence[Counts]) -> Counts:
-    """Sum over all blocks but one, for each block."""
-    stacked = np.stack(of_blocks)
-    found: Counts = stacked.sum(axis=0) - stacked
-    return found

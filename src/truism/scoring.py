@@ -25,7 +25,7 @@ from truism.readings import Readings
 from truism.rulebook import Broken, Consequent, Rulebook
 from truism.rules import Rule
 from truism.schema import Numeric, align, numbers
-from truism.threads import threads
+from truism.threads import share_out, threads
 from truism.truths import BLOCK_ROWS, Truths
 
 
@@ -151,8 +151,7 @@ class Scorer:
             return marks
 
         blocks = _blocks_of(table.n_rows)
-        with threads(n_jobs) as spread:
-            return np.concatenate([np.empty(0, np.bool_), *spread(broken, blocks)])
+        return np.concatenate([np.empty(0, np.bool_), *share_out(n_jobs, broken, blocks)])
 
     def violations(self, table: Table) -> list[tuple[Violation, ...]]:
         """List what each row breaks, univariate rules first, then by consequent."""

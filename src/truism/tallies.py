@@ -41,11 +41,11 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
 
     def statistics(self) -> Statistics:
         """Give the statistics of the rows of all blocks."""
-        return self._describe([_sum_of_blocks(each) for each in self._sums()])
+        return self._describe([each.sum(axis=0) for each in self._sums()])
 
     def without_each(self) -> Statistics:
         """Give the statistics of all rows but those of a block, stacked for each block in turn."""
-        return self._describe([_sum_of_blocks(each) - each for each in self._sums()])
+        return self._describe([sums_of_others(each) for each in self._sums()])
 
     def _sums(self) -> tuple[NDArray[Any], ...]:
         return self.rows, self.present, self.total, self.squares, self.state_counts
@@ -86,8 +86,13 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def _sum_of_blocks(sums: NDArray[Any]) -> NDArray[Any]:
-    found: NDArray[Any] = sums.sum(axis=0, dtype=sums.dtype)
+def sums_of_others(blocks: NDArray[Any]) -> NDArray[Any]:
+    """Sum over all blocks but one, for each; blocks come first.
+
+    >>> sums_of_others(np.array([1, 2, 4])).tolist()
+    [6, 5, 3]
+    """
+    found: NDArray[Any] = blocks.sum(axis=0, dtype=blocks.dtype) - blocks
     return found
 
 

@@ -11,7 +11,9 @@ from truism.cli.screen import Screen
 from truism.columns import Table
 from truism.errors import ParameterError
 from truism.learning import fingerprint
+from truism.model import check_threshold
 from truism.predicates import format_number
+from truism.tablefiles import STDIN
 from truism.thresholds import Calibration, calibrate
 
 
@@ -32,8 +34,11 @@ def calibration_options(command: Decorated) -> Decorated:
     )(command)
 
 
-def check_threshold(
-    threshold: float | None, max_rate: float | None, calibration: Sequence[str]
+def check_calibration(
+    threshold: float | None,
+    max_rate: float | None,
+    calibration: Sequence[str],
+    data: Sequence[str],
 ) -> None:
     """Refuse options that contradict each other, before anything is read."""
     if (max_rate is None) != (not calibration):
@@ -43,8 +48,12 @@ def check_threshold(
         )
     if threshold is not None and max_rate is not None:
         raise ParameterError("--threshold and --max-false-positive-rate must not both be given.")
-    if threshold is not None and not threshold >= 0:
-        raise ParameterError(f"threshold must be at least 0, got {threshold!r}.")
+    if STDIN in calibration and STDIN in data:
+        raise ParameterError(
+            "Standard input can be read only once, got '-' for DATA and for --calibrate."
+        )
+    if threshold is not None:
+        check_threshold(threshold)
     if max_rate is not None:
         calibrate(np.zeros(1), max_rate)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.checking import Checker, Findings, duration
-from truism.cli.calibrating import calibration_options, check_threshold, choose_threshold
+from truism.cli.calibrating import calibration_options, check_calibration, choose_threshold
 from truism.cli.options import (
     Command,
     Format,
@@ -115,7 +115,7 @@ def check(
     first; the last line is the verdict. Rows are counted from 0, the first below the names.
     """
     layout = layout_of(options)
-    check_threshold(threshold, max_false_positive_rate, calibration)
+    check_calibration(threshold, max_false_positive_rate, calibration, data)
     if scores_place is not None:
         check_suffix(scores_place)
         check_output(scores_place, (*data, *calibration, place))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from truism.checking import Checker
-from truism.cli.calibrating import calibration_options, check_threshold, choose_threshold
+from truism.cli.calibrating import calibration_options, check_calibration, choose_threshold
 from truism.cli.options import (
     Command,
     check_output,
@@ -119,7 +119,7 @@ def learn(
     """
     layout = layout_of(options)
     settings = settings_of(options)
-    check_threshold(threshold, max_false_positive_rate, calibration)
+    check_calibration(threshold, max_false_positive_rate, calibration, data)
     check_output(output, (*data, *calibration))
     announce_compiling(screen)
     with screen.stages() as progress:
