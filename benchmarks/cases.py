@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from benchmarks import datasets
 from benchmarks.datasets import Kinds
-from truism.deriving import delta_name, with_deltas
 from truism.plant import schedule, simulate
-from truism.table import as_table
+from truism.table.deltas import delta_name, with_deltas
+from truism.table.frames import as_table
 
 PLANT_ROWS = 50_000
 PLANT_ATTACKED_ROWS = 50_000

@@ -26,7 +26,7 @@ from benchmarks.encode import Scaling
 from benchmarks.methods import METHOD_OF, Encoded
 from benchmarks.results import Finding, Interpretation, warn
 from benchmarks.rules import RuleDetector, Setting
-from truism.deriving import DELTA
+from truism.table.deltas import DELTA
 
 MAX_RULES = 4
 PEER_QUANTILE = 0.99
@@ -116,7 +116,7 @@ def interpret(
     incidents: Iterable[Any],
     rule_of: Mapping[str, Any],
 ) -> Finding:
-    """Judge what is said of the reported rows of a segment, which are one incident.
+    """LeafProfiles what is said of the reported rows of a segment, which are one incident.
 
     An explanation and an incident have `blames`; a blame `variable`, `share` and `reasons`; a
     reason the id of the violated `rule` (empty where it is none) and its `penalty` (the public

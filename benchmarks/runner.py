@@ -25,7 +25,7 @@ from benchmarks import datasets
 from benchmarks.methods import METHOD_OF
 from benchmarks.results import Job, Outcome, Run, package_version, warn
 from benchmarks.worker import Order, measure
-from truism.drafts import write_atomically
+from truism.table.atomic import write_atomically
 
 TIMEOUT_SECONDS = 1800.0
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -28,7 +28,7 @@ PAPER = {"scoring": "paper", "support_ratio": 0.7, "max_predicates": 5}
 def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
     """A plant-shaped table: sensors, their changes, and actuators."""
     from truism.plant import ACTUATORS, SENSORS, simulate
-    from truism.table import as_table
+    from truism.table.frames import as_table
 
     length = min(n_rows, 100_000)
     recorded = simulate(length, seed=seed).columns
@@ -49,7 +49,7 @@ def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
 
 def wide_table(n_rows, n_columns, seed=0):
     """Correlated continuous columns, as many as wanted."""
-    from truism.table import as_table
+    from truism.table.frames import as_table
 
     rng = np.random.default_rng(seed)
     hidden = rng.normal(size=(n_rows, 8))
@@ -58,7 +58,7 @@ def wide_table(n_rows, n_columns, seed=0):
 
 
 def warm_up():
-    from truism.learning import learn
+    from truism.learning.learner import learn
 
     learn(plant_table(2_000), min_support=0.05, **PAPER)
 
@@ -90,8 +90,8 @@ def learning():
     """Learning 99,360 × 65 against scikit-learn's exact trees for the same targets."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    from truism.learning import learn
-    from truism.schema import Numeric
+    from truism.learning.learner import learn
+    from truism.model.schema import Numeric
 
     warm_up()
     table = plant_table(99_360)
@@ -131,10 +131,11 @@ def scoring():
     """Scoring a million rows against IsolationForest, and one row alone."""
     from sklearn.ensemble import IsolationForest
 
-    from truism.learning import learn
-    from truism.schema import Numeric, numbers
-    from truism.scoring import Scorer
-    from truism.table import as_table
+    from truism.learning.learner import learn
+    from truism.model.schema import Numeric
+    from truism.scoring.scorer import Scorer
+    from truism.table.columns import numbers
+    from truism.table.frames import as_table
 
     table = plant_table(99_360)
     model = learn(table, min_support=0.01, **PAPER, n_jobs=os.cpu_count())
@@ -167,9 +168,9 @@ def scoring():
 
 def evidence():
     """The default scoring against the paper's at the same θ: learning, a million rows, one row."""
-    from truism.learning import learn
-    from truism.scoring import Scorer
-    from truism.table import as_table
+    from truism.learning.learner import learn
+    from truism.scoring.scorer import Scorer
+    from truism.table.frames import as_table
 
     warm_up()
     table = plant_table(99_360)
@@ -204,14 +205,14 @@ def evidence():
 
 def _learn_anew(table, settings):
     """Learn from columns that remember nothing of learning before."""
-    from truism.learning import learn
+    from truism.learning.learner import learn
 
     return learn(table.take(slice(None)), min_support=0.01, **settings)
 
 
 def rows():
     """Growth with rows: 50,000 to 800,000."""
-    from truism.learning import learn
+    from truism.learning.learner import learn
 
     warm_up()
     found, last = {}, None
@@ -227,7 +228,7 @@ def rows():
 
 def columns():
     """Growth with columns: 25 to 200."""
-    from truism.learning import learn
+    from truism.learning.learner import learn
 
     warm_up()
     found, last = {}, None
@@ -243,8 +244,8 @@ def columns():
 
 def wide():
     """Wide tables under the default budget."""
-    from truism.learning import learn
-    from truism.table import as_table
+    from truism.learning.learner import learn
+    from truism.table.frames import as_table
 
     warm_up()
     rng = np.random.default_rng(0)

@@ -18,15 +18,16 @@ from scipy.stats import spearmanr
 
 from benchmarks.datasets import PAPER_TABLES, DataMissingError, load
 from benchmarks.metrics import auc, partial_auc
-from truism.bits import unpack
-from truism.learning import learn, variable_columns
-from truism.limits import degrees
-from truism.predicates import Interval, variables
-from truism.schema import align, numbers
-from truism.scoring import Scorer
-from truism.table import as_table
-from truism.truths import Truths
-from truism.tuning import GRID
+from truism.learning.learner import learn, variable_columns
+from truism.learning.support import GRID
+from truism.model.predicates import Interval, variables
+from truism.scoring.alignment import align
+from truism.scoring.bits import unpack
+from truism.scoring.limits import degrees
+from truism.scoring.scorer import Scorer
+from truism.scoring.truths import Truths
+from truism.table.columns import numbers
+from truism.table.frames import as_table
 
 RATIOS = {"gas_pipeline": 0.1}
 WANTED = {

@@ -3,7 +3,7 @@
 - ``docs/cli.md`` from ``--help``;
 - the output in every ``console`` block of README.md and docs/tutorial.md, by running its commands;
 - the detectors and speeds in README.md from ``benchmarks/results.json`` and ``speed.json``;
-- ``src/truism/model-file.schema.json`` from the types that read model files.
+- ``src/truism/model/model-file.schema.json`` from the types that read model files.
 
 A test does the same and fails when a file differs.
 """
@@ -20,7 +20,7 @@ import msgspec
 from click.testing import CliRunner
 
 from truism.cli.app import COMMANDS, app
-from truism.modelfiles import json_schema
+from truism.model.files import json_schema
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -101,7 +101,7 @@ def _speed() -> str:
 
 def generated() -> dict[str, str]:
     """Give every generated file, by its path in the repository."""
-    files = {"docs/cli.md": cli_page(), "src/truism/model-file.schema.json": schema_file()}
+    files = {"docs/cli.md": cli_page(), "src/truism/model/model-file.schema.json": schema_file()}
     pages = {name: with_detectors((ROOT / name).read_text("utf-8")) for name in TRANSCRIPTS}
     return files | {name: transcript(page) for name, page in pages.items()}
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, settings
 
-from truism import threads
-from truism.learning import learn
-from truism.table import as_table
+from truism import work
+from truism.learning.learner import learn
+from truism.table.frames import as_table
 
 settings.register_profile(
     "truism",
@@ -24,7 +24,7 @@ settings.register_profile(
 settings.load_profile("truism")
 
 # No table of the tests takes long, and yet threads must change nothing.
-threads.PATIENCE = 0.0
+work.PATIENCE = 0.0
 
 
 def _as_array(columns):

@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from truism.mining import UnitRule
-from truism.predicates import AnyOf, OneOf, Present, Range
-from truism.rules import Rule
-from truism.schema import Categorical
+from truism.learning.mining import UnitRule
+from truism.model.predicates import AnyOf, OneOf, Present, Range
+from truism.model.rules import Rule
+from truism.model.schema import Categorical
 
 # --- predicates -----------------------------------------------------------------------------------
 

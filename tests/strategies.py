@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from truism.learning import learn
-from truism.model import Settings
-from truism.predicates import AnyOf, Interval, OneOf, Present, Range
-from truism.rules import Rule
-from truism.schema import Categorical, Numeric
-from truism.table import as_table
+from truism.learning.learner import learn
+from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.model.rules import Rule
+from truism.model.schema import Categorical, Numeric
+from truism.model.settings import Settings
+from truism.table.frames import as_table
 
 HOSTILE_NAMES = (
     " and ",

@@ -13,7 +13,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import oracle
 from strategies import exact, tables, thresholds
-from truism.candidates import (
+from truism.learning.candidates import (
     Exceeds,
     categories,
     choose_cuts,
@@ -22,11 +22,11 @@ from truism.candidates import (
     simple_intervals,
     tree_intervals,
 )
-from truism.inference import infer
-from truism.predicates import AnyOf, Interval, OneOf
-from truism.schema import Categorical
-from truism.table import as_table
-from truism.trees import Bins, Proposal
+from truism.learning.kinds import infer
+from truism.learning.trees import Bins, Proposal
+from truism.model.predicates import AnyOf, Interval, OneOf
+from truism.model.schema import Categorical
+from truism.table.frames import as_table
 
 
 def found_categories(data, min_support):

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from truism.cli import app
 from truism.cli.app import COMMANDS
-from truism.modelfiles import load_model
-from truism.tablefiles import read_table
+from truism.model.files import load_model
+from truism.table.files import read_table
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,14 +6,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from truism.clues import ANYWAY, Contradiction, Rarity, collect
-from truism.contexts import Context
-from truism.evidence import Grave
-from truism.explaining import explain_rows, say
-from truism.learning import learn
-from truism.predicates import Interval, OneOf
-from truism.scoring import Scorer, Violation
-from truism.table import as_table
+from truism.explaining.clues import ANYWAY, Contradiction, Rarity, collect
+from truism.explaining.explanations import explain_rows, say
+from truism.learning.learner import learn
+from truism.model.evidence import Context, Grave
+from truism.model.predicates import Interval, OneOf
+from truism.scoring.scorer import Scorer, Violation
+from truism.table.frames import as_table
 
 N = 400
 
@@ -33,8 +32,8 @@ def without_grave_rules(data):
 
 
 def contradiction(scorer, variable, row):
-    (dossier,) = collect(scorer, as_table({name: [value] for name, value in row.items()}))
-    return next(each for each in dossier[variable] if isinstance(each, Contradiction))
+    (clues_of,) = collect(scorer, as_table({name: [value] for name, value in row.items()}))
+    return next(each for each in clues_of[variable] if isinstance(each, Contradiction))
 
 
 # --- states of which the rarest are counted together ---
@@ -223,11 +222,11 @@ def test_a_rule_worth_half_as_much_speaks_in_place_of_a_context():
     worth = max(each.penalty for each in violations if each.failed.variable == "pump")
     context = scorer.weigh(table.columns).in_context[0, 0]
     assert context / 2 <= worth < context, "the context is stronger, but not twice"
-    (dossier,) = collect(scorer, table)
-    first = dossier["pump"][0]
+    (clues_of,) = collect(scorer, table)
+    first = clues_of["pump"][0]
     assert isinstance(first, Violation)
     assert first.penalty == context
-    assert not any(isinstance(each, Contradiction) for each in dossier["pump"])
+    assert not any(isinstance(each, Contradiction) for each in clues_of["pump"])
     (row,) = explain_rows(scorer, table, [0])
     for blame in row.blames:
         assert sum(each.penalty for each in blame.reasons) == pytest.approx(blame.penalty)
@@ -240,20 +239,20 @@ def test_what_a_grave_rule_adds_is_said_by_the_rule():
     evidence = msgspec.structs.replace(model.evidence, grave=Grave(0.0, 1000.0))
     scorer = Scorer(msgspec.structs.replace(model, evidence=evidence))
     table = as_table({"pump": ["on"], "flow": [0.0]})
-    (dossier,) = collect(scorer, table)
-    first = dossier["pump"][0]
+    (clues_of,) = collect(scorer, table)
+    first = clues_of["pump"][0]
     assert isinstance(first, Violation)
     assert first.penalty == scorer.weigh(table.columns).contradictions[0, 0] > 900
 
 
 def test_a_rule_worth_less_leaves_the_word_to_the_context(monkeypatch):
-    monkeypatch.setattr("truism.clues.RULE_FIRST", 2.0)
+    monkeypatch.setattr("truism.explaining.clues.RULE_FIRST", 2.0)
     data = {"pump": ["on", "off"] * 50, "flow": [5.0, 0.0] * 50}
     data["flow"] = (np.array(data["flow"]) + np.random.default_rng(0).normal(0, 0.1, 100)).tolist()
     scorer = without_grave_rules(data)
-    (dossier,) = collect(scorer, as_table({"pump": ["on"], "flow": [0.0]}))
-    assert isinstance(dossier["pump"][0], Contradiction)
-    assert all(each.penalty == 0 for each in dossier["pump"] if isinstance(each, Violation))
+    (clues_of,) = collect(scorer, as_table({"pump": ["on"], "flow": [0.0]}))
+    assert isinstance(clues_of["pump"][0], Contradiction)
+    assert all(each.penalty == 0 for each in clues_of["pump"] if isinstance(each, Violation))
 
 
 # --- rarity ---
@@ -263,8 +262,8 @@ def test_a_rare_state_is_held_against_all_that_are_commoner():
     states = [f"s{i}" for i in range(9)]
     data = {"u": [*(states * 30), "odd"], "v": ["a", "b"] * 135 + ["a"]}
     scorer = without_rules(data)
-    (dossier,) = collect(scorer, as_table({"u": ["odd"], "v": ["a"]}))
-    clue = next(each for each in dossier["u"] if isinstance(each, Rarity))
+    (clues_of,) = collect(scorer, as_table({"u": ["odd"], "v": ["a"]}))
+    clue = next(each for each in clues_of["u"] if isinstance(each, Rarity))
     assert set(clue.usual.values) == set(states)
     said = say(clue, scorer.n_training)
     assert said.expected == "u in {s0, s1, s2, s3, s4, s5 and 3 others}"

@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
-from truism import contexts, readings
-from truism.bits import pack
-from truism.clues import path_to
-from truism.contexts import LEAF, Leaves, state_evidence, surprise
-from truism.evidence import Witness
-from truism.learning import learn, variable_columns
-from truism.readings import classes, standardise
-from truism.schema import MISSING, UNSEEN, Categorical
-from truism.scoring import Scorer
-from truism.table import as_table
-from truism.truths import Truths
+from truism.explaining.clues import path_to
+from truism.learning.learner import learn, variable_columns
+from truism.model.evidence import LEAF
+from truism.model.schema import Categorical
+from truism.scoring import contexts, readings
+from truism.scoring.alignment import MISSING, UNSEEN
+from truism.scoring.bits import pack
+from truism.scoring.contexts import Leaves, state_evidence, surprise
+from truism.scoring.evidence import PreparedEvidence
+from truism.scoring.readings import classes, standardise
+from truism.scoring.scorer import Scorer
+from truism.scoring.truths import Truths
+from truism.table.frames import as_table
 
 CONSTANTS = SimpleNamespace(**vars(readings) | vars(contexts))
 seen_in_contexts = learned(scoring="evidence", min_rows=30, max_rows=80, min_columns=2)
@@ -91,7 +93,7 @@ def test_missing_and_unseen_values_go_where_a_split_does_not_hold(drawn):
     columns = variable_columns(model.schema, as_table(data))
     splits, rows = model.evidence.splits, oracle.rows_of(data)
     true, _ = Truths(model.schema, splits).evaluate(columns)
-    found = Witness(model.schema, model.evidence).leaves.find(true, len(rows))
+    found = PreparedEvidence(model.schema, model.evidence).leaves.find(true, len(rows))
     for row, leaves in zip(rows, found.T.tolist(), strict=True):
         truths = [oracle.holds(split, row) is True for split in splits]
         for context, leaf in zip(model.evidence.contexts, leaves, strict=True):
@@ -105,7 +107,7 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
     scorer = Scorer(model)
     columns = variable_columns(model.schema, as_table(data))
     weighed = scorer.weigh(columns)
-    found = scorer.witness.judge.judge(weighed.leaves, weighed.readings)
+    found = scorer.prepared.profiles.judge(weighed.leaves, weighed.readings)
     for row, parts in zip(oracle.rows_of(data), found.tolist(), strict=True):
         wanted = oracle.judge(
             model.schema.variables, model.evidence.contexts, model.evidence.splits, row, CONSTANTS
@@ -119,7 +121,7 @@ def test_each_context_alone_and_all_together_say_the_same(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
     weighed = scorer.weigh(variable_columns(model.schema, as_table(data)))
-    judge = scorer.witness.judge
+    judge = scorer.prepared.profiles
     each = judge.judge_each(weighed.leaves, weighed.readings)
     together = judge.judge(weighed.leaves, weighed.readings)
     assert each.shape == (len(model.evidence.contexts), *together.shape)

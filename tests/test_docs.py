@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from truism.modelforms import ModelFile
-from truism.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.model.format import ModelFile
+from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 
 ROOT = Path(__file__).parents[1]
 generate = runpy.run_path(str(ROOT / "docs" / "generate.py"), run_name="generate")
@@ -22,7 +22,7 @@ def test_the_page_of_commands_is_fresh():
 
 
 def test_the_shipped_schema_is_fresh():
-    assert read("src/truism/model-file.schema.json") == generate["schema_file"]()
+    assert read("src/truism/model/model-file.schema.json") == generate["schema_file"]()
 
 
 @pytest.mark.parametrize("name", generate["TRANSCRIPTS"])

@@ -17,15 +17,15 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from truism import InvariantRuleDetector, load
-from truism.deriving import with_deltas
 from truism.errors import ParameterError, SchemaError, TableError, TruismError
 from truism.estimator import EXPECTED_FAILED_CHECKS
-from truism.explaining import Explanations
-from truism.learning import learn
-from truism.modelfiles import save_model
+from truism.explaining.explanations import Explanations
+from truism.learning.learner import learn
+from truism.model.files import save_model
+from truism.model.rules import RuleSet
 from truism.pyod import InvariantRules
-from truism.rules import RuleSet
-from truism.table import as_table
+from truism.table.deltas import with_deltas
+from truism.table.frames import as_table
 
 NORMAL = pd.DataFrame({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50, "level": [1.0] * 100})
 TODAY = pd.DataFrame({"pump": ["on", "on"], "flow": [2.5, 0.0], "level": [1.0, 1.0]})

@@ -13,19 +13,20 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
-from truism import contexts, evidence, rarity, readings
-from truism.clues import WHY_FIRST, Contradiction, Rarity, collect
-from truism.evidence import Grave, expected_exceptions, habit_worth, rule_worth
-from truism.explaining import explain_rows
-from truism.incidents import MIN_SHARE, find_incidents
-from truism.learning import learn
-from truism.model import Settings
-from truism.modelfiles import decode_model, encode_model
-from truism.predicates import Interval, OneOf, Present, Range, variables
-from truism.schema import Categorical
-from truism.scoring import Scorer, Violation
-from truism.table import as_table
-from truism.tuning import tune
+from truism.explaining.clues import WHY_FIRST, Contradiction, Rarity, collect
+from truism.explaining.explanations import explain_rows
+from truism.explaining.incidents import MIN_SHARE, find_incidents
+from truism.learning.learner import learn
+from truism.learning.support import tune
+from truism.model.evidence import Grave
+from truism.model.files import decode_model, encode_model
+from truism.model.predicates import Interval, OneOf, Present, Range, variables
+from truism.model.schema import Categorical
+from truism.model.settings import Settings
+from truism.scoring import contexts, evidence, rarity, readings, worth
+from truism.scoring.scorer import Scorer, Violation
+from truism.scoring.worth import expected_exceptions, habit_worth, rule_worth
+from truism.table.frames import as_table
 
 CONSTANTS = SimpleNamespace(**vars(readings) | vars(contexts))
 weighed_models = learned(scoring="evidence", min_rows=12, max_rows=60)
@@ -146,7 +147,7 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
             if rare[name] is None:
                 continue
             wanted = max(in_context, broken[name]) / learned_of.contradiction_unit
-            wanted += evidence.RARITY_WEIGHT * rare[name] / learned_of.rarity_unit
+            wanted += worth.RARITY_WEIGHT * rare[name] / learned_of.rarity_unit
             assert part == pytest.approx(wanted, rel=1e-4, abs=1e-4)
 
 
@@ -154,11 +155,11 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
 @given(weighed_models)
 def test_sifting_out_ordinary_values_changes_no_rarity(drawn):
     _, model, data = drawn
-    witness = Scorer(model).witness
+    prepared = Scorer(model).prepared
     table = as_table(data)
-    read = witness.reader.read([table.column_of()[name] for name in model.schema.names])
-    sifted = witness.rarities.weigh(read)
-    assert sifted == pytest.approx(witness.rarities.weigh(read, sift=False), abs=1e-12)
+    read = prepared.reader.read([table.column_of()[name] for name in model.schema.names])
+    sifted = prepared.rarities.weigh(read)
+    assert sifted == pytest.approx(prepared.rarities.weigh(read, sift=False), abs=1e-12)
 
 
 @examples(max_examples=30)
@@ -281,10 +282,10 @@ def check_clues(scorer, data):
     table = as_table(data)
     scores, parts = scorer.score(table), scorer.attribute(table)
     names = scorer.model.schema.names
-    dossiers = collect(scorer, table)
-    for row, dossier, part in zip(oracle.rows_of(data), dossiers, parts, strict=True):
+    clues_of_rows = collect(scorer, table)
+    for row, clues_of, part in zip(oracle.rows_of(data), clues_of_rows, parts, strict=True):
         for i, name in enumerate(names):
-            clues = dossier.get(name, ())
+            clues = clues_of.get(name, ())
             penalties = [clue.penalty for clue in clues]
             assert sum(penalties) == pytest.approx(part[i], rel=1e-12, abs=1e-300)
             # What can say why stands before what cannot, unless it is a small part.
@@ -340,8 +341,8 @@ def test_a_contradiction_says_what_was_usual_in_rows_like_this_one():
             if each.rule.id not in {d.rule_id for d in model.disabled}:
                 model = model.disable(each.rule.id, "to hear the contexts alone")
     row = {"pump": "on", "flow": 0.0, "level": 10.0, "valve": "open"}
-    (dossier,) = collect(Scorer(model), as_table(row))
-    clue = next(each for each in dossier["flow"] if isinstance(each, Contradiction))
+    (clues_of,) = collect(Scorer(model), as_table(row))
+    clue = next(each for each in clues_of["flow"] if isinstance(each, Contradiction))
     assert isinstance(clue.expected, Interval)
     assert clue.expected.low < 5.0 < clue.expected.high
     assert (
@@ -355,8 +356,8 @@ def test_a_rare_state_is_not_among_the_expected_ones_and_its_rows_are_counted():
     data = {"n": [0] * 60 + [1] * 37 + [2] * 3, "u": ["a", "b"] * 50}
     scorer = Scorer(learn(as_table(data), min_support=0.1))
     for value in (2, 2.0):
-        (dossier,) = collect(scorer, as_table({"n": value, "u": "a"}))
-        clue = next(each for each in dossier["n"] if isinstance(each, Rarity))
+        (clues_of,) = collect(scorer, as_table({"n": value, "u": "a"}))
+        clue = next(each for each in clues_of["n"] if isinstance(each, Rarity))
         assert clue.expected == "n in {0, 1}"
         assert clue.evidence == "3 of 100 training rows have this value"
 
@@ -365,8 +366,8 @@ def test_a_number_between_two_modes_is_said_with_the_rows_between_them():
     random = np.random.default_rng(0)
     x = np.concatenate([random.normal(0.1, 0.01, 250), random.normal(5.1, 0.01, 250), [2.0, 3.0]])
     scorer = Scorer(learn(as_table({"x": x, "u": ["a", "b"] * 251}), min_support=0.1))
-    (dossier,) = collect(scorer, as_table({"x": 2.5, "u": "a"}))
-    clue = next(each for each in dossier["x"] if isinstance(each, Rarity))
+    (clues_of,) = collect(scorer, as_table({"x": 2.5, "u": "a"}))
+    clue = next(each for each in clues_of["x"] if isinstance(each, Rarity))
     low, high = re.fullmatch(r"x ≤ (\S{3,7}) or x ≥ (\S{3,7})", clue.expected).groups()
     assert 0.1 < float(low) < 2.5 < float(high) < 5.1
     between = int(

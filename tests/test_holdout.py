@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import exact, tables
-from truism.holdout import broken_worths
-from truism.learning import find_predicates, infer_schema, mine_model, variable_columns
-from truism.mining import minimum_counts, variable_numbers
-from truism.model import Settings
-from truism.predicates import variables
-from truism.progress import be_silent
-from truism.scoring import Scorer
-from truism.table import as_table
+from truism.learning.holdout import broken_worths
+from truism.learning.learner import find_predicates, infer_schema, mine_model, variable_columns
+from truism.learning.mining import minimum_counts, variable_numbers
+from truism.model.predicates import variables
+from truism.model.settings import Settings
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
+from truism.work import be_silent
 
 SUPPORT = exact(0.1)
 

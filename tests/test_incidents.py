@@ -9,16 +9,16 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from strategies import BROKEN, NORMAL
-from truism.clues import Contradiction, Rarity, collect
 from truism.errors import ParameterError
-from truism.explaining import explain_rows
-from truism.incidents import Incident, find_incidents, usual_gap
-from truism.learning import learn
+from truism.explaining.clues import Contradiction, Rarity, collect
+from truism.explaining.explanations import explain_rows
+from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.learning.learner import learn
+from truism.model.schema import Schema
 from truism.report.pictures import Painter
 from truism.report.series import Axis
-from truism.schema import Schema
-from truism.scoring import Scorer
-from truism.table import as_table
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 
 TIMED = Schema((), (), "t")
 
@@ -142,10 +142,10 @@ def weighing():
 
 
 def test_who_is_blamed_for_a_contradiction_is_told_it_first(weighing, monkeypatch):
-    monkeypatch.setattr("truism.clues.WHY_FIRST", 2.0)
+    monkeypatch.setattr("truism.explaining.clues.WHY_FIRST", 2.0)
     table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
-    (dossier, *_) = collect(weighing, table)
-    first, second, *_ = dossier["level"]
+    (clues_of, *_) = collect(weighing, table)
+    first, second, *_ = clues_of["level"]
     assert isinstance(first, Rarity), "in the row alone, that the value is rare comes first"
     assert isinstance(second, Contradiction)
     (incident,) = find_incidents(weighing, table, weighing.score(table))
@@ -155,7 +155,7 @@ def test_who_is_blamed_for_a_contradiction_is_told_it_first(weighing, monkeypatc
 
 
 def test_the_picture_is_that_of_the_first_reason(weighing, monkeypatch):
-    monkeypatch.setattr("truism.clues.WHY_FIRST", 2.0)
+    monkeypatch.setattr("truism.explaining.clues.WHY_FIRST", 2.0)
     table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
     (incident,) = find_incidents(weighing, table, weighing.score(table))
     painter = Painter(weighing, table, Axis(table, weighing.model.schema))

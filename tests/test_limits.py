@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from truism.inference import infer
-from truism.limits import breaches, degrees, degrees_outside, is_habit
-from truism.predicates import OneOf, Present, Range
-from truism.rules import univariate_rules
-from truism.table import as_table
+from truism.learning.kinds import infer
+from truism.learning.rules import univariate_rules
+from truism.model.predicates import OneOf, Present, Range
+from truism.scoring.limits import breaches, degrees, degrees_outside, is_habit
+from truism.table.frames import as_table
 
 LEARNED = infer(as_table({"flow": [0.5 * i for i in range(9)], "pump": ["on", "off", "on"] * 3}))
 FLOW, PUMP = LEARNED.variables

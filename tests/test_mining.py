@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import exact, ratios, thresholds, truth_tables
-from truism.bits import pack
-from truism.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
+from truism.learning.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
+from truism.scoring.bits import pack
 
 
 def vectors(truths):

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from strategies import settings_values
 from truism.errors import ParameterError
-from truism.explaining import explain_rows
-from truism.learning import learn
-from truism.model import Disabled, Settings, Trial, exact
-from truism.scoring import Scorer
-from truism.table import as_table
+from truism.explaining.explanations import explain_rows
+from truism.learning.learner import learn
+from truism.model.provenance import Disabled, Trial
+from truism.model.settings import Settings, exact
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 
 
 @pytest.mark.parametrize(

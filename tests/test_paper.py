@@ -7,17 +7,19 @@ import pytest
 
 import oracle
 from strategies import exact
-from truism.candidates import Exceeds, categories, choose_cuts, intervals
-from truism.explaining import explain_rows
-from truism.inference import infer
-from truism.learning import learn
-from truism.model import Model, Provenance, Settings
-from truism.predicates import Interval, OneOf, Present, Range
-from truism.rules import Rule, RuleSet
-from truism.scoring import Scorer
-from truism.table import as_table
-from truism.trees import Bins, Proposal
-from truism.tuning import choose, tune
+from truism.explaining.explanations import explain_rows
+from truism.learning.candidates import Exceeds, categories, choose_cuts, intervals
+from truism.learning.kinds import infer
+from truism.learning.learner import learn
+from truism.learning.support import choose, tune
+from truism.learning.trees import Bins, Proposal
+from truism.model.model import Model
+from truism.model.predicates import Interval, OneOf, Present, Range
+from truism.model.provenance import Provenance
+from truism.model.rules import Rule, RuleSet
+from truism.model.settings import Settings
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 
 # The example of section 3: 5≤X1<10, X2≥20.4, U1=0 ⇒ X3<7.1, U2=2
 CONDITION = (Interval("X1", 5.0, 10.0), Interval("X2", low=20.4), OneOf("U1", (0,)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from strategies import HOSTILE_NAMES, finite, predicates
 from truism.errors import ParameterError
-from truism.predicates import (
+from truism.model.predicates import (
     AnyOf,
     Interval,
     OneOf,

@@ -12,17 +12,17 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from truism import InvariantRuleDetector, ParameterError
-from truism.explaining import Blame, Reason
-from truism.incidents import Incident
-from truism.learning import learn
+from truism.explaining.explanations import Blame, Reason
+from truism.explaining.incidents import Incident
+from truism.learning.learner import learn
+from truism.model.schema import Schema
 from truism.report import Summary, summarise, to_html, to_json, to_text, write_report
 from truism.report.charts import as_json
 from truism.report.contents import Span
 from truism.report.detection import area, roc, standardised
 from truism.report.series import Axis, in_words, reduce, runs
-from truism.schema import Schema
-from truism.scoring import Scorer
-from truism.table import as_table
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 
 NORMAL = {
     "time": np.datetime64("2024-01-01T10:00") + np.arange(200) * np.timedelta64(60, "s"),
@@ -72,9 +72,9 @@ def test_a_report_of_either_scoring_tells_each_incident_in_four_parts(scoring):
     page, text = to_html(told), to_text(told)
     worst = told.incidents[0]
     assert (worst.incident.start, worst.incident.end) == (30, 39)
-    assert worst.accusations[0].variable == "flow"
-    for accusation in worst.accusations:
-        for reason in (accusation.reason, *accusation.related):
+    assert worst.blames[0].variable == "flow"
+    for blamed in worst.blames:
+        for reason in (blamed.reason, *blamed.related):
             assert reason.expected
             assert reason.found
             assert reason.because
@@ -86,7 +86,7 @@ def test_a_report_of_either_scoring_tells_each_incident_in_four_parts(scoring):
 
 
 def test_the_picture_has_the_expected_interval_only_where_the_condition_held(summary):
-    blamed, condition = summary.incidents[0].accusations[0].picture.panels
+    blamed, condition = summary.incidents[0].blames[0].picture.panels
     assert (blamed.variable, condition.variable) == ("flow", "pump")
     assert condition.says == "pump = on"
     assert len(blamed.broken.x) == 10
@@ -102,7 +102,7 @@ def test_a_reason_that_names_no_rule_is_told_and_drawn(scorer):
     # In these rows the model itself has nothing to say against the variable.
     incident = Incident(41, 49, 9, 45, 2.0, None, None, None, (blame,))
     told = summarise(scorer, table, incidents=[incident])
-    [panel] = told.incidents[0].accusations[0].picture.panels
+    [panel] = told.incidents[0].blames[0].picture.panels
     assert panel.band is None
     assert "only 3 of 200 rows were so low" in to_html(told)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from browser import browser, skip_without_browser
-from truism.learning import learn
+from truism.learning.learner import learn
 from truism.report import Summary, summarise, to_html
-from truism.scoring import Scorer
-from truism.table import as_table
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 
 skip_without_browser()
 

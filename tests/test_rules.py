@@ -10,18 +10,12 @@ from hypothesis import strategies as st
 import oracle
 from strategies import rules, tables
 from truism.errors import ParameterError
-from truism.inference import infer
-from truism.mining import UnitRule
-from truism.predicates import AnyOf, Interval, OneOf, Present, Range
-from truism.rules import (
-    PredicateCount,
-    Rule,
-    RuleSet,
-    merge_units,
-    rule_order,
-    univariate_rules,
-)
-from truism.table import as_table
+from truism.learning.kinds import infer
+from truism.learning.mining import UnitRule
+from truism.learning.rules import merge_units, univariate_rules
+from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
+from truism.table.frames import as_table
 
 ON = OneOf("P101", ("on",))
 HIGH = Interval("LIT301", low=800.0)

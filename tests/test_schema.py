@@ -11,20 +11,12 @@ from hypothesis import strategies as st
 
 from strategies import finite, tables
 from truism.errors import ParameterError, SchemaError, TableError
-from truism.inference import infer
-from truism.schema import (
-    MISSING,
-    UNSEEN,
-    Categorical,
-    LeftOut,
-    Numeric,
-    align,
-    codes,
-    numbers,
-    quantile_cuts,
-    time_column,
-)
-from truism.table import as_table, dated
+from truism.learning.kinds import infer
+from truism.model.schema import Categorical, LeftOut, Numeric
+from truism.scoring.alignment import MISSING, UNSEEN, align, codes, time_column
+from truism.table.columns import numbers, quantile_cuts
+from truism.table.frames import as_table
+from truism.table.times import dated
 
 
 def kinds(data, **overrides):

@@ -98,10 +98,10 @@ def test_scoring_from_a_file_needs_no_compiler(tmp_path, scoring):
     data = {"u": ["a", "b"] * 20, "v": ["c", "d"] * 20}
     truism.InvariantRuleDetector(min_support=0.1, scoring=scoring).fit(data).save(path)
     code = f"""
-from truism.explaining import explain_rows
-from truism.modelfiles import load_model
-from truism.scoring import Scorer
-from truism.table import as_table
+from truism.explaining.explanations import explain_rows
+from truism.model.files import load_model
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 scorer = Scorer(load_model({str(path)!r}))
 row = as_table({{"u": "a", "v": "d"}})
 assert scorer.score(row)[0] > scorer.model.threshold

@@ -11,11 +11,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import oracle
 from strategies import exact, tables
-from truism import trees
-from truism.inference import infer
-from truism.schema import Numeric
-from truism.table import as_table
-from truism.trees import Proposal, bin_columns, propose
+from truism.learning import trees
+from truism.learning.kinds import infer
+from truism.learning.trees import Proposal, bin_columns, propose
+from truism.model.schema import Numeric
+from truism.table.frames import as_table
 
 
 def grown(data, min_leaves, min_support=Fraction(1, 10), n_jobs=1, **overrides):

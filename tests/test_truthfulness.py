@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from truism.clues import Contradiction, Rarity, collect
-from truism.model import Settings
+from truism.explaining.clues import Contradiction, Rarity, collect
+from truism.learning.training import train
+from truism.model.settings import Settings
 from truism.plant import schedule, simulate
-from truism.scoring import Scorer, Violation
-from truism.table import as_table
-from truism.training import train
+from truism.scoring.scorer import Scorer, Violation
+from truism.table.frames import as_table
 
 COUNT = r"([\d,]+)"
 
@@ -25,8 +25,8 @@ def told():
     scorer = Scorer(train(training, Settings()))
     attacked = as_table(simulate(2000, seed=1, attacks=schedule(2000, seed=1)).columns)
     worst = np.argsort(-scorer.score(attacked), kind="stable")[:25]
-    dossiers = collect(scorer, attacked.take(worst))
-    clues = [(name, clue) for each in dossiers for name, own in each.items() for clue in own]
+    clues_of_rows = collect(scorer, attacked.take(worst))
+    clues = [(name, clue) for each in clues_of_rows for name, own in each.items() for clue in own]
     return scorer, training, clues
 
 

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import tables
-from truism import truths
-from truism.bits import unpack
-from truism.inference import infer
-from truism.predicates import AnyOf, Interval, OneOf, Present
-from truism.schema import Categorical, align
-from truism.table import as_table
-from truism.truths import Truths
+from truism.learning.kinds import infer
+from truism.model.predicates import AnyOf, Interval, OneOf, Present
+from truism.model.schema import Categorical
+from truism.scoring import truths
+from truism.scoring.alignment import align
+from truism.scoring.bits import unpack
+from truism.scoring.truths import Truths
+from truism.table.frames import as_table
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Judge the default on many tables: ``python -m benchmarks.evidence five dev held``.
+"""LeafProfiles the default on many tables: ``python -m benchmarks.evidence five dev held``.
 
 ``switched``, ``names``, ``rounded``, ``blame`` and ``cost`` ask single questions (`benchmarks.evidence.probes`), and
 ``leaveout`` asks whether the default would have been found without each table (`benchmarks.evidence.leaveout`).

@@ -11,14 +11,17 @@ import numpy as np
 
 from benchmarks.evidence import panel
 from benchmarks.metrics import auc, partial_auc
-from truism import InvariantRuleDetector, calibration, contexts, scoring
+from truism import InvariantRuleDetector
+from truism.learning import evidence as calibration
+from truism.scoring import contexts
+from truism.scoring import scorer as scoring
 
 SETTINGS = tuple(itertools.product((0.4, 0.6, 0.8), (1.0, 1.25, 1.5, 2.0), (0, 1, 2, 3)))
 DEFAULT = (contexts.OWN_SHARE, scoring.RARITY_WEIGHT, calibration.TRUST_POWER)
 
 
 def leave_one_out():
-    """Judge all settings on all tables (a quarter of an hour), and choose without each table in turn."""
+    """LeafProfiles all settings on all tables (a quarter of an hour), and choose without each table in turn."""
     tables = {name: panel.load(name) for name in panel.FIVE}
     found = np.array([[_judge(*each, setting) for each in tables.values()] for setting in SETTINGS])
     left = np.array([found[best_without(found, t), t] for t in range(len(tables))])

@@ -17,12 +17,12 @@ from benchmarks.interpretability import interpret_case
 from benchmarks.metrics import auc, partial_auc
 from benchmarks.speed import worked
 from truism import InvariantRuleDetector
-from truism.evidence import expected_exceptions, rule_worth
+from truism.learning.support import usual_support
+from truism.model.predicates import OneOf
 from truism.plant import simulate
-from truism.predicates import OneOf
-from truism.scoring import Scorer
-from truism.table import as_table
-from truism.tuning import usual_support
+from truism.scoring.scorer import Scorer
+from truism.scoring.worth import expected_exceptions, rule_worth
+from truism.table.frames import as_table
 
 TRAINING_ROWS = (3_000, 6_000, 20_000)
 BLAME_SEEDS = (10, 11, 12)

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.columns import Table
 from truism.errors import ParameterError, TableError
+from truism.table.columns import Table
 
 _OUR_SIDE = {"truism", "sklearn"}
 

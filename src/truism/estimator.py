@@ -20,21 +20,22 @@ from truism.arguments import (
     renamed,
     warn_caller,
 )
-from truism.columns import Table
-from truism.deriving import delta_name, with_deltas
 from truism.errors import ParameterError, shorten
-from truism.explaining import Explanations
-from truism.incidents import Incident, find_incidents
-from truism.learning import fingerprint
-from truism.model import BY_HAND, Model, Settings, check_threshold
-from truism.modelfiles import load_model, save_model
-from truism.progress import Progress, be_silent
-from truism.rules import RuleSet
-from truism.schema import align
-from truism.scoring import Scorer
-from truism.table import as_table
-from truism.thresholds import calibrate
-from truism.training import train
+from truism.explaining.explanations import Explanations
+from truism.explaining.incidents import Incident, find_incidents
+from truism.learning.learner import fingerprint
+from truism.learning.training import train
+from truism.model.files import load_model, save_model
+from truism.model.model import BY_HAND, Model
+from truism.model.rules import RuleSet
+from truism.model.settings import Settings, check_threshold
+from truism.scoring.alignment import align
+from truism.scoring.scorer import Scorer
+from truism.scoring.thresholds import calibrate
+from truism.table.columns import Table
+from truism.table.deltas import delta_name, with_deltas
+from truism.table.frames import as_table
+from truism.work import Progress, be_silent
 
 if TYPE_CHECKING:
     from truism.report import Summary

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.columns import Table
 from truism.errors import ParameterError, TruismError
-from truism.explaining import Blame, Explanation
-from truism.incidents import Incident, find_incidents
-from truism.predicates import conjunction
+from truism.explaining.explanations import Blame, Explanation
+from truism.explaining.incidents import Incident, find_incidents
+from truism.model.predicates import conjunction
+from truism.model.rules import Rule
 from truism.report.contents import Panel, Picture, Unit
 from truism.report.pictures import Painter, panels_of_rule
 from truism.report.series import Axis
-from truism.rules import Rule
-from truism.scoring import Scorer
+from truism.scoring.scorer import Scorer
+from truism.table.columns import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

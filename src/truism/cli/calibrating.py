@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import click
 import numpy as np
 
-from truism.checking import Checker
 from truism.cli.options import Decorated
 from truism.cli.screen import Screen
-from truism.columns import Table
 from truism.errors import ParameterError
-from truism.learning import fingerprint
-from truism.model import check_threshold
-from truism.predicates import format_number
-from truism.tablefiles import STDIN
-from truism.thresholds import Calibration, calibrate
+from truism.explaining.checker import Checker
+from truism.learning.learner import fingerprint
+from truism.model.predicates import format_number
+from truism.model.settings import check_threshold
+from truism.scoring.thresholds import Calibration, calibrate
+from truism.table.columns import Table
+from truism.table.files import STDIN
 
 
 def calibration_options(command: Decorated) -> Decorated:

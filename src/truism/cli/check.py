@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import Checker, Findings, duration
 from truism.cli.calibrating import calibration_options, check_calibration, choose_threshold
 from truism.cli.options import (
     Command,
@@ -24,14 +23,15 @@ from truism.cli.options import (
     model_option,
 )
 from truism.cli.screen import Screen
-from truism.columns import Table
 from truism.errors import ParameterError, shorten
-from truism.incidents import Incident
-from truism.modelfiles import load_model
+from truism.explaining.checker import Checker, Findings, duration
+from truism.explaining.incidents import Incident
+from truism.model.files import load_model
 from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
-from truism.report.text import show_findings, verdict
-from truism.tablefiles import read_table, write_table
+from truism.report.terminal import show_findings, verdict
+from truism.table.columns import Table
+from truism.table.files import read_table, write_table
 
 N_SHOWN = 10
 N_REASONS = 3

@@ -13,20 +13,20 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from truism.checking import Checker, Findings
 from truism.cli.check import write_page
 from truism.cli.learn import announce_compiling, learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
-from truism.columns import Table
-from truism.drafts import write_atomically
-from truism.incidents import Incident
-from truism.model import Model, Settings
-from truism.modelfiles import save_model
+from truism.explaining.checker import Checker, Findings
+from truism.explaining.incidents import Incident
+from truism.model.files import save_model
+from truism.model.model import Model
+from truism.model.rules import Rule
+from truism.model.settings import Settings
+from truism.model.wording import visible
 from truism.plant import STEP_SECONDS, Attack, Recording, schedule, simulate
-from truism.plantfiles import encode_attacks
-from truism.progress import Progress
-from truism.report.text import (
+from truism.plant.files import encode_attacks
+from truism.report.terminal import (
     BAD,
     FAINT,
     GOOD,
@@ -37,10 +37,11 @@ from truism.report.text import (
     show_incident,
     verdict,
 )
-from truism.rules import Rule
-from truism.tablefiles import read_table, write_table
-from truism.thresholds import calibrate
-from truism.wording import visible
+from truism.scoring.thresholds import calibrate
+from truism.table.atomic import write_atomically
+from truism.table.columns import Table
+from truism.table.files import read_table, write_table
+from truism.work import Progress
 
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
 MAX_RATE = 0.001

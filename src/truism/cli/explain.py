@@ -5,7 +5,6 @@ from typing import Any
 import click
 import msgspec
 
-from truism.checking import Checker
 from truism.cli.options import (
     Command,
     Format,
@@ -17,10 +16,11 @@ from truism.cli.options import (
 )
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining import Explanation, explain_rows
-from truism.modelfiles import load_model
-from truism.report.text import show_explanation
-from truism.tablefiles import read_table
+from truism.explaining.checker import Checker
+from truism.explaining.explanations import Explanation, explain_rows
+from truism.model.files import load_model
+from truism.report.terminal import show_explanation
+from truism.table.files import read_table
 
 N_SHOWN = 8
 _CSV_NAMES = (

@@ -4,10 +4,10 @@ import click
 
 from truism.cli.options import Command, check_output
 from truism.cli.screen import Screen
-from truism.drafts import write_atomically
 from truism.export.markdown import to_markdown
 from truism.export.records import to_json
-from truism.modelfiles import load_model
+from truism.model.files import load_model
+from truism.table.atomic import write_atomically
 
 
 @click.command(

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from truism.checking import Checker
 from truism.cli.calibrating import calibration_options, check_calibration, choose_threshold
 from truism.cli.options import (
     Command,
@@ -17,15 +16,18 @@ from truism.cli.options import (
     layout_options,
 )
 from truism.cli.screen import Screen
-from truism.columns import Table
 from truism.errors import ParameterError
-from truism.model import CUTOFFS, SCORINGS, Model, Settings
-from truism.modelfiles import save_model
-from truism.progress import Progress
-from truism.report.summary import summarise
-from truism.report.text import show_model
-from truism.tablefiles import read_table
-from truism.training import is_compiled, train
+from truism.explaining.checker import Checker
+from truism.learning import kernels
+from truism.learning.training import train
+from truism.model.files import save_model
+from truism.model.model import Model
+from truism.model.settings import CUTOFFS, SCORINGS, Settings
+from truism.report.models import summarise
+from truism.report.terminal import show_model
+from truism.table.columns import Table
+from truism.table.files import read_table
+from truism.work import Progress
 
 
 @click.command(
@@ -164,7 +166,7 @@ def _number(
 
 def announce_compiling(screen: Screen) -> None:
     """Say why the first time takes longer."""
-    if not is_compiled():
+    if not kernels.are_cached():
         screen.note("the first use compiles code, which takes some seconds, once.")
 
 

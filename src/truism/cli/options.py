@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from truism.csvfiles import Layout
 from truism.errors import TableError, TruismError
-from truism.tablefiles import STDIN
+from truism.table.csvfiles import Layout
+from truism.table.files import STDIN
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")

@@ -6,8 +6,8 @@ import click
 
 from truism.cli.options import Command
 from truism.cli.screen import Screen
-from truism.plantfiles import TableFormat, write_plant
-from truism.report.text import say
+from truism.plant.files import TableFormat, write_plant
+from truism.report.terminal import say
 
 
 @click.command(

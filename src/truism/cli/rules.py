@@ -10,10 +10,10 @@ from truism.cli.options import Command, Format, check_output, format_option
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, did_you_mean
 from truism.export.records import RuleRecord, rule_records, select
-from truism.model import Model
-from truism.modelfiles import load_model, save_model
-from truism.report.text import say, show_rules
-from truism.rules import Order
+from truism.model.files import load_model, save_model
+from truism.model.model import Model
+from truism.model.rules import Order
+from truism.report.terminal import say, show_rules
 
 N_SHOWN = 20
 _CSV_NAMES = (

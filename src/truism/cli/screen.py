@@ -18,7 +18,7 @@ import msgspec
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from truism.progress import Progress, be_silent
+from truism.work import Progress, be_silent
 
 _FAILED = 2
 
@@ -139,7 +139,7 @@ class _Stages:
 
 
 def _plain(text: str) -> str:
-    from truism.wording import visible
+    from truism.model.wording import visible
 
     return "\n".join(visible(line) for line in text.splitlines())
 

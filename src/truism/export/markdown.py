@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from truism.export.records import RuleRecord, rule_records
-from truism.model import Model
-from truism.predicates import format_number, format_value, variables
-from truism.schema import Categorical, Variable
+from truism.model.model import Model
+from truism.model.predicates import format_number, format_value, variables
+from truism.model.schema import Categorical, Variable
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _MAX_VALUES = 8
@@ -17,9 +17,9 @@ def to_markdown(model: Model) -> str:
 
     Examples
     --------
-    >>> from truism.model import Settings
-    >>> from truism.table import as_table
-    >>> from truism.training import train
+    >>> from truism.model.settings import Settings
+    >>> from truism.table.frames import as_table
+    >>> from truism.learning.training import train
     >>> table = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
     >>> print(to_markdown(train(table, Settings(min_support=0.1))).splitlines()[2])
     8 rules about 2 variables, learned from 100 rows with truism 0.1.0.

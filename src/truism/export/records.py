@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from truism.model import Disabled, Model
-from truism.predicates import Predicate
-from truism.rules import Order, Rule, RuleSet
+from truism.model.model import Model
+from truism.model.predicates import Predicate
+from truism.model.provenance import Disabled
+from truism.model.rules import Order, Rule, RuleSet
 
 
 class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "consequents": "then"}):

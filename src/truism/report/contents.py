@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from truism.explaining import Reason
-from truism.incidents import Incident
-from truism.model import Trial
+from truism.explaining.explanations import Reason
+from truism.explaining.incidents import Incident
+from truism.model.provenance import Trial
 
 Unit = Literal["time", "row"]
 
@@ -95,7 +95,7 @@ class Picture(msgspec.Struct, frozen=True):
     panels: tuple[Panel, ...]
 
 
-class Accusation(msgspec.Struct, frozen=True):
+class BlameCard(msgspec.Struct, frozen=True):
     """One blamed variable of an incident.
 
     Parameters
@@ -135,8 +135,8 @@ class Card(msgspec.Struct, frozen=True):
     span
         On the x axis.
     incident
-        The incident itself, without its reasons, which are in `accusations`.
-    accusations, n_accused
+        The incident itself, without its reasons, which are in `blames`.
+    blames, n_blamed
         Whom to blame, largest share first, and how many variables there are to blame.
 
     """
@@ -148,8 +148,8 @@ class Card(msgspec.Struct, frozen=True):
     peaked: str
     span: Span
     incident: Incident
-    accusations: tuple[Accusation, ...]
-    n_accused: int
+    blames: tuple[BlameCard, ...]
+    n_blamed: int
 
 
 class RuleLine(msgspec.Struct, frozen=True):

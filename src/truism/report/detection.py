@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.columns import Table
 from truism.errors import ParameterError, did_you_mean
 from truism.report.contents import Detection, Segment
 from truism.report.series import Axis, runs
+from truism.table.columns import Table
 
 MAX_FALSE_POSITIVE_RATE = 0.1
 _MAX_POINTS = 400

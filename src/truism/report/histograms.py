@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.columns import Column
-from truism.inference import MAX_HISTOGRAM_BINS
-from truism.predicates import format_value
+from truism.learning.kinds import MAX_HISTOGRAM_BINS
+from truism.model.predicates import format_value
+from truism.model.schema import Categorical, Numeric, Variable
 from truism.report.contents import Histogram
-from truism.schema import MISSING, UNSEEN, Categorical, Numeric, Variable, codes, numbers
+from truism.scoring.alignment import MISSING, UNSEEN, codes
+from truism.table.columns import Column, numbers
 
 N_BINS = 24
 MAX_STATES = 12

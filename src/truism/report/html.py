@@ -16,9 +16,9 @@ from bokeh.resources import Resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from truism.explaining import Reason
+from truism.explaining.explanations import Reason
 from truism.report import charts, panels
-from truism.report.contents import Accusation, Card, Histogram, RuleLine, Summary, VariableLine
+from truism.report.contents import BlameCard, Card, Histogram, RuleLine, Summary, VariableLine
 from truism.report.histograms import short
 
 MAX_BYTES = 2_900_000
@@ -99,19 +99,19 @@ def _cards(summary: Summary, room: int) -> list[dict[str, Any]]:
     cards = []
     for card in summary.incidents:
         blames = []
-        for accusation in card.accusations:
+        for blamed in card.blames:
             chart = None
-            if accusation.picture is not None and room > 0:
-                chart = panels.picture(accusation.picture)
+            if blamed.picture is not None and room > 0:
+                chart = panels.picture(blamed.picture)
                 room -= len(chart) + _FRAME_BYTES
-            blames.append(_blame(accusation, chart if room > 0 else None, listed))
+            blames.append(_blame(blamed, chart if room > 0 else None, listed))
         cards.append(_card(card, blames))
     return cards
 
 
 def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
     incident = card.incident
-    n_hidden = card.n_accused - len(blames)
+    n_hidden = card.n_blamed - len(blames)
     return {
         "number": card.number,
         "title": card.title,
@@ -129,26 +129,26 @@ def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _blame(accusation: Accusation, chart: str | None, listed: set[str]) -> dict[str, Any]:
-    hidden = accusation.n_related - len(accusation.related)
+def _blame(blamed: BlameCard, chart: str | None, listed: set[str]) -> dict[str, Any]:
+    hidden = blamed.n_related - len(blamed.related)
     return {
-        "variable": accusation.variable,
-        "share": _percent(accusation.share),
-        "width": f"{100 * accusation.share:.2f}",
-        "reason": _reason(accusation.reason, listed),
-        "related": [_reason(each, listed) for each in accusation.related],
-        "n_related": _count(accusation.n_related, "related reason"),
+        "variable": blamed.variable,
+        "share": _percent(blamed.share),
+        "width": f"{100 * blamed.share:.2f}",
+        "reason": _reason(blamed.reason, listed),
+        "related": [_reason(each, listed) for each in blamed.related],
+        "n_related": _count(blamed.n_related, "related reason"),
         "hidden": f"{_count(hidden, 'weaker reason')} not shown." if hidden else "",
         "chart": None if chart is None else Markup(chart),
-        "left_out": accusation.picture is not None and chart is None,
-        "panels": _captions(accusation),
+        "left_out": blamed.picture is not None and chart is None,
+        "panels": _captions(blamed),
     }
 
 
-def _captions(accusation: Accusation) -> list[str]:
-    if accusation.picture is None:
+def _captions(blamed: BlameCard) -> list[str]:
+    if blamed.picture is None:
         return []
-    first, *others = accusation.picture.panels
+    first, *others = blamed.picture.panels
     return [first.variable, *(f"condition: {panel.says}" for panel in others)]
 
 

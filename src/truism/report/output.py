@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 
-from truism.drafts import write_atomically
 from truism.errors import ParameterError
 from truism.report.contents import Summary
 from truism.report.plain import to_text
+from truism.table.atomic import write_atomically
 
 
 def to_json(summary: Summary) -> bytes:

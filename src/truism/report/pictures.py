@@ -10,11 +10,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.clues import Clue, Contradiction, Rarity, collect
-from truism.columns import Table
-from truism.explaining import Blame, say
-from truism.incidents import Incident
-from truism.predicates import (
+from truism.explaining.clues import Clue, Contradiction, Rarity, collect
+from truism.explaining.explanations import Blame, say
+from truism.explaining.incidents import Incident
+from truism.model.predicates import (
     AnyOf,
     Interval,
     OneOf,
@@ -24,11 +23,13 @@ from truism.predicates import (
     format_value,
     variables,
 )
+from truism.model.rules import Rule
+from truism.model.schema import Categorical, Variable
 from truism.report.contents import Band, Line, Panel, Picture, Span
 from truism.report.series import Axis, line, reduce, runs
-from truism.rules import Rule
-from truism.schema import UNSEEN, Categorical, Variable, codes, numbers
-from truism.scoring import Scorer, Violation
+from truism.scoring.alignment import UNSEEN, codes
+from truism.scoring.scorer import Scorer, Violation
+from truism.table.columns import Table, numbers
 
 N_BUCKETS = 240
 MAX_BROKEN = 120

@@ -1,7 +1,7 @@
 """A `Summary` as plain text, for mails and logs."""
 
-from truism.report.contents import Accusation, Card, Summary
-from truism.wording import visible
+from truism.model.wording import visible
+from truism.report.contents import BlameCard, Card, Summary
 
 _MOST = 3
 
@@ -32,11 +32,11 @@ def to_text(summary: Summary, most: int = 10) -> str:
 
 def _card(card: Card) -> str:
     head = f"{card.number}. {card.when} ({card.lasted}), peak score {card.incident.score:.4g}"
-    width = max((len(visible(each.variable)) for each in card.accusations[:_MOST]), default=0)
-    return "\n".join([head, *(_accusation(each, width) for each in card.accusations[:_MOST])])
+    width = max((len(visible(each.variable)) for each in card.blames[:_MOST]), default=0)
+    return "\n".join([head, *(_blame_card(each, width) for each in card.blames[:_MOST])])
 
 
-def _accusation(accusation: Accusation, width: int) -> str:
-    head = f"   {visible(accusation.variable):<{width}}  {100 * accusation.share:3.0f} %  "
-    first, *others = accusation.reason.lines()
+def _blame_card(blamed: BlameCard, width: int) -> str:
+    head = f"   {visible(blamed.variable):<{width}}  {100 * blamed.share:3.0f} %  "
+    first, *others = blamed.reason.lines()
     return "\n".join([head + first, *(" " * len(head) + other for other in others)])

@@ -9,10 +9,11 @@ import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.columns import Table
+from truism.model.schema import Schema
 from truism.report.contents import Line, Span, Unit
-from truism.schema import Schema, time_column
-from truism.table import dated
+from truism.scoring.alignment import time_column
+from truism.table.columns import Table
+from truism.table.times import dated
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86400
 

@@ -7,14 +7,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.checking import doubts, find_coarser
-from truism.columns import Table
 from truism.errors import ParameterError
-from truism.explaining import Blame, extra_columns
-from truism.incidents import Incident, find_incidents, usual_gap
-from truism.model import Model
+from truism.explaining.checker import doubts, find_coarser
+from truism.explaining.explanations import Blame, extra_columns
+from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.model.model import Model
+from truism.model.rules import Rule
+from truism.model.schema import Numeric
 from truism.report.contents import (
-    Accusation,
+    BlameCard,
     Card,
     Fact,
     RuleLine,
@@ -24,19 +25,19 @@ from truism.report.contents import (
 )
 from truism.report.detection import detect
 from truism.report.histograms import extent, histogram
+from truism.report.models import why_min_support
 from truism.report.pictures import Painter
 from truism.report.series import Axis, reduce, runs
-from truism.report.summary import why_min_support
-from truism.rules import Rule
-from truism.schema import Numeric, align
-from truism.scoring import Scorer
+from truism.scoring.alignment import align
+from truism.scoring.scorer import Scorer
+from truism.table.columns import Table
 from truism.version import __version__
 
 MAX_CARDS = 60
 MAX_PICTURED = 20
 MAX_WEAKER = 500
 PICTURES_PER_CARD = 3
-MAX_ACCUSED, FEW_ACCUSED = 8, 4
+MAX_BLAMED, FEW_BLAMED = 8, 4
 MAX_RELATED, FEW_RELATED = 8, 3
 MAX_RULES, MAX_RULE_TEXT = 2000, 250_000
 N_BUCKETS = 1500
@@ -84,8 +85,8 @@ def summarise(
 
     Examples
     --------
-    >>> from truism.learning import learn
-    >>> from truism.table import as_table
+    >>> from truism.learning.learner import learn
+    >>> from truism.table.frames import as_table
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
     >>> scorer = Scorer(learn(normal, min_support=0.1))
     >>> summarise(scorer, as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).verdict
@@ -162,10 +163,10 @@ def _cards(
     painter = Painter(scorer, table, axis)
     cards = []
     for number, incident in enumerate(incidents[:MAX_CARDS], 1):
-        n_accused = MAX_ACCUSED if number <= MAX_PICTURED else FEW_ACCUSED
-        accusations = tuple(
-            _accusation(painter, incident, blame, number, rank)
-            for rank, blame in enumerate(incident.blames[:n_accused])
+        n_blamed = MAX_BLAMED if number <= MAX_PICTURED else FEW_BLAMED
+        blames = tuple(
+            _blame_card(painter, incident, blame, number, rank)
+            for rank, blame in enumerate(incident.blames[:n_blamed])
             if blame.reasons
         )
         cards.append(
@@ -177,19 +178,19 @@ def _cards(
                 axis.when(incident.peak, incident.peak),
                 axis.span(incident.start, incident.end),
                 msgspec.structs.replace(incident, blames=()),
-                accusations,
+                blames,
                 len(incident.blames),
             )
         )
     return tuple(cards)
 
 
-def _accusation(
+def _blame_card(
     painter: Painter, incident: Incident, blame: Blame, number: int, rank: int
-) -> Accusation:
+) -> BlameCard:
     first, *others = blame.reasons
     pictured = number <= MAX_PICTURED and rank < PICTURES_PER_CARD
-    return Accusation(
+    return BlameCard(
         blame.variable,
         blame.share,
         first,
@@ -212,7 +213,7 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
     broken = scorer.count_broken(table)
     named: dict[str, list[int]] = {}
     for card in cards:
-        for each in card.accusations:
+        for each in card.blames:
             for reason in (each.reason, *each.related):
                 numbers = named.setdefault(reason.rule or "", [])
                 if card.number not in numbers:

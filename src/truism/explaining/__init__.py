@@ -1,0 +1,1 @@
+"""What speaks against rows becomes explanations."""

@@ -1,0 +1,305 @@
+"""From a model and a table to findings: which rows are anomalies, and what happened there.
+
+`Findings` is all that a screen, a file or a page needs to tell the story; it is made once, and none
+of them computes anything.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import SchemaError, shorten
+from truism.explaining.explanations import explain_rows, extra_columns
+from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.model.model import Model
+from truism.model.schema import Numeric
+from truism.scoring.alignment import time_column
+from truism.scoring.contexts import FLOOR
+from truism.scoring.scorer import Scorer
+from truism.table.columns import Table, numbers
+from truism.table.deltas import with_deltas
+from truism.work import Advance, stand_still
+
+DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
+ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to tell rounding by
+N_BLAMES = 3  # blames of a row that are written beside its score
+_CHUNK = 256
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What a model says of a table.
+
+    Parameters
+    ----------
+    n_rows
+        Rows that were checked.
+    n_anomalous
+        Rows that score above the threshold.
+    threshold
+        The threshold.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident.
+    incidents
+        What happened, worst first.
+    extra
+        Columns that the model does not know; they were ignored.
+    coarser
+        Variables that are given with fewer decimals than in training; see `find_coarser`.
+
+    """
+
+    n_rows: int
+    n_anomalous: int
+    threshold: float
+    gap: int
+    incidents: tuple[Incident, ...]
+    extra: tuple[str, ...] = ()
+    coarser: tuple[str, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        """The part of the rows that are anomalies."""
+        return self.n_anomalous / self.n_rows
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences for when it is in question whether the model fits the rows."""
+        return doubts(self.n_anomalous, self.n_rows, self.coarser)
+
+
+def doubts(n_anomalous: int, n_rows: int, coarser: Sequence[str]) -> tuple[str, ...]:
+    """Put together what puts in question whether a model fits the rows."""
+    said = (say_coarser(coarser), doubt(n_anomalous, n_rows))
+    return tuple(each for each in said if each is not None)
+
+
+def doubt(n_anomalous: int, n_rows: int) -> str | None:
+    """Say what else it may mean that a large part of many rows is reported.
+
+    >>> doubt(3, 10) is None, doubt(5, 200) is None, doubt(90, 200)[:25]
+    (True, True, '45 % of all rows are repo')
+    """
+    if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
+        return None
+    return (
+        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: much is wrong, or what is "
+        f"normal has changed since the model was learned. If it has, learn from newer rows, or "
+        f"calibrate the threshold on them."
+    )
+
+
+def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
+    """Name the variables that are given with fewer decimals than in training, where it matters.
+
+    A historian that rounds, or an export for people, makes rows differ from what was learned by the
+    rounding alone; a model cannot know that, but whoever sees many rows can.
+    """
+    if table.n_rows < MIN_ROWS_TO_DOUBT:
+        return ()
+    some = slice(None, None, max(1, table.n_rows // ROWS_TO_TELL))
+    column_of = table.column_of()
+    coarser = []
+    for variable in model.schema.variables:
+        column = column_of.get(variable.name)
+        if not isinstance(variable, Numeric) or column is None or column.kind != "number":
+            continue
+        values = numbers(column.take(some))
+        values = np.unique(values[np.isfinite(values)])
+        if len(values) < MIN_VALUES:
+            continue
+        now, then = _decimals(values), _decimals(np.array(variable.edges))
+        if now < then and 10.0**-now > FLOOR * variable.std:
+            coarser.append(variable.name)
+    return tuple(coarser)
+
+
+def _decimals(values: NDArray[np.float64]) -> int:
+    """Count the decimals that values are given with, up to `MAX_DECIMALS`."""
+    return next(
+        (d for d in range(MAX_DECIMALS) if np.array_equal(np.round(values, d), values)),
+        MAX_DECIMALS,
+    )
+
+
+def say_coarser(names: Sequence[str]) -> str | None:
+    """Say what it may mean that variables are given with fewer decimals than in training.
+
+    >>> say_coarser(["P_J280"])[:42]
+    "Fewer decimals than in training: 'P_J280'."
+    """
+    if not names:
+        return None
+    return (
+        f"Fewer decimals than in training: {shorten(tuple(names))}. What differs by rounding alone may "
+        f"be reported; learn from rows that are rounded alike."
+    )
+
+
+class Checker:
+    """A model ready to check tables of the training table's columns; derived variables are added.
+
+    Parameters
+    ----------
+    model
+        What was learned.
+    n_jobs
+        Threads to use; results do not depend on it.
+
+    Examples
+    --------
+    >>> from truism.model.settings import Settings
+    >>> from truism.table.frames import as_table
+    >>> from truism.learning.training import train
+    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> checker = Checker(train(normal, Settings(min_support=0.1)))
+    >>> table = checker.prepare(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]}))
+    >>> checker.find(table, checker.score(table)).incidents[0].blames[0].variable
+    'pump'
+
+    """
+
+    def __init__(self, model: Model, n_jobs: int = 1) -> None:
+        self.scorer = Scorer(model)
+        self.model = model
+        self.n_jobs = n_jobs
+
+    def prepare(self, table: Table) -> Table:
+        """Add the variables that the model derives from others."""
+        _refuse_text_for_numbers(self.model, table)
+        return with_deltas(table, self.model.derived)
+
+    def score(self, table: Table) -> NDArray[np.float64]:
+        """Score every row of a prepared table."""
+        return self.scorer.score(table, self.n_jobs)
+
+    def find(
+        self,
+        table: Table,
+        scores: NDArray[np.float64],
+        *,
+        threshold: float | None = None,
+        gap: int | None = None,
+    ) -> Findings:
+        """Group the anomalous rows of a prepared table into incidents, and explain them.
+
+        Parameters
+        ----------
+        table
+            A prepared table.
+        scores
+            Its scores.
+        threshold
+            Rows above it are anomalous; the model's own when absent.
+        gap
+            Normal rows that may lie within an incident; `usual_gap` when absent.
+
+        """
+        threshold = self.model.threshold if threshold is None else threshold
+        gap = usual_gap(self.model.schema, table) if gap is None else gap
+        incidents = find_incidents(self.scorer, table, scores, gap=gap, threshold=threshold)
+        return Findings(
+            table.n_rows,
+            int((scores > threshold).sum()),
+            threshold,
+            gap,
+            tuple(incidents),
+            extra_columns(self.scorer, table),
+            find_coarser(self.model, table),
+        )
+
+    def tabulate(
+        self,
+        table: Table,
+        scores: NDArray[np.float64],
+        threshold: float,
+        advance: Advance = stand_still,
+    ) -> dict[str, Any]:
+        """Give every row's score and blames as columns.
+
+        The first three variables and their shares stand beside every score above 0; what was
+        expected and found, beside the scores above the threshold.
+        """
+        time = time_column(self.model.schema, table)
+        columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
+        if time is not None:
+            columns[time.name if time.name not in _OWN_NAMES else "time"] = [
+                time.cell(row) for row in range(table.n_rows)
+            ]
+        columns |= {"score": scores, "anomaly": scores > threshold}
+        lists: list[dict[str, list[Any]]] = [
+            {name: [None] * table.n_rows for name in _BLAME_NAMES} for _ in range(N_BLAMES)
+        ]
+        rows = np.flatnonzero(scores > 0)
+        for start in range(0, len(rows), _CHUNK):
+            advance(start, len(rows))
+            self._blame(table, scores, rows[start : start + _CHUNK], threshold, lists)
+        for rank, blame in enumerate(lists, 1):
+            columns |= {f"{name}_{rank}": values for name, values in blame.items()}
+        return columns
+
+    def _blame(
+        self,
+        table: Table,
+        scores: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        threshold: float,
+        lists: Sequence[dict[str, list[Any]]],
+    ) -> None:
+        """Fill in the blames of some rows."""
+        above = rows[scores[rows] > threshold]
+        for explanation in explain_rows(self.scorer, table, above):
+            for blame, of in zip(explanation.blames, lists, strict=False):
+                reason = blame.reasons[0]
+                of["expected"][explanation.row] = reason.expected
+                of["found"][explanation.row] = reason.found
+        parts = self.scorer.attribute(table.take(rows))
+        names = self.model.schema.names
+        order = np.argsort(-parts, axis=1, kind="stable")
+        for row, part, worst in zip(rows.tolist(), parts, order, strict=True):
+            for i, of in zip(worst.tolist(), lists, strict=False):
+                if part[i] > 0:
+                    of["variable"][row] = names[i]
+                    of["share"][row] = float(part[i] / scores[row])
+
+
+def _refuse_text_for_numbers(model: Model, table: Table) -> None:
+    """Name the value that turned a column of numbers into text; historians write "Bad" and the like."""
+    column_of = table.column_of()
+    for variable in model.schema.variables:
+        column = column_of.get(variable.name)
+        if isinstance(variable, Numeric) and column is not None and column.kind == "text":
+            wrong = {code for code, text in enumerate(column.categories) if not _is_number(text)}
+            row = next((row for row, code in enumerate(column.values) if code in wrong), 0)
+            raise SchemaError(
+                f"Column {column.name!r} held numbers when the model was learned, "
+                f"got {column.cell(row)!r} in row {row}.",
+                "convert it, or read it as missing (--missing on the command line).",
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_BLAME_NAMES = ("variable", "share", "expected", "found")
+_OWN_NAMES = {"row", "score", "anomaly"} | {
+    f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
+}
+
+
+def duration(incident: Incident) -> timedelta | None:
+    """Say how long an incident lasted, where its times are times."""
+    if incident.started is None or incident.ended is None:
+        return None
+    try:
+        return datetime.fromisoformat(incident.ended) - datetime.fromisoformat(incident.started)
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""A `Table` becomes a `Model`."""

@@ -1,0 +1,301 @@
+"""Growing contexts: training columns go in, trees come out, and the leaves that rows fall into.
+
+Each tree splits by a third of the variables so that all others vary as little as possible. Sums are
+whole numbers, variables are taken in the order of their names and the sampled rows in an order that
+their content gives, so that neither the order of rows or columns nor the number of threads changes
+what is learned.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.evidence import LEAF, MAX_CLASSES, Split
+from truism.model.predicates import Interval, OneOf, cut_between
+from truism.model.schema import Categorical, Numeric, Schema
+from truism.scoring.alignment import codes
+from truism.scoring.contexts import Leaves
+from truism.scoring.evidence import ROWS_AT_ONCE
+from truism.scoring.readings import classes, standardise
+from truism.scoring.truths import Truths
+from truism.table.columns import Column, numbers, quantile_cuts
+from truism.work import Advance, share_out, stand_still
+
+N_CONTEXTS = 24
+MEMBER_SHARE = 1 / 3  # of the variables form a context; it judges the others
+MAX_LEAVES, MIN_ROWS = 64, 10
+N_BINS = MAX_CLASSES  # of a number, between which it may be split
+MAX_FIT_ROWS = (
+    20_000  # trees are grown on so many rows at most; the statistics are those of all rows
+)
+N_TARGETS = 8  # random combinations of the judged variables that a tree explains
+N_TARGET_STATES = 6  # commonest states of a variable that are targets
+MAX_REMEMBERED = 1 << 22  # whole numbers, of the rows of all leaves while a tree grows
+TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A grown tree: its nodes as in `Context.tree`, and which variables it is to judge."""
+
+    nodes: tuple[int, ...]
+    judged: frozenset[int]
+
+
+def grow(
+    schema: Schema,
+    columns: Sequence[Column],
+    by_content: NDArray[np.int64],
+    seed: int,
+    n_jobs: int,
+    advance: Advance = stand_still,
+) -> tuple[tuple[Split, ...], list[Tree], NDArray[np.uint8]]:
+    """Grow the trees of all contexts.
+
+    Parameters
+    ----------
+    schema, columns
+        The variables and their training values.
+    by_content
+        All rows, in an order that depends on their content only; see `content_hash`.
+    seed
+        Of the choice of variables for each context.
+    n_jobs
+        Threads to use; the result does not depend on it.
+    advance
+        Told how many trees are done, of how many.
+
+    Returns
+    -------
+    splits, trees, leaves
+        The last are trees × rows: the number of the leaf that a row falls into.
+
+    """
+    from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
+
+    usable = [i for i, each in enumerate(schema.variables) if each.has_spread]
+    usable.sort(key=lambda i: schema.variables[i].name)
+    groups = _members(usable, seed)
+    if not groups:
+        return (), [], np.empty((0, len(by_content)), np.uint8)
+    rows = _sampled(by_content)
+    n_rows = len(columns[0].values)
+    sampled = columns if len(rows) == n_rows else [column.take(rows) for column in columns]
+    coded = _Coded(schema, sampled, usable, n_jobs)
+    least = max(2, MIN_ROWS * len(rows) // n_rows)
+    n_targets = len(coded.targets)
+    signs = np.random.default_rng(seed).choice([-1, 1], (n_targets, N_TARGETS)).astype(np.int32)
+    everything = np.zeros((N_TARGETS, len(rows)), np.int32)
+    kernels.combine(coded.targets, np.arange(n_targets), signs, everything)
+
+    def one(members: NDArray[np.int64]) -> tuple[list[tuple[int, int] | None], NDArray[np.uint8]]:
+        explained = everything.copy()
+        own = np.flatnonzero(np.bincount(members, minlength=len(usable))[coded.owner])
+        kernels.combine(coded.targets, own, -signs, explained)
+        return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
+
+    grown, leaves = [], []
+    for done, (nodes, leaf_of) in enumerate(share_out(n_jobs, one, groups), 1):
+        grown.append(nodes)
+        leaves.append(leaf_of)
+        advance(done, len(groups))
+    asked = sorted({node for nodes in grown for node in nodes if node is not None})
+    number = {node: k for k, node in enumerate(asked)}
+    splits = tuple(coded.split(v, c) for v, c in asked)
+    trees = [
+        Tree(
+            tuple(LEAF if node is None else number[node] for node in nodes),
+            frozenset(usable) - {usable[v] for v in members.tolist()},
+        )
+        for nodes, members in zip(grown, groups, strict=True)
+    ]
+    if len(rows) == n_rows:
+        return splits, trees, np.stack(leaves)
+    return splits, trees, find_leaves(schema, splits, trees, columns, n_jobs)
+
+
+def find_leaves(
+    schema: Schema,
+    splits: Sequence[Split],
+    trees: Sequence[Tree],
+    columns: Sequence[Column],
+    n_jobs: int,
+) -> NDArray[np.uint8]:
+    """Find the leaf of every tree that each row falls into, as whoever judges new rows does."""
+    truths = Truths(schema, splits)
+    leaves = Leaves(len(splits), [each.nodes for each in trees])
+
+    def find(start: int) -> NDArray[np.uint8]:
+        part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
+        return leaves.find(truths.evaluate(part)[0], len(part[0].values))
+
+    starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
+    return np.concatenate(list(share_out(n_jobs, find, starts)), axis=1)
+
+
+def _members(usable: Sequence[int], seed: int) -> list[NDArray[np.int64]]:
+    """Choose the variables of each context: parts of shuffles, so that each takes its turn."""
+    if len(usable) < 2:
+        return []
+    shuffle = np.random.default_rng(seed)
+    size = max(1, round(MEMBER_SHARE * len(usable)))
+    groups: list[NDArray[np.int64]] = []
+    while len(groups) < N_CONTEXTS:
+        order = shuffle.permutation(len(usable))
+        groups += [np.sort(order[k * size : (k + 1) * size]) for k in range(len(usable) // size)]
+    return groups[:N_CONTEXTS]
+
+
+def _sampled(by_content: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose the rows to grow trees on, evenly from an order."""
+    n_rows = len(by_content)
+    if n_rows <= MAX_FIT_ROWS:
+        return np.arange(n_rows)
+    return np.sort(by_content[np.linspace(0, n_rows - 1, MAX_FIT_ROWS).astype(np.int64)])
+
+
+def content_hash(schema: Schema, columns: Sequence[Column]) -> NDArray[np.uint64]:
+    """Hash every row; neither the order of rows nor that of columns changes a row's hash."""
+    total = np.zeros(len(columns[0].values), np.uint64)
+    for variable, column in zip(schema.variables, columns, strict=True):
+        if isinstance(variable, Numeric):
+            bits = (numbers(column) + 0.0).view(np.uint64)
+        else:
+            bits = codes(variable, column).astype(np.int64).view(np.uint64)
+        salt = hashlib.blake2b(variable.name.encode(), digest_size=8).digest()
+        mixed = bits + np.frombuffer(salt, np.uint64)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
+        total += mixed ^ (mixed >> np.uint64(31))
+    return total
+
+
+class _Coded:
+    """The rows that trees are grown on: codes to split by, and targets to explain.
+
+    `usable` variables, in this order, have columns of `codes`. Code ``c`` of a number means that it
+    lies below cut ``c`` and no earlier one; missing values have the last code.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[Column],
+        usable: Sequence[int],
+        n_jobs: int,
+    ) -> None:
+        self.variables = [schema.variables[i] for i in usable]
+        n_rows = len(columns[0].values)
+        self.codes = np.empty((n_rows, len(usable)), np.uint8)
+        self.is_state = np.array([isinstance(each, Categorical) for each in self.variables])
+        cuts = list(share_out(n_jobs, lambda i: self._cuts(schema, columns, i), usable))
+        self._cuts_of = cuts
+        n_targets = [
+            1 if isinstance(each, Numeric) else min(len(each.counts), N_TARGET_STATES)
+            for each in self.variables
+        ]
+        self.owner = np.repeat(np.arange(len(usable)), n_targets)
+        self.targets = np.empty((len(self.owner), n_rows), np.int32)
+        for v, i in enumerate(usable):
+            variable, column = self.variables[v], columns[i]
+            if isinstance(variable, Numeric):
+                values = numbers(column)
+                self.codes[:, v] = np.searchsorted(cuts[v][1], values, side="right")
+                self.codes[np.isnan(values), v] = N_BINS
+                standard = np.nan_to_num(standardise(values, variable.mean, variable.std))
+                found = [np.clip(standard, -TARGET_CLIP, TARGET_CLIP)]
+            else:
+                known = classes(variable)[codes(variable, column)]
+                self.codes[:, v] = np.where(
+                    known > min(len(variable.values), N_BINS), N_BINS, known
+                )
+                found = _indicators(variable, known)
+            for place, each in zip(np.flatnonzero(self.owner == v), found, strict=True):
+                self.targets[place] = np.rint(each * TARGET_SCALE)
+        # Codes to split at; where there are very many states, the last one stands for several.
+        self.n_splits = np.array(
+            [
+                len(cuts[v][1])
+                if isinstance(each, Numeric)
+                else min(len(each.values), N_BINS) - (len(each.values) > N_BINS)
+                for v, each in enumerate(self.variables)
+            ]
+        )
+
+    @staticmethod
+    def _cuts(
+        schema: Schema, columns: Sequence[Column], i: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the values just below and above each cut of a number."""
+        if isinstance(schema.variables[i], Categorical):
+            return np.empty(0), np.empty(0)
+        values, counts = columns[i].distinct()
+        starts = quantile_cuts(counts, N_BINS)
+        return values[starts - 1], values[starts]
+
+    def split(self, v: int, c: int) -> Split:
+        """Say what a split by a code means."""
+        variable = self.variables[v]
+        if isinstance(variable, Numeric):
+            below, above = self._cuts_of[v]
+            return Interval(variable.name, high=cut_between(float(below[c]), float(above[c])))
+        by_count = np.argsort(-np.array(variable.counts), kind="stable")
+        return OneOf(variable.name, (variable.values[by_count[c]],))
+
+
+def _indicators(variable: Categorical, known: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """Give columns for the commonest states, centred, that vary by one together."""
+    n_rows = sum(variable.counts)
+    shares = np.sort(np.array(variable.counts))[::-1][:N_TARGET_STATES] / n_rows
+    scale = 1 / np.sqrt((shares * (1 - shares)).sum())
+    present = known < min(len(variable.counts), MAX_CLASSES)
+    return [((known == c) - p) * present * scale for c, p in enumerate(shares.tolist())]
+
+
+def _grow_tree(
+    coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
+) -> tuple[list[tuple[int, int] | None], NDArray[np.uint8]]:
+    """Grow a tree; give its nodes, each before its children, as (variable, code), and rows' leaves."""
+    from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
+
+    n_targets = targets.shape[1]
+    shape = (len(members), (int(coded.codes.max()) + 1) * (n_targets + 1))
+    remembers = MAX_LEAVES * math.prod(shape) <= MAX_REMEMBERED
+    nodes = np.full((2 * MAX_LEAVES - 1, 6), -1)
+    in_order = np.arange(len(targets))
+    kernels.grow(
+        coded.codes,
+        members,
+        coded.is_state,
+        coded.n_splits,
+        targets,
+        least,
+        in_order,
+        np.empty((MAX_LEAVES if remembers else 1, *shape), np.int64),
+        nodes,
+        np.zeros(len(nodes)),
+        np.empty(n_targets),
+        np.empty(n_targets + 1),
+    )
+    member, code, child = nodes[:, 3:].T.tolist()
+    ordered: list[tuple[int, int] | None] = []
+    leaves: list[int] = []
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        if child[node] < 0:
+            ordered.append(None)
+            leaves.append(node)
+        else:
+            ordered.append((int(members[member[node]]), code[node]))
+            waiting += [child[node] + 1, child[node]]
+    # The rows of a leaf lie side by side, but leaves are not numbered in the order of their rows.
+    starts, ends = nodes[leaves, 0], nodes[leaves, 1]
+    by_start = np.argsort(starts)
+    leaf_of = np.empty(len(targets), np.uint8)
+    leaf_of[in_order] = np.repeat(by_start.astype(np.uint8), (ends - starts)[by_start])
+    return ordered, leaf_of

@@ -1,0 +1,147 @@
+"""Rules held against rows that they were not learned from: blocks of rows go in, worths come out.
+
+Rows form blocks, and each block is judged by the rules that the others support. Instead of mining once
+without each block, all rules are searched at once that a single block breaks (`mining.mine_broken`).
+"""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.learning.leaf_sums import sums_of_others
+from truism.learning.mining import Budget, mine_broken, minimum_counts, variable_numbers
+from truism.model.model import Model
+from truism.model.predicates import variables
+from truism.model.settings import exact
+from truism.scoring.bits import count, n_words
+from truism.scoring.truths import Truths
+from truism.scoring.worth import expected_exceptions, rule_worth
+from truism.table.columns import Column
+
+Counts = NDArray[np.int64]
+
+
+def broken_worths(
+    model: Model, columns: Sequence[Column], blocks: Counts, rows: Counts, n_jobs: int
+) -> NDArray[np.float64]:
+    """Give the worth of the strongest rule about each variable that rows break.
+
+    A rule that holds in all other blocks counts if it has more than ``min_support`` of their rows, and
+    more than the settings' ratio of those of its rarest predicate, for the block that asks least. It is
+    no longer than the model's rules, as far as these are complete.
+
+    Parameters
+    ----------
+    model
+        What was learned from all rows: predicates and how to mine.
+    columns
+        The training rows.
+    blocks
+        The number of each row's block.
+    rows
+        Which rows to judge.
+    n_jobs
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    array
+        Rows × variables, 0 where no rule is broken.
+
+    """
+    from truism.learning.kernels import mining as kernels  # only learning loads compiled code
+
+    worths = np.zeros((len(rows), len(model.schema.variables)))
+    members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
+    longest = model.provenance.complete_to
+    if len(members) < 2 or not model.rules.predicates or not longest:
+        return worths
+    laid = _LaidOut(model, columns, members)
+    found = mine_broken(
+        laid.true,
+        laid.false,
+        laid.ends,
+        variable_numbers(laid.predicates),
+        _least(model, laid),
+        max_predicates=longest + 1,
+        # As much as mining once for each block would be allowed.
+        budget=Budget(
+            model.settings.max_nodes * len(members),
+            model.settings.max_rules * len(members),
+            model.settings.max_seconds,
+        ),
+        n_jobs=n_jobs,
+    )
+    owner_of = {name: i for i, name in enumerate(model.schema.names)}
+    owners = [[owner_of[name] for name in variables(each)] for each in laid.predicates]
+    starts = np.cumsum([0, *map(len, owners)])
+    place_at = laid.place_at(rows)
+    for level in found:
+        worth = _worth(model, laid, level) / np.diff(starts)[level[:, 0]]
+        kernels.note_broken(
+            level,
+            worth,
+            laid.true,
+            laid.false,
+            laid.ends,
+            place_at,
+            starts,
+            np.concatenate(owners),
+            worths,
+        )
+    return worths
+
+
+class _LaidOut:
+    """Truth vectors of a model's predicates, in which every block of rows has words of its own.
+
+    `ends` are the words before which blocks end; `n_others`, `n_true` and `n_false` count the rows of
+    all blocks but one, and those in which each predicate holds and fails.
+    """
+
+    def __init__(self, model: Model, columns: Sequence[Column], members: Sequence[Counts]) -> None:
+        self.predicates = [each.predicate for each in model.rules.predicates]
+        self._members = members
+        self.ends = np.cumsum([n_words(len(own)) for own in members])
+        self._words = [slice(*ends) for ends in itertools.pairwise([0, *self.ends.tolist()])]
+        truths = Truths(model.schema, self.predicates)
+        self.true, self.false = np.empty((2, len(self.predicates), self.ends[-1]), np.uint64)
+        for own, part in zip(members, self._words, strict=True):
+            both = truths.evaluate_all([each.take(own) for each in columns])
+            self.true[:, part], self.false[:, part] = both
+        self.n_others = sums_of_others(np.array([len(own) for own in members]))
+        self.n_true, self.n_false = (
+            sums_of_others(np.stack([count(of[:, part]) for part in self._words]))
+            for of in (self.true, self.false)
+        )
+
+    def place_at(self, rows: Counts) -> Counts:
+        """Say for each bit of the words which of some rows it stands for; -1 for none."""
+        place_of = np.full(sum(map(len, self._members)), -1)
+        place_of[rows] = np.arange(len(rows))
+        found = np.full(64 * int(self.ends[-1]), -1)
+        for own, part in zip(self._members, self._words, strict=True):
+            found[64 * part.start : 64 * part.start + len(own)] = place_of[own]
+        return found
+
+
+def _least(model: Model, laid: _LaidOut) -> Counts:
+    """Give the least rows that support a rule with each predicate, by the block that asks least."""
+    return minimum_counts(
+        laid.n_true.min(axis=0).tolist(),
+        int(laid.n_others.min()),
+        exact(model.provenance.min_support),
+        exact(model.settings.ratio),
+    )
+
+
+def _worth(model: Model, laid: _LaidOut, found: Counts) -> NDArray[np.float64]:
+    """Give the worth of found rules: rows of (consequent, count, block, antecedent…)."""
+    p, counted, block = found[:, 0], found[:, 1], found[:, 2]
+    n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
+    # Of the rows that fail a predicate without the block, as many follow each other as of all.
+    of_all = np.array([(each.n_false, each.n_episodes) for each in model.rules.predicates])[p]
+    n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
+    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))

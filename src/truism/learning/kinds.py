@@ -1,0 +1,249 @@
+"""What the columns of a training table are: a `Table` goes in, a `Schema` with statistics comes out.
+
+The kind of a variable is inferred, shown, stored, and can be overridden column by column; columns that
+only identify rows are left out and the reason is kept. Statistics are taken from distinct values and
+their counts in ascending order, so that neither the order of the rows nor repeating all of them changes
+a bit of them.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import ParameterError, TableError, did_you_mean, shorten
+from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
+from truism.table.columns import NOUNS, Column, Table, quantile_cuts
+from truism.table.times import dated
+
+MAX_STATES = 5  # numbers with at most this many distinct values are states, not quantities
+MAX_DISTINCT_TEXT = 0.95  # text with a larger part of distinct values identifies rows
+MAX_HISTOGRAM_BINS = 255
+
+
+def infer(
+    table: Table,
+    *,
+    categorical: Sequence[str] = (),
+    continuous: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    time: str | None = None,
+) -> Schema:
+    """Decide for each column what it is.
+
+    Parameters
+    ----------
+    table
+        The training table.
+    categorical, continuous, ignore
+        Columns whose kind is not to be inferred.
+    time
+        The column that says when; without it the first column of dates is taken, and without
+        dates the first text of which every value is ISO 8601.
+
+    Returns
+    -------
+    Schema
+
+    Examples
+    --------
+    >>> from truism.table.frames import as_table
+    >>> table = as_table({"pump": ["on", "off"] * 5, "level": [0.5 * i for i in range(10)]})
+    >>> [type(variable).__name__ for variable in infer(table).variables]
+    ['Categorical', 'Numeric']
+
+    """
+    _check_overrides(table, categorical, continuous, ignore, time)
+    variables: list[Variable] = []
+    left_out: list[LeftOut] = []
+    columns = [
+        column if column.name in (*categorical, *ignore) else dated(column)
+        for column in table.columns
+    ]
+    if time is None:
+        time = _time_axis(table, [column for column in columns if column.name not in ignore])
+    for column in columns:
+        if column.name == time:
+            continue
+        forced = column.name in categorical or column.name in continuous
+        if column.name in ignore:
+            reason: str | None = "ignored as asked"
+        else:
+            reason = _reason_to_leave_out(column, forced)
+        if reason is not None:
+            left_out.append(LeftOut(column.name, reason))
+        elif column.name in continuous:
+            variables.append(_numeric(column))
+        elif column.name in categorical or _is_categorical(column):
+            variables.append(_categorical(column))
+        else:
+            variables.append(_numeric(column))
+    if not variables:
+        why = f" ({left_out[0].name!r}: {left_out[0].reason})" if left_out else ""
+        raise TableError(
+            f"No column can be learned from{why}.",
+            "a rule needs at least one column of states or numbers; see categorical= and continuous=.",
+        )
+    return Schema(tuple(variables), tuple(left_out), time)
+
+
+def _check_overrides(
+    table: Table,
+    categorical: Sequence[str],
+    continuous: Sequence[str],
+    ignore: Sequence[str],
+    time: str | None,
+) -> None:
+    for option, names in (
+        ("categorical", categorical),
+        ("continuous", continuous),
+        ("ignore", ignore),
+        ("time", () if time is None else (time,)),
+    ):
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise ParameterError(
+                f"{option} must be a list of column names, got {names!r}.",
+                f"write {option}=[{names!r}]." if isinstance(names, str) else None,
+            )
+        for name in names:
+            if name not in table.names:
+                raise ParameterError(
+                    f"{option} must name columns of the table, got {name!r}.",
+                    did_you_mean(name, table.names),
+                )
+    both = [name for name in categorical if name in continuous]
+    if both:
+        raise ParameterError(
+            f"A column must be either categorical or continuous, got both for {shorten(both)}."
+        )
+    column_of = table.column_of()
+    for name in (*categorical, *continuous, *(() if time is None else (time,))):
+        fault = column_of[name].fault
+        if fault is not None:
+            raise fault.error(name)
+    for name in continuous:
+        if column_of[name].kind not in ("number", "boolean"):
+            raise ParameterError(
+                f"continuous must name columns of numbers, got {name!r} with "
+                f"{NOUNS[column_of[name].kind]}."
+            )
+
+
+def _time_axis(table: Table, columns: Sequence[Column]) -> str | None:
+    """Choose the column that says when: the first one of dates, else of text that reads as such."""
+    times = [column.name for column in columns if column.kind == "time"]
+    column_of = table.column_of()
+    dates = (name for name in times if column_of[name].kind == "time")
+    return next(dates, times[0] if times else None)
+
+
+def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
+    if column.kind == "faulty":
+        assert column.fault is not None
+        raise column.fault.error(column.name)
+    if column.kind == "other":
+        assert column.fault is not None
+        return f"it {column.fault.reason}"
+    n_present = len(column.values) - column.n_missing
+    if n_present == 0:
+        return "every value is missing"
+    if column.kind == "time":
+        return "dates, and the time axis is another column" if not forced else "dates"
+    if forced:
+        return None
+    if column.kind == "text":
+        n_distinct = len(np.unique(column.present))
+        if n_distinct > MAX_STATES and n_distinct > MAX_DISTINCT_TEXT * n_present:
+            return f"text with {n_distinct:,} distinct values in {n_present:,} rows"
+    if column.kind == "number" and _counts_rows(column):
+        return "whole numbers that count the rows"
+    return None
+
+
+def _counts_rows(column: Column) -> bool:
+    """Tell whether each row has its own whole number and, but for a few missing ones, no other."""
+    values, n_rows = column.present, len(column.values)
+    if len(values) <= MAX_STATES + 1 or len(values) < MAX_DISTINCT_TEXT * n_rows:
+        return False
+    low, high = values.min(), values.max()
+    if not np.isfinite([low, high]).all() or int(high) - int(low) >= n_rows:
+        return False
+    return bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)
+
+
+def _is_categorical(column: Column) -> bool:
+    if column.kind != "number" or column.categorical:
+        return True
+    return len(np.unique(column.values[:1000])) <= MAX_STATES * 2 and (
+        len(np.unique(column.present)) <= MAX_STATES
+    )
+
+
+def _categorical(column: Column) -> Categorical:
+    if column.kind == "text":
+        occurrences = np.bincount(column.present, minlength=len(column.categories))
+        pairs = sorted(
+            (text, int(n)) for text, n in zip(column.categories, occurrences, strict=False) if n
+        )
+        values: tuple[Scalar, ...] = tuple(text for text, _ in pairs)
+        return Categorical(
+            column.name, "text", values, tuple(n for _, n in pairs), column.n_missing
+        )
+    _refuse_infinite(column)
+    # Unlike quantities, states are compared as they are: large whole numbers stay apart.
+    states, occurrences = np.unique(column.present, return_counts=True)
+    if states.dtype.kind == "f":
+        states = states + 0.0
+    return Categorical(
+        column.name,
+        "boolean" if column.kind == "boolean" else "number",
+        tuple(states.tolist()),
+        tuple(occurrences.tolist()),
+        column.n_missing,
+    )
+
+
+def _numeric(column: Column) -> Numeric:
+    _refuse_infinite(column)
+    values, counts = column.distinct()
+    mean, std = _moments(values, counts)
+    starts = np.concatenate([[0], quantile_cuts(counts, MAX_HISTOGRAM_BINS)]).astype(np.int64)
+    return Numeric(
+        column.name,
+        float(values[0]),
+        float(values[-1]),
+        mean,
+        std,
+        column.n_missing,
+        tuple(values[starts].tolist()),
+        tuple(np.add.reduceat(counts, starts).tolist()),
+    )
+
+
+def _refuse_infinite(column: Column) -> None:
+    if column.kind == "number" and column.values.dtype.kind == "f":
+        infinite = np.isinf(column.values)
+        if infinite.any():
+            raise TableError(
+                f"Column {column.name!r} holds infinity in row {int(infinite.argmax())}; "
+                f"training values must be finite.",
+                "turn it into a missing value (NaN), or drop the row.",
+            )
+
+
+def _moments(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, float]:
+    """Mean and standard deviation, scaled by a power of two so that no square overflows.
+
+    Counts are reduced first: rows that are all repeated give the same numbers to the last bit.
+    """
+    counts = counts // np.gcd.reduce(counts)
+    exponent = math.frexp(max(abs(values[0]), abs(values[-1])))[1]
+    scaled = np.ldexp(values, -exponent)
+    total = counts.sum()
+    mean = float((scaled * counts).sum() / total)
+    mean = min(max(mean, float(scaled[0])), float(scaled[-1]))  # rounding must not lead outside
+    variance = float((np.square(scaled - mean) * counts).sum() / total)
+    if len(values) == 1:
+        return float(values[0]), 0.0
+    return math.ldexp(mean, exponent), math.ldexp(math.sqrt(variance), exponent)

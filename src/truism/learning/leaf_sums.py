@@ -1,0 +1,201 @@
+"""Sums over the leaves of contexts: trees and rows go in, what variables are like in leaves comes out.
+
+Rows form blocks, and sums are kept block by block, so that a block can be left out. Sums are whole
+numbers: neither their order nor the number of threads changes what is learned.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.learning.context_trees import Tree
+from truism.model.evidence import LEAF, Context
+from truism.scoring.contexts import SHRINKAGE, Statistics, side_by_side
+from truism.scoring.readings import Reader, Readings
+from truism.work import share_out
+
+MIN_JOINT = 5_000  # rows from which on it pays to count by both divisions of rows at once
+SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
+
+
+class LeafSums(msgspec.Struct, frozen=True, eq=False):
+    """Whole-number sums of one context: per block of rows, leaf and judged variable.
+
+    `rows` are blocks × leaves × 1, `present`, `total` and `squares` blocks × leaves × numbers, and
+    `state_counts` blocks × leaves × classes, with the `widths` of the categorical variables side by
+    side.
+    """
+
+    tree: tuple[int, ...]
+    numbers: tuple[int, ...]
+    states: tuple[int, ...]
+    widths: tuple[int, ...]
+    rows: NDArray[np.float64]
+    present: NDArray[np.float64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    state_counts: NDArray[np.int32]
+
+    def statistics(self) -> Statistics:
+        """Give the statistics of the rows of all blocks."""
+        return self._describe([each.sum(axis=0) for each in self._sums()])
+
+    def without_each(self) -> Statistics:
+        """Give the statistics of all rows but those of a block, stacked for each block in turn."""
+        return self._describe([sums_of_others(each) for each in self._sums()])
+
+    def _sums(self) -> tuple[NDArray[Any], ...]:
+        return self.rows, self.present, self.total, self.squares, self.state_counts
+
+    def _describe(self, sums: Sequence[NDArray[Any]]) -> Statistics:
+        rows, present, total, squares, state_counts = sums
+        known = np.maximum(present, 1)
+        means = total / known / SCALE
+        variance = np.maximum(squares / known / SCALE**2 - np.square(means), 0)
+        if (present < rows).any():
+            # Of rows without the value nothing is known but what is usual.
+            shrunk = (variance * present + SHRINKAGE) / (present + SHRINKAGE)
+            guessed = (shrunk * (rows + SHRINKAGE) - SHRINKAGE) / np.maximum(rows, 1)
+            variance = np.where(present < rows, np.maximum(guessed, 0), variance)
+        return Statistics(
+            self.numbers,
+            self.states,
+            rows[..., 0].astype(np.int64),
+            means.round(4) + 0.0,
+            np.sqrt(variance).round(4),
+            self.widths,
+            state_counts,
+        )
+
+    def context(self) -> Context:
+        """Give the tree and the statistics of all rows as a value to keep."""
+        of = self.statistics()
+        ends = np.cumsum(self.widths).tolist()
+        parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
+        return Context(
+            self.tree,
+            self.numbers,
+            self.states,
+            tuple(of.counts.tolist()),
+            _tuples(of.means),
+            _tuples(of.spreads),
+            tuple(tuple(tuple(leaf[part]) for part in parts) for leaf in of.state_counts.tolist()),
+        )
+
+
+def sums_of_others(blocks: NDArray[Any]) -> NDArray[Any]:
+    """Sum over all blocks but one, for each; blocks come first.
+
+    >>> sums_of_others(np.array([1, 2, 4])).tolist()
+    [6, 5, 3]
+    """
+    found: NDArray[Any] = blocks.sum(axis=0, dtype=blocks.dtype) - blocks
+    return found
+
+
+def _tuples(table: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, table.tolist()))
+
+
+def sum_leaves(
+    trees: Sequence[Tree],
+    leaves: NDArray[np.uint8],
+    readings: Readings,
+    reader: Reader,
+    divisions: Sequence[NDArray[np.int64]],
+    n_blocks: int,
+    n_jobs: int,
+) -> list[tuple[LeafSums, ...]]:
+    """Sum up what the judged variables are like in every leaf and block.
+
+    Parameters
+    ----------
+    trees, leaves
+        Contexts, and the number of the leaf of each that every row falls into.
+    readings, reader
+        The rows.
+    divisions
+        Divisions of the rows: the number of each row's block.
+    n_blocks
+        How many blocks each division has.
+    n_jobs
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    list
+        For each tree a tally for each division.
+
+    """
+    from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
+
+    if len(divisions) > 1 and leaves.shape[1] < MIN_JOINT:
+        apart = [
+            sum_leaves(trees, leaves, readings, reader, (blocks,), n_blocks, n_jobs)
+            for blocks in divisions
+        ]
+        return [tuple(itertools.chain.from_iterable(each)) for each in zip(*apart, strict=True)]
+    # All divisions are counted at once, by cells in which a row's blocks are the same in each.
+    cells = np.zeros(leaves.shape[1], np.int64)
+    for blocks in divisions:
+        cells = cells * n_blocks + blocks
+    n_cells = n_blocks ** len(divisions)
+    classes = readings.classes.T
+
+    def margins(sums: NDArray[Any]) -> list[NDArray[Any]]:
+        """Sum over all divisions but one, for each; cells come third to last."""
+        axes = range(-2 - len(divisions), -2)
+        shape = (*sums.shape[:-3], *(n_blocks for _ in axes), *sums.shape[-2:])
+        divided = sums.reshape(shape)
+        return [divided.sum(axis=tuple(set(axes) - {own}), dtype=sums.dtype) for own in axes]
+
+    def sums(tree: Tree, leaf: NDArray[np.uint8]) -> tuple[LeafSums, ...]:
+        n_leaves = tree.nodes.count(LEAF)
+        # All numbers are summed side by side, which is faster than picking those that are judged.
+        places = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
+        judged = [k for k, i in enumerate(reader.states) if i in tree.judged]
+        wide = np.array([reader.n_classes(k) for k in judged], np.int64)
+        starts = np.cumsum(wide) - wide
+        rows = np.zeros((n_cells, n_leaves, 1))
+        numbers = np.zeros((3, n_cells, n_leaves, len(reader.numbers)))
+        counts = np.zeros((n_cells, n_leaves, int(wide.sum())), np.int32)
+        kernels.sum_up(
+            leaf,
+            cells,
+            n_leaves,
+            np.float32(SCALE),
+            readings.standard,
+            classes,
+            np.array(judged, np.int64),
+            starts,
+            rows.reshape(-1),
+            numbers.reshape(3, n_cells * n_leaves, numbers.shape[3]),
+            counts.reshape(n_cells * n_leaves, counts.shape[2]),
+        )
+        # Unseen cannot occur here, and missing says nothing.
+        widths = wide - 2
+        seen = side_by_side(starts, widths.tolist()) if judged else np.empty(0, np.int64)
+        judged_numbers = tuple(reader.numbers[k] for k in places)
+        judged_states = tuple(reader.states[k] for k in judged)
+        return tuple(
+            LeafSums(
+                tree.nodes,
+                judged_numbers,
+                judged_states,
+                tuple(widths.tolist()),
+                of_rows,
+                of_numbers[0][..., places],
+                of_numbers[1][..., places],
+                of_numbers[2][..., places],
+                of_states[..., seen],
+            )
+            for of_rows, of_numbers, of_states in zip(
+                margins(rows), margins(numbers), margins(counts), strict=True
+            )
+        )
+
+    return list(share_out(n_jobs, sums, trees, leaves))

@@ -1,0 +1,343 @@
+"""All rules that say something: truth vectors and minimum counts go in, minimal unit rules come out.
+
+A unit rule ``A ⇒ p`` has one consequent. It is admitted when ``count(A ∪ {p})`` exceeds
+``max(θ·n, γ·count(r))`` for the rarest ``r`` of its predicates and no row has ``A`` true and ``p``
+false (KDD'23, section 3); it is kept when no admitted ``A' ⇒ p`` with ``A' ⊂ A`` exists. For each
+``r`` the threshold is a constant within the rows of ``r``, so ordinary downward closure holds there
+and no special tree for multiple minimum supports is needed. `docs/method.md` has the argument.
+
+Antecedents are searched by length, so that stopping at the budget means "complete up to length k".
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.predicates import Predicate, variables
+from truism.model.settings import MAX_NODES, MAX_RULES
+from truism.scoring.bits import Words, count
+from truism.work import Advance, share_out, stand_still
+
+MAX_TRANSPOSED = 1 << 26  # entries of the list of predicates by row; above, only bits are used
+MAX_LISTED = 1 << 16  # predicates in that list, which has two bytes for each
+_BATCH, _N_PARTS = 256, 32  # predicates searched before budgets are looked at, in so many parts
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """When to stop before the next antecedent length.
+
+    Parameters
+    ----------
+    max_nodes
+        Sets of predicates whose rows may be counted at one length.
+    max_rules
+        Unit rules that may be found altogether.
+    max_seconds
+        An optional time limit. It is off by default, because with it the result depends on the
+        machine. Learning by default searches twice.
+
+    """
+
+    max_nodes: int = MAX_NODES
+    max_rules: int = MAX_RULES
+    max_seconds: float | None = None
+
+
+class UnitRule(msgspec.Struct, frozen=True, gc=False, order=True):
+    """Positions of the antecedent's predicates and of the consequent, and the rows with all of them."""
+
+    antecedent: tuple[int, ...]
+    consequent: int
+    count: int
+
+
+class Mined(msgspec.Struct, frozen=True):
+    """The kept unit rules, and up to which antecedent length they are all there is."""
+
+    rules: tuple[UnitRule, ...]
+    complete_to: int
+    n_nodes: int
+
+
+def minimum_counts(
+    counts: Sequence[int], n_rows: int, min_support: Fraction, support_ratio: Fraction
+) -> NDArray[np.int64]:
+    """Give for each predicate the smallest admitted count of a rule in which it is the rarest.
+
+    >>> minimum_counts([30, 80], 100, Fraction("0.29"), Fraction("0.7")).tolist()
+    [30, 57]
+    """
+    least = int(min_support * n_rows)
+    part, whole = support_ratio.as_integer_ratio()
+    return np.array([max(least, part * each // whole) + 1 for each in counts], np.int64)
+
+
+def variable_numbers(predicates: Sequence[Predicate]) -> list[int]:
+    """Give variables, and joins of them, numbers: predicates with the same one never meet."""
+    names = [variables(predicate) for predicate in predicates]
+    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [number_of[name] for name in names]
+
+
+def mine(
+    true: Words,
+    false: Words,
+    group: Sequence[int],
+    minimum: Callable[[Sequence[int]], NDArray[np.int64]],
+    *,
+    max_predicates: int = 5,
+    budget: Budget | None = None,
+    n_jobs: int = 1,
+    advance: Advance = stand_still,
+) -> Mined:
+    """Find every kept unit rule of at most `max_predicates` predicates.
+
+    Parameters
+    ----------
+    true, false
+        Packed truth vectors, predicates × words.
+    group
+        The variable of each predicate as a number, see `variable_numbers`.
+    minimum
+        From predicate counts to the minimum counts of rules; see `minimum_counts`.
+    max_predicates
+        The longest rule, consequent included.
+    budget
+        When to stop early.
+    n_jobs
+        Threads to use; the result does not depend on it.
+    advance
+        Told how many predicates have been searched, of how many, at each length.
+
+    Returns
+    -------
+    Mined
+
+    """
+    counts = count(true)
+    by_count = np.argsort(counts, kind="stable")
+    least = minimum(counts[by_count].tolist())
+    search = _Search(true, false, group, by_count, least, budget or Budget(), n_jobs)
+    levels = search.run(max_predicates - 1, advance)
+    complete_to = len(levels)
+    if complete_to == search.longest(max_predicates - 1) or not len(by_count):
+        complete_to = max_predicates - 1
+    rules: list[UnitRule] = []
+    for level in levels:
+        antecedents = np.sort(level[:, 3:], axis=1).tolist()
+        counted = level[:, 1].tolist()
+        rules += map(UnitRule, map(tuple, antecedents), level[:, 0].tolist(), counted)
+    return Mined(tuple(sorted(rules)), complete_to, search.n_nodes)
+
+
+def mine_broken(
+    true: Words,
+    false: Words,
+    ends: NDArray[np.int64],
+    group: Sequence[int],
+    least: NDArray[np.int64],
+    *,
+    max_predicates: int = 5,
+    budget: Budget | None = None,
+    n_jobs: int = 1,
+) -> list[NDArray[np.int64]]:
+    """Find the rules that hold without one of several blocks of rows, and that rows in it break.
+
+    Mining without each block in turn would find them too, among all those that nothing breaks. Only
+    minimal ones are given: a row that breaks a longer rule breaks a shorter one too, which more rows
+    support. What holds in all other rows whatever the antecedent is no rule.
+
+    Parameters
+    ----------
+    true, false, group, max_predicates, budget, n_jobs
+        As for `mine`.
+    ends
+        The word before which each block of rows ends; a block has its words for itself.
+    least
+        For each predicate, the least rows outside the block that support a rule. That of a rule is
+        the least of its predicates'.
+
+    Returns
+    -------
+    list
+        For each length of the antecedent rows of (consequent, count outside the block, block,
+        antecedent…).
+
+    """
+    in_order = np.argsort(least, kind="stable")
+    search = _Search(
+        true, false, group, in_order, least[in_order], budget or Budget(), n_jobs, ends
+    )
+    return search.run(max_predicates - 1, stand_still)
+
+
+class _Search:
+    """Predicates from rare to frequent, and what is remembered between lengths."""
+
+    def __init__(
+        self,
+        true: Words,
+        false: Words,
+        group: Sequence[int],
+        in_order: NDArray[np.int64],
+        least: NDArray[np.int64],
+        budget: Budget,
+        n_jobs: int,
+        ends: NDArray[np.int64] | None = None,
+    ) -> None:
+        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
+
+        self.kernels: Any = kernels
+        true, false = (np.ascontiguousarray(each[in_order]) for each in (true, false))
+        self.true, self.false, self.least, self.in_order = true, false, least, in_order
+        self.group = np.asarray(group, np.int64)[in_order]
+        self.ends = np.array([true.shape[1]], np.int64) if ends is None else ends
+        self.budget, self.n_jobs = budget, n_jobs
+        self.n_nodes = 0
+        self.n_rules = 0
+        self.implied = np.zeros((len(true), len(true)), np.bool_)
+        self.partners: dict[int, NDArray[np.int32]] = {}
+        self.sizes = count(true)
+        # Whether every predicate is true or false in every row that has any.
+        either = true | false
+        self.known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
+        total = int(self.sizes.sum())
+        self.by_row = None
+        if 0 < total <= MAX_TRANSPOSED and len(true) <= MAX_LISTED:
+            self.by_row = kernels.transpose(true, 64 * true.shape[1])
+            self.per_row = total / (64 * true.shape[1])
+        # Predicates for which longer antecedents may exist, on either side of the arrow.
+        self.open_inside = list(range(len(true)))
+        self.open_outside = list(range(len(true)))
+        started = time.monotonic()
+        limit = budget.max_seconds
+        self.deadline = math.inf if limit is None else started + limit
+
+    def longest(self, wanted: int) -> int:
+        """How many predicates an antecedent can have: no two of one variable, nor the consequent's."""
+        return max(1, min(wanted, len(set(self.group.tolist())) - 1))
+
+    def run(self, wanted: int, advance: Advance) -> list[NDArray[np.int64]]:
+        """Search length by length; give what was found with the caller's numbers of predicates."""
+        levels: list[NDArray[np.int64]] = []
+        for length in range(1, self.longest(wanted) + 1 if len(self.true) else 1):
+            found = self.level(length, levels, advance)
+            if found is None:
+                break
+            levels.append(found)
+        for level in levels:
+            level[:, 0] = self.in_order[level[:, 0]]
+            level[:, 3:] = self.in_order[level[:, 3:]]
+        return levels
+
+    def level(
+        self,
+        length: int,
+        shorter: list[NDArray[np.int64]],
+        advance: Advance,
+    ) -> NDArray[np.int64] | None:
+        """Find the kept rules with `length` predicates in the antecedent; None when over budget."""
+        rarest = sorted({*self.open_inside, *self.open_outside})
+        inside, outside = set(self.open_inside), set(self.open_outside)
+        rows: list[NDArray[np.int64]] = []
+        nodes, n_found = 0, 0
+        self.open_inside, self.open_outside = [], []
+        for start in range(0, len(rarest), _BATCH):
+            batch = rarest[start : start + _BATCH]
+            jobs = [(r, length, r in inside, r in outside) for r in batch]
+            share = -(-len(jobs) // _N_PARTS)
+            parts = [jobs[i : i + share] for i in range(0, len(jobs), share)]
+            searched = share_out(self.n_jobs, self._several, parts)
+            for r, found, visited, more in itertools.chain.from_iterable(searched):
+                rows += found
+                nodes += visited
+                n_found += sum(map(len, found))
+                self.open_inside += [r] if more[0] else []
+                self.open_outside += [r] if more[1] else []
+            advance(min(start + _BATCH, len(rarest)), len(rarest))
+            over = nodes > self.budget.max_nodes or (self.n_rules + n_found > self.budget.max_rules)
+            if over or time.monotonic() > self.deadline:
+                return None
+        self.n_nodes += nodes
+        kept = self._minimal(
+            np.concatenate(rows) if rows else np.empty((0, length + 3), np.int64), shorter
+        )
+        self.n_rules += len(kept)
+        if length == 1:
+            self.implied[kept[:, 3], kept[:, 0]] = True
+        return kept
+
+    def _several(
+        self, jobs: Sequence[tuple[int, int, bool, bool]]
+    ) -> list[tuple[int, list[NDArray[np.int64]], int, tuple[bool, bool]]]:
+        return [self._one(*job) for job in jobs]
+
+    def _one(
+        self, r: int, length: int, inside: bool, outside: bool
+    ) -> tuple[int, list[NDArray[np.int64]], int, tuple[bool, bool]]:
+        """Search the rules in which `r` is the rarest predicate, on both sides of the arrow."""
+        least = self.least[r]
+        if r not in self.partners:
+            self.partners[r] = self._partners(r, least)
+        chosen = self.partners[r]
+        limits = (self.budget.max_nodes, self.budget.max_rules)
+        found, nodes, more = [], 0 if length > 1 else len(self.true) - r, [False, False]
+        if inside and len(chosen):
+            rows, visited, more[0] = self.kernels.with_rarest_in_antecedent(
+                r,
+                length,
+                chosen,
+                self.true,
+                self.false,
+                self.ends,
+                self.known,
+                self.group,
+                least,
+                self.implied,
+                *limits,
+            )
+            found.append(rows)
+            nodes += visited
+        if outside and len(chosen):
+            rows, visited, more[1] = self.kernels.with_rarest_as_consequent(
+                r, length, chosen, self.true, self.false, self.ends, self.group, least, *limits
+            )
+            found.append(rows)
+            nodes += visited
+        return r, found, nodes, (more[0], more[1])
+
+    def _partners(self, r: int, least: int) -> NDArray[np.int32]:
+        """List the predicates that may stand in a rule beside `r`, by the cheaper of two ways."""
+        n_others, width = len(self.true) - r, self.true.shape[1]
+        by_bits = n_others * min(int(self.sizes[r]), width) / 12
+        if self.by_row is not None and self.sizes[r] * self.per_row < by_bits:
+            found = self.kernels.partners_by_rows(r, self.true, self.group, least, *self.by_row)
+        else:
+            found = self.kernels.partners(r, self.true, self.group, least)
+        return found  # type: ignore[no-any-return]
+
+    def _minimal(
+        self, found: NDArray[np.int64], shorter: list[NDArray[np.int64]]
+    ) -> NDArray[np.int64]:
+        """Sort the found rules and drop those that a shorter kept rule makes redundant."""
+        found[:, 3:].sort(axis=1)
+        found = found[
+            np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 2, -1), 0)))
+        ]
+        keep = np.ones(len(found), np.bool_)
+        claims = _without_counts(found)
+        for known in shorter:
+            self.kernels.drop_supersets(claims, _without_counts(known), keep)
+        return found[keep]
+
+
+def _without_counts(found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the consequents and antecedents of found rules alone."""
+    return np.ascontiguousarray(np.delete(found, (1, 2), axis=1))

@@ -1,0 +1,72 @@
+"""Where training values lie: distinct values and their counts go in, a `Spacing` comes out."""
+
+import numpy as np
+
+from truism.model.evidence import N_EXACT, Spacing
+from truism.scoring.rarity import Counts, Numbers
+
+NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
+N_KNOTS, N_EVEN = 255, 75  # kept training values, and how many of them are chosen evenly
+HEAVY_SHARE = 0.1  # a value that so many rows share does not take part in the usual spread
+
+
+def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
+    """Describe a variable by its distinct training values, ascending, and their counts."""
+    knots = values[_kept(len(values))]
+    owner = stand_in(knots, values)
+    n_rows = int(counts.sum())
+    near = min(max(int(NEAR_SHARE * n_rows), MIN_NEAR), MAX_NEAR, max(1, n_rows // 2))
+    return Spacing(
+        variable,
+        tuple(knots.tolist()),
+        tuple(np.bincount(owner, counts, len(knots)).astype(np.int64).tolist()),
+        near,
+        _usual_spread(values, counts),
+    )
+
+
+def stand_in(knots: Numbers, values: Numbers) -> Counts:
+    """Say which of the kept training values stands for each value: the nearest one."""
+    middles = knots[1:] / 2 + knots[:-1] / 2
+    # Between neighbouring doubles there is no middle; each still stands for itself.
+    return np.searchsorted(np.minimum(middles, np.nextafter(knots[1:], -np.inf)), values)
+
+
+def _kept(n_values: int) -> Counts:
+    """Choose which of the distinct values are kept, by their rank.
+
+    The outermost ones are all kept, some are chosen evenly, and the rest so that the farther from
+    the ends the more values one stands for: tails are where it matters how empty a place is.
+    """
+    if n_values <= N_KNOTS:
+        return np.arange(n_values)
+    inner = np.linspace(N_EXACT, n_values - N_EXACT - 1, N_EVEN)
+    n_sparser = (N_KNOTS - 2 * N_EXACT - N_EVEN) // 2
+    sparser = np.geomspace(N_EXACT, n_values / 2, n_sparser)
+    ranks = np.concatenate([inner, sparser, n_values - 1 - sparser]).round().astype(np.int64)
+    outermost = np.arange(N_EXACT)
+    return np.unique(np.concatenate([outermost, ranks, n_values - 1 - outermost]))
+
+
+def _usual_spread(values: Numbers, counts: Counts) -> float:
+    """Give what a normal distribution's standard deviation would be between the outer deciles.
+
+    Where one value holds much of the rows, the others may be all the variation there is, so the
+    larger of with and without it counts.
+    """
+    spread = _decile_spread(values, counts)
+    heaviest = int(counts.argmax())
+    if counts[heaviest] > HEAVY_SHARE * counts.sum() and len(values) > 1:
+        others = np.arange(len(values)) != heaviest
+        spread = max(spread, _decile_spread(values[others], counts[others]))
+    if spread == 0.0:
+        largest = float(np.abs(values).max()) or 1.0  # the squares of huge numbers would overflow
+        middle = values / largest - np.average(values / largest, weights=counts)
+        spread = largest * float(np.sqrt(np.average(np.square(middle), weights=counts)))
+    return spread if 0.0 < spread < np.inf else 1.0
+
+
+def _decile_spread(values: Numbers, counts: Counts) -> float:
+    upto = np.cumsum(counts)
+    low, high = values[np.searchsorted(upto * 10, [upto[-1], 9 * upto[-1]], side="left")]
+    return float(high / 2.56 - low / 2.56)

@@ -1,0 +1,330 @@
+"""The shape of a model file: what stands in it, and what must fit together for it to be a `Model`.
+
+A predicate is written once and rules refer to it by number. `to_file` and `from_file` are each other's
+inverse; what comes from outside passes every check of types, ranges and references, or a
+`ModelFileError` says where it does not.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from truism.errors import ModelFileError
+from truism.model.evidence import Context, Evidence, Grave, Spacing, Usual
+from truism.model.model import Model
+from truism.model.predicates import (
+    AnyOf,
+    Interval,
+    OneOf,
+    Predicate,
+    Present,
+    Range,
+    order,
+    variables,
+)
+from truism.model.provenance import Disabled, Provenance
+from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
+from truism.model.schema import Categorical, LeftOut, Numeric, Schema
+from truism.model.settings import Settings
+from truism.model.soundness import find_faults
+
+FORMAT_VERSION: Literal[2] = 2
+Index = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class FileRule(
+    msgspec.Struct,
+    frozen=True,
+    rename={"antecedent": "if", "consequents": "then"},
+    forbid_unknown_fields=True,
+):
+    """A rule whose predicates are numbers of entries in the file's list."""
+
+    antecedent: tuple[Index, ...]
+    consequents: Annotated[tuple[Index, ...], Meta(min_length=1)]
+    count: Count
+
+
+class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A predicate with its training counts; univariate ones have none, former files no episodes."""
+
+    predicate: Predicate
+    n_true: Count | None = None
+    n_false: Count | None = None
+    n_episodes: Count | msgspec.UnsetType = msgspec.UNSET
+
+
+class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a model file holds, in the order in which it is written.
+
+    Parameters
+    ----------
+    format, format_version
+        What this file is.
+    digest
+        Of everything else in the file.
+    provenance
+        From what, when and by which truism the model was learned.
+    settings
+        How.
+    threshold
+        Rows that score above it are anomalies.
+    derived
+        Variables whose change since the previous row is a variable too.
+    disabled
+        Rules switched off, and why.
+    variables, left_out, time
+        The schema, with each variable's training statistics.
+    predicates
+        Every predicate once.
+    n_rows
+        Training rows.
+    rules
+        Every rule, in canonical order.
+    threshold_meaning
+        Why the threshold is what it is, in words.
+    units, usual, grave, spacings, splits, contexts
+        The evidence beyond the rules, where the scoring asks for it; units are those of
+        contradictions and of rarity.
+
+    """
+
+    format: Literal["truism-model"]
+    format_version: Literal[1, 2]
+    digest: str
+    provenance: Provenance
+    settings: Settings
+    threshold: float
+    derived: tuple[str, ...]
+    disabled: tuple[Disabled, ...]
+    variables: Annotated[tuple[Numeric | Categorical, ...], Meta(min_length=1)]
+    left_out: tuple[LeftOut, ...]
+    time: str | None
+    n_rows: Annotated[int, Meta(ge=1)]
+    predicates: tuple[FilePredicate, ...]
+    rules: tuple[FileRule, ...]
+    threshold_meaning: str = ""
+    units: tuple[float, float] | None = None
+    usual: tuple[Usual, ...] = ()
+    grave: Grave | None = None
+    spacings: tuple[Spacing, ...] = ()
+    splits: tuple[Interval | OneOf, ...] = ()
+    contexts: tuple[Context, ...] = ()
+
+
+def to_file(model: Model) -> ModelFile:
+    """Write a model down, without a digest."""
+    counted = {each.predicate: each for each in model.rules.predicates}
+    univariate = {
+        each for rule in model.rules if not rule.antecedent for each in rule.consequents
+    } - counted.keys()
+    listed = [*counted, *sorted(univariate, key=order)]
+    number = {predicate: i for i, predicate in enumerate(listed)}
+    return ModelFile(
+        format="truism-model",
+        format_version=FORMAT_VERSION,
+        digest="",
+        provenance=model.provenance,
+        settings=model.settings,
+        threshold=model.threshold,
+        derived=model.derived,
+        disabled=model.disabled,
+        variables=model.schema.variables,
+        left_out=model.schema.left_out,
+        time=model.schema.time,
+        n_rows=model.rules.n_rows,
+        predicates=tuple(
+            _counted(counted[each]) if each in counted else FilePredicate(each) for each in listed
+        ),
+        rules=tuple(
+            FileRule(
+                tuple(number[each] for each in rule.antecedent),
+                tuple(number[each] for each in rule.consequents),
+                rule.count,
+            )
+            for rule in model.rules
+        ),
+        threshold_meaning=model.threshold_meaning,
+        **_evidence_fields(model.evidence),
+    )
+
+
+def _evidence_fields(evidence: Evidence | None) -> dict[str, Any]:
+    if evidence is None:
+        return {}
+    return {
+        "units": (evidence.contradiction_unit, evidence.rarity_unit),
+        "usual": evidence.usual,
+        "grave": evidence.grave,
+        "spacings": evidence.spacings,
+        "splits": evidence.splits,
+        "contexts": evidence.contexts,
+    }
+
+
+def _counted(counts: PredicateCount) -> FilePredicate:
+    episodes = msgspec.UNSET if counts.n_episodes is None else counts.n_episodes
+    return FilePredicate(counts.predicate, counts.n_true, counts.n_false, episodes)
+
+
+def from_file(file: ModelFile) -> Model:
+    """Check a file in all its parts, and make the model."""
+    schema = Schema(file.variables, file.left_out, file.time)
+    _check_schema(schema, file)
+    _check_predicates(schema, file)
+    predicates = [each.predicate for each in file.predicates]
+    rules = tuple(_rule(each, i, file, predicates) for i, each in enumerate(file.rules))
+    _check(len(set(rules)) == len(rules), "a rule is listed twice", "$.rules")
+    _check(list(rules) == sorted(rules, key=rule_order), "rules are not in order", "$.rules")
+    counted = tuple(
+        PredicateCount(each.predicate, each.n_true, each.n_false, _told(each.n_episodes))
+        for each in file.predicates
+        if each.n_true is not None and each.n_false is not None
+    )
+    known = {rule.id for rule in rules}
+    for i, each in enumerate(file.disabled):
+        _check(each.rule_id in known, f"there is no rule {each.rule_id!r}", f"$.disabled[{i}]")
+    _check(_finite([file.threshold]) and file.threshold >= 0, "out of range", "$.threshold")
+    return Model(
+        schema,
+        RuleSet(rules, file.n_rows, counted),
+        file.settings,
+        file.provenance,
+        file.threshold,
+        file.disabled,
+        file.derived,
+        file.threshold_meaning,
+        _evidence(schema, file),
+    )
+
+
+def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
+    wanted = file.settings.scoring == "evidence"
+    _check((file.units is not None) == wanted, "evidence and scoring do not fit", "$.units")
+    if file.units is None:
+        rest = (*file.usual, *file.spacings, *file.splits, *file.contexts)
+        _check(not rest and file.grave is None, "there is evidence without units", "$.units")
+        return None
+    evidence = Evidence(
+        file.spacings, file.splits, file.contexts, *file.units, file.usual, file.grave
+    )
+    for problem, where in find_faults(schema, evidence, file.n_rows):
+        _check(False, problem, where)
+    return evidence
+
+
+def _check(right: bool, problem: str, where: str) -> None:
+    if not right:
+        raise ModelFileError(f"The model file is damaged: {problem} - at `{where}`.")
+
+
+def _finite(numbers: Iterable[float]) -> bool:
+    return all(math.isfinite(each) for each in numbers)
+
+
+def _check_schema(schema: Schema, file: ModelFile) -> None:
+    names = schema.names
+    _check(len(set(names)) == len(names), "a variable is listed twice", "$.variables")
+    for i, each in enumerate(schema.variables):
+        where = f"$.variables[{i}]"
+        _check(bool(each.name), "a name is empty", where)
+        present = file.n_rows - each.n_missing
+        _check(0 <= each.n_missing < file.n_rows, "n_missing is out of range", where)
+        _check(all(n > 0 for n in each.counts), "a count is not positive", where)
+        _check(sum(each.counts) == present, "counts do not add up to the rows", where)
+        if isinstance(each, Numeric):
+            _check(len(each.edges) == len(each.counts), "edges and counts differ", where)
+            _check(
+                _finite((each.low, each.high, each.mean, each.std, *each.edges)),
+                "a number is not finite",
+                where,
+            )
+            _check(each.low <= each.mean <= each.high and each.std >= 0, "out of range", where)
+            ascending = all(a < b for a, b in zip(each.edges, each.edges[1:], strict=False))
+            _check(ascending, "edges do not ascend", where)
+        else:
+            _check(len(each.values) == len(each.counts), "values and counts differ", where)
+            kinds: dict[str, Any] = {"text": str, "boolean": bool, "number": (int, float)}
+            right = all(
+                isinstance(v, kinds[each.holds])
+                and (each.holds == "boolean" or not isinstance(v, bool))
+                for v in each.values
+            )
+            _check(right, f"a value is not {each.holds}", where)
+            ascending = all(a < b for a, b in zip(each.values, each.values[1:], strict=False))  # type: ignore[operator]
+            _check(ascending, "values do not ascend", where)
+    columns = file.provenance.columns
+    known = not columns or set(names) <= set(columns)
+    _check(known, "a variable is not among the columns", "$.provenance.columns")
+    _check(len(set(columns)) == len(columns), "a column is listed twice", "$.provenance.columns")
+    _check(set(file.derived) <= set(names), "a derived variable is unknown", "$.derived")
+
+
+def _check_predicates(schema: Schema, file: ModelFile) -> None:
+    variable_of = schema.variable_of()
+    seen = set()
+    for i, entry in enumerate(file.predicates):
+        where = f"$.predicates[{i}]"
+        each = entry.predicate
+        _check(each not in seen, "a predicate is listed twice", where)
+        seen.add(each)
+        for name in variables(each):
+            _check(name in variable_of, f"there is no variable {name!r}", where)
+        for part in each.parts if isinstance(each, AnyOf) else (each,):
+            of = variable_of[part.variable]
+            if isinstance(part, OneOf):
+                _check(isinstance(of, Categorical), f"{of.name!r} is not categorical", where)
+                states = set(map(_typed, of.values)) if isinstance(of, Categorical) else set()
+                _check({_typed(v) for v in part.values} <= states, "a value is unknown", where)
+            elif isinstance(part, Interval | Range):
+                _check(isinstance(of, Numeric), f"{of.name!r} is not numeric", where)
+        if entry.n_true is None or entry.n_false is None:
+            none = entry.n_true is entry.n_false and entry.n_episodes is msgspec.UNSET
+            _check(none, "a count is missing", where)
+        else:
+            episodes = entry.n_false if entry.n_episodes is msgspec.UNSET else entry.n_episodes
+            _check(
+                entry.n_true >= 1
+                and entry.n_true + entry.n_false <= file.n_rows
+                and min(entry.n_false, 1) <= episodes <= entry.n_false,
+                "counts are out of range",
+                where,
+            )
+
+
+def _told(number: int | msgspec.UnsetType) -> int | None:
+    return None if number is msgspec.UNSET else number
+
+
+def _typed(value: Any) -> tuple[type, Any]:
+    return (type(value), value)
+
+
+def _rule(rule: FileRule, position: int, file: ModelFile, predicates: list[Predicate]) -> Rule:
+    where = f"$.rules[{position}]"
+    indices = (*rule.antecedent, *rule.consequents)
+    _check(all(i < len(predicates) for i in indices), "a predicate is unknown", where)
+    _check(len(set(indices)) == len(indices), "a predicate occurs twice", where)
+    _check(rule.count <= file.n_rows, "the count exceeds the rows", where)
+    univariate = not rule.antecedent
+    if univariate:
+        single = len(rule.consequents) == 1 and isinstance(
+            predicates[rule.consequents[0]], Range | Present | OneOf
+        )
+        _check(single, "a univariate rule must say one thing of one variable", where)
+    else:
+        for i in indices:
+            counted = file.predicates[i].n_true
+            _check(counted is not None, "a predicate has no counts", where)
+            _check(rule.count <= (counted or 0), "the count exceeds a predicate's", where)
+            mined = isinstance(predicates[i], Interval | OneOf | AnyOf)
+            _check(mined, "a predicate belongs to univariate rules only", where)
+    return Rule(
+        tuple(predicates[i] for i in rule.antecedent),
+        tuple(predicates[i] for i in rule.consequents),
+        rule.count,
+    )

@@ -1,0 +1,74 @@
+"""Where a model comes from, and what was switched off since."""
+
+import msgspec
+
+
+class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One value of θ that was tried, and how many held-out rows broke a mined rule.
+
+    Parameters
+    ----------
+    min_support
+        The value.
+    n_broken, n_held_out
+        Held-out rows that broke a mined rule, and all of them.
+    complete_to
+        The antecedent length up to which the budget allowed to mine; at 0 nothing was mined, and
+        the trial says nothing.
+    """
+
+    min_support: float
+    n_broken: int
+    n_held_out: int
+    complete_to: int
+
+    @property
+    def rate(self) -> float:
+        """The false-positive rate."""
+        return self.n_broken / self.n_held_out
+
+
+class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a model comes from.
+
+    Parameters
+    ----------
+    version
+        The truism that learned it.
+    n_rows, n_columns
+        The training table's size.
+    fingerprint
+        A digest of the training values.
+    min_support
+        The θ that was used.
+    complete_to
+        All kept rules with up to this many predicates in the antecedent are there.
+    trials
+        What was tried to choose θ.
+    notices
+        What the user should know, in sentences.
+    created
+        When, as ISO text; given by whoever asked for the model.
+    columns
+        The training table's columns in its order, left out ones and the time axis included.
+
+    """
+
+    version: str
+    n_rows: int
+    n_columns: int
+    fingerprint: str
+    min_support: float
+    complete_to: int
+    trials: tuple[Trial, ...] = ()
+    notices: tuple[str, ...] = ()
+    created: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+class Disabled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule that neither scores nor explains, and why."""
+
+    rule_id: str
+    reason: str
+    date: str | None = None

@@ -1,0 +1,221 @@
+"""Rules and sets of rules: what is always true, in values that know their text.
+
+A `Rule` is free of exceptions by construction, so it has a count and no confidence. Unit rules with
+the same antecedent and the same count are shown as one rule with several consequents; rules with an
+empty antecedent are the univariate ones (KDD'23, section 4.3).
+"""
+
+import base64
+import hashlib
+import html
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, overload
+
+import msgspec
+
+from truism.errors import ParameterError, shorten
+from truism.model.predicates import Predicate, conjunction, order, variables
+
+Order = Literal["chance", "support", "length", "id"]
+
+
+class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """Whenever all of the antecedent holds, so does each consequent; no training row disagrees.
+
+    Parameters
+    ----------
+    antecedent
+        What must hold for the rule to speak; empty for a univariate rule.
+    consequents
+        What then holds.
+    count
+        Training rows in which antecedent and consequent hold together.
+
+    """
+
+    antecedent: tuple[Predicate, ...]
+    consequents: tuple[Predicate, ...]
+    count: int
+
+    @property
+    def id(self) -> str:
+        """A short name that depends on what the rule says, and on nothing else."""
+        content = msgspec.json.encode((self.antecedent, self.consequents))
+        digest = hashlib.blake2b(content, digest_size=5).digest()
+        return base64.b32encode(digest).decode().lower()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every variable the rule speaks of, once."""
+        both = (*self.antecedent, *self.consequents)
+        return tuple(dict.fromkeys(name for each in both for name in variables(each)))
+
+    @property
+    def length(self) -> int:
+        """How many predicates the rule has."""
+        return len(self.antecedent) + len(self.consequents)
+
+    def __str__(self) -> str:
+        if not self.antecedent:
+            return f"always {conjunction(self.consequents)}"
+        return f"{conjunction(self.antecedent)} ⇒ {conjunction(self.consequents)}"
+
+    def _repr_html_(self) -> str:
+        said = html.escape(str(self))
+        return f"<code>{said}</code> <small>({self.count:,} rows, id {self.id})</small>"
+
+
+class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """In how many training rows a predicate is true, and in how many it is false.
+
+    Rows that follow each other and fail it together are one of the `n_episodes`; None where a former
+    version of truism did not count them.
+    """
+
+    predicate: Predicate
+    n_true: int
+    n_false: int
+    n_episodes: int | None = None
+
+
+class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Rules in a canonical order, with the counts from which each rule's chance comes.
+
+    It is a sequence: ``len``, indexing, iterating and ``in`` work as on a tuple.
+    """
+
+    rules: tuple[Rule, ...]
+    n_rows: int
+    predicates: tuple[PredicateCount, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, position: int) -> Rule: ...
+    @overload
+    def __getitem__(self, position: slice) -> "RuleSet": ...
+    def __getitem__(self, position: int | slice) -> "Rule | RuleSet":
+        if isinstance(position, slice):
+            return self._with(self.rules[position])
+        return self.rules[position]
+
+    def _with(self, rules: Iterable[Rule]) -> "RuleSet":
+        return RuleSet(tuple(rules), self.n_rows, self.predicates)
+
+    def about(self, variable: str) -> "RuleSet":
+        """Keep the rules that speak of a variable."""
+        return self._with(rule for rule in self.rules if variable in rule.variables)
+
+    def containing(self, text: str) -> "RuleSet":
+        """Keep the rules whose text contains a text, whatever the case."""
+        wanted = text.casefold()
+        return self._with(rule for rule in self.rules if wanted in str(rule).casefold())
+
+    def find(self, rule_id: str) -> Rule:
+        """Give the rule with an id."""
+        for rule in self.rules:
+            if rule.id == rule_id:
+                return rule
+        known = [rule.id for rule in self.rules[:3]]
+        raise ParameterError(
+            f"rule_id must be the id of a rule of the model, got {rule_id!r}.",
+            f"ids look like {shorten(known)}; list them with rules_.to_frame()." if known else None,
+        )
+
+    def sorted_by(self, key: Order = "chance") -> "RuleSet":
+        """Sort: least likely by chance first, largest support first, shortest first, or by id."""
+        log_chance = self.log_chances()
+        keys: dict[str, Any] = {
+            "chance": lambda rule: (log_chance(rule), rule.length),
+            "support": lambda rule: (-rule.count, rule.length),
+            "length": lambda rule: (rule.length, log_chance(rule)),
+            "id": lambda rule: rule.id,
+        }
+        if key not in keys:
+            raise ParameterError(f"sort must be one of {shorten(list(keys))}, got {key!r}.")
+        return self._with(sorted(self.rules, key=keys[key]))
+
+    def log_chances(self) -> "LogChances":
+        """Give the function from a rule to the natural logarithm of its chance."""
+        return LogChances({each.predicate: (each.n_true, each.n_false) for each in self.predicates})
+
+    def to_frame(self) -> Any:
+        """Return the rules as a dataframe: id, rule, length, count, support, log_chance, variables."""
+        from truism.table.frames import to_frame  # values need no dataframes
+
+        log_chance = self.log_chances()
+        return to_frame(
+            {
+                "id": [rule.id for rule in self.rules],
+                "rule": [str(rule) for rule in self.rules],
+                "length": [rule.length for rule in self.rules],
+                "count": [rule.count for rule in self.rules],
+                "support": [rule.count / self.n_rows for rule in self.rules],
+                "log_chance": [log_chance(rule) for rule in self.rules],
+                "variables": [", ".join(rule.variables) for rule in self.rules],
+            }
+        )
+
+    def __repr__(self) -> str:
+        return f"<RuleSet of {len(self):,} rules from {self.n_rows:,} rows>"
+
+    def __str__(self) -> str:
+        shown = [f"{rule}  ({rule.count:,} rows)" for rule in self.sorted_by("chance")[:10]]
+        rest = len(self) - len(shown)
+        return "\n".join(
+            [f"{len(self):,} rules", *shown, *([f"… and {rest:,} more"] if rest else [])]
+        )
+
+    def _repr_html_(self) -> str:
+        # Notebooks align cells to the right, which suits numbers only.
+        left, right = " style='text-align:left'", " style='text-align:right'"
+        shown = self.sorted_by("chance")[:10]
+        rows = "".join(
+            f"<tr><td{left}><code>{rule.id}</code></td><td{left}>{html.escape(str(rule))}</td>"
+            f"<td{right}>{rule.count:,}</td></tr>"
+            for rule in shown
+        )
+        rest = len(self) - len(shown)
+        more = f"<p>… and {rest:,} more; <code>to_frame()</code> gives all</p>" if rest else ""
+        return (
+            f"<p>{len(self):,} rules from {self.n_rows:,} rows; least likely by chance first</p>"
+            f"<table><thead><tr><th{left}>id</th><th{left}>rule</th><th{right}>rows</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>{more}"
+        )
+
+
+class LogChances:
+    """How likely a rule is by luck: (count(p)/n)^count(A), as a logarithm.
+
+    It is the probability of seeing no exception in the rows that satisfy the antecedent, were the
+    consequent no more certain there than everywhere. Of several consequents the least likely one
+    counts. With missing values, rows in which the consequent is unknown are no evidence. A
+    univariate rule claims nothing beyond what was seen, and has chance 1.
+    """
+
+    def __init__(self, counts_of: Mapping[Predicate, tuple[int, int]]) -> None:
+        self.counts_of = counts_of
+
+    def __call__(self, rule: Rule) -> float:
+        """Give the natural logarithm of a rule's chance."""
+        if not rule.antecedent:
+            return 0.0
+        return min(rule.count * self._log_certainty(each) for each in rule.consequents)
+
+    def _log_certainty(self, predicate: Predicate) -> float:
+        n_true, n_false = self.counts_of[predicate]
+        return math.log(n_true / (n_true + n_false))
+
+
+def rule_order(rule: Rule) -> tuple[Any, ...]:
+    """Give the key of the canonical order: by length of the antecedent, then by content."""
+    return (
+        len(rule.antecedent),
+        [order(each) for each in rule.antecedent],
+        [order(each) for each in rule.consequents],
+    )

@@ -1,0 +1,111 @@
+"""Variables, and what is remembered of their training values.
+
+A variable is numeric or categorical; `truism.learning.kinds` decides which.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Scalar = bool | int | float | str
+
+
+class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=True):
+    """A continuous variable, and what is remembered of its training values.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    low, high
+        Smallest and largest training value.
+    mean, std
+        Mean and standard deviation (divided by the count, not by one less).
+    n_missing
+        Training rows without a value.
+    edges, counts
+        Histogram of at most 255 bins: bin ``i`` holds ``counts[i]`` training values from
+        ``edges[i]`` up to, but without, ``edges[i + 1]``; the last one ends at `high`.
+
+    """
+
+    name: str
+    low: float
+    high: float
+    mean: float
+    std: float
+    n_missing: int
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def varies(self) -> bool:
+        """Whether training had more than one value."""
+        return self.low < self.high
+
+    @property
+    def has_spread(self) -> bool:
+        """Whether distances can be measured in standard deviations; tiny ones may round to 0."""
+        return self.std > 0.0
+
+
+class Categorical(msgspec.Struct, frozen=True, tag="categorical", forbid_unknown_fields=True):
+    """A variable with states, and how often each was seen.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    holds
+        What the states are: text, booleans or numbers.
+    values
+        The states seen in training, ascending.
+    counts
+        Training rows in each state.
+    n_missing
+        Training rows without a value.
+
+    """
+
+    name: str
+    holds: Literal["text", "boolean", "number"]
+    values: tuple[Scalar, ...]
+    counts: tuple[int, ...]
+    n_missing: int
+
+    @property
+    def varies(self) -> bool:
+        """Whether training had more than one state."""
+        return len(self.values) > 1
+
+    @property
+    def has_spread(self) -> bool:
+        """The same as `varies`; see `Numeric.has_spread`."""
+        return self.varies
+
+
+Variable = Numeric | Categorical
+
+
+class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A column that is not a variable, and why."""
+
+    name: str
+    reason: str
+
+
+class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The variables in the table's order, the columns left out, and the time axis if there is one."""
+
+    variables: tuple[Variable, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    time: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names, in the table's order."""
+        return tuple(variable.name for variable in self.variables)
+
+    def variable_of(self) -> dict[str, Variable]:
+        """Map names to variables."""
+        return {variable.name: variable for variable in self.variables}

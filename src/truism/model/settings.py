@@ -1,0 +1,135 @@
+"""How to learn, as one checked value."""
+
+import math
+import numbers
+from fractions import Fraction
+from typing import Any, Literal
+
+import msgspec
+
+from truism.errors import ParameterError
+
+Scoring = Literal["evidence", "paper"]
+Cutoffs = Literal["tree", "uniform", "kmeans"]
+SCORINGS: tuple[Scoring, ...] = ("evidence", "paper")
+CUTOFFS: tuple[Cutoffs, ...] = ("tree", "uniform", "kmeans")
+LONGEST: dict[Scoring, int] = {"evidence": 3, "paper": 5}
+SUPPORT_RATIOS: dict[Scoring, float] = {"evidence": 0.1, "paper": 0.7}
+MAX_NODES = 100_000_000
+MAX_RULES = 1_000_000
+MAX_LENGTH = 16
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to learn.
+
+    Parameters
+    ----------
+    min_support
+        θ: every rule holds in more than this part of the rows; ``"auto"`` chooses it (see
+        `truism.learning.support`).
+    support_ratio
+        γ: and in more than this part of the rows of its rarest predicate; ``"auto"`` is 0.7 for
+        the paper's scoring, as there, and 0.1 for evidence, which weighs a rule by its support.
+    max_predicates
+        The longest unit rule; ``"auto"`` is 5 for the paper's scoring, and 3 for evidence, whose
+        contexts see to what takes more conditions.
+    cutoffs
+        Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
+    scoring
+        How a row becomes a score: ``"evidence"`` weighs broken rules, values that are unusual when
+        others are as they are, and rare values; ``"paper"`` sums broken rules as the paper does.
+    categorical, continuous, ignore, time
+        Columns whose kind is not to be inferred.
+    random_state
+        Seed of the split that chooses θ, and of the choice of variables for each context.
+    max_nodes, max_rules, max_seconds
+        The search budget; see `truism.learning.mining.Budget`.
+
+    """
+
+    min_support: float | Literal["auto"] = "auto"
+    support_ratio: float | Literal["auto"] = "auto"
+    max_predicates: int | Literal["auto"] = "auto"
+    cutoffs: Cutoffs = "tree"
+    scoring: Scoring = "evidence"
+    categorical: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    time: str | None = None
+    random_state: int = 0
+    max_nodes: int = MAX_NODES
+    max_rules: int = MAX_RULES
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        auto = "'auto' or "
+        if self.min_support != "auto":
+            check_number("min_support", self.min_support, auto + "above 0 and below 1", above=0.0)
+        if self.support_ratio != "auto":
+            check_number("support_ratio", self.support_ratio, auto + "at least 0 and below 1")
+        if self.max_predicates != "auto":
+            check_whole("max_predicates", self.max_predicates, 2)
+            if self.max_predicates > MAX_LENGTH:
+                raise ParameterError.of(
+                    "max_predicates", f"at most {MAX_LENGTH}", self.max_predicates
+                )
+        check_whole("random_state", self.random_state, 0)
+        check_whole("max_nodes", self.max_nodes, 1)
+        check_whole("max_rules", self.max_rules, 1)
+        if self.max_seconds is not None:
+            constraint = "None or finite and above 0"
+            check_number("max_seconds", self.max_seconds, constraint, above=0.0, below=math.inf)
+        for name, allowed in (("cutoffs", CUTOFFS), ("scoring", SCORINGS)):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ParameterError.of(name, " or ".join(repr(each) for each in allowed), value)
+
+    @property
+    def longest(self) -> int:
+        """The longest unit rule: what was asked for, or what suits the scoring."""
+        return LONGEST[self.scoring] if self.max_predicates == "auto" else self.max_predicates
+
+    @property
+    def ratio(self) -> float:
+        """γ: what was asked for, or what suits the scoring."""
+        return SUPPORT_RATIOS[self.scoring] if self.support_ratio == "auto" else self.support_ratio
+
+
+def exact(value: float) -> Fraction:
+    """Take a float as the decimal it prints as: 0.29 of 100 rows are 29, not 28.999….
+
+    >>> exact(0.29) * 100
+    Fraction(29, 1)
+    """
+    return Fraction(repr(float(value)))
+
+
+def check_number(
+    name: str,
+    value: Any,
+    constraint: str,
+    *,
+    above: float | None = None,
+    at_least: float = 0.0,
+    below: float = 1.0,
+) -> None:
+    """Refuse a setting that is no number, or a number out of range.
+
+    >>> check_number("rate", 0.5, "at least 0 and below 1")
+    """
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not at_least <= value < below or (above is not None and value <= above):
+        raise ParameterError.of(name, constraint, value)
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse a setting that is no whole number, or too small a one."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ParameterError.of(name, f"a whole number of at least {least}", value)
+
+
+def check_threshold(threshold: Any) -> None:
+    """Refuse a threshold that no score can be compared with."""
+    check_number("threshold", threshold, "a finite number of at least 0", below=math.inf)

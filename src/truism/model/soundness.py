@@ -1,0 +1,85 @@
+"""Whether evidence that was read from a file can be used: what is wrong with it, and where."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from truism.model.evidence import CLIP, LEAF, MAX_CLASSES, MIN_UNIT, Context, Evidence
+from truism.model.predicates import Interval
+from truism.model.schema import Categorical, Numeric, Schema
+
+
+def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tuple[str, str]]:
+    """Say what is wrong with evidence that was not learned but read: each problem and where."""
+    numeric = [each for each in schema.variables if isinstance(each, Numeric)]
+    if [each.name for each in numeric] != [each.variable for each in evidence.spacings]:
+        yield "spacings and numeric variables differ", "$.spacings"
+        return
+    for i, (variable, spacing) in enumerate(zip(numeric, evidence.spacings, strict=True)):
+        ascending = all(a < b for a, b in itertools.pairwise(spacing.values))
+        right = (
+            len(spacing.values) == len(spacing.counts)
+            and min(spacing.counts, default=0) > 0
+            and sum(spacing.counts) == n_rows - variable.n_missing
+        )
+        if not (ascending and right and np.isfinite(spacing.values).all()):
+            yield "values and counts do not fit", f"$.spacings[{i}]"
+        if spacing.near < 1 or not 0 < spacing.spread < np.inf:
+            yield "out of range", f"$.spacings[{i}]"
+    variable_of = schema.variable_of()
+    for i, split in enumerate(evidence.splits):
+        of = variable_of.get(split.variable)
+        if isinstance(split, Interval):
+            right = isinstance(of, Numeric) and split.low == -np.inf
+        else:
+            right = isinstance(of, Categorical) and set(split.values) <= set(of.values)
+        if not right:
+            yield "it does not fit its variable", f"$.splits[{i}]"
+    for i, context in enumerate(evidence.contexts):
+        if not _is_sound(context, schema, len(evidence.splits), n_rows):
+            yield "tree and statistics do not fit", f"$.contexts[{i}]"
+    sound = all(each.mean >= 0 and 0 < each.spread < np.inf for each in evidence.usual)
+    if len(evidence.usual) != len(schema.variables) or not sound:
+        yield "it does not fit the variables", "$.usual"
+    for unit in (evidence.contradiction_unit, evidence.rarity_unit):
+        if not MIN_UNIT <= unit < np.inf:
+            yield "out of range", "$.units"
+    if evidence.grave is not None:
+        for number in (evidence.grave.worth, evidence.grave.score):
+            if not 0 <= number < np.inf:
+                yield "out of range", "$.grave"
+
+
+def _is_sound(context: Context, schema: Schema, n_splits: int, n_rows: int) -> bool:
+    """Tell whether a context can be used: a whole tree, and statistics of the right shape."""
+    n_open = 1
+    for node in context.tree:
+        if not (LEAF <= node < n_splits and n_open > 0):
+            return False
+        n_open += -1 if node == LEAF else 1
+    n_leaves = context.tree.count(LEAF)
+    shape = (n_leaves, len(context.numbers))
+    if n_open or n_leaves > 256 or len(context.counts) != n_leaves:
+        return False
+    for positions, kind in ((context.numbers, Numeric), (context.states, Categorical)):
+        judged = {i for i, each in enumerate(schema.variables) if isinstance(each, kind)}
+        judged = {i for i in judged if schema.variables[i].has_spread}
+        if not set(positions) <= judged or len(set(positions)) != len(positions):
+            return False
+    for table in (context.means, context.spreads, context.state_counts):
+        if len(table) != n_leaves:
+            return False
+    if any(len(row) != shape[1] for row in (*context.means, *context.spreads)):
+        return False
+    means, spreads = np.array(context.means), np.array(context.spreads)
+    if not (abs(means) <= CLIP).all():
+        return False
+    if not ((spreads >= 0) & (spreads <= 2 * CLIP)).all():
+        return False
+    judged_states = [schema.variables[i] for i in context.states]
+    widths = [min(len(each.counts), MAX_CLASSES) for each in judged_states]
+    states = all([len(each) for each in leaf] == widths for leaf in context.state_counts)
+    counted = [n for leaf in context.state_counts for each in leaf for n in each]
+    possible = all(0 <= n <= n_rows for n in (*counted, *context.counts))
+    return states and possible and sum(context.counts) == n_rows

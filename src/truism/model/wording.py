@@ -1,0 +1,114 @@
+"""Predicates, lists and numbers as a person reads them: short, and never false.
+
+A rule's own text is exact (`truism.model.predicates`). An explanation may leave out the hundredth state
+of a list and the tenth digit of a measurement, but a value must never seem to satisfy what it breaks.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+
+from truism.model.predicates import AnyOf, OneOf, Predicate, format_number, format_value, quote_name
+from truism.model.schema import Scalar
+
+N_STATES = 6  # states that are named where one of them is meant
+N_EXCLUDED = 3  # states that are named where none of them is meant
+_MIN_DIGITS, _FEW_DIGITS, _ALL_DIGITS = 4, 6, 17
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def visible(text: str) -> str:
+    r"""Spell out what a terminal would obey or hide.
+
+    >>> visible("red\x1b[31m alert"), visible("Δ level")
+    ('red\\x1b[31m alert', 'Δ level')
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        each.encode("unicode_escape").decode() if unicodedata.category(each) in _INVISIBLE else each
+        for each in text
+    )
+
+
+def name_some(values: Sequence[Scalar], most: int) -> str:
+    """Name the first of some states, and count the others.
+
+    >>> name_some(("a", "b", "c", "d", "e"), 3), name_some(("a", "b", "c"), 2), name_some(("a",), 2)
+    ('a, b, c and 2 others', 'a, b and 1 other', 'a')
+    """
+    named = ", ".join(format_value(value) for value in values[:most])
+    n_others = len(values) - most
+    if n_others <= 0:
+        return named
+    return f"{named} and {n_others:,} {'other' if n_others == 1 else 'others'}"
+
+
+def brief(predicate: Predicate) -> str:
+    """Print a predicate, of very many states only the first.
+
+    >>> brief(OneOf("U", tuple("abcdefgh"))), brief(OneOf("U", ("a", "b")))
+    ('U in {a, b, c, d, e, f and 2 others}', 'U in {a, b}')
+    """
+    match predicate:
+        case OneOf(variable, values) if len(values) > N_STATES:
+            return f"{quote_name(variable)} in {{{name_some(values, N_STATES)}}}"
+        case AnyOf(parts):
+            return " or ".join(brief(part) for part in parts)
+    return str(predicate)
+
+
+def brief_conjunction(predicates: Iterable[Predicate]) -> str:
+    """Join predicates as `truism.model.predicates.conjunction` does, each as `brief` prints it."""
+    parts = list(predicates)
+    if len(parts) == 1:
+        return brief(parts[0])
+    return " and ".join(
+        f"({brief(part)})" if isinstance(part, AnyOf) else brief(part) for part in parts
+    )
+
+
+def exclude(variable: str, values: Sequence[Scalar]) -> str:
+    """Say that a variable has none of some states.
+
+    >>> exclude("U", ("a",)), exclude("U", ("a", "b")), exclude("U", tuple("abcdef"))
+    ('U ≠ a', 'U not in {a, b}', 'U not in {a, b, c and 3 others}')
+    """
+    name = quote_name(variable)
+    if len(values) == 1:
+        return f"{name} ≠ {format_value(values[0])}"
+    return f"{name} not in {{{name_some(values, N_EXCLUDED)}}}"
+
+
+def shorten(value: float, says_the_same: Callable[[float], bool]) -> str:
+    """Print a measured number with four digits, or with as many as it takes to say the same.
+
+    Whole numbers, and numbers that are short anyway, are printed as they are.
+
+    >>> shorten(2.835569264043213, lambda short: True), shorten(159.21, lambda short: True)
+    ('2.836', '159.21')
+    >>> shorten(2.835569264043213, lambda short: short < 2.8356)
+    '2.83557'
+    """
+    exact = format_number(value)
+    if not isinstance(value, float) or float(f"{value:.{_FEW_DIGITS}g}") == value:
+        return exact
+    if value.is_integer():
+        return exact
+    for digits in range(_MIN_DIGITS, _ALL_DIGITS):
+        short = float(f"{value:.{digits}g}")
+        if says_the_same(short):
+            return format_number(short)
+    return exact
+
+
+def same_side(value: float, bounds: Iterable[float]) -> Callable[[float], bool]:
+    """Make a test for `shorten`: a number that lies to every bound as a value does.
+
+    >>> [same_side(2.5, (2.0, 3.0))(short) for short in (2.4, 2.0, 3.1)]
+    [True, False, False]
+    """
+    limits = tuple(bounds)
+    return lambda short: all(
+        (short < limit) == (value < limit) and (short > limit) == (value > limit)
+        for limit in limits
+    )

@@ -1,0 +1,83 @@
+"""The simulated plant as files: what was recorded, and what is true of the attacks."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from truism.plant import Attack, Recording, schedule, simulate
+from truism.table.atomic import write_atomically
+from truism.table.files import write_table
+
+TableFormat = Literal["csv", "parquet"]
+
+
+def write_plant(
+    folder: str | os.PathLike[str],
+    n_rows: int,
+    *,
+    attacks: bool = False,
+    seed: int = 0,
+    form: TableFormat = "csv",
+) -> list[Path]:
+    """Simulate the plant, and write ``normal``, and with attacks ``attacked`` and ``attacks.json``.
+
+    The attacked run is another one: its raw water, demand and noise come from the next seed.
+
+    Parameters
+    ----------
+    folder
+        Where to; made if it is not there.
+    n_rows
+        Rows of each table.
+    attacks
+        Whether to write an attacked run too.
+    seed
+        Chooses the run.
+    form
+        How to write tables.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    """
+    place = Path(folder)
+    normal = simulate(n_rows, seed=seed)
+    place.mkdir(parents=True, exist_ok=True)
+    files = [place / f"normal.{form}"]
+    write_table(normal.columns, files[0])
+    if attacks:
+        files += write_attacked(place, n_rows, seed=seed + 1, form=form)
+    return files
+
+
+def write_attacked(place: Path, n_rows: int, *, seed: int, form: TableFormat) -> list[Path]:
+    """Write one attacked run, and the truth about it."""
+    played = schedule(n_rows, seed=seed)
+    recording = simulate(n_rows, seed=seed, attacks=played)
+    write_table(recording.columns, place / f"attacked.{form}")
+    write_atomically(place / "attacks.json", encode_attacks(played, recording))
+    return [place / f"attacked.{form}", place / "attacks.json"]
+
+
+def encode_attacks(attacks: Sequence[Attack], recording: Recording) -> bytes:
+    """List attacks as JSON: rows from ``start`` up to, but without, ``end``, and their times."""
+    times = recording.columns["time"]
+    listed: list[dict[str, Any]] = [
+        {
+            "id": attack.id,
+            "kind": attack.kind,
+            "start": attack.start,
+            "end": attack.end,
+            "started": str(times[attack.start]).replace("T", " "),
+            "ended": str(times[attack.end - 1]).replace("T", " "),
+            "targets": attack.targets,
+            "description": attack.description,
+        }
+        for attack in attacks
+    ]
+    return msgspec.json.format(msgspec.json.encode(listed), indent=2) + b"\n"

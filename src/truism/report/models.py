@@ -1,0 +1,119 @@
+"""What a person wants to know of a model, as one frozen value that every form of telling is fed with."""
+
+from collections import Counter
+
+import msgspec
+
+from truism.learning.support import EVIDENCE_ROWS, EVIDENCE_SUPPORT, GRID, MAX_RATE
+from truism.model.model import Model
+from truism.model.rules import Rule
+from truism.model.schema import Categorical, LeftOut, Numeric
+
+N_BEST = 10
+
+
+class ModelSummary(msgspec.Struct, frozen=True):
+    """A model at a glance.
+
+    Parameters
+    ----------
+    n_rows, n_columns
+        The training table's size, differences included.
+    continuous, categorical
+        The variables by kind.
+    derived
+        The variables whose change is a variable too.
+    time
+        The column that says when.
+    left_out
+        Columns that are no variables, and why.
+    min_support
+        θ.
+    why
+        Why this θ.
+    rules_by_length
+        Pairs of a number of predicates and how many rules have it; univariate rules have one.
+    complete_to
+        All rules with up to this many predicates before the arrow are there.
+    best
+        The rules least likely to be chance.
+    threshold
+        Rows that score above it are anomalies.
+    notices
+        What else should be known.
+
+    """
+
+    n_rows: int
+    n_columns: int
+    continuous: tuple[str, ...]
+    categorical: tuple[str, ...]
+    derived: tuple[str, ...]
+    time: str | None
+    left_out: tuple[LeftOut, ...]
+    min_support: float
+    why: str
+    rules_by_length: tuple[tuple[int, int], ...]
+    complete_to: int
+    best: tuple[Rule, ...]
+    threshold: float
+    threshold_meaning: str
+    notices: tuple[str, ...]
+
+    @property
+    def n_rules(self) -> int:
+        """How many rules there are."""
+        return sum(n for _, n in self.rules_by_length)
+
+
+def summarise(model: Model) -> ModelSummary:
+    """Summarise a model."""
+    made, schema = model.provenance, model.schema
+    mined = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent]
+    left_out = {f"Column {each.name!r} is left out: {each.reason}." for each in schema.left_out}
+    return ModelSummary(
+        made.n_rows,
+        made.n_columns,
+        tuple(each.name for each in schema.variables if isinstance(each, Numeric)),
+        tuple(each.name for each in schema.variables if isinstance(each, Categorical)),
+        model.derived,
+        schema.time,
+        schema.left_out,
+        made.min_support,
+        why_min_support(model),
+        tuple(sorted(Counter(rule.length for rule in model.rules).items())),
+        made.complete_to,
+        tuple(mined[:N_BEST]),
+        model.threshold,
+        model.threshold_meaning,
+        tuple(each for each in made.notices if each not in left_out),
+    )
+
+
+def why_min_support(model: Model) -> str:
+    """Say why θ is what it is."""
+    made = model.provenance
+    if model.settings.min_support != "auto":
+        return "as asked"
+    if model.settings.scoring == "evidence":
+        if made.min_support == EVIDENCE_SUPPORT:
+            return "the usual"
+        if made.min_support == GRID[0]:
+            return "the most; there are few rows"
+        return f"so that a rule holds in {EVIDENCE_ROWS} rows or more"
+    rate_of = {trial.min_support: trial.rate for trial in made.trials}
+    chosen = rate_of.get(made.min_support)
+    if chosen is None:
+        return "too few rows to choose it"
+    if chosen >= MAX_RATE:
+        return f"the value with the fewest false alarms on held-out rows: {_percent(chosen)}"
+    why = (
+        f"the smallest with fewer than {_percent(MAX_RATE)} false alarms on held-out rows: "
+        f"{_percent(chosen)}"
+    )
+    smaller = max((each for each in rate_of if each < made.min_support), default=None)
+    return why if smaller is None else f"{why}, and {_percent(rate_of[smaller])} at {smaller:g}"
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.2g} %"

@@ -1,0 +1,297 @@
+"""Models and findings for a terminal: values go in, things that `rich` prints come out.
+
+Nothing is computed here but words. All text from data goes through `visible`, because a column name
+may hold an escape sequence and a terminal would obey it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from truism.explaining.checker import Findings, duration
+from truism.explaining.explanations import Blame, Explanation, Reason, choose
+from truism.explaining.incidents import Incident
+from truism.export.markdown import chance
+from truism.export.records import RuleRecord
+from truism.model.predicates import conjunction, format_number
+from truism.model.rules import Rule
+from truism.model.wording import visible
+from truism.report.models import ModelSummary
+
+STRONG, FAINT, GOOD, BAD = "bold", "dim", "bold green", "bold red"
+N_BLAMES = 3
+N_ALSO_BROKEN = 5
+_MAX_NAMES = 60
+_LONG = 8  # predicates from which on rules are counted together
+
+
+def say(text: str, style: str = "") -> Text:
+    """Give text that is shown as it is."""
+    return Text(visible(text), style)
+
+
+def count(n: int, noun: str) -> str:
+    """Count things.
+
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def percent(part: float) -> str:
+    """Print a part; a few in a million are not nothing.
+
+    >>> percent(0.0533), percent(0.00004), percent(0.0), percent(1.0)
+    ('5.3 %', '0.004 %', '0 %', '100 %')
+    """
+    return f"{100 * part:.3g} %" if part >= 0.1 else f"{100 * part:.2g} %"
+
+
+def lasting(time: timedelta) -> str:
+    """Print a duration in its two largest units.
+
+    >>> lasting(timedelta(minutes=14)), lasting(timedelta(hours=30, seconds=20))
+    ('14 min', '1 d 6 h')
+    """
+    seconds = time.total_seconds()
+    parts = []
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        n, seconds = divmod(seconds, size)
+        parts.append((n, unit))
+    while len(parts) > 1 and parts[0][0] == 0:
+        parts.pop(0)
+    return " ".join(f"{n:g} {unit}" for n, unit in parts[:2] if n) or "no time"
+
+
+def in_words(rule: Rule) -> Text:
+    """Say a rule as a sentence; what then holds stands out."""
+    if not rule.antecedent:
+        return say(str(rule))
+    return Text.assemble(
+        "whenever ",
+        visible(conjunction(rule.antecedent)),
+        ", ",
+        (visible(conjunction(rule.consequents)), STRONG),
+    )
+
+
+def show_model(summary: ModelSummary, place: str) -> RenderableType:
+    """Tell what was learned."""
+    n_variables = len(summary.continuous) + len(summary.categorical)
+    grid = _pairs()
+    grid.add_row("table", f"{count(summary.n_rows, 'row')}, {count(n_variables, 'variable')}")
+    if summary.time is not None:
+        grid.add_row("time", say(summary.time))
+    for kind, names in (("continuous", summary.continuous), ("categorical", summary.categorical)):
+        if names:
+            grid.add_row(kind, _names(names))
+    for each in summary.left_out:
+        grid.add_row("left out", say(f"{each.name}: {each.reason}"))
+    grid.add_row("support θ", f"{summary.min_support:g}, {summary.why}")
+    grid.add_row("rules", _by_length(summary))
+    limit = format_number(summary.threshold)
+    meaning = f": {summary.threshold_meaning}" if summary.threshold_meaning else ""
+    grid.add_row("threshold φ", say(f"{limit}{meaning}"))
+    for notice in summary.notices:
+        grid.add_row("note", say(notice))
+    head = Text.assemble("Learned ", (count(summary.n_rules, "rule"), STRONG), ".")
+    parts: list[RenderableType] = [head, Padding(grid, (0, 0, 0, 2))]
+    if summary.best:
+        title = f"The {count(len(summary.best), 'rule')} least likely to be chance"
+        parts += ["", Text(title, STRONG), _list(summary.best, summary.n_rows)]
+    else:
+        parts += ["", "No rule relates variables to each other; only their ranges are known."]
+    parts += ["", Text.assemble("The model is in ", (visible(place), STRONG), ".")]
+    return Group(*parts)
+
+
+def _pairs() -> Grid:
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _names(names: Sequence[str]) -> Text:
+    more = len(names) - _MAX_NAMES
+    listed = "  ".join(visible(name).replace(" ", "\u00a0") for name in names[:_MAX_NAMES])
+    tail = f"  and {more:,} more" if more > 0 else ""
+    return Text.assemble((f"{len(names):,}: ", STRONG), listed, tail)
+
+
+def _by_length(summary: ModelSummary) -> str:
+    alone = sum(n for length, n in summary.rules_by_length if length == 1)
+    longer = [f"{n:,} of {length}" for length, n in summary.rules_by_length if 1 < length < _LONG]
+    long = sum(n for length, n in summary.rules_by_length if length >= _LONG)
+    longer += [f"{long:,} of {_LONG} or more"] * bool(long)
+    parts = [
+        f"{alone:,} about one variable alone",
+        *([f"{', '.join(longer)} predicates"] * bool(longer)),
+    ]
+    return "; ".join(parts)
+
+
+def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right", style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for number, rule in enumerate(rules, 1):
+        evidence = (f"  ({rule.count:,} of {n_rows:,} rows)", FAINT)
+        grid.add_row(f"{number}", Text.assemble(in_words(rule), evidence))
+    return Padding(grid, (0, 0, 0, 2))
+
+
+def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
+    """Tell what happened, worst first, and end with the verdict."""
+    shown = findings.incidents[:top]
+    for number, incident in enumerate(shown, 1):
+        yield show_incident(incident, number)
+        yield ""
+    rest = len(findings.incidents) - len(shown)
+    if rest:
+        yield Text(f"{count(rest, 'more incident')}; --top 0 shows all.", FAINT)
+    if findings.incidents:
+        between = count(findings.gap, "normal row")
+        yield Text(f"Up to {between} may lie within an incident; --gap sets it.", FAINT)
+    yield verdict(findings)
+
+
+def verdict(findings: Findings) -> Text:
+    """Say in one line what to think of a table."""
+    above = f"above {format_number(findings.threshold)}"
+    if not findings.n_anomalous:
+        rows = count(findings.n_rows, "row")
+        return Text.assemble(("clean", GOOD), f": none of {rows} scores {above}.")
+    return Text.assemble(
+        ("anomalies", BAD),
+        f": {count(len(findings.incidents), 'incident')}; {findings.n_anomalous:,} of "
+        f"{count(findings.n_rows, 'row')} ({percent(findings.rate)}) score {above}.",
+    )
+
+
+def show_incident(incident: Incident, number: int | None = None) -> RenderableType:
+    """Tell one incident: where, when, how bad, and what was wrong."""
+    where = f"row {incident.start}"
+    if incident.end > incident.start:
+        where = f"rows {incident.start}–{incident.end}"
+    parts = [where]
+    if incident.started is not None:
+        parts.append(visible(incident.started))
+    took = duration(incident)
+    if took:
+        parts.append(lasting(took))
+    parts.append(f"peak score {incident.score:.3g} in row {incident.peak}")
+    head = Grid.grid(padding=(0, 2, 0, 0))
+    head.add_column(style=BAD, no_wrap=True)
+    head.add_column(style=STRONG)
+    head.add_row("" if number is None else f"{number}", " · ".join(parts))
+    return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, 3)))
+
+
+def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType:
+    """Tell what each variable did wrong, with the strongest reason."""
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=STRONG, overflow="fold")
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    shown, rest = choose(blames, most)
+    for blame in shown:
+        share = f"{100 * blame.share:.0f} %"
+        grid.add_row(say(blame.variable), share, show_reason(blame.reasons[0]))
+    others = [visible(blame.variable) for blame in rest]
+    if not others:
+        return grid
+    names = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
+    return Group(grid, Text(f"also {names}", FAINT))
+
+
+def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
+    """Tell the four parts: expected, found, because, evidence."""
+    _, because, evidence = reason.lines()
+    text = Text.assemble(
+        "expected ",
+        visible(reason.expected),
+        ", found ",
+        (visible(reason.found), BAD),
+        reason.place,
+        f"\n{visible(because)}",
+        (f"\n{visible(evidence)}", FAINT),
+    )
+    if with_rule:
+        named = f" rule {reason.rule}" if reason.rule else ""
+        text.append(f" ·{named} +{reason.penalty:.3g}", FAINT)
+    return text
+
+
+def show_also_broken(reasons: Sequence[Reason]) -> Text:
+    """Name the rules that are broken too where something else counts already."""
+    text = Text("also broken, which adds nothing further:", FAINT)
+    for reason in reasons[:N_ALSO_BROKEN]:
+        _, because, _ = reason.lines()
+        text.append(
+            f"\nrule {reason.rule}: expected {visible(f'{reason.expected} {because}')}", FAINT
+        )
+    rest = len(reasons) - N_ALSO_BROKEN
+    if rest > 0:
+        text.append(f"\nand {count(rest, 'more rule')}; --format json lists all.", FAINT)
+    return text
+
+
+def show_explanation(explanation: Explanation, threshold: float, top: int) -> RenderableType:
+    """Tell all that speaks against one row about the first `top` variables, or with 0 about all."""
+    when = "" if explanation.time is None else f" · {visible(explanation.time)}"
+    anomalous = explanation.score > threshold
+    mark = "anomaly" if anomalous else "not reported"
+    head = Text.assemble(
+        (f"row {explanation.row}{when} · score {explanation.score:.4g}", STRONG),
+        " · ",
+        (mark, BAD if anomalous else GOOD),
+        f" (threshold {format_number(threshold)})",
+    )
+    if not explanation.blames:
+        return Group(head, "Nothing speaks against it.")
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=STRONG, overflow="fold")
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    shown = choose(explanation.blames, top)[0] if top else explanation.blames
+    for blame in shown:
+        reasons = [show_reason(each, with_rule=True) for each in blame.reasons if each.penalty]
+        also_broken = [each for each in blame.reasons if not each.penalty]
+        if also_broken:
+            reasons.append(show_also_broken(also_broken))
+        grid.add_row(say(blame.variable), f"{100 * blame.share:.0f} %", reasons[0])
+        for reason in reasons[1:]:
+            grid.add_row("", "", reason)
+    rest = explanation.blames[len(shown) :]
+    if not rest:
+        return Group(head, "", grid)
+    share = percent(sum(blame.share for blame in rest))
+    more = f"{count(len(rest), 'more variable')} with {share} of the score; --top 0 shows all."
+    return Group(head, "", grid, "", Text(more, FAINT))
+
+
+def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:
+    """List rules with their numbers; a disabled one says why."""
+    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=FAINT)
+    grid.add_column("id", no_wrap=True, style="cyan")
+    grid.add_column("rows", justify="right", no_wrap=True)
+    grid.add_column("chance", justify="right", no_wrap=True)
+    grid.add_column("rule", overflow="fold", ratio=1)
+    for record in records:
+        text = say(record.text)
+        if record.disabled is not None:
+            text.stylize(FAINT)
+            since = f" since {record.disabled.date}" if record.disabled.date else ""
+            text.append(f"\noff{since}: {visible(record.disabled.reason)}", BAD)
+        grid.add_row(record.id, f"{record.count:,}", chance(record.log10_chance), text)
+    rest = n_found - len(records)
+    end = f"{count(n_found, 'rule')}."
+    if rest:
+        end = f"{len(records):,} of {count(n_found, 'rule')}; --top 0 shows all."
+    return Group(grid, "", Text(end, FAINT)) if records else Text("no rule fits.")

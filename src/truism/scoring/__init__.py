@@ -1,0 +1,1 @@
+"""A `Model` and rows become scores."""

@@ -1,0 +1,348 @@
+"""What a variable is usually like when others are as they are: rows go in, evidence comes out.
+
+A context is a small tree. It splits the training rows by some of the variables so that the others
+vary as little as possible in its leaves, and then judges those others: a number by its distance from
+the leaf's mean in units of the leaf's spread, a state by how much rarer it is in the leaf than it
+would be by chance. Several contexts judge every variable, and their mean counts. One tree for many
+variables at once, instead of one for each, makes this fast enough; docs/experiments.md compares the
+two. `truism.learning.context_trees` grows the trees. Everything here is vectorised NumPy and needs no
+compiled code.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.evidence import LEAF, Context
+from truism.scoring.bits import Words, n_words
+from truism.scoring.readings import Reader, Readings
+
+TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmically for large ones
+PSEUDO_COUNT = 0.3
+OWN_SHARE = 0.6  # of what is surprising without any context, and not counted again
+FLOOR, SHRINKAGE = 0.05, 3.0  # a leaf's spread is at least 5 % of the variable's; 3 rows of prior
+_FLUSH = 6  # with no smaller spread than the floor, products of so many factors cannot overflow
+
+
+class Statistics(msgspec.Struct, frozen=True, eq=False):
+    """What the variables that a context judges were like in its leaves, ready to judge by.
+
+    See `Context`; `state_counts` is leaves × classes, with the `widths` of the categorical variables
+    side by side. Those of several sets of rows may be stacked, in a first dimension of all arrays.
+    """
+
+    numbers: tuple[int, ...]
+    states: tuple[int, ...]
+    counts: NDArray[np.int64]
+    means: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+    widths: tuple[int, ...]
+    state_counts: NDArray[np.integer[Any]]
+
+
+def statistics_of(context: Context) -> Statistics:
+    """Return what a context knows of its leaves, as arrays."""
+    n_leaves = len(context.counts)
+    return Statistics(
+        context.numbers,
+        context.states,
+        np.array(context.counts, np.int64),
+        np.array(context.means, np.float64).reshape(n_leaves, -1),
+        np.array(context.spreads, np.float64).reshape(n_leaves, -1),
+        tuple(len(each) for each in context.state_counts[0]),
+        np.array(
+            [list(itertools.chain.from_iterable(leaf)) for leaf in context.state_counts], np.int64
+        ),
+    )
+
+
+LeafNumbers = NDArray[np.unsignedinteger[Any]]
+
+
+class Leaves:
+    """Finds the leaf of every context that a row falls into, for all contexts and rows at once.
+
+    The rows of a node are packed bits: those of its parent that satisfy a split, or that do not. A
+    leaf's number is then put together from its binary digits.
+
+    Parameters
+    ----------
+    n_splits
+        How many splits there are.
+    trees
+        See `Context.tree`.
+
+    """
+
+    def __init__(self, n_splits: int, trees: Sequence[Sequence[int]]) -> None:
+        self.n_trees = len(trees)
+        levels: dict[int, list[tuple[int, int, int]]] = {}
+        leaf_nodes: list[tuple[int, int, int]] = []
+        n_nodes = self.n_trees
+        for t, tree in enumerate(trees):
+            # Roots come first; every other node is numbered as it is met.
+            waiting = [(t, 0)]
+            n_leaves = 0
+            for split in tree:
+                node, depth = waiting.pop()
+                if split == LEAF:
+                    leaf_nodes.append((node, t, n_leaves))
+                    n_leaves += 1
+                    continue
+                for node_below, atom in ((n_nodes, split), (n_nodes + 1, split + n_splits)):
+                    levels.setdefault(depth, []).append((node_below, node, atom))
+                waiting += [(n_nodes + 1, depth + 1), (n_nodes, depth + 1)]
+                n_nodes += 2
+        self._n_nodes = n_nodes
+        self._levels = [tuple(np.array(levels[depth], np.int64).T) for depth in sorted(levels)]
+        self._digits = list(self._plan_digits(leaf_nodes))
+
+    def _plan_digits(
+        self, leaf_nodes: Sequence[tuple[int, int, int]]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """For each binary digit, list the nodes of leaves that have it, tree by tree."""
+        most = max((number for _, _, number in leaf_nodes), default=0)
+        empty = self._n_nodes
+        of_tree: list[list[tuple[int, int]]] = [[] for _ in range(self.n_trees)]
+        for node, t, number in leaf_nodes:
+            of_tree[t].append((node, number))
+        for digit in range(most.bit_length()):
+            nodes: list[int] = []
+            starts = []
+            for leaves in of_tree:
+                starts.append(len(nodes))
+                nodes.append(empty)
+                nodes += [node for node, number in leaves if number >> digit & 1]
+            yield np.array(nodes, np.int64), np.array(starts, np.int64)
+
+    def find(self, true: Words, n_rows: int) -> NDArray[np.uint8]:
+        """Give the number of the leaf of every context and row, where the splits hold as told."""
+        atoms = np.concatenate([true, ~true])
+        rows = np.empty((self._n_nodes + 1, n_words(n_rows)), np.uint64)
+        rows[: self.n_trees] = ~np.uint64(0)
+        rows[-1] = 0
+        for node, parent, atom in self._levels:
+            rows[node] = rows[parent] & atoms[atom]
+        found = np.zeros((self.n_trees, n_rows), np.uint8)
+        for digit, (nodes, starts) in enumerate(self._digits):
+            packed = np.bitwise_or.reduceat(rows[nodes], starts, axis=0)
+            bits = np.unpackbits(packed.view(np.uint8), axis=1, count=n_rows, bitorder="little")
+            found |= bits << np.uint8(digit)
+        return found
+
+
+def cautious_spreads(statistics: Statistics) -> NDArray[np.float64]:
+    """Give the spreads to judge numbers by, of the same shape.
+
+    They are larger than those of the training rows in a leaf: few rows may look alike by chance, and
+    what differs by a twentieth of the variable's own spread is not told apart.
+    """
+    rows = statistics.counts.astype(np.float64)[..., None]
+    variance = np.square(statistics.spreads)
+    found: NDArray[np.float64] = np.sqrt(
+        (variance * rows + SHRINKAGE) / (rows + SHRINKAGE) + FLOOR**2
+    )
+    return found
+
+
+def surprise(standard: NDArray[Any]) -> NDArray[Any]:
+    """Say how surprising a distance is: as in a normal distribution at first, far out much less.
+
+    >>> surprise(np.array([0.0, 1.0, 10.0])).round(2).tolist()
+    [0.0, 0.52, 13.19]
+    """
+    found: NDArray[Any] = np.square(standard)
+    found /= TAIL
+    found += 1
+    np.log(found, out=found)
+    found *= (TAIL + 1) / 2
+    return found
+
+
+class LeafProfiles:
+    """Weighs what rows are like against what their leaves are like.
+
+    Parameters
+    ----------
+    reader
+        Which variables are judged.
+    statistics
+        Those of each context. Leaves are numbered as in `Leaves`; where statistics are stacked, those
+        of the second set of rows go on where those of the first end, and so on.
+
+    """
+
+    def __init__(self, reader: Reader, statistics: Iterable[Statistics]) -> None:
+        self._reader = reader
+        place_of = {i: place for place, i in enumerate(reader.numbers)}
+        self._place_of_state = {i: place for place, i in enumerate(reader.states)}
+        widths = [reader.n_classes(place) for place in range(len(reader.states))]
+        self._offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        self._times = np.zeros(len(reader.schema.variables))
+        self._scaled: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
+        self._tables: list[NDArray[np.float32]] = []
+        for each in statistics:
+            own = [place_of[i] for i in each.numbers]
+            scale, shift = np.zeros((2, *each.counts.shape, len(reader.numbers)), np.float32)
+            scale[..., own] = 1 / (np.sqrt(TAIL) * cautious_spreads(each))
+            shift[..., own] = each.means * scale[..., own]
+            self._scaled.append((_flat(scale), _flat(shift)))
+            self._tables.append(self._table(each))
+            self._times[[*each.numbers, *each.states]] += 1
+
+    def _table(self, statistics: Statistics) -> NDArray[np.float32]:
+        """Lay out the evidence of every class of states, leaf by leaf."""
+        table = np.zeros((*statistics.counts.shape, int(self._offsets[-1])), np.float32)
+        if statistics.states:
+            counts = statistics.state_counts.astype(np.float64)
+            known, unseen = state_evidence(counts, statistics.widths)
+            firsts = self._offsets[[self._place_of_state[i] for i in statistics.states]]
+            table[..., side_by_side(firsts, statistics.widths)] = known
+            table[..., firsts + statistics.widths] = unseen
+        return _flat(table)
+
+    def judge_each(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+        """Give the evidence of every context alone: contexts × rows × variables; for a few rows."""
+        found = np.zeros((len(leaves), leaves.shape[1], len(self._times)))
+        numbers, states = self._reader.numbers, self._reader.states
+        where = readings.classes + self._offsets[:-1]
+        for k, leaf in enumerate(leaves):
+            scale, shift = (each[leaf].astype(np.float64) for each in self._scaled[k])
+            distance = readings.standard * scale - shift
+            found[k][:, numbers] = np.nan_to_num(surprise(distance * np.sqrt(TAIL)))
+            found[k][:, states] = np.take_along_axis(self._tables[k][leaf], where, axis=1)
+        return found
+
+    def average(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+        """Give the mean evidence of all contexts about each variable: rows × variables."""
+        found = np.zeros((len(self._times), leaves.shape[1]))
+        numbers, states = self._reader.numbers, self._reader.states
+        found[numbers] = self._judge_numbers(leaves, readings.standard).T
+        found[states] = self._judge_states(leaves, readings.classes.T)
+        return found.T
+
+    def judge(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+        """Give the evidence against each variable: rows × variables."""
+        found = np.zeros((len(self._times), leaves.shape[1]))
+        numbers, states = self._reader.numbers, self._reader.states
+        in_context = self._judge_numbers(leaves, readings.standard)
+        found[numbers] = beyond_own(in_context, readings.standard).T
+        found[states] = self._judge_states(leaves, readings.classes.T)
+        return found.T
+
+    def _judge_numbers(
+        self, leaves: LeafNumbers, standard: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Average the surprise over contexts; one logarithm of a product costs less than many."""
+        total = np.zeros(standard.shape)
+        product = np.ones_like(standard)
+        one, scaled, shift = np.float32(1), np.empty_like(standard), np.empty_like(standard)
+        for k, (leaf, (scale, mean)) in enumerate(zip(leaves, self._scaled, strict=True), 1):
+            np.take(scale, leaf, axis=0, out=scaled, mode="clip")
+            np.take(mean, leaf, axis=0, out=shift, mode="clip")
+            scaled *= standard
+            scaled -= shift
+            scaled *= scaled
+            scaled += one
+            product *= scaled
+            if k % _FLUSH == 0 or k == len(self._scaled):
+                total += np.log(product)
+                product[:] = one
+        total *= (TAIL + 1) / 2
+        _forget_missing(total)
+        total /= np.maximum(self._times[self._reader.numbers], 1)
+        return total
+
+    def _judge_states(self, leaves: LeafNumbers, classes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Average the evidence over contexts, looked up in their tables: variables × rows."""
+        where = classes + self._offsets[:-1, None]
+        index = np.empty_like(where)
+        total = np.zeros(where.shape, np.float32)
+        evidence = np.empty_like(total)
+        for leaf, table in zip(leaves, self._tables, strict=True):
+            np.add(where, leaf * np.int64(table.shape[1]), out=index)
+            np.take(table, index, out=evidence, mode="clip")
+            total += evidence
+        return total / np.maximum(self._times[self._reader.states], 1)[:, None]
+
+
+def _flat(tables: NDArray[Any]) -> NDArray[Any]:
+    return tables.reshape(math.prod(tables.shape[:-1]), tables.shape[-1])
+
+
+def _forget_missing(evidence: NDArray[Any]) -> None:
+    """Let missing values be no evidence; most blocks have none, and a sum tells."""
+    if np.isnan(evidence.sum()):
+        evidence[np.isnan(evidence)] = 0
+
+
+def contradiction(
+    average: NDArray[np.float64], readings: Readings, reader: Reader
+) -> NDArray[np.float64]:
+    """Leave of the evidence in contexts what is not as surprising without any."""
+    found = average.copy()
+    found[:, reader.numbers] = beyond_own(average[:, reader.numbers], readings.standard)
+    return found
+
+
+def beyond_own(
+    in_context: NDArray[np.float64], standard: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Take off what numbers are surprising by themselves, in place."""
+    own = surprise(standard)
+    own *= np.float32(OWN_SHARE)
+    _forget_missing(own)
+    in_context -= own
+    return np.maximum(in_context, 0.0, out=in_context)
+
+
+def side_by_side(firsts: NDArray[np.int64], widths: Sequence[int]) -> NDArray[np.int64]:
+    """Give the columns of several parts of a table: where each starts, and how wide it is.
+
+    >>> side_by_side(np.array([0, 10]), [2, 3]).tolist()
+    [0, 1, 10, 11, 12]
+    """
+    ends = np.cumsum(widths)
+    return np.arange(ends[-1]) + np.repeat(firsts - (ends - widths), widths)
+
+
+def state_evidence(
+    counts: NDArray[np.float64], widths: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Say how much rarer states are in leaves than by chance.
+
+    Parameters
+    ----------
+    counts
+        Leaves × classes of states, of several variables side by side; or a stack of such tables.
+    widths
+        How many classes each variable has.
+
+    Returns
+    -------
+    known, unseen
+        Leaves × classes, and leaves × variables: the evidence of a state that was never met. Stacked
+        like the counts.
+
+    """
+    starts = np.cumsum([0, *widths[:-1]])
+    rows = np.add.reduceat(counts, starts, axis=-1)
+    of_class = counts.sum(axis=-2, keepdims=True)
+    of_variable = np.repeat(np.add.reduceat(of_class, starts, axis=-1), widths, axis=-1)
+    unseen = np.log1p(rows / PSEUDO_COUNT)
+    # In place: the tables of very many states are large.
+    known = np.repeat(rows, widths, axis=-1)
+    known *= of_class / np.maximum(of_variable, 1)
+    known += PSEUDO_COUNT
+    known /= counts + PSEUDO_COUNT
+    np.maximum(0, np.log(known, out=known), out=known)
+    absent = of_class == 0
+    if absent.any():
+        # A class that no row has, because its rows are held out, is as good as unseen.
+        known = np.where(absent, np.repeat(unseen, widths, axis=-1), known)
+    return known, unseen

@@ -1,0 +1,117 @@
+"""Evidence against the values of a row, in one currency: what the default score is made of.
+
+A `Model` learned with ``scoring="evidence"`` holds an `Evidence`. Three kinds of it speak about one
+variable of one row, and each can be said in words:
+
+* a *contradiction*: in rows that are otherwise like this one the variable is usually different
+  (`truism.scoring.contexts`), or a rule is broken, whichever is stronger;
+* *rarity*: the value is unusual whatever the other variables are (`truism.scoring.rarity`).
+
+A broken rule is worth ½·ln(1 + E), E being the exceptions that one would expect by chance among the
+rows of its antecedent (`expected_exceptions`). Each kind is measured in units of how much its sum
+varies over normal rows that it was not learned from, and the score is the sum over both kinds and all
+variables.
+"""
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.evidence import Evidence
+from truism.model.schema import Categorical, Schema
+from truism.scoring.contexts import LeafProfiles, Leaves, statistics_of
+from truism.scoring.rarity import Emptiness, state_rarities
+from truism.scoring.readings import Reader, Readings
+
+ROWS_AT_ONCE = 8192  # so that what belongs to them stays in the processor's cache
+
+
+class PreparedEvidence:
+    """Evidence made ready to be heard about rows.
+
+    Parameters
+    ----------
+    schema
+        The variables.
+    evidence
+        What was learned.
+
+    """
+
+    def __init__(self, schema: Schema, evidence: Evidence) -> None:
+        self.reader = Reader(schema)
+        trees = [each.tree for each in evidence.contexts]
+        self.leaves = Leaves(len(evidence.splits), trees)
+        self.profiles = LeafProfiles(
+            self.reader, [statistics_of(each) for each in evidence.contexts]
+        )
+        counts = [
+            np.array(each.counts) for each in schema.variables if isinstance(each, Categorical)
+        ]
+        emptiness = [
+            Emptiness(each.values, each.counts, each.near, each.spread)
+            for each in evidence.spacings
+        ]
+        self.rarities = Rarities(self.reader, emptiness, counts)
+
+
+class Rarities:
+    """Says how rare the values of all variables are by themselves.
+
+    Parameters
+    ----------
+    reader
+        Which variables are numbers and which are states.
+    emptiness
+        One for each number, in the schema's order.
+    state_counts
+        How often each state was seen, for each categorical variable.
+
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        emptiness: Sequence[Emptiness],
+        state_counts: Sequence[NDArray[np.int64]],
+    ) -> None:
+        self._reader = reader
+        self.emptiness = emptiness
+        self._of_states = [state_rarities(counts) for counts in state_counts]
+
+    @functools.cached_property
+    def _ordinary(self) -> NDArray[np.float64]:
+        """Bounds between which no value is rare: two pairs, low and high, × numbers × 1."""
+        bounds = np.full((2, 2, len(self.emptiness), 1), np.nan)
+        for place, each in enumerate(self.emptiness):
+            for pair, between in enumerate(each.ordinary()):
+                bounds[pair, :, place, 0] = between
+        return bounds
+
+    def weigh(self, readings: Readings, *, sift: bool = True) -> NDArray[np.float64]:
+        """Give the rarity of each value: rows × variables.
+
+        Values that cannot be rare are sifted out first, which pays unless there will be few rows.
+        """
+        found = np.zeros((len(self._reader.schema.variables), len(readings.numbers)))
+        values = readings.numbers.T
+        if sift:
+            suspect = np.ones(values.shape, np.bool_)
+            for low, high in self._ordinary:
+                suspect &= ~((values >= low) & (values <= high))
+            for place in np.flatnonzero(suspect.any(axis=1)).tolist():
+                some = np.flatnonzero(suspect[place])
+                rare = self.emptiness[place].rarity(values[place, some])
+                found[self._reader.numbers[place], some] = rare
+        else:
+            for i, of_number, empty in zip(
+                self._reader.numbers, values, self.emptiness, strict=True
+            ):
+                found[i] = empty.rarity(of_number)
+        for place, (i, of_state) in enumerate(
+            zip(self._reader.states, self._of_states, strict=True)
+        ):
+            found[i] = of_state[readings.codes[:, place]]
+        return found.T

@@ -1,0 +1,138 @@
+"""How rare a value is by itself: a variable's training values go in, a number per value comes out.
+
+A number is rare where training values lie sparsely: at the ends of a long tail, but also in a gap
+between two modes. The measure is the distance to the k-th nearest training value in units of the
+variable's usual spread. A state is rare when it, and all that are no more common, were met a few times
+at most; one that is uncommon but well known is not. docs/experiments.md compares this with tail
+probabilities and others.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+MIN_RARITY, MAX_RARITY = 0.05, 25.0  # what is less than the former is not rare at all
+STEEPNESS = 3.0
+WELL_KNOWN = 20  # training rows from which on a state is not rare
+
+
+_AROUND = np.arange(-2, 2)[:, None]
+_FARTHEST = np.finfo(np.float64).max
+
+
+def _with_middles(knots: Numbers) -> Numbers:
+    """Give ascending values and what lies halfway between two of them."""
+    points = np.empty(max(2 * len(knots) - 1, 0))
+    points[::2] = knots
+    points[1::2] = knots[1:] / 2 + knots[:-1] / 2
+    # Between neighbouring doubles there is no middle.
+    return points if (points[1:] > points[:-1]).all() else np.unique(points)
+
+
+class Emptiness:
+    """Says how empty the surroundings of a number are: the distance within which `near` rows lie.
+
+    Parameters
+    ----------
+    values, counts
+        Training values, ascending, and how many rows each stands for; some may stand for none.
+    near, spread
+        See `Spacing`.
+
+    """
+
+    def __init__(
+        self,
+        values: Sequence[float] | Numbers,
+        counts: Sequence[int] | Counts,
+        near: int,
+        spread: float,
+    ) -> None:
+        held = np.asarray(counts, np.int64)
+        knots = np.asarray(values, np.float64)
+        if not held.all():
+            knots, held = knots[held > 0], held[held > 0]
+        before = np.zeros(len(held) + 1, np.int64)
+        np.cumsum(held, out=before[1:])
+        self.near, self.spread = min(near, max(1, int(before[-1]))), spread
+        self._knots, self._before = knots, before
+        self.points = _with_middles(knots)
+        # Each run of knots that just holds enough rows, by its ends.
+        last = np.searchsorted(before, before[:-1] + self.near) - 1
+        n_runs = int(np.searchsorted(last, len(knots)))
+        low, high = knots[:n_runs], knots[last[:n_runs]]
+        # The farther to the right a run, the nearer its low end to a point and the farther its high
+        # end: the best one is where the two are alike, give or take a rounded middle.
+        alike = np.searchsorted(low / 2 + high / 2, self.points)
+        runs = np.minimum(np.maximum(alike + _AROUND, 0), n_runs - 1)
+        with np.errstate(over="ignore"):
+            far = np.maximum(self.points - low[runs], high[runs] - self.points)
+        self.distances = np.minimum(far.min(axis=0), _FARTHEST)
+
+    def distance(self, values: Numbers) -> Numbers:
+        """Give the distance within which enough training rows lie; missing values have none."""
+        found: Numbers = np.interp(values, self.points, self.distances)
+        low, high = self.points[0], self.points[-1]
+        if not (low <= values.min(initial=low) and values.max(initial=high) <= high):
+            with np.errstate(over="ignore"):
+                found += np.maximum(low - values, 0)
+                found += np.maximum(values - high, 0)
+        return found
+
+    def rarity(self, values: Numbers) -> Numbers:
+        """Give the rarity of some numbers."""
+        return rarity(self.distance(values), self.spread)
+
+    def ordinary(self) -> list[tuple[float, float]]:
+        """Give the bounds between which most training rows lie and no value is rare, at most twice.
+
+        Beyond them, and for a missing value, rarity has to be looked up.
+        """
+        usual = rarity(self.distances, self.spread) == 0.0
+        edges = np.flatnonzero(np.diff(usual, prepend=False, append=False))
+        starts, ends = self.points[edges[::2]], self.points[edges[1::2] - 1]
+        upto = np.searchsorted(self._knots, ends, side="right")
+        before = np.searchsorted(self._knots, starts, side="left")
+        widest = np.argsort(self._before[before] - self._before[upto], kind="stable")[:2]
+        return list(zip(starts[widest].tolist(), ends[widest].tolist(), strict=True))
+
+    def count_beyond(self, value: float) -> tuple[int, int]:
+        """Count the training rows that are at most, and at least, as large as a value."""
+        below = self._before[np.searchsorted(self._knots, value, side="right")]
+        above = self._before[-1] - self._before[np.searchsorted(self._knots, value, side="left")]
+        return int(below), int(above)
+
+
+def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
+    """Turn distances into rarity, from 0 up to `MAX_RARITY`; a missing value has none."""
+    with np.errstate(over="ignore"):
+        found: Numbers = distances / spread
+        found *= STEEPNESS
+    found += 1
+    np.log(found, out=found)
+    np.square(found, out=found)
+    found -= MIN_RARITY
+    np.clip(found, 0.0, MAX_RARITY, out=found)
+    if np.isnan(found.sum()):
+        found[np.isnan(found)] = 0.0
+    return found
+
+
+def state_rarities(counts: Counts) -> Numbers:
+    """Give the rarity of each state, then of one that was never met, then of a missing one.
+
+    A state is as rare as all that are met no more often are together: where many states were met
+    once, as names of users are, the next row may well bring another. A new state is as rare as those.
+    """
+    ascending = np.sort(counts)
+    upto = np.concatenate([[0], np.cumsum(ascending)])
+    met = upto[np.searchsorted(ascending, np.append(np.maximum(counts, 1), 1), side="right")]
+    met = np.minimum(met, counts.max(initial=0))
+    surprise = np.log((met.max(initial=0) + 0.5) / (met + 0.5))
+    surprise *= np.maximum(1 - met / WELL_KNOWN, 0)
+    found: Numbers = np.append(np.minimum(np.square(surprise), MAX_RARITY), 0.0)
+    return found

@@ -1,0 +1,115 @@
+"""Rows as they are weighed: columns go in, standardised numbers and classes of states come out.
+
+What is unusual is told in the same terms for all variables: a number by its distance from the mean in
+standard deviations, a state by its rank among the states, of which the rarest share one.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.evidence import CLIP, MAX_CLASSES
+from truism.model.schema import Categorical, Numeric, Schema
+from truism.scoring.alignment import MISSING, UNSEEN, codes
+from truism.table.columns import Column, numbers
+
+
+def classes(variable: Categorical) -> NDArray[np.int64]:
+    """Give states numbers by how common they are; the rarest of very many share one.
+
+    Unseen and missing states have the last two numbers, so that their negative codes find them. Of
+    very many states there are always new ones: an unseen one then counts among the rarest.
+
+    >>> classes(Categorical("U", "text", ("a", "b", "c"), (2, 7, 1), 0)).tolist()
+    [1, 0, 2, 3, 4]
+    """
+    by_count = np.argsort(-np.array(variable.counts), kind="stable")
+    rank = np.empty(len(by_count) + 2, np.int64)
+    rank[by_count] = np.minimum(np.arange(len(by_count)), MAX_CLASSES - 1)
+    n_classes = min(len(by_count), MAX_CLASSES)
+    rank[UNSEEN], rank[MISSING] = n_classes, n_classes + 1
+    if has_rest(variable):
+        rank[UNSEEN] = MAX_CLASSES - 1
+    return rank
+
+
+def has_rest(variable: Categorical) -> bool:
+    """Tell whether the rarest states of a variable share the last class."""
+    return len(variable.values) > MAX_CLASSES
+
+
+def standardise(
+    values: NDArray[np.float64], mean: NDArray[np.float64] | float, std: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
+    """Give numbers as standard deviations from the mean, at most `CLIP`; missing ones stay so."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Halved, so that the distance between the farthest doubles does not overflow.
+        distance = values * 0.5
+        distance -= np.multiply(mean, 0.5)
+        distance /= std
+        distance *= 2.0
+    return np.clip(distance, -CLIP, CLIP, out=distance)
+
+
+class Readings(msgspec.Struct, frozen=True, eq=False):
+    """Rows as they are weighed: numbers, the same standardised, codes of states and their classes.
+
+    All are rows × variables, of the numeric and of the categorical ones in the schema's order. The
+    values of a variable lie side by side, but for the standardised numbers, where those of a row do.
+    """
+
+    numbers: NDArray[np.float64]
+    standard: NDArray[np.float32]
+    codes: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+
+    def take(self, rows: slice) -> "Readings":
+        """Give some of the rows, as views."""
+        return Readings(*(each[rows] for each in msgspec.structs.astuple(self)))
+
+
+class Reader:
+    """Reads columns once for all that weighs them.
+
+    Parameters
+    ----------
+    schema
+        The variables.
+
+    Attributes
+    ----------
+    numbers, states
+        Positions of the numeric and of the categorical variables.
+
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        every = list(enumerate(schema.variables))
+        self.numbers = [i for i, each in every if isinstance(each, Numeric)]
+        self.states = [i for i, each in every if isinstance(each, Categorical)]
+        self._numeric = [each for each in schema.variables if isinstance(each, Numeric)]
+        self._categorical = [each for each in schema.variables if isinstance(each, Categorical)]
+        self._means = np.array([each.mean for each in self._numeric])
+        self._stds = np.array([each.std or 1.0 for each in self._numeric])
+        self._classes = [classes(each).astype(np.uint8) for each in self._categorical]
+
+    def read(self, columns: Sequence[Column]) -> Readings:
+        """Read one block of rows."""
+        n_rows = len(columns[0].values)
+        values = np.empty((len(self.numbers), n_rows))
+        for place, i in enumerate(self.numbers):
+            values[place] = numbers(columns[i])
+        known = np.empty((len(self.states), n_rows), np.int32)
+        found = np.empty(known.shape, np.uint8)
+        for place, i in enumerate(self.states):
+            known[place] = codes(self._categorical[place], columns[i])
+            np.take(self._classes[place], known[place], out=found[place], mode="wrap")
+        standard = standardise(values, self._means[:, None], self._stds[:, None])
+        return Readings(values.T, standard.T.astype(np.float32, order="C"), known.T, found.T)
+
+    def n_classes(self, place: int) -> int:
+        """How many classes of states a categorical variable has, unseen and missing included."""
+        return int(self._classes[place].max()) + 1

@@ -1,0 +1,146 @@
+"""The mined rules made ready to be held against rows, all of them at once.
+
+Rules with several consequents become unit rules, ordered by consequent: all unit rules that claim the
+same predicate stand side by side, because they share by how much a row fails it. Antecedents that
+several rules have in common are looked at once. Everything is vectorised over rules and rows on packed
+truth vectors; no compiled code is needed.
+"""
+
+import functools
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.model import Model
+from truism.model.predicates import Predicate, variables
+from truism.scoring.bits import Words, unpack
+from truism.scoring.worth import expected_exceptions, rule_worth
+
+MAX_WORDS = 1 << 20  # truth words of rules that are held at a time
+
+
+class Consequent(msgspec.Struct, frozen=True, eq=False):
+    """A predicate, the places of its variables, and which of the unit rules claim it."""
+
+    predicate: Predicate
+    owners: tuple[int, ...]
+    units: slice
+
+
+Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
+"""A violated consequent, the rows concerned, and unit rules × rows: 1 where broken."""
+
+
+class Rulebook:
+    """The active mined rules of a model; it holds no state that changes.
+
+    Parameters
+    ----------
+    model
+        What was learned. Disabled and univariate rules are left out.
+
+    Attributes
+    ----------
+    rules
+        The rules.
+    predicates
+        What they are made of; `violated` expects truth vectors in this order.
+    rule_of, counts
+        For each unit rule the position of its rule, and the rows in which it holds.
+
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.rules = [rule for rule in model.active_rules if rule.antecedent]
+        self.predicates = list(
+            dict.fromkeys(p for rule in self.rules for p in (*rule.antecedent, *rule.consequents))
+        )
+        self._model = model
+        position_of = {predicate: i for i, predicate in enumerate(self.predicates)}
+        antecedent_of: dict[tuple[int, ...], int] = {}
+        units: dict[Predicate, list[tuple[int, int, int]]] = {}
+        for index, rule in enumerate(self.rules):
+            key = tuple(position_of[p] for p in rule.antecedent)
+            antecedent = antecedent_of.setdefault(key, len(antecedent_of))
+            for consequent in rule.consequents:
+                units.setdefault(consequent, []).append((index, antecedent, rule.count))
+        longest = max((len(key) for key in antecedent_of), default=1)
+        # Shorter antecedents repeat their first predicate, which changes nothing.
+        padded = [key + (key[0],) * (longest - len(key)) for key in antecedent_of]
+        self._antecedents = np.array(padded, np.int64).reshape(-1, longest)
+        place = {name: i for i, name in enumerate(model.schema.names)}
+        self._consequents = []
+        flat: list[tuple[int, int, int, int]] = []
+        for predicate in sorted(units, key=position_of.__getitem__):
+            owners = tuple(place[name] for name in variables(predicate))
+            own = slice(len(flat), len(flat) + len(units[predicate]))
+            flat += [(*unit, position_of[predicate]) for unit in units[predicate]]
+            self._consequents.append(Consequent(predicate, owners, own))
+        table = np.array(flat, np.int64).reshape(-1, 4)
+        self.rule_of, self._antecedent_of = table[:, 0], table[:, 1]
+        self.counts, self._consequent_of = table[:, 2].astype(np.float64), table[:, 3]
+
+    @functools.cached_property
+    def worths(self) -> NDArray[np.float64]:
+        """What each unit rule is worth as evidence when it is broken."""
+        rules = self._model.rules
+        counts_of = {
+            each.predicate: (
+                each.n_true + each.n_false,
+                each.n_false,
+                each.n_false if each.n_episodes is None else each.n_episodes,
+            )
+            for each in rules.predicates
+        }
+        known = np.empty((len(self.counts), 3), np.int64)
+        for consequent in self._consequents:
+            known[consequent.units] = counts_of[consequent.predicate]
+        return rule_worth(expected_exceptions(self.counts, *known.T))
+
+    def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
+        """Give for each violated consequent the rows concerned, and unit rules × rows broken.
+
+        Parameters
+        ----------
+        true, false
+            Where each of `predicates` holds and where it fails.
+        n_rows
+            How many rows the packed words stand for.
+
+        """
+        if not self._consequents:
+            return
+        holds = self._antecedents_hold(true)
+        for some in self._portions(holds.shape[1]):
+            units = slice(some[0].units.start, some[-1].units.stop)
+            broken = holds[self._antecedent_of[units]]
+            broken &= false[self._consequent_of[units]]
+            hit = np.flatnonzero(broken.any(axis=1)) + units.start
+            starts = [consequent.units.start for consequent in some]
+            for index in np.unique(np.searchsorted(starts, hit, side="right") - 1):
+                consequent = some[index]
+                own = slice(
+                    consequent.units.start - units.start, consequent.units.stop - units.start
+                )
+                rows = np.flatnonzero(unpack(np.bitwise_or.reduce(broken[own], axis=0), n_rows))
+                bits = broken[own][:, rows >> 6] >> (rows & 63).astype(np.uint64)
+                yield consequent, rows, (bits & np.uint64(1)).astype(np.float64)
+
+    def _antecedents_hold(self, true: Words) -> Words:
+        holds = true[self._antecedents[:, 0]]
+        for more in self._antecedents.T[1:]:
+            holds &= true[more]
+        return holds
+
+    def _portions(self, width: int) -> Iterator[list[Consequent]]:
+        """Divide the consequents so that no portion's truth words need much memory."""
+        some: list[Consequent] = []
+        for consequent in self._consequents:
+            some.append(consequent)
+            if (consequent.units.stop - some[0].units.start) * width > MAX_WORDS:
+                yield some
+                some = []
+        if some:
+            yield some

@@ -1,0 +1,374 @@
+"""How unusual rows are: a `Model` and a table go in, scores and violations come out.
+
+Under evidence scoring a row's score is the sum of two parts of each variable (`truism.scoring.evidence`).
+The paper's score (KDD'23, section 5.1, algorithm 3): a violated unit rule adds its support times the
+degree by which its consequent fails. All unit rules with the same consequent share the degree, so
+their counts are summed first, in whole numbers: neither the order of the rules nor the size of a
+block changes a bit of the result.
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.evidence import Grave
+from truism.model.model import Model
+from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, variables
+from truism.model.rules import Rule
+from truism.model.schema import Numeric
+from truism.scoring.alignment import align
+from truism.scoring.bits import Words, unpack
+from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
+from truism.scoring.limits import breaches, degrees_outside, is_habit
+from truism.scoring.readings import Readings
+from truism.scoring.rulebook import Broken, Consequent, Rulebook
+from truism.scoring.truths import BLOCK_ROWS, Truths
+from truism.scoring.worth import RARITY_WEIGHT, habit_worth, lift
+from truism.table.columns import Column, Table, numbers
+from truism.work import share_out, threads
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """One predicate of one rule that a row fails although the rule's antecedent holds.
+
+    Parameters
+    ----------
+    rule
+        The broken rule.
+    failed
+        The consequent that does not hold.
+    found
+        The row's own values of the consequent's variables; None where missing.
+    penalty
+        What this adds to the part of each variable that the consequent speaks of; under evidence
+        scoring, what it would add if nothing stronger contradicted the variable.
+
+    """
+
+    rule: Rule
+    failed: Predicate
+    found: tuple[Any, ...]
+    penalty: float
+
+
+class Weighed(msgspec.Struct, frozen=True, eq=False):
+    """The evidence against some rows, in units of the score, and where it comes from.
+
+    Parameters
+    ----------
+    contradictions, rarities
+        The two parts of the score: rows × variables.
+    in_context
+        What the contradictions would be without rules.
+    leaves, readings
+        What the contexts saw.
+
+    """
+
+    contradictions: NDArray[np.float64]
+    rarities: NDArray[np.float64]
+    in_context: NDArray[np.float64]
+    leaves: NDArray[np.uint8]
+    readings: Readings
+
+
+class Scorer:
+    """A model made ready for scoring.
+
+    Parameters
+    ----------
+    model
+        What was learned. Disabled rules are left out.
+
+    Examples
+    --------
+    >>> from truism.learning.learner import learn
+    >>> from truism.table.frames import as_table
+    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
+    >>> scorer.score(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).tolist()
+    [0.0, 1.0]
+
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.n_training = model.rules.n_rows
+        self._place = {name: i for i, name in enumerate(model.schema.names)}
+        self._rulebook = Rulebook(model)
+        self._n_predicates, self._block_rows = len(self._rulebook.predicates), BLOCK_ROWS
+        asked = () if model.evidence is None else model.evidence.splits
+        self._truths = Truths(model.schema, [*self._rulebook.predicates, *asked])
+        self._univariate = [
+            (rule, self._place[variables(rule.consequents[0])[0]])
+            for rule in model.active_rules
+            if not rule.antecedent
+        ]
+        if model.evidence is not None:
+            self._block_rows = ROWS_AT_ONCE
+
+    @functools.cached_property
+    def prepared(self) -> PreparedEvidence:
+        """The evidence, made ready when the first row is weighed; whoever only learns needs none."""
+        assert self.model.evidence is not None
+        return PreparedEvidence(self.model.schema, self.model.evidence)
+
+    def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Score every row; higher is worse, and 0 in the paper's score means no broken rule."""
+        total = np.empty(table.n_rows)
+        for block, parts in self._blocks(table, n_jobs):
+            total[block] = _sum_of_rows(parts)
+        return total
+
+    def attribute(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Attribute each row's score to variables: rows × variables, in the schema's order."""
+        parts_of = np.empty((table.n_rows, len(self._place)))
+        for block, parts in self._blocks(table, n_jobs):
+            parts_of[block] = parts
+        return parts_of
+
+    def contradict(self, table: Table) -> NDArray[np.float64]:
+        """Give what contradicts each variable, in units of the score: rows × variables.
+
+        That a broken rule is grave is left out: it says that a row is an anomaly, not what is wrong.
+        """
+        columns, _ = align(self.model.schema, table)
+        parts = [np.empty((0, len(columns)))]
+        for block in _blocks_of(table.n_rows, self._block_rows):
+            weighed = self.weigh([column.take(block) for column in columns], lifted=False)
+            parts.append(weighed.contradictions)
+        return np.concatenate(parts)
+
+    def breaks_mined_rule(self, table: Table, n_jobs: int = 1) -> NDArray[np.bool_]:
+        """Tell for each row whether it breaks a rule other than a univariate one."""
+        columns, _ = align(self.model.schema, table)
+
+        def broken(block: slice) -> NDArray[np.bool_]:
+            marks = np.zeros(block.stop - block.start, np.bool_)
+            for _, rows, _ in self._violated([column.take(block) for column in columns]):
+                marks[rows] = True
+            return marks
+
+        blocks = _blocks_of(table.n_rows)
+        return np.concatenate([np.empty(0, np.bool_), *share_out(n_jobs, broken, blocks)])
+
+    def violations(self, table: Table) -> list[tuple[Violation, ...]]:
+        """List what each row breaks, univariate rules first, then by consequent."""
+        columns, _ = align(self.model.schema, table)
+        found: list[list[Violation]] = [[] for _ in range(table.n_rows)]
+        for rule, place in self._univariate:
+            failed = rule.consequents[0]
+            rows, degrees = self._breaches(failed, place, columns)
+            if self.model.evidence is not None:
+                worth = habit_worth(rule.count) if is_habit(rule) else 0.0
+                degrees = np.full(len(rows), worth / self.model.evidence.contradiction_unit)
+            for row, degree in zip(rows.tolist(), degrees.tolist(), strict=True):
+                value = columns[place].cell(row)
+                found[row].append(Violation(rule, failed, (value,), degree))
+        for block in _blocks_of(table.n_rows):
+            part = [column.take(block) for column in columns]
+            for consequent, rows, broken in self._violated(part):
+                penalties = self._unit_penalties(consequent, part, rows)
+                for unit, at in zip(*np.nonzero(broken), strict=True):
+                    row = int(rows[at]) + block.start
+                    cells = tuple(columns[owner].cell(row) for owner in consequent.owners)
+                    rule = self._rulebook.rules[self._rulebook.rule_of[consequent.units][unit]]
+                    penalty = float(penalties[unit, at])
+                    found[row].append(Violation(rule, consequent.predicate, cells, penalty))
+        return [tuple(each) for each in found]
+
+    def _unit_penalties(
+        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Give what each unit rule of a consequent adds by itself: unit rules × rows."""
+        evidence = self.model.evidence
+        if evidence is None:
+            weights = self._rulebook.counts[consequent.units] / self.n_training
+            weights /= len(consequent.owners)
+            return weights[:, None] * self._degrees(consequent, columns, rows)
+        worth = self._rulebook.worths[consequent.units] / len(consequent.owners)
+        return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
+
+    def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell for each row whether a rule's condition holds, and whether the row breaks the rule.
+
+        Parameters
+        ----------
+        rule
+            Any rule about variables of the model, a disabled one too.
+        table
+            The rows.
+
+        Returns
+        -------
+        holds, broken
+            A univariate rule's condition always holds.
+
+        """
+        columns, _ = align(self.model.schema, table)
+        if not rule.antecedent:
+            broken = np.zeros(table.n_rows, np.bool_)
+            for each in rule.consequents:
+                place = self._place[variables(each)[0]]
+                broken[self._breaches(each, place, columns)[0]] = True
+            return np.ones(table.n_rows, np.bool_), broken
+        return self.compare(rule.antecedent, rule.consequents, table)
+
+    def compare(
+        self, conditions: Sequence[Predicate], expected: Sequence[Predicate], table: Table
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell for each row whether conditions hold, and whether something expected then fails."""
+        columns, _ = align(self.model.schema, table)
+        true, false = Truths(self.model.schema, (*conditions, *expected)).evaluate_all(columns)
+        met = np.bitwise_and.reduce(true[: len(conditions)], axis=0)
+        failed = met & np.bitwise_or.reduce(false[len(conditions) :], axis=0)
+        return unpack(met, table.n_rows), unpack(failed, table.n_rows)
+
+    def count_broken(self, table: Table) -> dict[Rule, int]:
+        """Count for each rule the rows that break it; rules that no row breaks are absent."""
+        columns, _ = align(self.model.schema, table)
+        counts: dict[Rule, int] = {}
+        for rule, place in self._univariate:
+            rows, _ = self._breaches(rule.consequents[0], place, columns)
+            if len(rows):
+                counts[rule] = len(rows)
+        for block in _blocks_of(table.n_rows):
+            marks: dict[int, NDArray[np.bool_]] = {}
+            for consequent, rows, broken in self._violated([c.take(block) for c in columns]):
+                for unit in np.flatnonzero(broken.any(axis=1)).tolist():
+                    index = int(self._rulebook.rule_of[consequent.units][unit])
+                    # A row may fail several consequents of one rule, and counts once.
+                    mark = marks.setdefault(index, np.zeros(block.stop - block.start, np.bool_))
+                    mark[rows[broken[unit] > 0]] = True
+            for index, mark in marks.items():
+                rule = self._rulebook.rules[index]
+                counts[rule] = counts.get(rule, 0) + int(mark.sum())
+        return counts
+
+    def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Attribute block by block, so that memory stays bounded."""
+        columns, _ = align(self.model.schema, table)
+        blocks = _blocks_of(table.n_rows, self._block_rows)
+
+        def parts(block: slice) -> NDArray[np.float64]:
+            return self._attribute_block([column.take(block) for column in columns])
+
+        if len(blocks) == 1:
+            yield blocks[0], parts(blocks[0])
+            return
+        if self.model.evidence is not None:
+            _ = self.prepared  # made once, not by each thread
+        with threads(n_jobs) as spread:
+            # A few blocks at a time: a finished one waits for its reader, not for all others.
+            for start in range(0, len(blocks), 2 * n_jobs):
+                some = blocks[start : start + 2 * n_jobs]
+                yield from zip(some, spread(parts, some), strict=True)
+
+    def _attribute_block(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+        if self.model.evidence is None:
+            return self._penalties(columns)
+        weighed = self.weigh(columns)
+        return weighed.contradictions + weighed.rarities
+
+    def weigh(self, columns: Sequence[Column], *, lifted: bool = True) -> Weighed:
+        """Weigh the evidence against each variable of one block of rows; grave rules lift it."""
+        evidence, prepared = self.model.evidence, self.prepared
+        assert evidence is not None
+        true, false = self._truths.evaluate(columns)
+        readings = prepared.reader.read(columns)
+        leaves = prepared.leaves.find(true[self._n_predicates :], len(columns[0].values))
+        in_context = prepared.profiles.judge(leaves, readings)
+        worth = self._broken_worth(columns, true, false)
+        contradictions = np.maximum(in_context, worth)
+        contradictions /= evidence.contradiction_unit
+        in_context /= evidence.contradiction_unit
+        rarities = prepared.rarities.weigh(readings)
+        rarities *= RARITY_WEIGHT / evidence.rarity_unit
+        if lifted:
+            _lift(evidence.grave, worth, contradictions, rarities)
+        return Weighed(contradictions, rarities, in_context, leaves, readings)
+
+    def _broken_worth(
+        self, columns: Sequence[Column], true: Words, false: Words
+    ) -> NDArray[np.float64]:
+        worth = np.zeros((len(columns), len(columns[0].values))).T
+        for rule, place in self._univariate:
+            if is_habit(rule):
+                rows, _ = self._breaches(rule.consequents[0], place, columns)
+                if len(rows):
+                    worth[rows, place] = habit_worth(rule.count)
+        for consequent, rows, broken in self._rulebook.violated(true, false, len(worth)):
+            strongest = (broken * self._rulebook.worths[consequent.units][:, None]).max(axis=0)
+            strongest /= len(consequent.owners)
+            for owner in consequent.owners:
+                worth[rows, owner] = np.maximum(worth[rows, owner], strongest)
+        return worth
+
+    def _penalties(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+        """Attribute the paper's score (KDD'23, section 5.1)."""
+        parts = np.zeros((len(columns[0].values), len(columns)))
+        for rule, place in self._univariate:
+            rows, degrees = self._breaches(rule.consequents[0], place, columns)
+            if len(rows):
+                parts[rows, place] += degrees
+        for consequent, rows, broken in self._violated(columns):
+            weight = self._rulebook.counts[consequent.units] @ broken / self.n_training
+            penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
+            for owner in consequent.owners:
+                parts[rows, owner] += penalty
+        return parts
+
+    def _violated(self, columns: Sequence[Column]) -> Iterator[Broken]:
+        """Hold the mined rules against one block of rows."""
+        if self._n_predicates:
+            true, false = self._truths.evaluate(columns)
+            yield from self._rulebook.violated(true, false, len(columns[0].values))
+
+    def _degrees(
+        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """By how much rows fail a mined consequent."""
+        predicate = consequent.predicate
+        if isinstance(predicate, OneOf | AnyOf):
+            return np.ones(len(rows))
+        assert isinstance(predicate, Interval)
+        values = numbers(columns[consequent.owners[0]])[rows]
+        variable = self.model.schema.variables[consequent.owners[0]]
+        assert isinstance(variable, Numeric)
+        return degrees_outside(values, predicate.low, predicate.high, variable.std)
+
+    def _breaches(
+        self, predicate: Predicate, place: int, columns: Sequence[Column]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Hold a univariate rule against the column it speaks of."""
+        return breaches(predicate, self.model.schema.variables[place], columns[place])
+
+
+def _lift(
+    grave: Grave | None,
+    worth: NDArray[np.float64],
+    contradictions: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+) -> None:
+    """Add what a grave broken rule adds to the contradictions of the variable that it speaks of."""
+    rows = np.empty(0) if grave is None else np.flatnonzero((worth > grave.worth).any(axis=1))
+    if len(rows):
+        about = worth[rows].argmax(axis=1)
+        rest = _sum_of_rows(contradictions[rows]) + _sum_of_rows(rarities[rows])
+        contradictions[rows, about] += lift(grave, rest, worth[rows, about])
+
+
+def _sum_of_rows(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum variable by variable, so that a row scores the same alone and in a table."""
+    total = np.zeros(len(parts))
+    for part in parts.T:
+        total += part
+    return total
+
+
+def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
+    return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]

@@ -1,0 +1,62 @@
+"""What a broken rule is worth as evidence, and when it is grave by itself.
+
+A broken rule is worth ½·ln(1 + E), E being the exceptions that one would expect by chance among the
+rows of its antecedent.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.evidence import Grave
+from truism.scoring.contexts import PSEUDO_COUNT
+
+RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
+
+
+def lift(
+    grave: Grave | None, scores: NDArray[np.float64], worth: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give what is added to the scores of rows whose strongest broken rule is worth so much.
+
+    Beside a hundred other values a broken rule is worth little; but a rule that hardly any held-out
+    row would break is not broken by chance. Such a row scores as if it had one more piece of evidence
+    at a right angle to the rest, so that it is reported and still ranks by the rest.
+    """
+    if grave is None:
+        return np.zeros_like(scores)
+    return np.where(worth > grave.worth, np.hypot(scores, grave.score) - scores, 0.0)
+
+
+def expected_exceptions(
+    count: NDArray[np.int64] | NDArray[np.float64],
+    n_known: NDArray[np.int64],
+    n_false: NDArray[np.int64],
+    n_episodes: NDArray[np.int64] | NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Say how many exceptions chance would have brought to a rule that has none.
+
+    Rows that fail the consequent one after the other had a common reason, or none: how many chances
+    they were lies between their episodes and themselves, and the geometric mean is taken.
+
+    Parameters
+    ----------
+    count
+        Rows in which the rule holds.
+    n_known
+        Rows in which it is known whether the consequent holds.
+    n_false, n_episodes
+        Rows that fail the consequent, and how many runs they form.
+
+    """
+    found: NDArray[np.float64] = count / n_known * np.sqrt(1.0 * n_false * n_episodes)
+    return found
+
+
+def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Say what it means that a rule is broken which had no exception where so many were expected."""
+    return RULE_WEIGHT * np.log1p(expected)
+
+
+def habit_worth(n_rows: int) -> float:
+    """Say what it means that something is different that never was in any of `n_rows` rows."""
+    return float(np.log1p(n_rows / PSEUDO_COUNT))

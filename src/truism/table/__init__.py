@@ -1,0 +1,1 @@
+"""Anything with columns becomes a `Table` of NumPy columns."""

@@ -1,0 +1,179 @@
+"""Tables as NumPy columns: the values that everything after the border to dataframes works on."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import TableError
+
+ColumnKind = Literal["number", "boolean", "text", "time", "empty", "other", "faulty"]
+
+NOUNS: Mapping[ColumnKind, str] = {
+    "number": "numbers",
+    "boolean": "booleans",
+    "text": "text",
+    "time": "dates",
+    "empty": "no values",
+}
+
+
+_DISTINCT = "distinct values"
+_FEW_ROWS = 10_000  # of more, distinct values are remembered if they are a small part of the column
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why a column cannot be read, to be said after its name, and what to do about it."""
+
+    reason: str
+    hint: str
+
+    def error(self, name: str) -> TableError:
+        """Complain about a column."""
+        return TableError(f"Column {name!r} {self.reason}.", self.hint)
+
+
+class Column(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """One column, read-only.
+
+    Parameters
+    ----------
+    name
+        The column's own name.
+    kind
+        What its values are; ``"empty"`` when every value is missing and the type says nothing,
+        ``"other"`` when they are of a type that no rule is about, ``"faulty"`` when they should be
+        readable and are not.
+    values
+        ``number``: integers or float64, which is NaN where it is missing; ``boolean``: bool;
+        ``text``: int32 positions in `categories`; ``time``: datetime64[us], or microseconds since
+        midnight; otherwise zeros. Where `missing` is true the value means nothing.
+    missing
+        True where there is no value; None when nothing is missing.
+    categories
+        The distinct texts of a text column.
+    categorical
+        Whether the dataframe itself calls the column categorical.
+    zoned
+        Whether times came with a zone; then the values are in UTC.
+    index
+        Whether it is not one of the dataframe's columns but its index.
+    fault
+        Why a column of kind ``other`` or ``faulty`` cannot be read.
+
+    """
+
+    name: str
+    kind: ColumnKind
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+    categories: tuple[str, ...] = ()
+    categorical: bool = False
+    zoned: bool = False
+    index: bool = False
+    fault: Fault | None = None
+
+    def take(self, rows: slice | NDArray[Any]) -> "Column":
+        """Give some of the rows: a view for a slice, a copy for positions or a mask."""
+        missing = None if self.missing is None else self.missing[rows]
+        return msgspec.structs.replace(self, values=self.values[rows], missing=missing)
+
+    @property
+    def n_missing(self) -> int:
+        """How many values are missing."""
+        return 0 if self.missing is None else int(self.missing.sum())
+
+    @property
+    def present(self) -> NDArray[Any]:
+        """The values that are not missing."""
+        return self.values if self.missing is None else self.values[~self.missing]
+
+    def distinct(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Give the distinct values of a numeric or boolean column, ascending, and their counts.
+
+        They are distinct as float64, in which rules are said: two whole numbers beyond 2**53 may be
+        one. Sorting is dear and several ask, so they are remembered unless they are many.
+        """
+        known: tuple[NDArray[np.float64], NDArray[np.int64]] | None = self.__dict__.get(_DISTINCT)
+        if known is not None:
+            return known
+        values, counts = np.unique(self.present.astype(np.float64), return_counts=True)
+        # One zero, not two: -0.0 and 0.0 are the same number.
+        found = values + 0.0, counts.astype(np.int64, copy=False)
+        for each in found:
+            each.setflags(write=False)
+        if len(self.values) <= _FEW_ROWS or len(values) <= len(self.values) // 64:
+            self.__dict__[_DISTINCT] = found
+        return found
+
+    def cell(self, row: int) -> Any:
+        """Give one value as a Python scalar, None where it is missing."""
+        if self.kind in ("empty", "other", "faulty"):
+            return None
+        if self.missing is not None and self.missing[row]:
+            return None
+        value = self.values[row].item()
+        if self.kind == "text":
+            return self.categories[value]
+        if self.kind == "time" and isinstance(value, int) and self.values.dtype.kind == "i":
+            return (datetime.datetime.min + datetime.timedelta(microseconds=value)).time()
+        if self.zoned and isinstance(value, datetime.datetime):
+            return value.replace(tzinfo=datetime.UTC)
+        return value
+
+
+class Table(msgspec.Struct, frozen=True, eq=False):
+    """Columns of equal length with distinct, non-empty names."""
+
+    columns: tuple[Column, ...]
+    n_rows: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in the table's order."""
+        return tuple(column.name for column in self.columns)
+
+    def column_of(self) -> dict[str, Column]:
+        """Map names to columns."""
+        return {column.name: column for column in self.columns}
+
+    def take(self, rows: slice | NDArray[Any]) -> "Table":
+        """Give some of the rows: a view for a slice, a copy for positions or a mask."""
+        columns = tuple(column.take(rows) for column in self.columns)
+        n_rows = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else None
+        if n_rows is None:
+            n_rows = int(np.arange(self.n_rows)[rows].size)
+        return Table(columns, n_rows)
+
+
+def numbers(column: Column) -> NDArray[np.float64]:
+    """Give a numeric column as float64, missing values as NaN."""
+    if column.kind == "empty":
+        return np.full(len(column.values), np.nan)
+    values = column.values.astype(np.float64, copy=False)
+    if column.missing is None or column.values.dtype.kind == "f":
+        return values
+    return np.where(column.missing, np.nan, values)
+
+
+def quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
+    """Split distinct values into at most `max_bins` runs of about equal count.
+
+    Returns the positions of the first value of each run after the first. A run's end is an order
+    statistic found in whole numbers: neither rounding nor repeating all rows moves it.
+
+    >>> quantile_cuts(np.array([1, 1, 1, 5]), 2).tolist()
+    [3]
+    """
+    if len(counts) <= max_bins:
+        return np.arange(1, len(counts))
+    after = np.cumsum(counts) * max_bins
+    before = after - counts * max_bins
+    ranks = np.arange(1, max_bins, dtype=np.int64) * counts.sum()
+    hit = np.searchsorted(after, ranks, side="left")
+    # Of the two ends of the value at a rank the nearer one, so that a heavy value stands alone.
+    cuts = np.unique(hit + (2 * ranks > before[hit] + after[hit]))
+    return cuts[(cuts > 0) & (cuts < len(counts))]

@@ -1,0 +1,344 @@
+"""The border to dataframes: anything that holds columns goes in, a `Table` of NumPy columns comes out.
+
+Every library's columns are first turned into Arrow arrays (Narwhals does that for pandas, Polars,
+Modin, PyArrow and the rest), so that there is one list of types to understand instead of one per
+library. After this module nothing but NumPy is known. The caller's data are never written to.
+
+A column that cannot be read is kept with its `Fault`: only who needs the column has to complain.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+import msgspec
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from truism.errors import TableError, shorten
+from truism.table.columns import Column, ColumnKind, Fault, Table
+
+
+def as_table(data: Any) -> Table:
+    """Read any table.
+
+    Parameters
+    ----------
+    data
+        A pandas, Polars, PyArrow or other dataframe that Narwhals understands, a NumPy array of
+        two dimensions (its columns are named ``x0``, ``x1``, …), or a dict from names to columns;
+        a dict from names to single values is one row. An index of dates is a column too, unless
+        there are dates already.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> table = as_table({"P101": ["on", "off", None], "LIT301": [800.5, 790.0, 795.25]})
+    >>> [(column.name, column.kind, column.n_missing) for column in table.columns]
+    [('P101', 'text', 1), ('LIT301', 'number', 0)]
+
+    """
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, Mapping):
+        return _from_mapping(data)
+    if isinstance(data, np.ndarray):
+        return _from_array(data)
+    return _from_frame(data)
+
+
+def _from_mapping(data: Mapping[Any, Any]) -> Table:
+    _check_names(list(data))
+    columns = []
+    for name, values in data.items():
+        _check_holds_values(name, values)
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            columns.append(_single(name, values))
+        else:
+            columns.append(_read(name, values))
+    return _assemble(columns)
+
+
+def _check_holds_values(name: str, values: Any) -> None:
+    """Refuse what has no rows, no order of them, or gives them only once."""
+    hint = None
+    if isinstance(values, Mapping):
+        hint = "give a list of its values; pandas does with frame.to_dict('list')."
+    elif isinstance(values, Set) or hasattr(values, "__next__"):
+        hint = "turn it into a list first."
+    elif isinstance(values, bytes | bytearray | memoryview):
+        hint = "turn it into text first, for instance with value.decode()."
+    if hint is not None:
+        raise TableError(
+            f"Column {name!r} must be a list or an array of values, got {type(values).__name__}.",
+            hint,
+        )
+
+
+def _from_array(data: NDArray[Any]) -> Table:
+    if data.ndim != 2:
+        raise TableError(
+            f"A table must be a NumPy array of 2 dimensions, got {data.ndim}.",
+            "reshape it with array.reshape(-1, 1) if it is one column, (1, -1) if it is one row.",
+        )
+    names = [f"x{i}" for i in range(data.shape[1])]
+    return _assemble([_read(name, data[:, i]) for i, name in enumerate(names)], data.shape[0])
+
+
+def _from_frame(data: Any) -> Table:
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    # A lazy frame has its names checked when it is collected; asking it makes Polars warn.
+    lazy = hasattr(data, "collect_schema") and not hasattr(data, "shape")
+    native = None if lazy else getattr(data, "columns", None)
+    if isinstance(data, pa.Table):
+        _check_names(data.column_names)
+    elif native is not None and not callable(native):
+        _check_names(list(native))
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise TableError(
+            f"A table must be a dataframe, a NumPy array of 2 dimensions or a dict of columns, "
+            f"got {type(data).__name__}.",
+            "wrap it with pandas.DataFrame(...) or pass a dict from names to columns.",
+        ) from None
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect("pyarrow")
+        _check_names(frame.columns)
+    columns = [_read(name, frame[name]) for name in frame.columns]
+    index = _read_index(nw.maybe_get_index(frame), columns)
+    return _assemble([*columns, *index], frame.shape[0])
+
+
+def _read_index(index: Any, columns: Sequence[Column]) -> list[Column]:
+    """Take an index of dates as a column, where no column holds dates."""
+    if not str(getattr(index, "dtype", "")).startswith(("datetime64[", "period[")):
+        return []
+    name = index.name if isinstance(index.name, str) and index.name.strip() else "index"
+    if any(column.kind == "time" or column.name == name for column in columns):
+        return []
+    return [msgspec.structs.replace(_read(name, index), index=True)]
+
+
+def _assemble(columns: list[Column], n_rows: int | None = None) -> Table:
+    if not columns:
+        raise TableError("A table must have at least one column, got 0 feature(s).")
+    lengths = {len(column.values) for column in columns}
+    if len(lengths) > 1:
+        shortest = min(columns, key=lambda column: len(column.values))
+        raise TableError(
+            f"Columns must be of equal length, got {min(lengths)} values in {shortest.name!r} "
+            f"and {max(lengths)} elsewhere."
+        )
+    return Table(tuple(columns), n_rows if n_rows is not None else lengths.pop())
+
+
+def _check_names(names: Sequence[Any]) -> None:
+    if not names:
+        raise TableError("A table must have at least one column, got 0 feature(s).")
+    for name in names:
+        if not isinstance(name, str):
+            raise TableError(
+                f"Column names must be strings, got {name!r}.",
+                "rename them, for instance with frame.columns = frame.columns.astype(str).",
+            )
+        if not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise TableError(
+                f"Column names must be valid Unicode, got {name!r}.",
+                "they were probably read with a wrong encoding.",
+            )
+        if not name.strip():
+            raise TableError(
+                f"Column names must not be empty, got {name!r} at position {names.index(name)}.",
+                "give the column a name, or drop it.",
+            )
+    seen: set[str] = set()
+    twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+    if twice:
+        raise TableError(
+            f"Column names must be distinct, got more than one {shorten(list(dict.fromkeys(twice)))}.",
+            "rename or drop one of them.",
+        )
+
+
+_UNREADABLE = (pa.ArrowException, OverflowError, UnicodeEncodeError)
+
+
+def _read(name: str, values: Any) -> Column:
+    """Read a column, or keep it with the reason why that is not possible."""
+    try:
+        return _column(name, _arrow(name, values))
+    except _UNREADABLE as problem:
+        kind, fault = _find_fault(name, values, problem)
+        return Column(name, kind, np.zeros(len(values)), fault=fault)
+
+
+def _find_fault(name: str, values: Any, problem: Exception) -> tuple[ColumnKind, Fault]:
+    """Say why Arrow does not take a column."""
+    if isinstance(problem, UnicodeEncodeError):
+        wrong = Fault(
+            "holds text that is not valid Unicode", "it was probably read with a wrong encoding."
+        )
+        return "faulty", wrong
+    if isinstance(problem, OverflowError):
+        wrong = Fault(
+            "holds whole numbers beyond 64 bits",
+            "turn it into text, or into floating-point numbers.",
+        )
+        return "faulty", wrong
+    types = _types(values)
+    if len(types) == 1:
+        return "other", _foreign(types.pop())
+    return "faulty", Fault(
+        "mixes values of different types",
+        f"make them one type, for instance with frame[{name!r}].astype(str).",
+    )
+
+
+def _foreign(kind: Any) -> Fault:
+    return Fault(
+        f"has values of type {kind}, which cannot be read",
+        "leave it out, or turn it into text or numbers first.",
+    )
+
+
+def _types(values: Any) -> set[str]:
+    """Name the types of a column's values, as its library does or as Python does."""
+    native = values.to_native() if isinstance(values, nw.Series) else values
+    dtype = str(getattr(native, "dtype", "object"))
+    if dtype.lower() != "object":
+        return {dtype}
+    known = (
+        each for each in values if not (each is None or (isinstance(each, float) and each != each))
+    )
+    return {type(value).__name__ for value in known}
+
+
+def _arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    if isinstance(values, nw.Series):
+        native = _dense(values.to_native())
+        return values.to_arrow() if native is None else pa.array(native, from_pandas=True)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise TableError(f"Column {name!r} must have one dimension, got {values.ndim}.")
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if isinstance(values, np.ma.MaskedArray):
+        return pa.array(values.data, mask=np.ma.getmaskarray(values), from_pandas=True)
+    dense = _dense(values)
+    return pa.array(values if dense is None else dense, from_pandas=True)
+
+
+def _dense(values: Any) -> NDArray[Any] | None:
+    """Give a sparse column of pandas, which Arrow does not know, as an array."""
+    if not str(getattr(values, "dtype", "")).startswith("Sparse["):
+        return None
+    return np.asarray(getattr(values, "array", values).to_dense())
+
+
+def _single(name: str, value: Any) -> Column:
+    """Make a column of one row; the common types without a detour, since one row must be quick."""
+    if isinstance(value, str):
+        return Column(name, "text", np.zeros(1, np.int32), None, (value,))
+    if isinstance(value, bool | np.bool_):
+        return Column(name, "boolean", np.array([value], np.bool_))
+    if isinstance(value, float | np.floating):
+        missing = np.array([True]) if value != value else None
+        return Column(name, "number", np.array([value], np.float64), missing)
+    return _read(name, [value])
+
+
+def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # a table of no rows has no chunks to combine
+        array = pa.array([], type=array.type)
+    declared = array.type
+    if isinstance(array, pa.ExtensionArray):
+        array = _stored(array)
+    kind = array.type
+    if pa.types.is_null(kind):
+        return Column(name, "empty", np.zeros(len(array)), np.ones(len(array), bool))
+    if pa.types.is_dictionary(kind):
+        return _column_of_dictionary(name, array)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        if pa.types.is_string_view(kind):
+            array = array.cast(pa.string())
+        return _column_of_dictionary(name, array.dictionary_encode())
+    missing = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
+    if pa.types.is_boolean(kind):
+        flags = array.fill_null(False).to_numpy(zero_copy_only=False)
+        return Column(name, "boolean", flags, missing)
+    if pa.types.is_integer(kind):
+        return Column(name, "number", array.fill_null(0).to_numpy(zero_copy_only=False), missing)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        floats = array.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        unknown = np.isnan(floats)
+        return Column(name, "number", floats, unknown if unknown.any() else None)
+    if pa.types.is_duration(kind):
+        ticks = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        seconds = ticks / _TICKS[kind.unit]
+        return Column(name, "number", _with_nan(seconds, missing), missing)
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        zone = getattr(kind, "tz", None)
+        instants = array.cast(pa.timestamp("us", tz=zone), safe=False)
+        times = instants.to_numpy(zero_copy_only=False)
+        return Column(name, "time", times, missing, zoned=zone is not None)
+    if pa.types.is_time(kind):
+        ticks = array.cast(pa.time64("us"), safe=False).cast(pa.int64()).fill_null(0)
+        return Column(name, "time", ticks.to_numpy(zero_copy_only=False), missing)
+    return Column(name, "other", np.zeros(len(array)), fault=_foreign(declared))
+
+
+_TICKS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of a second, by unit
+
+
+def _with_nan(
+    values: NDArray[np.float64], missing: NDArray[np.bool_] | None
+) -> NDArray[np.float64]:
+    return values if missing is None else np.where(missing, np.nan, values)
+
+
+def _stored(array: pa.ExtensionArray) -> pa.Array:
+    """Give what an extension type is made of; a period of pandas is the time at which it starts."""
+    if array.type.extension_name == "pandas.period":
+        return pa.array(array.to_pandas().dt.to_timestamp())
+    return array.storage
+
+
+def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
+    """Encode text (and dictionaries of text or numbers) with every text exactly once."""
+    dictionary = array.dictionary
+    if pa.types.is_string_view(dictionary.type):
+        dictionary = dictionary.cast(pa.string())
+    if pa.types.is_large_string(dictionary.type) or pa.types.is_string(dictionary.type):
+        codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
+        missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+        texts = tuple(dictionary.to_pylist())
+        if None in texts:
+            hole = texts.index(None)
+            missing = (codes == hole) if missing is None else missing | (codes == hole)
+            texts = tuple("" if text is None else text for text in texts)
+        if len(set(texts)) < len(texts):
+            first = {text: code for code, text in reversed(list(enumerate(texts)))}
+            once = {text: code for code, text in enumerate(sorted(first, key=first.__getitem__))}
+            codes = np.array([once[text] for text in texts], np.int32)[codes]
+            texts = tuple(once)
+        return Column(name, "text", codes, missing, texts)
+    plain = _column(name, pc.take(dictionary, array.indices))
+    return msgspec.structs.replace(plain, categorical=True)
+
+
+def to_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Give columns as a dataframe of the first library that is installed: pandas, Polars, PyArrow."""
+    for backend in ("pandas", "polars", "pyarrow"):
+        try:
+            return nw.from_dict(dict(columns), backend=backend).to_native()
+        except ModuleNotFoundError:
+            continue
+    raise AssertionError("PyArrow is a dependency of truism.")

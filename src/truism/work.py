@@ -1,0 +1,87 @@
+"""Long work: shared out among threads, with word of how far it is.
+
+`Progress` and `Advance` are callbacks that whoever waits may hand in; `share_out` is a ``map`` that
+calls other threads when it takes long. Results never depend on the number of threads.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from truism.errors import ParameterError
+
+PATIENCE = 0.004  # seconds; starting other threads and waiting for them takes about as long
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how much of it is done, and of how much."""
+
+Advance = Callable[[int, int], None]
+"""Told how much of one stage is done, and of how much."""
+
+
+def be_silent(stage: str, done: int, of: int) -> None:
+    """Report no progress."""
+
+
+def stand_still(done: int, of: int) -> None:
+    """Report no progress within a stage."""
+
+
+_Result = TypeVar("_Result")
+
+
+def n_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def count_threads(n_jobs: Any) -> int:
+    """Return how many threads are meant; None and -1 mean all cores.
+
+    >>> count_threads(2), count_threads(None) == count_threads(-1) == n_cores()
+    (2, True)
+    """
+    if n_jobs is None or n_jobs == -1:
+        return n_cores()
+    if not hasattr(n_jobs, "__index__") or isinstance(n_jobs, bool) or n_jobs < 1:
+        raise ParameterError.of("n_jobs", "None, -1 or at least 1", n_jobs)
+    return int(n_jobs)
+
+
+def share_out(
+    n_jobs: int, work: Callable[..., _Result], *arguments: Iterable[Any]
+) -> Iterator[_Result]:
+    """Map, alone at first; when that turns out to take long, others are called to help.
+
+    How long something takes cannot be told from the size of a table, and on a small one threads would
+    take longer than the work.
+
+    >>> list(share_out(2, abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    waiting = zip(*arguments, strict=True)
+    started = time.monotonic()
+    for given in waiting:
+        yield work(*given)
+        if n_jobs > 1 and time.monotonic() - started >= PATIENCE:
+            break
+    with threads(n_jobs) as spread:
+        yield from spread(lambda given: work(*given), waiting)
+
+
+@contextmanager
+def threads(n_jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Provide a `map` that uses so many threads; one alone is the one that asks.
+
+    >>> with threads(2) as spread:
+    ...     list(spread(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    if n_jobs == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        yield pool.map

@@ -1,0 +1,316 @@
+"""An explanation says which variable, what was expected, what was found, and why."""
+
+import datetime
+import html
+import io
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from rich.console import Console
+
+from strategies import BROKEN, HOSTILE_NAMES, NORMAL
+from truism.explaining.clues import ANYWAY, WHY_FIRST, Rarity
+from truism.explaining.explanations import (
+    Blame,
+    Explanation,
+    Explanations,
+    Reason,
+    explain_rows,
+    extra_columns,
+    say,
+)
+from truism.explaining.incidents import find_incidents
+from truism.learning.learner import learn
+from truism.model.predicates import Interval, OneOf, Range
+from truism.model.rules import Rule
+from truism.report.terminal import show_explanation
+from truism.scoring.scorer import Scorer, Violation
+from truism.table.frames import as_table
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return Scorer(learn(as_table(NORMAL), min_support=0.1, scoring="paper"))
+
+
+def test_one_row_in_full(scorer):
+    (explanation,) = explain_rows(scorer, as_table(BROKEN), [1])
+    assert str(explanation) == (
+        "row 1, score 1\n"
+        "P101     50 %  expected P101 = off, found on\n"
+        "               because FIT201 = 0\n"
+        "               (50 of 100 training rows, no exception)\n"
+        "FIT201   50 %  expected FIT201 = 2.5, found 0\n"
+        "               because P101 = on\n"
+        "               (50 of 100 training rows, no exception)"
+    )
+
+
+def test_an_unseen_state_and_a_missing_value_are_said_plainly(scorer):
+    unseen, missing = explain_rows(scorer, as_table(BROKEN), [2, 3])
+    assert "expected P101 in {off, on}, found never" in str(unseen)
+    assert "\n             whatever the other variables are\n" in str(unseen)
+    assert str(missing) == (
+        "row 3, score 1\n"
+        "P101  100 %  expected P101 is present, found missing\n"
+        "             whatever the other variables are\n"
+        "             (100 of 100 training rows, no exception)"
+    )
+
+
+def test_a_row_that_breaks_nothing_has_no_blames(scorer):
+    (explanation,) = explain_rows(scorer, as_table(BROKEN), [0])
+    assert (explanation.score, explanation.blames) == (0.0, ())
+
+
+def test_the_parts_are_the_same_as_data(scorer):
+    (explanation,) = explain_rows(scorer, as_table(BROKEN), [1])
+    plain = explanation.to_dict()
+    assert plain["row"] == 1
+    assert [blame["variable"] for blame in plain["blames"]] == ["P101", "FIT201"]
+    reason = plain["blames"][0]["reasons"][0]
+    assert {**reason, "rule": "", "penalty": 0} == {
+        "expected": "P101 = off",
+        "found": "on",
+        "because": "FIT201 = 0",
+        "evidence": "50 of 100 training rows, no exception",
+        "rule": "",
+        "penalty": 0,
+        "row": None,
+    }
+    assert scorer.model.rules.find(reason["rule"])
+
+
+def test_explanations_are_a_sequence(scorer):
+    some = Explanations(scorer, as_table(BROKEN), np.array([1, 2, 3]))
+    assert len(some) == 3
+    assert [each.row for each in some] == [1, 2, 3]
+    assert some[-1].row == 3
+    assert [each.row for each in some[1:]] == [2, 3]
+    with pytest.raises(IndexError):
+        some[3]
+    frame = some.to_frame()
+    assert list(frame.columns) == [
+        *("row", "time", "score", "variable", "share"),
+        *("expected", "found", "because", "evidence", "rule", "penalty"),
+    ]
+    assert len(frame) == sum(len(blame.reasons) for each in some for blame in each.blames)
+    assert some.to_dict() == [each.to_dict() for each in some]
+
+
+def test_no_anomalies_are_said_to_be_none(scorer):
+    none = Explanations(scorer, as_table(BROKEN), np.array([], np.int64))
+    assert str(none) == "no anomalies"
+    assert none._repr_html_() == "<p>no anomalies</p>"
+    assert none.to_dict() == []
+    assert len(none.to_frame()) == 0
+
+
+def test_many_explanations_print_the_first_few(scorer):
+    table = as_table({name: column * 5 for name, column in BROKEN.items()})
+    rows = np.flatnonzero(scorer.score(table) > 0)
+    some = Explanations(scorer, table, rows)
+    assert str(some).endswith("\n\n… and 10 more")
+    assert some._repr_html_().endswith(
+        "<p>… and 12 more rows; <code>to_frame()</code> gives all</p>"
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_what_a_notebook_shows_is_escaped(name):
+    data = {name: [name, "b"] * 20, "other": ["c", "d"] * 20}
+    scorer = Scorer(learn(as_table(data), min_support=0.1))
+    table = as_table({name: [name], "other": ["d"]})
+    some = Explanations(scorer, table, np.array([0]))
+    shown = some._repr_html_()
+    assert "<script" not in shown
+    assert html.escape(name) in shown
+    assert some[0].blames[0].variable in (name, "other")
+    assert {blame.variable for blame in some[0].blames} == {name, "other"}
+
+
+def test_shares_sum_to_one_and_fall(model, pumps):
+    scorer = Scorer(model)
+    row = {name: [column[0]] for name, column in pumps.items()}
+    row |= {"FIT201": [0.0], "LIT301": [9999.0], "P102": [7]}
+    (explanation,) = explain_rows(scorer, as_table(row), [0])
+    shares = [blame.share for blame in explanation.blames]
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares == sorted(shares, reverse=True)
+    for blame in explanation.blames:
+        penalties = [reason.penalty for reason in blame.reasons]
+        # What can say why stands before what cannot, unless it is a small part.
+        assert penalties[0] >= max(penalties) / WHY_FIRST
+        assert sum(penalties) == pytest.approx(blame.penalty)
+        assert sum(penalties) == pytest.approx(blame.penalty)
+
+
+def test_a_failed_join_names_all_its_values():
+    data = {
+        "U": ["r"] * 2 + ["c"] * 36 + ["c"] * 2,
+        "V": ["d"] * 38 + ["s"] * 2,
+        "W": ["x"] * 2 + ["y"] * 36 + ["x"] * 2,
+    }
+    scorer = Scorer(learn(as_table(data), min_support=0.05))
+    row = as_table({"U": ["c"], "V": ["d"], "W": ["x"]})
+    (explanation,) = explain_rows(scorer, row, [0])
+    assert "expected U = r or V = s, found U = c and V = d" in str(explanation)
+    share_of = {blame.variable: blame.share for blame in explanation.blames}
+    assert share_of["U"] > 0
+    assert share_of["V"] > 0
+
+
+def test_time_is_shown_where_the_table_has_it():
+    start = datetime.datetime(2024, 1, 1)
+    times = [start + datetime.timedelta(minutes=i) for i in range(100)]
+    scorer = Scorer(learn(as_table({"t": times, **NORMAL}), min_support=0.1, scoring="paper"))
+    table = as_table({"t": times[:4], **BROKEN})
+    (explanation,) = explain_rows(scorer, table, [1])
+    assert explanation.time == "2024-01-01 00:01:00"
+    assert str(explanation).startswith("row 1 (2024-01-01 00:01:00), score 1\n")
+    (without,) = explain_rows(scorer, as_table(BROKEN), [1])
+    assert without.time is None
+    (incident,) = find_incidents(scorer, table, scorer.score(table))
+    assert (incident.started, incident.ended) == ("2024-01-01 00:01:00", "2024-01-01 00:03:00")
+    assert str(incident).startswith(
+        "rows 1 to 3 (2024-01-01 00:01:00 to 2024-01-01 00:03:00), peak score "
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "printed"),
+    [
+        (0.9348712349871234, "0.9349"),
+        (0.99999999, "0.99999999"),  # 1 would seem to satisfy what it breaks
+        (0.5, "0.5"),
+        (-123456.0, "-123456"),
+        (0.123456, "0.123456"),
+        (-math.inf, "-inf"),
+    ],
+)
+def test_a_found_number_has_as_many_digits_as_it_needs(found, printed):
+    for failed in (Interval("X", low=1.0), Interval("X", 1.0, 2.0), Range("X", 1.0, 2.0)):
+        clue = Violation(Rule((), (failed,), 9), failed, (found,), 1.0)
+        assert say(clue, 9).found == printed
+
+
+def test_a_found_number_stays_beyond_a_bound_that_is_printed_rounded():
+    failed = Range("X", -1.0, 2.33333333333)
+    shown = float(str(failed).split()[-1])
+    found = shown + 1e-7
+    assert not failed.seems_to_hold(found)
+    said = say(Violation(Rule((), (failed,), 9), failed, (found,), 1.0), 9)
+    assert float(said.found) > shown
+    assert said.expected == str(failed)
+
+
+def test_a_number_that_is_rare_is_printed_beside_the_places_that_are_named():
+    rare = Rarity(
+        "X", 1.00000001, "X ≤ 1", None, (1.0,), "0 of 9 training rows were this high", 1.0
+    )
+    assert say(rare, 9).found == "1.00000001"
+    assert say(msgspec.structs.replace(rare, found=1.23456789), 9).found == "1.235"
+
+
+def test_states_that_are_numbers_keep_their_digits():
+    failed = OneOf("X", (1.0, 2.0))
+    clue = Violation(Rule((), (failed,), 9), failed, (1.23456789,), 1.0)
+    assert say(clue, 9).found == "1.23456789"
+
+
+def test_very_many_states_are_counted_in_words_and_kept_in_rules():
+    many = OneOf("U", tuple(f"s{i:03}" for i in range(500)))
+    failed = OneOf("V", tuple(f"t{i}" for i in range(7)))
+    rule = Rule((many, OneOf("W", ("x",))), (failed,), 9)
+    said = say(Violation(rule, failed, ("other",), 1.0), 9)
+    assert said.because == "U in {s000, s001, s002, s003, s004, s005 and 494 others} and W = x"
+    assert said.expected == "V in {t0, t1, t2, t3, t4, t5 and 1 other}"
+    assert "s499" in str(rule)
+
+
+def blame(name, share):
+    reason = Reason(f"{name} = 1", "0", ANYWAY, "9 of 9 training rows, no exception", "", share)
+    return Blame(name, share, share, (reason,))
+
+
+def test_what_would_be_shown_as_nothing_takes_no_place():
+    row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
+    assert "c" not in [line[:1] for line in str(row).splitlines()]
+    assert "also" not in str(row)
+    assert "0 %" not in row._repr_html_().replace("60 %", "").replace("40 %", "")
+    assert row._repr_html_().endswith("<p>… and 1 with a smaller share</p>")
+    assert len(row.to_dict()["blames"]) == 3
+
+
+def test_of_very_many_small_shares_the_first_is_shown():
+    row = Explanation(0, None, 1.0, tuple(blame(f"v{i}", 0.001) for i in range(1000)))
+    assert str(row).splitlines()[1].startswith("v0    0 %  expected v0 = 1, found 0")
+
+
+def test_a_name_that_would_break_the_line_is_spelled_out():
+    row = Explanation(0, "to\nday", 1.0, (blame("two\nlines", 1.0),))
+    assert str(row).splitlines()[:2] == [
+        r"row 0 (to\nday), score 1",
+        r"""two\nlines  100 %  expected two\nlines = 1, found 0""",
+    ]
+
+
+def test_extra_columns_are_named(scorer):
+    assert extra_columns(scorer, as_table({**BROKEN, "more": [1] * 4})) == ("more",)
+
+
+def test_a_value_just_outside_a_rounded_bound_is_shown_so_that_it_is_outside():
+    values = np.random.default_rng(0).normal(size=200)
+    scorer = Scorer(learn(as_table({"X": values}), min_support=0.1, scoring="paper"))
+    bound = next(rule for rule in scorer.model.rules if "≤ X ≤" in str(rule)).consequents[0].high
+    found = np.nextafter(bound, np.inf)
+    reason = explain_rows(scorer, as_table({"X": [found]}), [0])[0].blames[0].reasons[0]
+    assert reason.expected.endswith(f"≤ X ≤ {bound!r}")
+    assert float(reason.found) > bound
+
+
+# --- on a screen ---
+
+
+def on_screen(*arguments):
+    console = Console(width=78, file=io.StringIO(), color_system=None)
+    console.print(show_explanation(*arguments))
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def rule_reason(name, number, penalty):
+    evidence = "9 of 9 training rows, no exception"
+    return Reason(f"{name} = 1", "0", f"c{number} = 1", evidence, f"rule{number}", penalty)
+
+
+def test_rules_that_add_nothing_further_are_told_apart():
+    reasons = (rule_reason("a", 0, 3.0), rule_reason("a", 1, 0.0), rule_reason("a", 2, 0.0))
+    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, reasons),))
+    assert on_screen(row, 1.0, 8) == [
+        "row 7 · score 3 · anomaly (threshold 1)",
+        "",
+        "a  100 %  expected a = 1, found 0",
+        "          because c0 = 1",
+        "          (9 of 9 training rows, no exception) · rule rule0 +3",
+        "          also broken, which adds nothing further:",
+        "          rule rule1: expected a = 1 because c1 = 1",
+        "          rule rule2: expected a = 1 because c2 = 1",
+    ]
+
+
+def test_a_screen_names_a_few_of_very_many_rules_that_add_nothing():
+    reasons = (rule_reason("a", 0, 3.0), *(rule_reason("a", i, 0.0) for i in range(1, 40)))
+    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, reasons),))
+    assert len(on_screen(row, 1.0, 8)) == 12
+    assert on_screen(row, 1.0, 8)[-1].strip() == "and 34 more rules; --format json lists all."
+    assert len(row.to_dict()["blames"][0]["reasons"]) == 40
+
+
+def test_a_screen_shows_what_is_nothing_only_when_all_is_asked_for():
+    row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
+    few, every = on_screen(row, 0.5, 8), on_screen(row, 0.5, 0)
+    assert not any(line.startswith("c") for line in few)
+    assert few[-1] == "1 more variable with 0.4 % of the score; --top 0 shows all."
+    assert any(line.split()[:2] == ["c", "0"] for line in every)

@@ -1,0 +1,307 @@
+"""Table files: every kind is read, every fault is one sentence that names the file, outputs survive."""
+
+import contextlib
+import gzip
+import io
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truism.errors import ParameterError, TableError
+from truism.table.csvfiles import Layout
+from truism.table.files import read_table, write_table
+
+PLAIN = "pump,level\non,2.5\noff,3.25\n"
+CELLS = {"pump": ["on", "off"], "level": [2.5, 3.25]}
+
+
+def cells(table):
+    return {c.name: [c.cell(row) for row in range(table.n_rows)] for c in table.columns}
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def read(content, name="t.csv", **layout):
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return cells(read_table([name], Layout(**layout)))
+
+    return read
+
+
+@pytest.fixture
+def refused(read):
+    def refused(content, name="t.csv", **layout):
+        with pytest.raises(TableError) as caught:
+            read(content, name, **layout)
+        return str(caught.value)
+
+    return refused
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_seen(read, delimiter):
+    assert read(PLAIN.replace(",", delimiter)) == CELLS
+
+
+def test_a_decimal_comma_is_seen(read):
+    assert read("pump;level\non;2,5\noff;3,25\n") == CELLS
+
+
+def test_delimiter_and_decimal_can_be_said(read):
+    assert read("pump,level\non,'2;5'\n", delimiter=",") == {"pump": ["on"], "level": ["'2;5'"]}
+    assert read("a;b\n1,5;2\n", decimal=".") == {"a": ["1,5"], "b": [2]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_with_a_mark_and_utf_8_are_seen(read, encoding):
+    assert read("größe\n1\n2\n".encode(encoding)) == {"größe": [1, 2]}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16-le", "cp1252"])
+def test_other_encodings_can_be_said(read, encoding):
+    text = "größe,art\n1,weiß\n".encode(encoding)
+    assert read(text, encoding=encoding) == {"größe": [1], "art": ["weiß"]}
+
+
+def test_gzip_is_taken_off(read):
+    assert read(gzip.compress(PLAIN.encode())) == CELLS
+
+
+def test_files_without_a_header_get_numbered_names(read):
+    assert read("1,2\n3,4\n", header=False) == {"x0": [1, 3], "x1": [2, 4]}
+
+
+def test_names_that_are_numbers_can_be_insisted_on(read):
+    assert read("1,2\n3,4\n", header=True) == {"1": [3], "2": [4]}
+
+
+def test_blanks_around_names_are_taken_off(read):
+    assert read(" pump , level\non,1\n") == {"pump": ["on"], "level": [1]}
+
+
+def test_missing_values_in_many_spellings(read):
+    text = "pump,level\nNA,1\n,\noff,NaN\nBad,3\n"
+    assert read(text, missing=("Bad",)) == {
+        "pump": [None, None, "off", None],
+        "level": [1, None, None, 3],
+    }
+
+
+def test_quoted_line_breaks_belong_to_the_value(read):
+    assert read('a,b\n"x\ny",1\n') == {"a": ["x\ny"], "b": [1]}
+
+
+def test_parquet_feather_and_arrow_are_known_by_their_content(tmp_path):
+    frame = pa.table(CELLS)
+    pq.write_table(frame, tmp_path / "a")
+    pyarrow.feather.write_feather(frame, str(tmp_path / "b"))
+    with pa.ipc.new_stream(tmp_path / "c", frame.schema) as writer:
+        writer.write_table(frame)
+    for name in "abc":
+        assert cells(read_table([str(tmp_path / name)])) == CELLS
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "gzip"])
+def test_standard_input_may_be_of_any_kind(monkeypatch, kind):
+    content = io.BytesIO()
+    if kind == "parquet":
+        pq.write_table(pa.table(CELLS), content)
+    else:
+        content.write(gzip.compress(PLAIN.encode()) if kind == "gzip" else PLAIN.encode())
+    content.seek(0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    assert cells(read_table(["-"])) == CELLS
+
+
+def test_several_files_and_patterns_become_one_table(tmp_path):
+    (tmp_path / "day1.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "day2.csv").write_text("b,a\ny,2.5\n")
+    (tmp_path / "day3.csv").write_text("a,b\n,z\n")
+    expected = {"a": [1.0, 2.5, None], "b": ["x", "y", "z"]}
+    assert cells(read_table([str(tmp_path / "day*.csv")])) == expected
+    assert cells(read_table([str(tmp_path / f"day{i}.csv") for i in (1, 2, 3)])) == expected
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path):
+    (tmp_path / "a[1].csv").write_text(PLAIN)
+    assert cells(read_table([str(tmp_path / "a[1].csv")])) == CELLS
+
+
+def test_the_file_with_other_columns_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "b.csv").write_text("a,c\n1,x\n")
+    with pytest.raises(TableError) as caught:
+        read_table(["a.csv", "b.csv"])
+    assert str(caught.value) == (
+        "'b.csv': The columns differ from those of 'a.csv': it lacks 'b' and adds 'c'.\n"
+        "Hint: files that are read as one table must have the same columns."
+    )
+
+
+def test_the_file_with_other_values_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "b.csv").write_text("a,b\nBad,x\n")
+    with pytest.raises(TableError) as caught:
+        read_table(["a.csv", "b.csv"])
+    assert str(caught.value) == (
+        "Column 'a' holds string in 'b.csv' and int64 in the files before it.\n"
+        "Hint: columns must hold the same kind of values in every file."
+    )
+
+
+FAULTS = [
+    (b"", "'t.csv' is empty."),
+    (b"\n \n", "'t.csv' is empty."),
+    (b"a,b\n", "'t.csv' has no rows."),
+    (
+        b"a,b\n1,2\n\n3,4,5\n",
+        "'t.csv', line 4: the number of fields must be 2 as in the first line, got 3.\n"
+        "Hint: the delimiter was taken to be ','; say another one with --delimiter.",
+    ),
+    (
+        b'a;b\n"x\ny";1\n5\n',
+        "'t.csv', line 4: the number of fields must be 2 as in the first line, got 1.\n"
+        "Hint: the delimiter was taken to be ';'; say another one with --delimiter.",
+    ),
+    (
+        b'a,b\n"1,2\n3,4\n',
+        "'t.csv', line 2: the number of fields must be 2 as in the first line, got 1.\n"
+        "Hint: a quote opens in line 2 and closes in line 3 or never.",
+    ),
+    (
+        b"a,b,a\n1,2,3\n",
+        "'t.csv': Column names must be distinct, got more than one 'a'.\n"
+        "Hint: rename or drop one of them; --no-header if the file has no names.",
+    ),
+    (
+        b",a\n0,1\n",
+        "'t.csv': Column names must not be empty, got none for column 1 of 2.\n"
+        "Hint: give it a name or remove it; pandas writes it unless asked to_csv(index=False).",
+    ),
+    (
+        b"1,2.5\n3,4\n",
+        "'t.csv': The first line holds numbers where names are expected, got '1', '2.5'.\n"
+        "Hint: say --no-header if the file has no names, or --header if these are the names.",
+    ),
+    (
+        "art\nweiß\n".encode("latin-1"),
+        "'t.csv' is not text in the encoding utf-8.\n"
+        "Hint: say which it is, for instance --encoding latin-1.",
+    ),
+    (
+        "größe\n1\n".encode("latin-1"),
+        "'t.csv' is not text in the encoding utf-8.\n"
+        "Hint: say which it is, for instance --encoding latin-1.",
+    ),
+    (
+        b"a\x00b\x01\n",
+        "'t.csv' is neither CSV text nor Parquet, Feather or Arrow.\n"
+        "Hint: if it is text in another encoding, say which, for instance with --encoding utf-16.",
+    ),
+    (
+        b"PK\x03\x04rest",
+        "'t.csv': This is a spreadsheet or an archive, not a table file.\n"
+        "Hint: export it as CSV or Parquet.",
+    ),
+    (
+        gzip.compress(PLAIN.encode(), mtime=0)[:-9],
+        "'t.csv': The gzip file is damaged: Compressed file ended before the end-of-stream marker "
+        "was reached.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), FAULTS)
+def test_faults_are_one_sentence_with_a_hint(refused, content, message):
+    assert refused(content) == message
+
+
+@pytest.mark.parametrize("magic", [b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"])
+def test_damaged_binary_files_are_refused(refused, magic):
+    assert refused(magic + b"rubbish" * 9).startswith("'t.csv': The file is damaged or not a table")
+
+
+def test_files_that_are_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for sources, message in [
+        (["no.csv"], "'no.csv' cannot be read: No such file or directory."),
+        (["no*.csv"], "No file matches 'no*.csv'."),
+        (["-", "-"], "Standard input can be read only once, got '-' more than once."),
+        (
+            ["folder"],
+            "'folder' cannot be read: Is a directory.\n"
+            "Hint: name its files, for instance 'folder/*.csv'.",
+        ),
+    ]:
+        with pytest.raises(TableError) as caught:
+            read_table(sources)
+        assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ({"delimiter": "::"}, "delimiter must be one character, got '::'."),
+        ({"decimal": "x"}, "decimal must be '.' or ',', got 'x'."),
+        (
+            {"decimal": ",", "delimiter": ","},
+            "decimal and delimiter must differ, got ',' for both.",
+        ),
+        (
+            {"encoding": "klingon"},
+            "encoding must be one that Python knows, got 'klingon'.\n"
+            "Hint: for instance utf-8, latin-1, cp1252 or utf-16.",
+        ),
+    ],
+)
+def test_layouts_that_make_no_sense_are_refused(layout, message):
+    with pytest.raises(ParameterError) as caught:
+        Layout(**layout)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.feather", "t.arrow"])
+def test_what_is_written_comes_back(tmp_path, name):
+    columns = {
+        "time": np.array(["2024-01-01T00:00:00", "2024-01-01T00:00:10"], "datetime64[s]"),
+        'a "quoted", name': ["=1+2", "x\ny"],
+        "Δlevel": [0.1 + 0.2, -1e-300],
+    }
+    write_table(columns, tmp_path / name)
+    back = cells(read_table([str(tmp_path / name)]))
+    assert list(back) == list(columns)
+    assert back["Δlevel"] == columns["Δlevel"]
+    assert back['a "quoted", name'] == columns['a "quoted", name']
+    assert [str(each) for each in back["time"]] == ["2024-01-01 00:00:00", "2024-01-01 00:00:10"]
+
+
+def test_times_in_csv_have_no_needless_digits(tmp_path):
+    times = np.array(["2024-01-01T00:00:00"], "datetime64[us]")
+    write_table({"time": times}, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == '"time"\n2024-01-01 00:00:00\n'
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_a_table_or_a_table_error(tmp_path_factory, content):
+    place = tmp_path_factory.getbasetemp() / "any.csv"
+    place.write_bytes(content)
+    with contextlib.suppress(TableError):
+        assert read_table([str(place)]).n_rows > 0
+
+
+def test_times_with_a_zone_say_so_in_csv(tmp_path):
+    times = pa.array(["2026-01-31T07:00:00Z"]).cast(pa.timestamp("us", tz="UTC"))
+    write_table({"time": times}, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == '"time"\n2026-01-31 07:00:00Z\n'

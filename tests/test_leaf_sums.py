@@ -1,0 +1,128 @@
+"""Tallies: sums over leaves against the rows of each leaf, and without each block of rows."""
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+import oracle
+from test_context_trees import grown, rich_tables
+from truism.learning import leaf_sums as leaf_sums
+from truism.learning.leaf_sums import sum_leaves
+from truism.model.evidence import LEAF, MAX_CLASSES
+from truism.scoring.contexts import SHRINKAGE, statistics_of
+from truism.scoring.readings import Reader
+
+
+def as_lists(statistics):
+    """Statistics as something that can be compared."""
+    plain = (statistics.counts, statistics.means, statistics.spreads, statistics.state_counts)
+    places = (statistics.numbers, statistics.states, statistics.widths)
+    return places, [each.tolist() for each in plain]
+
+
+def of_set(statistics, place):
+    """Of stacked statistics those of one set of rows."""
+    changed = {
+        name: getattr(statistics, name)[place]
+        for name in ("counts", "means", "spreads", "state_counts")
+    }
+    return msgspec.structs.replace(statistics, **changed)
+
+
+def tallied(data, n_blocks=3):
+    schema, columns, _, trees, leaves = grown(data)
+    reader = Reader(schema)
+    n_rows = len(columns[0].values)
+    blocks = np.arange(n_rows) * n_blocks // n_rows
+    return reader, columns, leaves, blocks, trees
+
+
+@examples(max_examples=25)
+@given(rich_tables)
+def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
+    reader, columns, leaves, blocks, trees = tallied(data)
+    readings = reader.read(columns)
+    rows = oracle.rows_of(data)
+    variables = reader.schema.variables
+    for (own_tally,), tree, leaf_of in zip(
+        sum_leaves(trees, leaves, readings, reader, (blocks,), 3, 2) if trees else [],
+        trees,
+        leaves.tolist(),
+        strict=True,
+    ):
+        context = own_tally.context()
+        assert context.tree == tree.nodes
+        assert {*context.numbers, *context.states} == set(tree.judged)
+        for leaf in range(tree.nodes.count(LEAF)):
+            own = [row for row, at in zip(rows, leaf_of, strict=True) if at == leaf]
+            assert context.counts[leaf] == len(own)
+            for at, i in enumerate(context.numbers):
+                values = [row[variables[i].name] for row in own]
+                standard = [
+                    round(oracle.standardise(v, variables[i], 50.0) * leaf_sums.SCALE)
+                    / leaf_sums.SCALE
+                    for v in values
+                    if v is not None
+                ]
+                mean = float(np.mean(standard)) if standard else 0.0
+                spread = float(np.std(standard)) if standard else 0.0
+                if len(standard) < len(
+                    own
+                ):  # where the value is missing, as much is usual as anywhere
+                    known, every = len(standard) + SHRINKAGE, len(own) + SHRINKAGE
+                    shrunk = (spread**2 * len(standard) + SHRINKAGE) / known
+                    guessed = (shrunk * every - SHRINKAGE) / len(own)
+                    spread = float(np.sqrt(max(guessed, 0.0)))
+                assert context.means[leaf][at] == pytest.approx(mean, abs=2 / leaf_sums.SCALE)
+                assert context.spreads[leaf][at] == pytest.approx(spread, abs=2 / leaf_sums.SCALE)
+            for at, i in enumerate(context.states):
+                ranks = oracle.classes(variables[i].counts, MAX_CLASSES)
+                rank_of = dict(zip(map(repr, variables[i].values), ranks, strict=True))
+                met = [
+                    rank_of[repr(_known(row, variables[i]))]
+                    for row in own
+                    if _present(row, variables[i])
+                ]
+                counts = [met.count(rank) for rank in range(max(ranks) + 1)]
+                assert list(context.state_counts[leaf][at]) == counts
+
+
+def _present(row, variable):
+    return row[variable.name] is not None
+
+
+def _known(row, variable):
+    return next(state for state in variable.values if state == row[variable.name])
+
+
+@examples(max_examples=25)
+@given(rich_tables, st.integers(2, 5))
+def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_blocks):
+    reader, columns, leaves, blocks, trees = tallied(data, n_blocks)
+    readings = reader.read(columns)
+    if not trees:
+        return
+    # Twice: a division is counted the same beside another one.
+    other = np.arange(len(blocks)) % n_blocks
+    (alone,) = zip(
+        *sum_leaves(trees, leaves, readings, reader, (blocks,), n_blocks, 1), strict=True
+    )
+    both = sum_leaves(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaf_sums, "MIN_JOINT", 0)
+        joint = sum_leaves(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
+    for pair, joint_pair in zip(both, joint, strict=True):
+        for one, again in zip(pair, joint_pair, strict=True):
+            assert as_lists(one.without_each()) == as_lists(again.without_each())
+    for block in range(n_blocks):
+        kept = blocks != block
+        others = reader.read([column.take(kept) for column in columns])
+        one = np.zeros_like(blocks[kept])
+        part = sum_leaves(trees, leaves[:, kept], others, reader, (one,), 1, 1)
+        for all_rows, (_, again), (some,) in zip(alone, both, part, strict=True):
+            assert as_lists(of_set(all_rows.without_each(), block)) == as_lists(some.statistics())
+            assert as_lists(again.without_each()) == as_lists(all_rows.without_each())
+            assert as_lists(statistics_of(some.context())) == as_lists(some.statistics())

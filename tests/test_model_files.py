@@ -1,0 +1,680 @@
+"""A model file gives back the model that was written, or says where it does not."""
+
+import json
+import math
+import os
+import random
+import re
+import stat
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from strategies import HOSTILE_NAMES, ratios, tables, thresholds
+from truism.errors import ModelFileError
+from truism.explaining.clues import collect
+from truism.learning.learner import learn
+from truism.learning.support import tune
+from truism.model import files as modelfiles
+from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
+from truism.model.format import FORMAT_VERSION, ModelFile
+from truism.model.settings import Settings
+from truism.scoring.rulebook import Rulebook
+from truism.scoring.scorer import Scorer
+from truism.table.atomic import write_atomically
+from truism.table.frames import as_table
+
+
+def small(scoring="paper"):
+    """A model with every kind of predicate, some missing values, and a disabled rule."""
+    data = {
+        "U": ["r"] * 2 + ["c"] * 38,
+        "V": ["d"] * 38 + ["s"] * 2,
+        "W": ["x"] * 2 + ["y"] * 36 + ["x"] * 2,
+        "X": [float(i % 7) if i % 7 else None for i in range(40)],
+        "B": [i % 7 > 3 for i in range(40)],
+        "N": [i % 2 for i in range(40)],
+    }
+    model = learn(
+        as_table(data), min_support=0.05, support_ratio=0.5, max_predicates=3, scoring=scoring
+    )
+    rule = next(rule for rule in model.rules if rule.antecedent)
+    return data, model.disable(rule.id, 'too "noisy" 🚰', "2024-01-01").with_threshold(0.25)
+
+
+DATA, MODEL = small()
+CONTENT = encode_model(MODEL)
+WEIGHED = small("evidence")[1]
+WEIGHED_CONTENT = encode_model(WEIGHED)
+EITHER = pytest.mark.parametrize(
+    ("model", "written"), [(MODEL, CONTENT), (WEIGHED, WEIGHED_CONTENT)], ids=["paper", "evidence"]
+)
+
+
+@EITHER
+def test_a_model_survives_its_file(tmp_path, model, written):
+    path = tmp_path / "plant.truism.json"
+    save_model(model, path)
+    again = load_model(path)
+    assert again == model
+    assert path.read_bytes() == written
+    assert encode_model(again) == path.read_bytes()
+    table = as_table({name: column[::-1] for name, column in DATA.items()} | {"W": DATA["W"]})
+    assert np.array_equal(Scorer(again).score(table), Scorer(model).score(table))
+    assert np.array_equal(Scorer(again).attribute(table), Scorer(model).attribute(table))
+
+
+@examples(max_examples=40)
+@given(tables(max_columns=4), thresholds, ratios, st.sampled_from(["evidence", "paper"]))
+def test_any_model_survives_with_the_same_scores_to_the_bit(data, min_support, ratio, scoring):
+    options = {"min_support": min_support, "support_ratio": ratio, "scoring": scoring}
+    model = learn(as_table(data), **options)
+    again = decode_model(encode_model(model))
+    assert again == model
+    assert [rule.id for rule in again.rules] == [rule.id for rule in model.rules]
+    assert [
+        [type(v) for v in each.values] for each in again.schema.variables if hasattr(each, "values")
+    ] == [
+        [type(v) for v in each.values] for each in model.schema.variables if hasattr(each, "values")
+    ]
+    broken = as_table({name: column[1:] + column[:1] for name, column in data.items()})
+    assert np.array_equal(Scorer(again).score(broken), Scorer(model).score(broken))
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_and_states_survive(name):
+    data = {name: [name, "b"] * 20, "other": [1.5, 2.5] * 20}
+    model = learn(as_table(data), min_support=0.1)
+    assert decode_model(encode_model(model)) == model
+
+
+def test_extreme_numbers_survive():
+    largest = 1.7976931348623157e308
+    data = {"X": [-largest, largest, 5e-324, 0.1 + 0.2, 1e16, -1 / 3] * 6, "U": ["a", "b"] * 18}
+    model = learn(as_table(data), min_support=0.05)
+    assert decode_model(encode_model(model)) == model
+
+
+def test_a_tuned_model_survives_with_its_trials():
+    data = {"u": ["a", "b"] * 60, "x": [1.0, 2.0] * 60}
+    model = tune(as_table(data), Settings(scoring="paper"))
+    assert model.provenance.trials
+    assert decode_model(encode_model(model)) == model
+
+
+def test_the_file_is_utf8_json_in_a_stable_order_one_rule_a_line():
+    plain = json.loads(CONTENT)
+    assert list(plain)[:3] == ["format", "format_version", "digest"]
+    assert plain["format"] == "truism-model"
+    assert "🚰" in CONTENT.decode("utf-8")
+    assert encode_model(MODEL) == CONTENT
+    lines = CONTENT.decode().splitlines()
+    assert sum(line.startswith('    {"if":') for line in lines) == len(MODEL.rules)
+    assert CONTENT.endswith(b"\n}\n")
+
+
+def test_a_file_holds_all_that_later_work_needs_without_the_table():
+    plain = json.loads(CONTENT)
+    assert plain["provenance"]["n_rows"] == 40
+    assert plain["disabled"][0]["reason"] == 'too "noisy" 🚰'
+    for variable in plain["variables"]:
+        assert len(variable["counts"]) <= 255
+        assert sum(variable["counts"]) + variable["n_missing"] == 40
+
+
+def test_the_json_schema_describes_the_file():
+    schema = json_schema()
+    described = schema["$defs"]["ModelFile"]
+    assert set(described["properties"]) == {*json.loads(WEIGHED_CONTENT), "grave"}
+    assert set(described["required"]) == set(json.loads(CONTENT)) - {"threshold_meaning"}
+    assert set(json.loads(WEIGHED_CONTENT)) - set(json.loads(CONTENT)) == {
+        *("units", "usual", "spacings", "splits", "contexts"),
+    }
+
+
+def test_the_meaning_of_a_threshold_is_kept():
+    model = decode_model(CONTENT).with_threshold(2.5, "at most 1 % of June's rows score above it")
+    assert decode_model(encode_model(model)).threshold_meaning == model.threshold_meaning
+
+
+GOLDEN = Path(__file__).parent / "data"
+
+
+def test_there_is_a_file_of_every_format_version_so_far():
+    files = sorted(path.name for path in GOLDEN.glob("model-v*.truism.json"))
+    assert files == [f"model-v{each}.truism.json" for each in modelfiles.READABLE]
+    assert FORMAT_VERSION in modelfiles.READABLE
+
+
+def test_a_file_of_version_1_stays_readable():
+    model = load_model(GOLDEN / "model-v1.truism.json")
+    assert (len(model.rules), len(model.disabled)) == (27, 1)
+    assert (model.settings.scoring, model.evidence) == ("paper", None)
+    assert not Scorer(model.with_threshold(0.0)).score(as_table(DATA)).any()
+    newer = decode_model(encode_model(model))
+    assert newer == model
+    assert json.loads(encode_model(model))["format_version"] == 2
+
+
+def test_a_file_of_version_2_stays_readable_with_the_same_scores_to_the_bit():
+    path = GOLDEN / "model-v2.truism.json"
+    model = load_model(path)
+    assert (len(model.rules), len(model.disabled), model.threshold) == (27, 1, 0.25)
+    assert model.settings.scoring == "evidence"
+    assert model.evidence is not None
+    assert len(model.evidence.spacings) == 1
+    assert {type(each).__name__ for each in model.evidence.splits} == {"Interval", "OneOf"}
+    assert encode_model(model) == path.read_bytes()
+    table = as_table({name: column[::-1] for name, column in DATA.items()} | {"W": DATA["W"]})
+    scores, again = Scorer(model).score(table), Scorer(decode_model(encode_model(model)))
+    assert scores.max() > 0
+    assert np.array_equal(again.score(table), scores)
+
+
+def test_in_a_file_without_episodes_each_failing_row_is_one():
+    def forget(plain):
+        for entry in plain["predicates"]:
+            entry.pop("n_episodes", None)
+
+    former = decode_model(damaged(forget, WEIGHED_CONTENT))
+    assert {each.n_episodes for each in former.rules.predicates} == {None}
+    predicates = tuple(
+        msgspec.structs.replace(each, n_episodes=each.n_false) for each in WEIGHED.rules.predicates
+    )
+    rules = msgspec.structs.replace(WEIGHED.rules, predicates=predicates)
+    wanted = Rulebook(msgspec.structs.replace(WEIGHED, rules=rules)).worths
+    assert np.array_equal(Rulebook(former).worths, wanted)
+    assert (Rulebook(WEIGHED).worths < wanted).any()
+
+
+# --- refusals ---
+
+
+def damaged(change, content=CONTENT):
+    """The model file with a change, signed anew so that only the change can be at fault."""
+    plain = json.loads(content)
+    change(plain)
+    content = json.dumps(plain).encode()
+    try:
+        file = msgspec.json.decode(content, type=ModelFile)
+    except msgspec.MsgspecError:
+        return content
+    plain["digest"] = modelfiles._digest(file)
+    return json.dumps(plain).encode()
+
+
+def setting(*path_and_value):
+    *path, value = path_and_value
+
+    def change(plain):
+        place = plain
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+
+    return change
+
+
+def numeric():
+    return next(i for i, v in enumerate(MODEL.schema.variables) if v.name == "X")
+
+
+def interval():
+    plain = json.loads(CONTENT)
+    kinds = [each["predicate"]["type"] for each in plain["predicates"]]
+    return kinds.index("interval")
+
+
+LAST = len(MODEL.rules) - 1
+REFUSALS = [
+    (setting("threshold", -1.0), "out of range - at `$.threshold`"),
+    (setting("threshold", "high"), "Expected `float`, got `str` - at `$.threshold`"),
+    (setting("n_rows", 0), "Expected `int` >= 1 - at `$.n_rows`"),
+    (setting("time", 5), "Expected `str | null`, got `int` - at `$.time`"),
+    (setting("surprise", 1), "Object contains unknown field `surprise`"),
+    (setting("variables", []), "Expected `array` of length >= 1 - at `$.variables`"),
+    (setting("variables", 0, "name", ""), "a name is empty - at `$.variables[0]`"),
+    (setting("variables", 0, "name", "V"), "a variable is listed twice - at `$.variables`"),
+    (setting("variables", 0, "n_missing", 40), "n_missing is out of range - at `$.variables[0]`"),
+    (
+        setting("variables", 0, "n_missing", 1),
+        "counts do not add up to the rows - at `$.variables[0]`",
+    ),
+    (setting("variables", 0, "counts", [40, 0]), "a count is not positive - at `$.variables[0]`"),
+    (setting("variables", 0, "values", ["r", "c"]), "values do not ascend - at `$.variables[0]`"),
+    (setting("variables", 0, "values", ["c", 1]), "a value is not text - at `$.variables[0]`"),
+    (setting("variables", 0, "values", ["c"]), "values and counts differ - at `$.variables[0]`"),
+    (
+        setting("variables", numeric(), "edges", [1.0]),
+        f"edges and counts differ - at `$.variables[{numeric()}]`",
+    ),
+    (setting("variables", numeric(), "std", -1.0), f"out of range - at `$.variables[{numeric()}]`"),
+    (
+        setting("variables", numeric(), "mean", None),
+        f"Expected `float`, got `null` - at `$.variables[{numeric()}].mean`",
+    ),
+    (
+        setting("provenance", "columns", ["U"]),
+        "a variable is not among the columns - at `$.provenance.columns`",
+    ),
+    (
+        setting("provenance", "columns", [*DATA, "U"]),
+        "a column is listed twice - at `$.provenance.columns`",
+    ),
+    (setting("derived", ["nobody"]), "a derived variable is unknown - at `$.derived`"),
+    (
+        setting("disabled", 0, "rule_id", "nobody"),
+        "there is no rule 'nobody' - at `$.disabled[0]`",
+    ),
+    (
+        setting("predicates", interval(), "predicate", "low", 1e9),
+        f"An interval must have low < high, got 1000000000.0 and 1.5 - at "
+        f"`$.predicates[{interval()}].predicate`",
+    ),
+    (
+        setting("predicates", interval(), "predicate", "variable", "nobody"),
+        f"there is no variable 'nobody' - at `$.predicates[{interval()}]`",
+    ),
+    (
+        setting("predicates", interval(), "predicate", "variable", "U"),
+        f"'U' is not numeric - at `$.predicates[{interval()}]`",
+    ),
+    (
+        setting("predicates", 0, "n_true", 0),
+        "counts are out of range - at `$.predicates[0]`",
+    ),
+    (setting("predicates", 0, "n_true", None), "a count is missing - at `$.predicates[0]`"),
+    (
+        setting("predicates", 0, "n_episodes", 10**6),
+        "counts are out of range - at `$.predicates[0]`",
+    ),
+    (setting("predicates", 0, "n_episodes", 0), "counts are out of range - at `$.predicates[0]`"),
+    (
+        setting("predicates", -1, "n_episodes", 1),
+        f"a count is missing - at `$.predicates[{len(json.loads(CONTENT)['predicates']) - 1}]`",
+    ),
+    (
+        setting("predicates", 1, json.loads(CONTENT)["predicates"][0]),
+        "a predicate is listed twice - at `$.predicates[1]`",
+    ),
+    (setting("rules", LAST, "then", [9999]), f"a predicate is unknown - at `$.rules[{LAST}]`"),
+    (setting("rules", LAST, "then", [-1]), f"Expected `int` >= 0 - at `$.rules[{LAST}].then[0]`"),
+    (
+        setting("rules", LAST, "then", []),
+        f"Expected `array` of length >= 1 - at `$.rules[{LAST}].then`",
+    ),
+    (setting("rules", LAST, "count", 41), f"the count exceeds the rows - at `$.rules[{LAST}]`"),
+    (
+        setting("settings", "max_predicates", 1),
+        "max_predicates must be a whole number of at least 2, got 1 - at `$.settings`",
+    ),
+    (
+        setting("settings", "min_support", 2.0),
+        "min_support must be 'auto' or above 0 and below 1, got 2.0 - at `$.settings`",
+    ),
+    (
+        lambda plain: plain["rules"].append(plain["rules"][-1]),
+        "a rule is listed twice - at `$.rules`",
+    ),
+    (lambda plain: plain["rules"].reverse(), "rules are not in order - at `$.rules`"),
+    (lambda plain: plain.pop("rules"), "Object missing required field `rules`"),
+]
+
+
+@pytest.mark.parametrize(("change", "problem"), REFUSALS)
+def test_a_damaged_file_is_refused_and_the_message_says_where(change, problem):
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(damaged(change))
+    assert str(caught.value) == f"The model file is damaged: {problem}."
+
+
+def first_context(content=WEIGHED_CONTENT):
+    """A context that splits, and judges both numbers and states."""
+    for i, each in enumerate(json.loads(content)["contexts"]):
+        if each["numbers"] and each["states"] and len(each["tree"]) > 1:
+            return i
+    raise AssertionError("no context splits and judges both")
+
+
+def altered(*path_and_change):
+    """Change a value of the file by a function of it."""
+    *path, change = path_and_change
+
+    def alter(plain):
+        place = plain
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = change(place[path[-1]])
+
+    return alter
+
+
+SPACING, SPLIT = "$.spacings[0]", "$.splits[0]"
+C = first_context()
+CONTEXT = f"$.contexts[{C}]"
+UNFIT = "tree and statistics do not fit"
+EVIDENCE_REFUSALS = [
+    (lambda plain: plain.pop("units"), "evidence and scoring do not fit", "$.units"),
+    (setting("settings", "scoring", "paper"), "evidence and scoring do not fit", "$.units"),
+    (setting("units", [0.0, 1.0]), "out of range", "$.units"),
+    (setting("units", [1.0, -1.0]), "out of range", "$.units"),
+    (setting("units", [1e-300, 1.0]), "out of range", "$.units"),
+    (setting("grave", {"worth": -1.0, "score": 1.0}), "out of range", "$.grave"),
+    (setting("grave", {"worth": 1.0, "score": -0.5}), "out of range", "$.grave"),
+    (setting("units", [1.0]), "Expected `array` of length 2", "$.units"),
+    (setting("units", "large"), "Expected `array | null`, got `str`", "$.units"),
+    (setting("spacings", []), "spacings and numeric variables differ", "$.spacings"),
+    (
+        setting("spacings", 0, "variable", "U"),
+        "spacings and numeric variables differ",
+        "$.spacings",
+    ),
+    (altered("spacings", 0, "values", lambda v: v[::-1]), "values and counts do not fit", SPACING),
+    (altered("spacings", 0, "values", lambda v: v[1:]), "values and counts do not fit", SPACING),
+    (
+        altered("spacings", 0, "counts", lambda v: [0, *v[1:]]),
+        "values and counts do not fit",
+        SPACING,
+    ),
+    (
+        altered("spacings", 0, "counts", lambda v: [v[0] + 1, *v[1:]]),
+        "values and counts do not fit",
+        SPACING,
+    ),
+    (
+        lambda plain: plain["spacings"][0].update(values=[], counts=[]),
+        "values and counts do not fit",
+        SPACING,
+    ),
+    (setting("spacings", 0, "near", 0), "out of range", SPACING),
+    (setting("spacings", 0, "spread", 0.0), "out of range", SPACING),
+    (setting("spacings", 0, "spread", -2.0), "out of range", SPACING),
+    (setting("splits", 0, "variable", "nobody"), "it does not fit its variable", SPLIT),
+    (
+        setting("splits", 0, {"type": "interval", "variable": "U", "high": 3.0}),
+        "it does not fit its variable",
+        SPLIT,
+    ),
+    (
+        setting("splits", 0, {"type": "interval", "variable": "X", "low": 1.0, "high": 3.0}),
+        "it does not fit its variable",
+        SPLIT,
+    ),
+    (
+        setting("splits", 0, {"type": "one_of", "variable": "U", "values": ["never"]}),
+        "it does not fit its variable",
+        SPLIT,
+    ),
+    (setting("contexts", C, "tree", []), UNFIT, CONTEXT),
+    (setting("contexts", C, "tree", [-1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: t[:-1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: [*t, -1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: [9999, *t[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "tree", lambda t: [-2, *t[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "counts", lambda v: [v[0] + 1, *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "counts", lambda v: [-v[0], *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "means", lambda v: v[1:]), UNFIT, CONTEXT),
+    (altered("contexts", C, "means", 0, lambda v: [*v, 0.0]), UNFIT, CONTEXT),
+    (altered("contexts", C, "means", 0, 0, lambda _: 1e308), UNFIT, CONTEXT),
+    (altered("contexts", C, "spreads", 0, 0, lambda _: -1e-300), UNFIT, CONTEXT),
+    (altered("contexts", C, "spreads", 0, 0, lambda _: 1e300), UNFIT, CONTEXT),
+    (altered("contexts", C, "state_counts", 0, 0, lambda v: [*v, 1]), UNFIT, CONTEXT),
+    (altered("contexts", C, "state_counts", 0, 0, lambda v: [-1, *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "state_counts", 0, 0, lambda v: [10**30, *v[1:]]), UNFIT, CONTEXT),
+    (altered("contexts", C, "numbers", lambda v: v * 2), UNFIT, CONTEXT),
+    (altered("contexts", C, "numbers", lambda _: [0]), UNFIT, CONTEXT),
+    (altered("contexts", C, "states", lambda v: [99, *v[1:]]), UNFIT, CONTEXT),
+    (setting("contexts", C, "tree", "x"), "Expected `array`, got `str`", f"{CONTEXT}.tree"),
+    (setting("contexts", C, "more", 1), "Object contains unknown field `more`", CONTEXT),
+]
+
+
+@pytest.mark.parametrize(("change", "problem", "where"), EVIDENCE_REFUSALS)
+def test_damaged_evidence_is_refused_and_the_message_says_where(change, problem, where):
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(damaged(change, WEIGHED_CONTENT))
+    assert str(caught.value) == f"The model file is damaged: {problem} - at `{where}`."
+
+
+@pytest.mark.parametrize("name", ["spacings", "splits", "contexts"])
+def test_evidence_without_units_is_refused(name):
+    def change(plain):
+        plain[name] = json.loads(WEIGHED_CONTENT)[name]
+
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(damaged(change))
+    assert str(caught.value) == (
+        "The model file is damaged: there is evidence without units - at `$.units`."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        *(
+            (
+                content,
+                "This is not a truism model file.\nHint: write one with truism learn or detector.save.",
+            )
+            for content in (b"", b"{}", b"[1]", b"time,pump\n")
+        ),
+        (
+            b'{"format": "truism-model", "format_version": 3}',
+            "The model file has format version 3, this truism reads 1 and 2.\n"
+            "Hint: use the version of truism that wrote it, or learn it again.",
+        ),
+        (
+            CONTENT.replace(b'"threshold": 0.25', b'"threshold": 0.5'),
+            "The model file was changed after it was written: its digest does not fit.\nHint: "
+            "restore it, learn it again, or change rules with truism rules --disable and --enable.",
+        ),
+    ],
+)
+def test_what_is_no_model_file_is_refused(content, message):
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(content)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"format": "truism-model", "format_version": 1, "x": ' + b"[" * 100_000,
+        b'{"format": "truism-model", "format_version": 1, "rules": '
+        + b"[" * 5000
+        + b"]" * 5000
+        + b"}",
+        CONTENT.replace(b'"derived": []', b'"derived": ' + b"[" * 3000 + b"]" * 3000),
+    ],
+    ids=["arrays", "objects", "skipped", "typed", "in a model"],
+)
+def test_deep_nesting_is_refused(content):
+    with pytest.raises(
+        ModelFileError, match=r"^(The model file is damaged: |This is not a truism)"
+    ):
+        decode_model(content)
+
+
+def test_an_oversized_file_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(modelfiles, "MAX_BYTES", 3 << 20)
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(b" " * (4 << 20))
+    assert str(caught.value) == "A model file must be at most 3 MiB, got 4 MiB."
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(5 << 20)
+    with pytest.raises(ModelFileError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"A model file must be at most 3 MiB, got 5 MiB in {str(path)!r}."
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    missing = tmp_path / "nothing.json"
+    with pytest.raises(ModelFileError) as caught:
+        load_model(missing)
+    assert str(caught.value) == (
+        f"The model file {str(missing)!r} cannot be read: No such file or directory."
+    )
+    with pytest.raises(ModelFileError) as caught:
+        load_model(tmp_path)
+    assert str(caught.value) == f"The model file {str(tmp_path)!r} cannot be read: Is a directory."
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(ModelFileError) as caught:
+        load_model(tmp_path / "empty")
+    assert str(caught.value) == (
+        f"This is not a truism model file. ({tmp_path / 'empty'})\n"
+        "Hint: write one with truism learn or detector.save."
+    )
+
+
+# --- mutations ---
+
+TOKENS = [
+    *(b"null", b"true", b"-1", b"1e999", b"1e400", b"0", b'""', b"[]", b"{}", b"NaN", b"Infinity"),
+    *(b"99999999999999999999999", b"-0.0", b'"\\ud800"', b"\xff", b"\x00", b",", b":", b"[", b"}"),
+]
+
+
+def mutations(content, n, seed):
+    """Random edits of bytes, tokens, lines and JSON values."""
+    source = random.Random(seed)
+    spots = [match.span() for match in re.finditer(rb'-?\d+(\.\d+)?|"[^"]*"|null', content)]
+    lines = content.splitlines(keepends=True)
+    for _ in range(n):
+        kind = source.randrange(6)
+        at = source.randrange(len(content))
+        if kind == 0:
+            yield content[:at] + bytes([source.randrange(256)]) + content[at + 1 :]
+        elif kind == 1:
+            yield content[:at] + content[at + source.randrange(1, 9) :]
+        elif kind == 2:
+            yield content[:at] + source.choice(TOKENS) + content[at:]
+        elif kind == 3:
+            start, end = source.choice(spots)
+            yield content[:start] + source.choice(TOKENS) + content[end:]
+        elif kind == 4:
+            (a, b), (c, d) = sorted(source.sample(spots, 2))
+            yield content[:a] + content[c:d] + content[b:c] + content[a:b] + content[d:]
+        else:
+            some = list(lines)
+            one, other = source.randrange(len(some)), source.randrange(len(some))
+            if source.random() < 0.5:
+                some[one], some[other] = some[other], some[one]
+            else:
+                some.insert(one, some[other])
+            yield b"".join(some)
+
+
+@EITHER
+@pytest.mark.parametrize("seed", range(4))
+def test_ten_thousand_mutations_give_an_equal_model_or_a_clean_error(seed, model, written):
+    # 2 × 4 × 1,500 edits of the file as it is: mostly syntax, types and the digest.
+    for content in mutations(written, 1500, seed):
+        try:
+            again = decode_model(content)
+        except ModelFileError:
+            continue
+        assert again == model
+
+
+def json_values(plain, path=()):
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            yield from json_values(value, (*path, key))
+    elif isinstance(plain, list):
+        for key, value in enumerate(plain):
+            yield from json_values(value, (*path, key))
+    if path:
+        yield path
+
+
+@EITHER
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_values_under_a_fitting_digest_give_a_model_that_works_or_a_clean_error(
+    seed, model, written
+):
+    # A forger can sign anew; what is then read must still be a model that scores and explains.
+    source = random.Random(seed)
+    paths = list(json_values(json.loads(written)))
+    pool = [
+        None,
+        True,
+        -1,
+        0,
+        1,
+        39,
+        40,
+        41,
+        2**70,
+        1e308,
+        -1e308,
+        0.5,
+        "",
+        "U",
+        "X",
+        "c",
+        [],
+        {},
+        [0],
+        [1, 2],
+    ]
+    table = as_table({name: column[::-1] for name, column in DATA.items()})
+    for _ in range(400):
+        path, value = source.choice(paths), source.choice(pool)
+        try:
+            model = decode_model(damaged(setting(*path, value), written))
+        except ModelFileError:
+            continue
+        scorer = Scorer(model)
+        try:
+            scores = scorer.score(table)
+        except ValueError:
+            continue  # the mutated schema does not fit this table any more
+        assert np.isfinite(scores).all()
+        assert (scores >= 0).all()
+        collect(scorer, table)
+        assert str(model.rules)
+        assert decode_model(encode_model(model)) == model
+
+
+# --- writing ---
+
+
+def test_a_file_that_is_there_survives_a_failure(tmp_path, monkeypatch):
+    path = tmp_path / "plant.json"
+    path.write_bytes(b"precious")
+
+    def fail(*_):
+        raise OSError(28, "disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save_model(MODEL, path)
+    assert path.read_bytes() == b"precious"
+    assert [each.name for each in tmp_path.iterdir()] == ["plant.json"]
+
+
+def test_a_written_file_has_the_usual_rights(tmp_path):
+    write_atomically(tmp_path / "a", b"x")
+    (tmp_path / "b").write_bytes(b"x")
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "b").stat().st_mode
+    )
+
+
+def test_a_threshold_that_json_cannot_hold_never_reaches_a_file():
+    with pytest.raises(ValueError, match="threshold"):
+        MODEL.with_threshold(math.inf)
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_are_refused_cleanly(content):
+    with pytest.raises(ModelFileError):
+        decode_model(content)

@@ -1,0 +1,45 @@
+"""Threads: the same results in the same order, and none started for what takes no time."""
+
+import threading
+import time
+
+import pytest
+
+from truism import work as module
+from truism.work import share_out, threads
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_come_in_the_order_of_their_arguments(n_jobs, patience, monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", patience)
+    expected = [(i, "x") for i in range(100)]
+    assert list(share_out(n_jobs, lambda a, b: (a, b), range(100), "x" * 100)) == expected
+    assert list(share_out(n_jobs, abs, [])) == []
+    with threads(n_jobs) as spread:
+        assert list(spread(lambda a, b: (a, b), range(100), "x" * 100)) == expected
+
+
+def workers(n_jobs, work):
+    def one(_):
+        work()
+        return threading.get_ident()
+
+    return list(share_out(n_jobs, one, range(6)))
+
+
+def test_others_help_only_when_it_takes_long(monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", 60.0)
+    own = threading.get_ident()
+    assert workers(4, lambda: None) == [own] * 6
+    monkeypatch.setattr(module, "PATIENCE", 0.001)
+    assert own not in workers(2, lambda: time.sleep(0.002))[1:]
+    assert workers(1, lambda: time.sleep(0.002)) == [own] * 6
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_reaches_whoever_asks(n_jobs, patience, monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", patience)
+    with pytest.raises(ZeroDivisionError):
+        list(share_out(n_jobs, lambda x: 1 // x, [1, 2, 0]))
