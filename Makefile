@@ -39,23 +39,23 @@ check: test      ## the same
 docs: $(READY)   ## regenerate what the documentation takes from the program
 	$(BIN)/python docs/generate.py
 
-bench: $(VENV)/.bench  ## repeat the paper's experiments beside the alternatives (hours)
-	$(BIN)/python -m benchmarks run --out benchmarks/results.json --cache benchmarks/cache.jsonl
-	$(BIN)/python -m benchmarks page --results benchmarks/results.json --out docs/benchmarks.md
+bench: $(VENV)/.bench  ## repeat the paper's experiments and measure the alternatives (hours)
+	$(BIN)/python -m benchmarks run
+	$(BIN)/python -m benchmarks page
 
 $(VENV)/.bench: $(READY)
 	$(BIN)/python -m pip install --quiet -e '.[bench]'
 	@touch $@
 
-bench-smoke: $(READY)  ## a minute of the benchmarks on generated tables
+bench-smoke: $(READY)  ## run the benchmarks on a small table (a minute)
 	@$(BIN)/python -m benchmarks smoke > $(VENV)/smoke.log 2>&1 \
 		&& echo "benchmarks: smoke test passed" || { cat $(VENV)/smoke.log; exit 1; }
 
 screenshots: browser  ## draw the report pages that the docs show (BATADAL from TRUISM_DATA)
 	$(BIN)/python docs/screenshots.py
 
-bench-speed: $(READY)  ## measure learning, scoring, memory and growth
-	$(BIN)/python -m benchmarks.speed
+bench-speed: $(READY)  ## measure time, memory and growth of learning and scoring
+	$(BIN)/python -m benchmarks.speed --out benchmarks/results/speed.jsonl
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

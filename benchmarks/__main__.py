@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from benchmarks import datasets, results
 from benchmarks.datasets import DataMissingError
 from benchmarks.experiments import EXPERIMENTS, Plan, run_all, usable_methods
@@ -16,6 +18,7 @@ from benchmarks.results import Results, warn
 from benchmarks.runner import Cache, Runner
 
 BAD_INPUT = 2
+CACHE = Path(".cache/benchmarks.jsonl")  # ignored by git
 SMOKE_TABLE = "generated-600x8"
 SMOKE_EXPERIMENTS = ("table1", "table2", "grid", "speed")
 
@@ -25,7 +28,7 @@ class UsageError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0, or 2 for bad input."""
+    """Run a command and return the exit code: 0, or 2 for bad input."""
     options = _parser().parse_args(arguments)
     try:
         options.command(options)
@@ -39,28 +42,30 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True)
 
-    run = commands.add_parser("run", help="measure, and write the results as JSON")
+    run = commands.add_parser("run", help="measure, and write the results as JSON lines")
     run.add_argument("--only", help=f"experiments, comma-separated: {','.join(EXPERIMENTS)}")
     run.add_argument("--methods", help="methods, comma-separated (default: all that can run)")
-    run.add_argument("--datasets", help="datasets, comma-separated (default: all that are there)")
-    run.add_argument("--data", type=Path, help="folder of the tables (default: $TRUISM_DATA)")
-    run.add_argument("--out", type=Path, default=Path("results.json"))
-    run.add_argument("--cache", type=Path, default=Path("benchmarks-cache.jsonl"))
-    run.add_argument("--threads", type=int, default=1, help="cores each method may use")
-    run.add_argument("--timeout", type=float, default=1800.0, help="seconds a job may take")
+    run.add_argument("--datasets", help="datasets, comma-separated (default: all that are present)")
+    run.add_argument(
+        "--data", type=Path, help="folder that holds the tables (default: $TRUISM_DATA)"
+    )
+    run.add_argument("--out", type=Path, default=results.MEASURED)
+    run.add_argument("--cache", type=Path, default=CACHE, help="finished jobs, to resume from")
+    run.add_argument("--threads", type=int, default=1, help="cores that each method may use")
+    run.add_argument("--timeout", type=float, default=1800.0, help="seconds that a job may take")
     run.set_defaults(command=_run)
 
-    smoke = commands.add_parser("smoke", help="prove that the harness works, in under a minute")
+    smoke = commands.add_parser("smoke", help="check that the harness works, in under a minute")
     smoke.add_argument("--data", type=Path)
     smoke.set_defaults(command=_smoke)
 
-    compare = commands.add_parser("compare", help="say what changed between two results")
+    compare = commands.add_parser("compare", help="list what changed between two results files")
     compare.add_argument("old", type=Path)
     compare.add_argument("new", type=Path)
     compare.set_defaults(command=_compare)
 
-    page = commands.add_parser("page", help="render the page from the results")
-    page.add_argument("--results", type=Path, default=Path("results.json"))
+    page = commands.add_parser("page", help="write the page from the results")
+    page.add_argument("--results", type=Path, default=results.MEASURED)
     page.add_argument("--out", type=Path, default=Path("docs/benchmarks.md"))
     page.set_defaults(command=_page)
     return parser
@@ -79,14 +84,14 @@ def _run(options: argparse.Namespace) -> None:
     new = Results(results.environment(), measured.shapes, measured.runs, measured.interpretations)
     if options.out.exists():
         in_full = () if options.methods or options.datasets else experiments
-        new = results.merge(results.read(options.out), new, in_full)
+        new = results.merge(_read(options.out), new, in_full)
     results.write(new, options.out)
     runner.cache.compact()
-    print(f"{len(measured.runs)} runs written to {options.out}")
+    print(f"Wrote {len(measured.runs)} runs to {options.out}.")
 
 
 def _smoke(options: argparse.Namespace) -> None:
-    """Every detector without torch, on small tables, in this process."""
+    """Run every detector that needs no torch on a small table, in this process."""
     from benchmarks.pages import render
 
     methods = tuple(
@@ -102,7 +107,7 @@ def _smoke(options: argparse.Namespace) -> None:
 
 
 def _smoke_table(data: Path | None) -> str:
-    """The smallest real table where there is one."""
+    """Return the smallest real table if it is present, else a generated one."""
     try:
         names = datasets.available(datasets.find_data(data))
     except DataMissingError:
@@ -111,21 +116,27 @@ def _smoke_table(data: Path | None) -> str:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    for path in (options.old, options.new):
-        if not path.exists():
-            raise UsageError(f"The results file {str(path)!r} does not exist.")
-    lines = list(results.compare(results.read(options.old), results.read(options.new)))
+    lines = list(results.compare(_read(options.old), _read(options.new)))
     print("\n".join(lines) if lines else "nothing changed")
 
 
 def _page(options: argparse.Namespace) -> None:
     from benchmarks.pages import render
 
-    if not options.results.exists():
-        raise UsageError(f"The results file {str(options.results)!r} does not exist.")
-    page = render(results.read(options.results), figures=options.out.stem)
+    page = render(_read(options.results), figures=options.out.stem)
     page.write(options.out)
-    print(f"written: {options.out} and {len(page.figures)} figures")
+    print(f"Wrote {options.out} and {len(page.figures)} figures.")
+
+
+def _read(path: Path) -> Results:
+    if not path.exists():
+        raise UsageError(f"The results file {str(path)!r} does not exist.")
+    try:
+        return results.read(path)
+    except (ValueError, msgspec.DecodeError):
+        raise UsageError(
+            f"{str(path)!r} is not a results file of format {results.FORMAT}."
+        ) from None
 
 
 def _split(text: str | None) -> list[str]:

@@ -1,7 +1,11 @@
-"""What was measured, as frozen records; JSON in and out; what changed between two files.
+"""What was measured, as frozen records; JSON lines in and out; what changed between two files.
 
-A `Run` is one `Job` (what was asked) with its `Outcome` (what was seen). Everything the page
-shows is computed from these records, so a figure in the docs can always be traced to a run.
+A `Run` is a `Job` (what to do) with its `Outcome` (what happened). The page is computed from these
+records alone, so every figure in the docs can be traced to a run.
+
+All results live in `benchmarks/results/`. The first line of a file says when and where the figures
+were measured; every other line holds one shape, run or interpretation, so a diff shows which of
+them changed.
 """
 
 from __future__ import annotations
@@ -19,8 +23,11 @@ import msgspec
 
 from benchmarks.encode import Scaling
 from benchmarks.rules import Setting
+from truism.table.atomic import write_atomically
 
-FORMAT = 1
+FOLDER = Path("benchmarks/results")
+MEASURED = FOLDER / "experiments.jsonl"
+FORMAT = 2
 ABSENT = "absent"
 PACKAGES = (
     "truism",
@@ -42,8 +49,8 @@ TIME_TOLERANCE = 1.25
 class Job:
     """One fit and one scoring: which method on which rows.
 
-    `share` is the part of the training rows used, `contamination` the number of test anomalies
-    to mix into them, as a part of the training rows.
+    `share` is the share of the training rows to use, `contamination` the number of test anomalies
+    to mix in, relative to the training rows.
     """
 
     dataset: str
@@ -68,7 +75,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class AttackScore:
-    """How well the rows of one attack are told from normal rows."""
+    """How well a method separates the rows of one attack from normal rows."""
 
     attack: str
     n_rows: int
@@ -78,11 +85,11 @@ class AttackScore:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a job showed; `error` is set, and little else, when it failed.
+    """What came of a job; if it failed, `error` is set and little else.
 
-    `alarm_rate` is the part of the normal test rows that score above zero, which for the
-    paper's scoring is the false-positive rate at φ = 0. `extra_mb` is the peak memory beyond
-    that of the loaded tables. `by_attack` is there where the table names its attacks.
+    `alarm_rate` is the share of normal test rows that score above zero; for the paper's scoring
+    that is the false-positive rate at φ = 0. `extra_mb` is the peak memory beyond that of the
+    loaded tables. `by_attack` is filled if the table names its attacks.
     """
 
     auc: float | None = None
@@ -124,7 +131,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A row of table 3: an attack segment and what the violated rules say about it."""
+    """A row of table 3: an attack segment and what the broken rules say about it."""
 
     segment: str
     targets: tuple[str, ...]
@@ -170,7 +177,6 @@ class Results:
     shapes: tuple[Shape, ...] = ()
     runs: tuple[Run, ...] = ()
     interpretations: tuple[Interpretation, ...] = ()
-    format: int = FORMAT
 
     def of(self, experiment: str) -> tuple[Run, ...]:
         """The runs of an experiment that succeeded."""
@@ -188,7 +194,7 @@ def package_version(name: str) -> str:
 
 
 def environment() -> Environment:
-    """This machine, now; no host or user names."""
+    """Describe this machine and moment, without host or user names."""
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     return Environment(
         date=datetime.now(UTC).date().isoformat(),
@@ -210,21 +216,48 @@ def _processor() -> str:
     return platform.processor() or "unknown"
 
 
+class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of a results file; exactly one record is present."""
+
+    format: int | None = None
+    environment: Environment | None = None
+    shape: Shape | None = None
+    run: Run | None = None
+    interpretation: Interpretation | None = None
+
+
 def read(path: Path) -> Results:
-    """Results from a file."""
-    return msgspec.json.decode(path.read_bytes(), type=Results)
+    """Read results from a file of JSON lines."""
+    head, *rest = msgspec.json.Decoder(_Line).decode_lines(path.read_bytes())
+    if head.environment is None or head.format != FORMAT:
+        raise ValueError(f"format must be {FORMAT}, got {head.format!r}.")
+    return Results(
+        head.environment,
+        shapes=tuple(line.shape for line in rest if line.shape is not None),
+        runs=tuple(line.run for line in rest if line.run is not None),
+        interpretations=tuple(
+            line.interpretation for line in rest if line.interpretation is not None
+        ),
+    )
 
 
 def write(results: Results, path: Path) -> None:
-    """Results to a file, indented so that a diff of two files can be read."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+    """Write results to a file as JSON lines, and make its folder."""
+    lines = [
+        _Line(format=FORMAT, environment=results.environment),
+        *(_Line(shape=shape) for shape in results.shapes),
+        *(_Line(run=run) for run in results.runs),
+        *(_Line(interpretation=each) for each in results.interpretations),
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, msgspec.json.Encoder().encode_lines(lines))
 
 
 def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
-    """`new`, with what it does not measure again from `old`; what it does takes the old one's place.
+    """Return `old` with everything that `new` measured again replaced.
 
-    Of the experiments named, which were run in full, nothing old is kept. A package that is absent
-    now keeps the version that the old figures were measured with.
+    The experiments named were run in full, so none of their old runs are kept. A package that is
+    absent now keeps the version that the old figures were measured with.
     """
     again = set(experiments)
     runs = {(run.experiment, run.job): run for run in old.runs if run.experiment not in again}
@@ -245,7 +278,7 @@ def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
 
 
 def compare(old: Results, new: Results) -> Iterator[str]:
-    """Lines that say what changed, most important first: versions, detection, rules, time."""
+    """Yield a line for each change: versions first, then runs that are gone or new, then figures."""
     for name in sorted({*old.environment.versions, *new.environment.versions}):
         before = old.environment.versions.get(name, ABSENT)
         after = new.environment.versions.get(name, ABSENT)
@@ -278,7 +311,7 @@ def _changes(old: Outcome, new: Outcome) -> Iterator[str]:
 
 
 def describe(environment: Environment) -> str:
-    """One line on the machine and the versions."""
+    """Describe the machine and the versions in one line."""
     versions = ", ".join(f"{name} {text}" for name, text in environment.versions.items())
     return (
         f"{environment.date}, {environment.processor}, {environment.cores} cores, "
@@ -287,5 +320,5 @@ def describe(environment: Environment) -> str:
 
 
 def warn(text: str) -> None:
-    """Progress and trouble go to stderr."""
+    """Print progress and problems to stderr."""
     print(text, file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
-"""Jobs -> runs, each in its own process, remembering what is already known.
+"""Jobs -> runs, each in its own process; finished jobs are not run again.
 
-Finished jobs are appended to a JSON-lines file under a key of everything the outcome depends on
-(job, versions of the packages the method uses, its revision, a digest of the table, for truism a
-digest of its source), so an interrupted run goes on where it stopped and a changed library is
-measured anew.
+Finished jobs are appended to a JSON-lines file, the cache, under a key made of everything that the
+outcome depends on: job, versions of the packages, revision of the method, a digest of the table, and
+for truism a digest of its source. So an interrupted run continues where it stopped, and a changed
+library is measured again. The cache is a convenience and not committed; results never depend on it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Known(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Cache:
-    """Outcomes by key, kept in a JSON-lines file; without a path, in memory only."""
+    """Outcomes by key, kept in a JSON-lines file, or in memory if there is no path."""
 
     path: Path | None = None
     outcome_of: dict[str, Outcome] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Cache:
             self.outcome_of[known.key] = known.outcome
 
     def compact(self) -> None:
-        """Leave in the file the newest outcome of each job alone: versions change, and truism most."""
+        """Keep only the newest outcome of each job in the file; older versions pile up otherwise."""
         if self.path is None or not self.path.exists():
             return
         newest: dict[Job, bytes] = {}
@@ -66,9 +66,10 @@ class Cache:
         write_atomically(self.path, b"".join(line + b"\n" for line in newest.values()))
 
     def add(self, known: Known) -> None:
-        """Remember, and append to the file."""
+        """Keep an outcome, and append it to the file."""
         self.outcome_of[known.key] = known.outcome
         if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
                 file.write(msgspec.json.encode(known) + b"\n")
 
@@ -80,9 +81,9 @@ class Runner:
     Parameters
     ----------
     threads
-        Cores each process may use; one by default, so that ratios are fair.
+        Cores that each process may use; one by default, so that ratios are fair.
     isolated
-        Whether every job gets its own process; the smoke run does without.
+        Whether every job gets its own process; in the smoke run they share one.
     """
 
     data: Path | None
@@ -94,12 +95,12 @@ class Runner:
     def run(
         self, experiment: str, jobs: Iterable[Job], *, fresh: bool = False, isolated: bool = True
     ) -> tuple[Run, ...]:
-        """Outcomes of the jobs.
+        """Run the jobs.
 
         Parameters
         ----------
         fresh
-            Measure again what is known, so that ratios come from one run.
+            Measure again even if the outcome is known, so that ratios come from one run.
         isolated
             False for experiments that report no time or memory: starting a process would take
             longer than many of their jobs.

@@ -1,10 +1,13 @@
-"""Speed, memory and growth of the paper's method; every claim is a ratio of two things of one run.
+"""Speed, memory and growth of the paper's method; every claim is a ratio measured in one run.
 
     python -m benchmarks.speed [--only NAME ...] [--out FILE]
 
-Each measurement runs in a process of its own, so that peak memory is its own, too. Growth and
-compiling are measured in processor seconds, because there the two sides are minutes apart and whatever
-else the machine does in between must not count.
+Each measurement runs in its own process, so that its peak memory is its own. Growth and compilation
+are measured in processor seconds: there the two sides are minutes apart, and other work on the
+machine must not count.
+
+A results file holds one JSON line per measurement, with the machine that it was made on.
+Measurements that were not repeated stay in the file as they are.
 """
 
 import argparse
@@ -19,14 +22,42 @@ import tempfile
 import time
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
+FILE = Path("benchmarks/results/speed.jsonl")
 MEGA = 1 << 20
 PAPER = {"scoring": "paper", "support_ratio": 0.7, "max_predicates": 5}
 
 
+class Measurement(msgspec.Struct, frozen=True):
+    """One line of a results file."""
+
+    measurement: str
+    machine: str
+    numpy: str
+    figures: dict[str, int | float | str]
+
+
+def read(path):
+    """Return the measurements of a file by name."""
+    lines = msgspec.json.Decoder(Measurement).decode_lines(path.read_bytes())
+    return {each.measurement: each for each in lines}
+
+
+def write(measured, path):
+    """Write measurements; those in the file that were not repeated stay."""
+    from truism.table.atomic import write_atomically
+
+    known = read(path) if path.exists() else {}
+    known |= {each.measurement: each for each in measured}
+    ordered = [known[name] for name in MEASUREMENTS if name in known]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, msgspec.json.Encoder().encode_lines(ordered))
+
+
 def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
-    """A plant-shaped table: sensors, their changes, and actuators."""
+    """Make a table like a plant's: sensors, their changes, and actuators."""
     from truism.plant import ACTUATORS, SENSORS, simulate
     from truism.table.frames import as_table
 
@@ -37,7 +68,7 @@ def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
     columns = {}
     for sensor in [each.tag for each in SENSORS][: (n_continuous + 1) // 2]:
         values = np.tile(recorded[sensor], copies)[:n_rows]
-        # Repeated rows would be too easy; the same noise at every length makes growth comparable.
+        # Repeated rows would be too easy; equal noise at every length keeps growth comparable.
         values = values + rng.normal(scale=1e-3 * values.std(), size=n_rows).round(4)
         columns[sensor] = values
         columns[f"Δ{sensor}"] = np.diff(values, prepend=values[0])
@@ -48,7 +79,7 @@ def plant_table(n_rows, *, seed=1, n_continuous=50, n_categorical=15):
 
 
 def wide_table(n_rows, n_columns, seed=0):
-    """Correlated continuous columns, as many as wanted."""
+    """Make a table of correlated continuous columns."""
     from truism.table.frames import as_table
 
     rng = np.random.default_rng(seed)
@@ -73,7 +104,7 @@ def timed(work, repeat=1):
 
 
 def worked(work, repeat=3):
-    """Processor seconds of all threads; the least, because other processes share the cache."""
+    """Return the processor seconds of all threads; the least of a few, as other work disturbs it."""
     best = float("inf")
     for _ in range(repeat):
         started = time.process_time()
@@ -87,7 +118,7 @@ def peak_mib():
 
 
 def learning():
-    """Learning 99,360 × 65 against scikit-learn's exact trees for the same targets."""
+    """Learning from 99,360 × 65 values, against scikit-learn's exact trees for the same targets."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     from truism.learning.learner import learn
@@ -121,9 +152,11 @@ def learning():
         "rows x columns": f"{table.n_rows:,} x {len(table.columns)}",
         "truism, trees and mining (s)": round(ours, 2),
         "rules": len(model.rules),
-        "scikit-learn trees alone (s, every 10th and 5th target, scaled)": round(theirs, 1),
-        "times faster (30 wanted)": round(theirs / ours, 1),
-        "peak extra memory / table (3 allowed)": round(grown / cells, 2),
+        "scikit-learn, trees only (s, extrapolated from every 10th and 5th target)": round(
+            theirs, 1
+        ),
+        "times as fast as scikit-learn (target 30)": round(theirs / ours, 1),
+        "peak extra memory / table size (limit 3)": round(grown / cells, 2),
     }
 
 
@@ -159,10 +192,10 @@ def scoring():
         "rules": len(model.rules),
         "truism, 1,000,000 rows (s)": round(ours, 2),
         "IsolationForest (s)": round(theirs, 2),
-        "ratio (at most 1 wanted)": round(ours / theirs, 3),
+        "truism / IsolationForest (limit 1)": round(ours / theirs, 3),
         "rows that break a rule": f"{(scores > 0).mean():.1%}",
-        "one row from a dict (ms, 2 allowed)": round(1000 * alone, 2),
-        "peak extra memory / table (1 allowed)": round(grown / cells, 2),
+        "one row from a dict (ms, limit 2)": round(1000 * alone, 2),
+        "peak extra memory / table size (limit 1)": round(grown / cells, 2),
     }
 
 
@@ -187,7 +220,7 @@ def evidence():
         alone, _ = timed(functools.partial(scorer.score, row), repeat=50)
         found[f"{name}, one row (ms)"] = round(1000 * alone, 2)
     ratio = found["evidence, learning (processor s)"] / found["paper, learning (processor s)"]
-    found["learning, times slower (3 allowed)"] = round(ratio, 2)
+    found["learning, evidence / paper (limit 3)"] = round(ratio, 2)
     others = {
         "6,000 rows": table.take(slice(0, 6_000)),
         "30,000 rows": table.take(slice(0, 30_000)),
@@ -198,13 +231,13 @@ def evidence():
         by_default, as_paper = (
             worked(functools.partial(_learn_anew, part, settings)) for settings in ({}, PAPER)
         )
-        found[f"{name}, learning by default (processor s)"] = round(by_default, 2)
-        found[f"{name}, times slower than the paper's"] = round(by_default / as_paper, 2)
+        found[f"{name}, learning with default settings (processor s)"] = round(by_default, 2)
+        found[f"{name}, default settings / paper's scoring"] = round(by_default / as_paper, 2)
     return found
 
 
 def _learn_anew(table, settings):
-    """Learn from columns that remember nothing of learning before."""
+    """Learn from fresh columns, which have nothing cached."""
     from truism.learning.learner import learn
 
     return learn(table.take(slice(None)), min_support=0.01, **settings)
@@ -221,7 +254,7 @@ def rows():
         spent = worked(lambda t=table: learn(t, min_support=0.01, **PAPER, n_jobs=os.cpu_count()))
         found[f"{n_rows:,} rows (processor s)"] = round(spent, 2)
         if last is not None:
-            found[f"{n_rows:,} rows, times the half (2.2 allowed)"] = round(spent / last, 2)
+            found[f"{n_rows:,} rows / half as many (limit 2.2)"] = round(spent / last, 2)
         last = spent
     return found
 
@@ -237,13 +270,13 @@ def columns():
         spent = worked(lambda t=table: learn(t, min_support=0.02, **PAPER, n_jobs=os.cpu_count()))
         found[f"{n_columns} columns (processor s)"] = round(spent, 2)
         if last is not None:
-            found[f"{n_columns} columns, times the half (4.5 allowed)"] = round(spent / last, 2)
+            found[f"{n_columns} columns / half as many (limit 4.5)"] = round(spent / last, 2)
         last = spent
     return found
 
 
 def wide():
-    """Wide tables under the default budget."""
+    """Wide tables within the default budget."""
     from truism.learning.learner import learn
     from truism.table.frames import as_table
 
@@ -257,14 +290,14 @@ def wide():
         lambda: learn(numeric, min_support=0.01, **PAPER, n_jobs=os.cpu_count())
     )
     return {
-        "1,000 x 1,500 binary (s, 60 allowed)": round(spent, 2),
-        "complete up to conditions": model.provenance.complete_to,
-        "2,000 x 170 continuous (s, 10 allowed)": round(numeric_spent, 2),
+        "1,000 x 1,500 binary (s, limit 60)": round(spent, 2),
+        "complete up to this many conditions": model.provenance.complete_to,
+        "2,000 x 170 continuous (s, limit 10)": round(numeric_spent, 2),
     }
 
 
 def start():
-    """Importing, and compiling on a fresh machine."""
+    """Importing, and compiling with an empty cache."""
     importing, _ = timed(lambda: _python("import truism"), repeat=5)
     nothing, _ = timed(lambda: _python("pass"), repeat=5)
     code = "from benchmarks.speed import warm_up; warm_up()"
@@ -272,8 +305,8 @@ def start():
         first = _children(lambda: _python(code, NUMBA_CACHE_DIR=cache))
         second = _children(lambda: _python(code, NUMBA_CACHE_DIR=cache))
     return {
-        "import truism (s, 0.2 allowed)": round(importing - nothing, 3),
-        "compiling at first use (processor s, 12 allowed)": round(first - second, 1),
+        "import truism (s, limit 0.2)": round(importing - nothing, 3),
+        "compiling on first use (processor s, limit 12)": round(first - second, 1),
         "whole process afterwards (processor s)": round(second, 1),
     }
 
@@ -297,22 +330,24 @@ MEASUREMENTS = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=MEASUREMENTS, default=list(MEASUREMENTS))
-    parser.add_argument("--out", type=Path, help="also write the results as JSON")
+    parser.add_argument("--out", type=Path, help="also write the results as JSON lines")
     parser.add_argument("--here", choices=MEASUREMENTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
         print(json.dumps(MEASUREMENTS[options.here](), ensure_ascii=False))
         return
-    results = {"machine": f"{platform.machine()}, {os.cpu_count()} cores", "numpy": np.__version__}
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    measured = []
     for name in options.only:
         command = [sys.executable, "-m", "benchmarks.speed", "--here", name]
         finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        results[name] = json.loads(finished.stdout)
+        figures = json.loads(finished.stdout)
+        measured.append(Measurement(name, machine, np.__version__, figures))
         print(f"\n{MEASUREMENTS[name].__doc__}")
-        for label, value in results[name].items():
-            print(f"  {label:<66} {value:>14}", flush=True)
+        for label, value in figures.items():
+            print(f"  {label:<74} {value:>14}", flush=True)
     if options.out:
-        options.out.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        write(measured, options.out)
 
 
 if __name__ == "__main__":

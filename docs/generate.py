@@ -2,13 +2,12 @@
 
 - ``docs/cli.md`` from ``--help``;
 - the output in every ``console`` block of README.md and docs/tutorial.md, by running its commands;
-- the detectors and speeds in README.md from ``benchmarks/results.json`` and ``speed.json``;
+- the detectors and speeds in README.md from the files in ``benchmarks/results``;
 - ``src/truism/model/model-file.schema.json`` from the types that read model files.
 
 A test does the same and fails when a file differs.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -79,19 +78,24 @@ def with_detectors(page: str) -> str:
     from benchmarks import results
     from benchmarks.sections.detection import overview
 
-    table = overview(results.read(ROOT / "benchmarks" / "results.json"))
+    table = overview(results.read(ROOT / results.MEASURED))
     measured = f"<!-- detectors -->\n{table}\n\n{_speed()}\n<!-- end -->"
     return _DETECTORS.sub(lambda _: measured, page)
 
 
 def _speed() -> str:
-    speed = json.loads((ROOT / "benchmarks" / "speed.json").read_text("utf-8"))
-    learning, scoring, ours = speed["learning"], speed["scoring"], speed["evidence"]
+    from benchmarks import speed
+
+    measured = speed.read(ROOT / speed.FILE)
+    learning, scoring, ours = (
+        measured[name].figures for name in ("learning", "scoring", "evidence")
+    )
     return (
         f"Learning {learning['rows x columns'].replace('x', '×')} takes "
         f"{learning['truism, trees and mining (s)']:.1f} s with the paper's scoring on two cores, "
-        f"{learning['times faster (30 wanted)']:.0f} times less than scikit-learn's trees for the "
-        f"same targets alone, and {ours['learning, times slower (3 allowed)']:.1f} times as long by "
+        f"{learning['times as fast as scikit-learn (target 30)']:.0f} times less than "
+        f"scikit-learn's trees for the same targets alone, and "
+        f"{ours['learning, evidence / paper (limit 3)']:.1f} times as long by "
         f"default. A million such rows are scored in {ours['paper, 1,000,000 rows (s)']:.1f} s and "
         f"{ours['evidence, 1,000,000 rows (s)']:.1f} s; IsolationForest needs "
         f"{scoring['IsolationForest (s)']:.1f} s. Results are the same to the last bit on one core "

@@ -13,7 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks import cases, datasets, interpretability, metrics, paper, results, swat, tables
+from benchmarks import (
+    cases,
+    datasets,
+    interpretability,
+    metrics,
+    paper,
+    results,
+    speed,
+    swat,
+    tables,
+)
 from benchmarks.__main__ import main
 from benchmarks.datasets import Kinds
 from benchmarks.encode import fit_encoder
@@ -340,8 +350,30 @@ def test_mixed_in_anomalies_leave_the_test_table_and_half_of_them_stay(
 
 def test_results_survive_the_file(tmp_path: Path) -> None:
     measured = found(run("knn", 0.8, scaling="minmax", settings=(("min_support", 0.1),)))
-    results.write(measured, tmp_path / "r.json")
-    assert results.read(tmp_path / "r.json") == measured
+    results.write(measured, tmp_path / "r.jsonl")
+    assert results.read(tmp_path / "r.jsonl") == measured
+    results.write(everything(), tmp_path / "new" / "r.jsonl")
+    assert results.read(tmp_path / "new" / "r.jsonl") == everything()
+
+
+def test_a_results_file_has_a_line_for_each_record(tmp_path: Path) -> None:
+    measured = everything()
+    results.write(measured, tmp_path / "r.jsonl")
+    first, *others = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert first.keys() == {"format", "environment"}
+    kinds = [next(iter(line)) for line in others]
+    assert kinds == ["shape", *["run"] * len(measured.runs), "interpretation"]
+
+
+def test_measurements_of_speed_that_are_not_repeated_stay_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "speed.jsonl"
+    first = [speed.Measurement(name, "m", "2", {"rules": 1}) for name in ("rows", "learning")]
+    speed.write(first, path)
+    speed.write([speed.Measurement("rows", "m", "2", {"rules": 3})], path)
+    assert [(each.measurement, each.figures) for each in speed.read(path).values()] == [
+        ("learning", {"rules": 1}),
+        ("rows", {"rules": 3}),
+    ]
 
 
 def test_compare_names_what_changed_and_nothing_else() -> None:
@@ -545,8 +577,8 @@ def everything() -> Results:
         )
         for theta, gamma, auc in ((0.01, 0.0, 0.9), (0.02, 0.0, 0.8), (0.01, 0.9, 0.7))
     ]
-    speed = [replace(run(m, 0.9), experiment="speed") for m in ("truism", "knn")]
-    speed = [replace(r, outcome=replace(r.outcome, table_mb=1.0, test_rows=10)) for r in speed]
+    timed = [replace(run(m, 0.9), experiment="speed") for m in ("truism", "knn")]
+    timed = [replace(r, outcome=replace(r.outcome, table_mb=1.0, test_rows=10)) for r in timed]
     growth = [
         replace(run("knn", 0.9, dataset=f"generated-{size}"), experiment="growth")
         for size in ("100x20", "200x20", "100x40")
@@ -573,7 +605,7 @@ def everything() -> Results:
     return Results(
         results.environment(),
         shapes=(shape,),
-        runs=(run("knn", 0.9), failed, *grid, *speed, *growth, *robust, *mining, attacks, *further),
+        runs=(run("knn", 0.9), failed, *grid, *timed, *growth, *robust, *mining, attacks, *further),
         interpretations=(Interpretation("plant", "truism", "", 7, 0.01, (finding,)),),
     )
 
@@ -706,9 +738,24 @@ def test_run_then_page_then_compare(
     monkeypatch.setenv("PYTHONPATH", str(Path(results.__file__).parents[1]))
     assert main(["run", "--only", "table1,table2", "--methods", "knn"]) == 0
     assert main(["page"]) == 0
-    assert main(["compare", "results.json", "results.json"]) == 0
+    measured = str(results.MEASURED)
+    assert main(["compare", measured, measured]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "nothing changed"
     assert "| cardio | 20 | 2 | 1 / 1 |" in Path("docs/benchmarks.md").read_text()
+    assert Path(".cache/benchmarks.jsonl").exists(), (
+        "finished jobs are kept where git does not look"
+    )
+
+
+def test_a_file_that_holds_no_results_is_one_sentence_and_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for content in ("", "{}\n", '{"format":1,"runs":[]}\n', "no JSON"):
+        (tmp_path / "old.json").write_text(content)
+        assert main(["page", "--results", str(tmp_path / "old.json")]) == 2
+        assert capsys.readouterr().err == (
+            f"{str(tmp_path / 'old.json')!r} is not a results file of format 2.\n"
+        )
 
 
 def test_smoke_needs_no_data_and_prints_the_page(
