@@ -1,4 +1,4 @@
-"""What every section of the page is made of: Markdown tables, and how a number is written."""
+"""The parts of every section of the page: Markdown tables and formatted numbers."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def folded(summary: str, body: str) -> str:
-    """Text that is seen after a click."""
+    """Text that opens with a click."""
     return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
 def escape(text: str) -> str:
-    """Text that may stand in a cell of a table."""
+    """Escape text for a cell of a table."""
     return text.replace("&", "&amp;").replace("|", "\\|").replace("<", "&lt;")
 
 
 def dataset_title(name: str) -> str:
-    """A dataset as the paper writes it."""
+    """The name of a dataset as the paper writes it."""
     return paper.TITLES.get(name, name)
 
 
 def method_title(name: str) -> str:
-    """A method as the tables head it."""
+    """The name of a method in the tables."""
     return METHOD_OF[name].title
 
 
@@ -59,7 +59,7 @@ def pair(auc: float, pauc: float) -> str:
 
 
 def scores(cell: tables.Cell) -> str:
-    """AUC and pAUC of a method, with their spread where it is random."""
+    """AUC and pAUC of a method, with their spread over seeds if there are several."""
     text = pair(cell.auc, cell.pauc)
     return text if cell.n_seeds == 1 else f"{text} ± {pair(cell.auc_sd, cell.pauc_sd)}"
 
@@ -70,10 +70,10 @@ def marked(cell: tables.Cell | None) -> str:
 
 
 def scaling_mark(scaling: Scaling) -> str:
-    """A letter for a preparation, after a blank."""
+    """A space and a letter for a preparation."""
     return _SCALING_MARK[scaling]
 
 
 def printed(cell: paper.Printed | None) -> str:
-    """A cell of the paper, in its two digits."""
+    """A cell of the paper, with its two digits."""
     return NOTHING if cell is None else f"{cell.auc:.2f}/{cell.pauc:.2f}"

@@ -1,8 +1,8 @@
-"""What the paper prints, and why our figures differ where they do.
+"""What the paper prints, and why our figures differ from it.
 
 Source: Feng & Hu, "Learning Invariant Rules from Data for Interpretable Anomaly Detection",
-KDD 2023, tables 1 to 3. `EXPLANATIONS` is the one place for the reasons behind differences over
-0.02; a difference without an entry is shown as unexplained.
+KDD 2023, tables 1 to 3. `EXPLANATIONS` holds the reasons for differences of more than 0.02; a
+difference without an entry is shown as unexplained.
 """
 
 from __future__ import annotations
@@ -123,37 +123,37 @@ MEAN_RANKS: Mapping[str, Printed] = _row(
     (2.33, 1.50),
 )
 TABLE_3 = (
-    "SWaT, θ = 0.01, γ = 0.7: 2,484 rules; 25 of 34 segments break a rule, in 22 of them a "
-    "violated rule holds a target; at most 4 rules each"
+    "on SWaT with θ = 0.01 and γ = 0.7, 2,484 rules; 25 of 34 attacks break a rule; for 22 of them a "
+    "broken rule contains an attacked variable; at most 4 rules are shown for each"
 )
 
-# "Measured" marks reasons that a run in the results shows; "Supposed" marks the rest, where the
-# paper leaves something open and the cause of the difference was not isolated.
+# "Measured" marks reasons that a run in the results shows; "Likely" marks the rest: the paper leaves
+# something open, and the cause of the difference was not isolated.
 _OPEN_AUTOENCODER = (
-    "Supposed: the paper leaves activation, optimiser, batch and scaling open. Ours has tanh, "
-    "which was preferred with a look at test scores, and its better scaling."
+    "Likely: the paper does not give activation, optimiser, batch size and scaling. Ours uses tanh, "
+    "chosen after a look at test scores, and the better of two scalings."
 )
 _OPEN_RULES = (
-    "Supposed: all rules are mined here, while the published program mines random subsets of "
-    "more than 75 predicates; θ by the printed rule on our own split."
+    "Likely: all rules are mined here; the published program mines random subsets when there are "
+    "more than 75 predicates. θ follows the printed rule, on our own split."
 )
 
 _TOO_LONG = (
-    "Measured: number of epochs. Lowest reconstruction error asks for long training; with at most "
+    "Measured: number of epochs. The lowest reconstruction error needs long training; with at most "
     "30 epochs (AE, brief) it detects better."
 )
 
 EXPLANATIONS: Mapping[tuple[str, str], str] = {
     ("annthyroid", "lof"): (
-        "Measured: scaling. On min-max columns it is where the paper has it (see every "
-        "preparation); standardised columns make the difference."
+        "Measured: scaling. On min-max columns it reaches the paper's figure (see all "
+        "preparations); standardised columns make the difference."
     ),
     ("annthyroid", "iforest"): (
         "Measured: encoding. With one-hot categories it is within 0.02 of the paper; yes/no "
         "columns kept as one column each make the difference."
     ),
     ("cardio", "iforest"): (
-        "Measured: encoding. With one-hot categories pAUC is the paper's; AUC agrees either way."
+        "Measured: encoding. With one-hot categories pAUC matches the paper; AUC matches either way."
     ),
     ("kddcup99", "iforest"): (
         "Measured: chance. The standard deviation over seeds is larger than the difference."
@@ -163,33 +163,33 @@ EXPLANATIONS: Mapping[tuple[str, str], str] = {
         "columns make the difference."
     ),
     ("annthyroid", "paper"): (
-        "Supposed: the published program loses most of its cut-offs to a bug, and coarser predicates "
-        "happen to help here; no θ, γ of the grid reaches the paper's figure."
+        "Likely: the published program loses most of its cut-offs to a bug, and coarser predicates "
+        "happen to help here; no θ and γ of the grid reach the paper's figure."
     ),
     ("gas_pipeline", "paper"): (
-        "Supposed: the authors' saved model was learned with γ = 0.1, here γ = 0.7 as the paper "
-        "says; the best θ, γ of the grid stand beside it in table 2."
+        "Likely: the authors' saved model was learned with γ = 0.1; here γ = 0.7, as the paper "
+        "says. Table 2 also shows the best θ and γ of the grid."
     ),
     ("annthyroid", "autoencoder"): _TOO_LONG,
     ("cardio", "autoencoder"): _TOO_LONG,
 }
 WHY_METHOD: Mapping[str, str] = {
-    "lof": "Supposed: the paper leaves encoding and scaling open; the better of two is shown.",
-    "iforest": "Supposed: encoding and chance; the better of two encodings, mean over ten seeds.",
+    "lof": "Likely: the paper does not give encoding and scaling; the better of two is shown.",
+    "iforest": "Likely: encoding and chance; the better of two encodings, mean over ten seeds.",
     "autoencoder": _OPEN_AUTOENCODER,
     "deepsvdd": (
-        "Supposed: the paper leaves optimiser, epochs and scaling open; the better of two "
-        "scalings is shown."
+        "Likely: the paper does not give optimiser, epochs and scaling; the better of two scalings "
+        "is shown."
     ),
     "uniform": _OPEN_RULES,
     "kmeans": _OPEN_RULES,
     "paper": (
-        "Supposed: θ by the printed rule and γ = 0.7, while the authors' saved models use other "
-        "values. The best θ, γ of the grid stand beside it in table 2."
+        "Likely: here θ follows the printed rule and γ = 0.7; the authors' saved models use other "
+        "values. Table 2 also shows the best θ and γ of the grid."
     ),
 }
 
 
 def explanation(dataset: str, method: str) -> str:
-    """Why a cell of table 2 differs, by the cell or by the method; empty where unknown."""
+    """Why a cell of table 2 differs: the reason for the cell, else for the method, else empty."""
     return EXPLANATIONS.get((dataset, method)) or WHY_METHOD.get(method, "")

@@ -1,6 +1,6 @@
-"""Runs -> the numbers of the page: means over seeds, the better scaling, ranks, differences.
+"""Runs -> the numbers on the page: means over seeds, the better scaling, ranks, differences.
 
-Everything here is plain arithmetic on records; `sections` only lay it out.
+Everything here is plain arithmetic on records; `sections` only formats it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _cell(dataset: str, method: str, scaling: Scaling, runs: list[Run]) -> Cell:
 def best_cells(cells: Iterable[Cell]) -> dict[str, dict[str, Cell]]:
     """Every method in the scaling that suits it best on the dataset (AUC and pAUC together).
 
-    This favours the alternatives: the choice looks at the labels, which no user can.
+    This favours the alternatives: it uses the labels, which no user has.
     """
     best: dict[str, dict[str, Cell]] = {}
     for cell in cells:
@@ -122,6 +122,14 @@ def summaries(best: Mapping[str, Mapping[str, Cell]]) -> tuple[Summary, ...]:
     )
 
 
+def ahead(best: Mapping[str, Mapping[str, Cell]], method: str) -> Iterator[tuple[Cell, Cell]]:
+    """Every cell with a higher AUC, to three digits, than a method's on its dataset, and the method's."""
+    for row in best.values():
+        for cell in row.values():
+            if method in row and round(cell.auc, 3) > round(row[method].auc, 3):
+                yield cell, row[method]
+
+
 def _table(
     best: Mapping[str, Mapping[str, Cell]], methods: list[str], value: Callable[[Cell], float]
 ) -> dict[str, dict[str, float]]:
@@ -129,7 +137,7 @@ def _table(
 
 
 def differences(best: Mapping[str, Mapping[str, Cell]]) -> Iterator[Difference]:
-    """Every cell further than 0.02 from the paper's, with the reason where it is known."""
+    """Every cell that differs from the paper's by more than 0.02, with the reason if known."""
     for dataset, row in best.items():
         for method, cell in row.items():
             printed = paper.TABLE_2.get(dataset, {}).get(method)
@@ -186,7 +194,7 @@ def best_points(points: Iterable[GridPoint]) -> dict[str, GridPoint]:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Mean and range of AUC and pAUC over seeds, at one value of what was varied."""
+    """Mean and range of AUC and pAUC over seeds, for one value of what is varied."""
 
     dataset: str
     method: str
@@ -199,7 +207,7 @@ class Spread:
 
 
 def spreads(results: Results, value_of: Callable[[Run], float | None]) -> tuple[Spread, ...]:
-    """Robustness runs grouped by dataset, method and the value `value_of` gives (None: skip)."""
+    """Robustness runs by dataset, method and the value that `value_of` returns (None: skip)."""
     groups: dict[tuple[str, str, float], list[Run]] = {}
     for run in results.of("robustness"):
         value = value_of(run)
@@ -224,7 +232,7 @@ def _spread(dataset: str, method: str, value: float, runs: list[Run]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A value of what was varied at which a method loses AUC on a dataset."""
+    """The AUC that a method loses on a dataset at one value of what is varied."""
 
     dataset: str
     method: str
@@ -234,7 +242,7 @@ class Loss:
 
 
 def losses(varied: Sequence[Spread], start: float) -> Iterator[Loss]:
-    """Every loss of AUC over `LOSS_TOLERANCE` against the value `start`, the largest first."""
+    """Every loss of AUC over `LOSS_TOLERANCE` relative to the value `start`, largest first."""
     base_of = {(s.dataset, s.method): s.auc for s in varied if s.value == start}
     found = [
         Loss(s.dataset, s.method, s.value, base_of[s.dataset, s.method], s.auc)
@@ -260,14 +268,14 @@ def share_of(run: Run) -> float | None:
 
 
 def seed_of(run: Run) -> float | None:
-    """0 for every run on the untouched training table, so that all seeds fall together."""
+    """0 for every run on the unchanged training table, so that all seeds form one group."""
     plain = run.job.share == 1.0 and run.job.contamination == 0.0
     return 0.0 if plain else None
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """How high the first target of an attack stands among the blamed variables, over attacks."""
+    """How high the first target ranks among the blamed variables, over attacks."""
 
     interpretation: Interpretation
     n_attacks: int
@@ -278,7 +286,7 @@ class Hits:
 
 
 def detectable(interpretations: Iterable[Interpretation]) -> set[str]:
-    """Attacks that a method with few false alarms reports well above its rate of false alarms."""
+    """Attacks that a method with few false alarms reports well above its false-alarm rate."""
     return {
         finding.segment
         for each in interpretations
@@ -304,7 +312,7 @@ def hits(each: Interpretation, attacks: set[str]) -> Hits:
 
 
 def better_hits(interpretations: Sequence[Interpretation]) -> tuple[Hits, ...]:
-    """One for each method on a table, prepared the way that suits it better."""
+    """The hits of each method on a table, in the preparation that suits it best."""
     attacks = detectable(interpretations)
     best: dict[str, Hits] = {}
     for each in interpretations:

@@ -1,4 +1,4 @@
-"""Table 3: whether what is said about an attack names what was attacked."""
+"""Table 3: do explanations of an attack name what was attacked?"""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from benchmarks.results import Finding, Interpretation, Results
 
 
 def table3(results: Results) -> Section | None:
-    """For each table: how high the target stands, by method, then attack by attack."""
+    """For each table: how high each method ranks the target, overall and attack by attack."""
     if not results.interpretations:
         return None
     parts = [
         "## Table 3: interpretability\n\n"
-        f"The paper: {paper.TABLE_3}.\n\n"
-        "The blame of a variable is its share of the incident that the reported rows of an attack "
-        "are, and for ECOD and AE its part of the scores, summed over these rows; ΔX counts as X. "
-        "Hit@1 and Hit@3 are the parts of the detectable attacks whose "
-        "first targeted variable stands first or among the first three, MRR is the mean of one "
-        "over its place; an attack that a method does not report is a miss. An attack counts as "
-        f"detectable when some method that reports at most {tables.QUIET_RATE:.0%} of attack-free "
-        f"rows reports at least {tables.CLEAR_SHARE:.0%} of its rows. Methods without a threshold "
-        "report what scores above the 99 % quantile of attack-free rows, and are shown in the "
-        "preparation that suits them better (letters as in table 2)."
+        f"The paper reports {paper.TABLE_3}.\n\n"
+        "Does the explanation name what was attacked? The reported rows of an attack form one "
+        "incident, and the blame of a variable is its share of that incident. For ECOD and AE it is "
+        "the variable's part of the scores, summed over the reported rows. ΔX counts as X. Hit@1 and "
+        "Hit@3 are the shares of detectable attacks for which an attacked variable is blamed most, "
+        "or is among the three blamed most; MRR is the mean of 1/rank of the first one. An attack "
+        "that a method does not report is a miss. An attack is detectable if any method that "
+        f"reports at most {tables.QUIET_RATE:.0%} of attack-free rows reports at least "
+        f"{tables.CLEAR_SHARE:.0%} of its rows. Methods without a threshold of their own report "
+        "what scores above the 99 % quantile of attack-free rows, and are shown in the better of "
+        "two preparations (letters as in table 2)."
     ]
     for name in dict.fromkeys(each.table for each in results.interpretations):
         parts += _of_table([each for each in results.interpretations if each.table == name])
@@ -40,7 +41,7 @@ def _of_table(interpretations: Sequence[Interpretation]) -> list[str]:
         f"### {title}\n\n{_summary(found)}",
         markdown.folded(f"{title}, attack by attack", _places(shown)),
         *(
-            markdown.folded(f"{title}, rules of {_heading(each)}", _rules_table(each))
+            markdown.folded(f"{title}, rules broken ({_heading(each)})", _rules_table(each))
             for each in shown
             if METHOD_OF[each.method].role == "ours"
         ),
@@ -77,7 +78,7 @@ def _heading(each: Interpretation) -> str:
 
 
 def _places(shown: Sequence[Interpretation]) -> str:
-    """The place of the first target and the rows reported, a column for each method."""
+    """The rank of the first target and the rows reported, a column for each method."""
     rows = [
         (
             findings[0].segment,
@@ -86,7 +87,7 @@ def _places(shown: Sequence[Interpretation]) -> str:
         )
         for findings in zip(*(each.findings for each in shown), strict=True)
     ]
-    text = "Place of the first target among the blamed variables, and rows reported.\n\n"
+    text = "The rank of the first attacked variable among those blamed, and the rows reported.\n\n"
     header = ("attack", "targets", *(_heading(each) for each in shown))
     return text + markdown.table(header, rows)
 
@@ -96,9 +97,9 @@ def _rules_table(each: Interpretation) -> str:
     rows = [(finding.segment, ", ".join(finding.targets), _rules(finding)) for finding in found]
     return (
         f"{each.n_rules:,} rules; {sum(f.n_rules > 0 for f in found)} of {len(each.findings)} "
-        f"attacks break a rule; a violated rule holds a target in "
-        f"{sum(f.target_in_rule for f in found)}.\n\n"
-        + markdown.table(("attack", "targets", "rules that add most"), rows)
+        f"attacks break a rule; for {sum(f.target_in_rule for f in found)} of them a broken rule "
+        "contains an attacked variable.\n\n"
+        + markdown.table(("attack", "targets", "broken rules with the highest penalty"), rows)
     )
 
 

@@ -1,4 +1,4 @@
-"""Detection beyond table 2: attack by attack, and on tables that the paper does not use."""
+"""Detection beyond table 2: attack by attack, and on tables that are not in the paper."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def attacks(results: Results) -> Section | None:
     titles = [method_title(run.job.method) + scaling_mark(run.job.scaling) for run in runs]
     name = dataset_title(runs[0].job.dataset.removeprefix("whole-"))
     text = (
-        f"### {name}, attack by attack\n\nAUC/pAUC of the rows of one attack against all normal "
-        "test rows. Here every anomaly of the test file takes part, not only those drawn for table "
-        "2, so that rare attacks are seen; most of the rows are two attacks, which decide a score "
-        "over all rows. First seed; the preparation with the higher mean AUC over attacks.\n\n"
+        f"### {name}, attack by attack\n\nAUC/pAUC for the rows of one attack against all normal "
+        "test rows. This uses every anomaly in the test file, not only those drawn for table 2, so "
+        "that rare attacks show up; two attacks make up most of the rows and dominate a score over "
+        "all of them. First seed; the preparation with the higher mean AUC over attacks.\n\n"
     )
     return Section(text + markdown.table(("attack", "rows", *titles), rows))
 
@@ -81,11 +81,11 @@ def further(results: Results) -> Section | None:
     ranks, partial = mean_ranks(aucs), mean_ranks(paucs)
     rows.append(("**mean rank**", "", *(f"{ranks[m]:.2f}/{partial[m]:.2f}" for m in methods)))
     text = (
-        "### Further tables\n\nAUC/pAUC on tables that come with scikit-learn. Each class is the "
-        "anomaly once, the other classes are normal; of diabetes, the tenth with the fastest "
-        "progression. Half of the normal rows are for training. Kinds of columns are not told. "
-        "Alternatives are shown in their better preparation for each task (chosen with the "
-        "labels); IF is a mean over three seeds.\n\n"
+        "### Further tables\n\nAUC/pAUC on tables that come with scikit-learn. Each class in turn "
+        "is the anomaly, and the other classes are normal; for diabetes the anomaly is the tenth "
+        "with the fastest progression. Half of the normal rows are used for training. Detectors "
+        "must find out the kinds of columns themselves. Alternatives are shown in the better "
+        "preparation for each task (the labels decide); IF is a mean over three seeds.\n\n"
     )
     header = ("table", "tasks", *(method_title(name) for name in methods))
     return Section(text + markdown.table(header, rows))

@@ -1,4 +1,4 @@
-"""What learning and scoring cost, in time and memory, and how that grows."""
+"""Time and memory of learning and scoring, and how they grow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.results import Results, Run
 
 
 def speed(results: Results) -> Section | None:
-    """Every method as a ratio to truism; the seconds behind the ratios can be unfolded."""
+    """Every method as a ratio to truism; the seconds behind the ratios are folded."""
     runs = results.of("speed")
     if not runs:
         return None
@@ -25,12 +25,12 @@ def speed(results: Results) -> Section | None:
         for method in dict.fromkeys(run.job.method for run in runs)
     ]
     text = (
-        "## Speed\n\nTime to learn / time to score / peak extra memory, each as a ratio to truism "
-        "(default): above 1 is slower or larger. All measured in one run, one core and a process "
-        "for each method, encoding included, imports and compilation not. For orientation, not "
-        "measured here: the program published with the paper learns in 22 s on KDD Cup 99, 15 to "
-        "20 s on gas pipeline, 10 to 22 s on BATADAL, 2 to 3 s on annthyroid and cardio, and scores "
-        "180 to 1,500 rows per second.\n\n"
+        "## Speed\n\nTime to learn / time to score / peak extra memory, each relative to truism "
+        "(default): above 1 is slower or larger. All were measured in one run, each method in its "
+        "own process on one core; encoding counts, imports and compilation do not. For comparison, "
+        "measured elsewhere: the program published with the paper learns in 22 s on KDD Cup 99, 15 "
+        "to 20 s on gas pipeline, 10 to 22 s on BATADAL, 2 to 3 s on annthyroid and cardio, and "
+        "scores 180 to 1,500 rows per second.\n\n"
     )
     text += markdown.table(("method", *(dataset_title(name) for name in names)), ratios)
     return Section(
@@ -58,9 +58,9 @@ def _seconds(runs: Sequence[Run]) -> str:
         "score, s",
         "rows/s scored",
         "peak extra MB",
-        "in table sizes",
+        "times the table",
     )
-    text = "A table size is rows × columns × 8 bytes of the training table.\n\n"
+    text = "The size of a table is rows × columns × 8 bytes, for the training table.\n\n"
     return text + markdown.table(header, rows)
 
 
@@ -82,7 +82,7 @@ def _ratio(own: float, other: float, least: float) -> str:
 
 
 def mining(results: Results) -> Section | None:
-    """The cost of mining alone, beside mlxtend's."""
+    """The time of mining alone, next to mlxtend's."""
     runs = results.of("mining")
     if not runs:
         return None
@@ -97,14 +97,14 @@ def mining(results: Results) -> Section | None:
         for run in runs
     ]
     text = (
-        "### Mining alone\n\nContinuous variables cut into five uniform bins, so that no trees are "
-        "involved. truism keeps only rules with a minimal antecedent; mlxtend lists all.\n\n"
+        "### Mining alone\n\nContinuous variables are cut into five uniform bins, so that no trees "
+        "are grown. truism keeps only rules with a minimal antecedent; mlxtend lists all rules.\n\n"
     )
     return Section(text + markdown.table(("dataset", "program", "settings", "rules", "s"), rows))
 
 
 def growth(results: Results) -> Section | None:
-    """Seconds over rows and over columns, as a figure and as numbers."""
+    """Seconds against rows and against columns, as a figure and as numbers."""
     runs = results.of("growth")
     if not runs:
         return None
@@ -118,8 +118,8 @@ def growth(results: Results) -> Section | None:
         for run in runs
     ]
     text = (
-        "### Growth\n\nGenerated tables; the paper's method at θ = 0.01, because choosing θ would be "
-        "most of its time, all others with their defaults.\n\n"
+        "### Growth\n\nGenerated tables. The paper's method has a fixed θ of 0.01, because choosing "
+        "θ would take most of its time; all others run with default settings.\n\n"
     )
     text += markdown.table(("rows x columns", "method", "learn, s", "score, s"), rows)
     return Section(text, (("growth.svg", figures.growth(runs)),))

@@ -8,7 +8,7 @@ from benchmarks.results import Results
 
 
 def grid(results: Results) -> Section | None:
-    """The figure, and the paper's θ beside the best of the grid."""
+    """The figure, and the paper's θ next to the best of the grid."""
     points = tables.grid_points(results)
     if not points:
         return None
@@ -25,10 +25,10 @@ def grid(results: Results) -> Section | None:
                 printed(paper.TABLE_2.get(name, {}).get("paper")),
             )
         )
-    header = ("dataset", "the paper's rule for θ, γ = 0.7", "best θ, γ of the grid", "paper")
+    header = ("dataset", "the paper's rule for θ, γ = 0.7", "best θ and γ of the grid", "paper")
     text = (
-        "## Figure: hyperparameters\n\nThe best θ, γ are chosen with the labels: what the method could "
-        "reach, not what a user gets.\n\n"
+        "## Figure: hyperparameters\n\nThe labels decide which θ and γ are best, so this is what "
+        "the method could reach, not what a user gets.\n\n"
     )
     text += markdown.table(header, rows)
     return Section(text, (("hyperparameters.svg", figures.grid(points)),))
