@@ -1,11 +1,13 @@
-"""Regenerates what in the documentation comes from the program: run ``python docs/generate.py``.
+"""Regenerate the parts of the documentation that the program writes: ``python docs/generate.py``.
 
 - ``docs/cli.md`` from ``--help``;
 - the output in every ``console`` block of README.md and docs/tutorial.md, by running its commands;
-- the detectors and speeds in README.md from the files in ``benchmarks/results``;
+- the detectors and speeds in README.md (five detectors) and docs/comparison.md (all of them) from
+  the files in ``benchmarks/results``;
 - ``src/truism/model/model-file.schema.json`` from the types that read model files.
 
-A test does the same and fails when a file differs.
+Tests do the same and fail when a file differs. docs/benchmarks.md has its own command:
+``python -m benchmarks page``.
 """
 
 import os
@@ -25,12 +27,14 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 TRANSCRIPTS = ("README.md", "docs/tutorial.md")
 _BLOCK = re.compile(r"(?ms)^```console\n(.*?)^```$")
-_DETECTORS = re.compile(r"(?ms)^<!-- detectors -->\n(.*?)^<!-- end -->$")
+MEASURED = ("README.md", "docs/comparison.md")
+FEW = ("truism", "knn", "pca", "iforest", "paper")  # what a user of PyOD looks for first
+_DETECTORS = re.compile(r"(?ms)^<!-- (all detectors|detectors|speed) -->\n(.*?)^<!-- end -->$")
 _WIDTH = 80
 
 
 def cli_page() -> str:
-    """Make the page of commands and options."""
+    """Return the page of commands and options."""
     parts = ["# Command line", "", "Generated from `--help` by `python docs/generate.py`.", ""]
     for arguments in ([], *([name] for name in COMMANDS)):
         shown = CliRunner().invoke(app, [*arguments, "--help"], terminal_width=_WIDTH)
@@ -44,7 +48,7 @@ def _section(title: str, text: str) -> list[str]:
 
 
 def schema_file() -> str:
-    """Make the JSON Schema of model files."""
+    """Return the JSON Schema of model files."""
     content = msgspec.json.encode(
         {"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema()}
     )
@@ -52,7 +56,7 @@ def schema_file() -> str:
 
 
 def transcript(page: str) -> str:
-    """Run the commands of a page one after another in a new folder, and put in what they print."""
+    """Run the commands of a page in order in a new folder, and fill in what they print."""
     with tempfile.TemporaryDirectory() as folder:
         return _BLOCK.sub(lambda block: f"```console\n{_rerun(block[1], folder)}```", page)
 
@@ -74,13 +78,27 @@ def _output(command: str, folder: str) -> str:
 
 
 def with_detectors(page: str) -> str:
-    """Put the table of detectors, and the speed, into a page as they were measured."""
+    """Fill in the detectors and the speed as measured, wherever a page has markers for them.
+
+    ``<!-- detectors -->`` stands for five detectors and the speed, ``<!-- all detectors -->`` for
+    every detector, ``<!-- speed -->`` for the speed alone.
+    """
+    return _DETECTORS.sub(
+        lambda block: f"<!-- {block[1]} -->\n{_measured(block[1])}\n<!-- end -->", page
+    )
+
+
+def _measured(what: str) -> str:
     from benchmarks import results
     from benchmarks.sections.detection import overview
+    from benchmarks.sections.summary import exceptions
 
-    table = overview(results.read(ROOT / results.MEASURED))
-    measured = f"<!-- detectors -->\n{table}\n\n{_speed()}\n<!-- end -->"
-    return _DETECTORS.sub(lambda _: measured, page)
+    if what == "speed":
+        return _speed()
+    found = results.read(ROOT / results.MEASURED)
+    if what == "all detectors":
+        return f"{overview(found)}\n\n{exceptions(found)}"
+    return f"{overview(found, FEW)}\n\n{exceptions(found)}\n\n{_speed()}"
 
 
 def _speed() -> str:
@@ -90,24 +108,27 @@ def _speed() -> str:
     learning, scoring, ours = (
         measured[name].figures for name in ("learning", "scoring", "evidence")
     )
+    n_rows, n_columns = str(learning["rows x columns"]).split(" x ")
     return (
-        f"Learning {learning['rows x columns'].replace('x', '×')} takes "
-        f"{learning['truism, trees and mining (s)']:.1f} s with the paper's scoring on two cores, "
-        f"{learning['times as fast as scikit-learn (target 30)']:.0f} times less than "
-        f"scikit-learn's trees for the same targets alone, and "
-        f"{ours['learning, evidence / paper (limit 3)']:.1f} times as long by "
-        f"default. A million such rows are scored in {ours['paper, 1,000,000 rows (s)']:.1f} s and "
-        f"{ours['evidence, 1,000,000 rows (s)']:.1f} s; IsolationForest needs "
-        f"{scoring['IsolationForest (s)']:.1f} s. Results are the same to the last bit on one core "
-        f"or two."
+        f"Learning from {n_rows} rows of {n_columns} variables takes "
+        f"{learning['truism, trees and mining (s)']:.1f} s on two cores with the paper's scoring; "
+        f"scikit-learn takes {learning['times as fast as scikit-learn (target 30)']:.0f} times as "
+        f"long for the trees alone. With default settings learning takes "
+        f"{ours['learning, evidence / paper (limit 3)']:.1f} times as long. A million such rows "
+        f"are scored in {ours['paper, 1,000,000 rows (s)']:.1f} s with the paper's scoring and "
+        f"{ours['evidence, 1,000,000 rows (s)']:.1f} s with default settings; IsolationForest takes "
+        f"{scoring['IsolationForest (s)']:.1f} s. One core or two, the results are the same to the "
+        f"last bit."
     )
 
 
 def generated() -> dict[str, str]:
-    """Give every generated file, by its path in the repository."""
+    """Return every generated file by its path in the repository."""
     files = {"docs/cli.md": cli_page(), "src/truism/model/model-file.schema.json": schema_file()}
-    pages = {name: with_detectors((ROOT / name).read_text("utf-8")) for name in TRANSCRIPTS}
-    return files | {name: transcript(page) for name, page in pages.items()}
+    for name in dict.fromkeys((*TRANSCRIPTS, *MEASURED)):
+        page = with_detectors((ROOT / name).read_text("utf-8"))
+        files[name] = transcript(page) if name in TRANSCRIPTS else page
+    return files
 
 
 if __name__ == "__main__":

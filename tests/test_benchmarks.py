@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import runpy
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -722,6 +724,24 @@ def test_the_page_opens_with_conclusions_that_follow_from_the_figures() -> None:
 def test_the_page_in_the_docs_is_fresh() -> None:
     page = render(results.read(ROOT / results.MEASURED))
     assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == page.text
+
+
+def test_the_comparison_in_the_docs_is_fresh() -> None:
+    generate = runpy.run_path(str(ROOT / "docs" / "generate.py"), run_name="generate")
+    for name in generate["MEASURED"]:
+        page = (ROOT / name).read_text("utf-8")
+        assert generate["with_detectors"](page) == page
+    assert "| HBOS |" in page, "the last page has every detector"
+
+
+@pytest.mark.parametrize("name", ["README", "benchmarks", "comparison", "experiments"])
+def test_links_to_headings_lead_somewhere(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page):
+        text = (ROOT / "docs" / target).read_text("utf-8") if target else page
+        headings = re.findall(r"(?m)^#+ (.+)$", text)
+        anchors = [re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings]
+        assert anchor in anchors, (target, anchor)
 
 
 def test_the_same_results_give_the_same_page() -> None:
