@@ -1,8 +1,8 @@
-"""Tables that scikit-learn brings along, as detection tasks: no download, nothing tuned on them here.
+"""Tables that come with scikit-learn, as detection tasks: no download, and nothing was tuned on them.
 
-Every class of a table is the anomaly once, and the other classes are normal; of the diabetes table,
-which has no classes, the tenth of the rows with the fastest progression. Half of the normal rows,
-drawn with a fixed seed, are for training, the rest and the anomalies for testing.
+Each class of a table in turn is the anomaly, and the other classes are normal. The diabetes table has
+no classes; there the anomaly is the tenth of the rows with the fastest progression. Half of the normal
+rows, drawn with a fixed seed, are for training, the rest and the anomalies for testing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Task:
 
 
 def make(name: str) -> Task:
-    """The task of a table and a class, as in `TASKS`."""
+    """Return a task by its name in `TASKS`."""
     table, _, number = name.rpartition("-")
     bunch = getattr(sklearn.datasets, f"load_{table}")()
     rows, target = np.asarray(bunch.data, dtype=np.float64), np.asarray(bunch.target)

@@ -1,6 +1,6 @@
 """Tables with attacks whose targets are known, for the interpretability experiment.
 
-SWaT cannot be shipped, so BATADAL's labelled hours and the simulated plant stand in.
+SWaT may not be redistributed, so BATADAL's labelled hours and the simulated plant take its place.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ PLANT_ATTACKED_ROWS = 50_000
 PLANT_QUIET_ROWS = 20_000
 PLANT_SEEDS = (0, 1, 2)
 
-# What the organisers said of the labelled hours (batadal.net, questions and answers of
-# 14 December 2016): pumps whose control was inconsistent. A pump is its flow and its status.
+# What the organisers said about the labelled hours (batadal.net, questions and answers of
+# 14 December 2016): the pumps whose control was inconsistent. Each pump has a flow and a status.
 BATADAL_TARGETS = (("PU10", "PU11"), ("PU2",), ("PU2",), ("PU7",), ("PU6", "PU7"))
 
 
@@ -46,7 +46,7 @@ class Segment:
 class Case:
     """Tables to learn from and to check, and the attacks among the rows to check.
 
-    `quiet` is attack-free and unseen in training; its reported part is the false-alarm rate.
+    `quiet` is free of attacks and unseen in training; the share reported is the false-alarm rate.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Case:
 
 
 def find_cases(names: Sequence[str], data: Path | None) -> Iterator[Case]:
-    """BATADAL where it is asked for, and the plant, which truism brings."""
+    """BATADAL if it is among the names, and the plant, which comes with truism."""
     if "batadal" in names:
         yield batadal_case(data)
     yield plant_case()
@@ -105,7 +105,7 @@ def _day(hour: str) -> str:
 
 
 def plant_case(seeds: tuple[int, int, int] = PLANT_SEEDS) -> Case:
-    """The simulated plant: one run to learn from, one attacked, one quiet, of different seeds."""
+    """The simulated plant: one run to learn from, one attacked, one quiet, with different seeds."""
     normal_seed, attacked_seed, quiet_seed = seeds
     attacks = schedule(PLANT_ATTACKED_ROWS, seed=attacked_seed)
     normal = simulate(PLANT_ROWS, seed=normal_seed).columns
@@ -133,7 +133,7 @@ def plant_case(seeds: tuple[int, int, int] = PLANT_SEEDS) -> Case:
 
 
 def _with_changes(columns: dict[str, NDArray[Any]], numeric: Sequence[str]) -> pa.Table:
-    """Add each variable's change; without the first row, whose changes no peer could read."""
+    """Add each variable's change; drop the first row, whose missing changes no peer can read."""
     changed = with_deltas(as_table(columns), numeric).columns[-len(numeric) :]
     added = {column.name: column.values for column in changed}
     return pa.table(columns | added).slice(1)

@@ -1,17 +1,16 @@
-"""The benchmark tables: a name goes in, one `Dataset` comes out, whatever the source.
+"""The benchmark tables: a name goes in, a `Dataset` comes out, whatever its source.
 
 Preprocessing is the paper's own (KDD'23, section 6.1): training tables hold no anomalies; test
-rows are those marked `in_paper_test`, in which anomalies were drawn down to 20 % where there were
+rows are those marked `in_paper_test`, where anomalies were sampled down to 20 % if there were
 more; a column is categorical when it has at most five distinct values in the training table,
 except in KDD Cup 99, where the paper uses a fixed list. Neither `label`, `in_paper_test` nor the
 time column is a variable.
 
-Further kinds of name serve the harness: `generated-ROWSxCOLUMNS` is a made-up plant-like table
-(growth curves, smoke runs), `bundled-TASK` a table that scikit-learn brings along (`bundled.py`),
-`binned-NAME` is NAME with every continuous variable cut into five uniform bins (so that miners can
-be compared without trees), `whole-NAME` is NAME with every anomaly of the test file, not only those
-that the paper drew, and with the names of the attacks; and `swat` reads the owners' own files (see
-`swat.py`).
+Other names: `generated-ROWSxCOLUMNS` is a generated, plant-like table (growth curves, smoke runs);
+`bundled-TASK` is a table that comes with scikit-learn (`bundled.py`); `binned-NAME` is NAME with every
+continuous variable cut into five uniform bins, so that miners can be compared without trees;
+`whole-NAME` is NAME with every anomaly of the test file, not only those that the paper drew, and with
+the names of the attacks; `swat` reads the original files (`swat.py`).
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ _KDD_UNUSED = ("wrong_fragment", "num_outbound_cmds", "is_host_login")
 
 
 class DataMissingError(Exception):
-    """The tables are not where they were looked for; the text is one sentence for the user."""
+    """The tables were not found; the text is one sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """Names of the variables by kind; `unused` are constant columns that the paper left out."""
+    """Names of the variables by kind; `unused` are constant columns that the paper leaves out."""
 
     categorical: tuple[str, ...]
     continuous: tuple[str, ...]
@@ -60,9 +59,9 @@ class Kinds:
 class Dataset:
     """A training table without anomalies, a test table, and the truth about its rows.
 
-    `time` names the time column, which both tables then carry beside the variables. `attack` says
-    of each test row which attack it is part of, where that is known. `told` is whether detectors
-    that can infer the kinds are told them.
+    `time` names the time column, which both tables then have in addition to the variables. `attack`
+    names the attack of each test row, where that is known. `told` says whether detectors that can
+    infer the kinds are given them.
     """
 
     name: str
@@ -107,7 +106,7 @@ def load(name: str, data: Path | None = None) -> Dataset:
 
 
 def find_data(data: Path | None = None) -> Path:
-    """The folder of the tables, or a `DataMissingError` that says what to do."""
+    """Return the folder of the tables, or raise a `DataMissingError` that says what to do."""
     where = str(data) if data else os.environ.get(DATA_VARIABLE, "")
     if not where:
         raise DataMissingError(
@@ -205,7 +204,7 @@ def _generate(name: str) -> Dataset:
 
 
 def _unbundle(name: str) -> Dataset:
-    """All columns are numbers, and nobody has said more about them."""
+    """All columns are numbers; detectors must infer their kinds."""
     task = bundled.make(name.removeprefix("bundled-"))
     kinds = Kinds((), tuple(task.train.column_names))
     return Dataset(name, task.train, task.test, task.label, kinds, told=False)

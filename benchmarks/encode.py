@@ -1,14 +1,14 @@
 """Mixed tables -> numeric matrices, for detectors that need numbers.
 
 Categorical variables become one indicator column per training value (an unseen value is all
-zeros); continuous ones are scaled with what the training table alone shows. Indicators are not
-scaled: they already lie between 0 and 1, and standardising them lets one rare value outweigh all
+zeros); continuous ones are scaled by the training table alone. Indicators are not scaled: they
+already lie between 0 and 1, and standardising them would let one rare value outweigh everything
 else. Constant columns stay, because a column that never moved in training is evidence when it
 moves.
 
-With `codes` nothing is scaled and a categorical variable stays one column: its numbers as they
-are, texts by their place in the alphabet. That is what a user does who does not bother; detectors
-that look at one column at a time sometimes gain by it.
+With `codes` nothing is scaled and a categorical variable stays one column: numbers as they are,
+texts by their place in the alphabet. That is the quick way; detectors that look at one column at a
+time sometimes do better with it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Indicators:
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """A categorical variable of texts: place in the alphabet, -1 for an unseen value."""
+    """A categorical variable of texts: its place in the alphabet, -1 for an unseen value."""
 
     name: str
     values: tuple[Any, ...]

@@ -1,7 +1,7 @@
-"""The experiments: each turns the datasets at hand into jobs, and jobs into runs.
+"""The experiments: each turns datasets into jobs, and jobs into runs.
 
-Adding an experiment means adding a function and its name to `EXPERIMENTS`; what the page makes of
-it is in `sections`.
+To add an experiment, add a function and its name to `EXPERIMENTS`; `sections` decides how the page
+shows it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MINING_SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure on: a runner, the datasets, and the methods that can run here."""
+    """What to measure with: a runner, the datasets, and the methods that can run here."""
 
     runner: Runner
     datasets: tuple[str, ...]
@@ -74,7 +74,7 @@ class Measured:
 
 
 def usable_methods(names: Sequence[str] = ()) -> tuple[Method, ...]:
-    """The detectors whose packages are installed, all of them or those named."""
+    """Return the detectors whose packages are installed: all of them, or those named."""
     modules = {"scikit-learn": "sklearn"}
     usable = []
     for method in DETECTORS:
@@ -129,7 +129,7 @@ def grid(plan: Plan) -> Measured:
 
 
 def attacks(plan: Plan) -> Measured:
-    """Each attack of KDD Cup 99 by itself, every row of the test file: most rows are two attacks."""
+    """Each attack of KDD Cup 99 separately, on the whole test file: two attacks are most of its rows."""
     jobs = (
         Job(f"whole-{ATTACKED}", name, scaling)
         for name in ATTACK_METHODS
@@ -154,7 +154,7 @@ def further(plan: Plan) -> Measured:
 
 
 def table3(plan: Plan) -> Measured:
-    """KDD'23, table 3: what rules say about attacks, and where the scores of peers come from."""
+    """KDD'23, table 3: what rules say about attacks, and which variables the peers' scores come from."""
     methods = [method.name for method in plan.methods]
     found = interpret_all(plan.datasets, plan.runner.data, methods)
     return Measured(interpretations=tuple(found))
@@ -196,12 +196,12 @@ def growth(plan: Plan) -> Measured:
 
 
 def _growth_settings(method: str) -> tuple[tuple[str, float], ...]:
-    """A fixed θ for the paper's method: choosing it would be most of the time."""
+    """A fixed θ for the paper's method: choosing it would take most of the time."""
     return GROWTH_SETTINGS if method == "paper" else ()
 
 
 def robustness(plan: Plan) -> Measured:
-    """Contaminated training rows, fewer training rows, other seeds of the θ split."""
+    """Contaminated training rows, fewer training rows, and other seeds for the θ split."""
     return Measured(runs=plan.runner.run("robustness", _robustness_jobs(plan), isolated=False))
 
 
@@ -235,7 +235,7 @@ EXPERIMENTS: Mapping[str, Callable[[Plan], Measured]] = {
 
 
 def run_all(plan: Plan, names: Iterable[str]) -> Measured:
-    """Run experiments by name and put together what they add."""
+    """Run experiments by name and join what they add."""
     parts = [EXPERIMENTS[name](plan) for name in names]
     return Measured(
         shapes=tuple(shape for part in parts for shape in part.shapes),

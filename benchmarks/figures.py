@@ -1,4 +1,4 @@
-"""Records -> SVG figures, through matplotlib; every figure also exists as numbers in the JSON."""
+"""Records -> SVG figures, drawn with matplotlib; the numbers behind them are in the results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _panels(n_rows: int, n_columns: int) -> tuple[Figure, list[Any]]:
 
 
 def grid(points: Sequence[GridPoint]) -> bytes:
-    """Figure 2: number of rules, AUC and pAUC over θ, a line for each γ; averaged, then each."""
+    """Figure 2: rules, AUC and pAUC against θ, a line for each γ; the average first, then each table."""
     names = list(dict.fromkeys(point.dataset for point in points))
     figure, axes = _panels(1 + len(names), 3)
     _grid_row(axes[:3], points, "average")
@@ -67,7 +67,7 @@ def _grid_row(axes: Sequence[Any], points: Sequence[GridPoint], title: str) -> N
 
 
 def spread(spreads: Sequence[Spread], label: str, *, log: bool) -> bytes:
-    """Small figures, one for each dataset: AUC against what was varied, a line per method."""
+    """One small figure per dataset: AUC against what is varied, a line per method."""
     names = list(dict.fromkeys(s.dataset for s in spreads))
     figure, axes = _panels(1, max(1, len(names)))
     for axis, name in zip(axes, names, strict=False):
@@ -91,7 +91,7 @@ def spread(spreads: Sequence[Spread], label: str, *, log: bool) -> bytes:
 
 
 def seeds(runs: Iterable[Run]) -> bytes:
-    """AUC for each seed of the split that chooses θ: a dot for each, datasets side by side."""
+    """A dot for the AUC of each seed of the split that chooses θ, datasets side by side."""
     plain = [
         run
         for run in runs

@@ -1,8 +1,8 @@
-"""Made-up tables of a plant-like shape, for growth curves and for smoke runs without data.
+"""Generated tables that look like a plant's, for growth curves and for smoke runs without data.
 
 A few hidden states drive everything: categorical columns show a state, continuous columns follow
-a state with noise, so there are rules to find. An anomalous test row takes some of its columns
-from another row, which leaves every value ordinary and only the combination wrong.
+a state with noise, so there are rules to find. An anomalous test row takes some of its values from
+other rows, so every value is ordinary and only the combination is wrong.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _columns(
 def _mix(
     rng: np.random.Generator, table: dict[str, NDArray[np.generic]], rows: NDArray[np.intp]
 ) -> None:
-    """Give the rows a third of their values from other rows, in place."""
+    """Replace a third of the values of these rows by values of other rows, in place."""
     for values in table.values():
         moved = rows[rng.random(len(rows)) < 1 / 3]
         values[moved] = values[rng.permutation(len(values))[: len(moved)]]

@@ -1,14 +1,14 @@
-"""Table 3: does what is said about an attack name what was attacked?
+"""Table 3: does the explanation of an attack name what was attacked?
 
-Attack segments with known targets and a detector's words or numbers go in; for every segment come
-out the place of the first target among the blamed variables (our own, stricter count) and, for
-detectors that say rules, the most telling violated rules and whether one of them holds a target on
+In go attack segments with known targets and a detector's explanations. Out comes, for every segment,
+the rank of the first target among the blamed variables (our own, stricter count) and, for detectors
+with rules, the broken rules with the highest penalty and whether any of them contains a target on
 either side (the paper's count, KDD'23, section 6.3).
 
-The blame for a segment is that of the incident which its reported rows are. ECOD and the autoencoder
-say no words, but their scores are sums over variables; they are judged by these sums over the reported
-rows of a segment. Having no threshold of their own, they report what
-scores above the 99 % quantile of attack-free rows.
+The reported rows of a segment form one incident, whose blame is counted. ECOD and the autoencoder
+explain nothing, but their scores are sums over variables; for them these sums count, over the
+reported rows of a segment. They have no threshold of their own, so they report what scores above the
+99 % quantile of attack-free rows.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SETTINGS: Mapping[str, tuple[tuple[str, Setting], ...]] = {
 def interpret_all(
     names: Sequence[str], data: Path | None, methods: Sequence[str]
 ) -> Iterator[Interpretation]:
-    """Table 3 for every case at hand: the paper's settings, the default ones, and the peers."""
+    """Table 3 for every case: the paper's settings, the default ones, and the peers."""
     for case in find_cases(names, data):
         for method in [name for name in SETTINGS if name in methods]:
             warn(f"table3: {case.name}, {method}")
@@ -60,7 +60,7 @@ def interpret_all(
 
 
 def interpret_case(case: Case, method: str, settings: Mapping[str, Setting]) -> Interpretation:
-    """Learn rules, explain the rows of every segment, and judge what is said of them."""
+    """Learn rules, explain the rows of every segment, and see what the explanations name."""
     learned = RuleDetector(case.kinds, case.time, settings, seed=0, unused=True)
     learned.fit(case.train)
     detector = learned.detector
@@ -69,7 +69,7 @@ def interpret_case(case: Case, method: str, settings: Mapping[str, Setting]) -> 
     for segment in case.segments:
         length = segment.stop - segment.start
         rows = case.test.slice(segment.start, length)
-        # With that gap all reported rows of a segment are one incident.
+        # With this gap all reported rows of a segment form one incident.
         incidents = detector.incidents(rows, gap=length)
         findings.append(interpret(segment, detector.explain(rows), incidents, rule_of))
     return Interpretation(
@@ -83,7 +83,7 @@ def interpret_case(case: Case, method: str, settings: Mapping[str, Setting]) -> 
 
 
 def interpret_peer(case: Case, method: str, scaling: Scaling) -> Interpretation:
-    """Fit a peer, and judge which variables its scores come from in every segment."""
+    """Fit a peer, and see which variables its scores come from in every segment."""
     label = np.zeros(case.test.num_rows, dtype=np.int8)
     dataset = Dataset(case.name, case.train, case.test, label, case.kinds, case.time)
     detector = METHOD_OF[method].make(dataset, scaling, 0, {})
@@ -116,11 +116,11 @@ def interpret(
     incidents: Iterable[Any],
     rule_of: Mapping[str, Any],
 ) -> Finding:
-    """LeafProfiles what is said of the reported rows of a segment, which are one incident.
+    """See what the explanations of a segment's reported rows, which form one incident, name.
 
-    An explanation and an incident have `blames`; a blame `variable`, `share` and `reasons`; a
-    reason the id of the violated `rule` (empty where it is none) and its `penalty` (the public
-    value types of truism).
+    Explanations and incidents have `blames`; a blame has `variable`, `share` and `reasons`; a
+    reason has the id of the broken `rule` (empty if there is none) and its `penalty`. These are the
+    public value types of truism.
     """
     said = list(explanations)
     blame = _merged(
@@ -156,7 +156,7 @@ def _worst_first(parts: Mapping[str, float]) -> list[str]:
 
 
 def _penalties(explanations: Iterable[Any]) -> Blame:
-    """Rule ids by what they add to the scores of all rows; reasons without a rule have no id."""
+    """What each rule adds to the scores of all rows, by its id; reasons without a rule have none."""
     total: dict[str, float] = defaultdict(float)
     for explanation in explanations:
         for blame in explanation.blames:

@@ -1,4 +1,4 @@
-"""Every method by its name: what it needs, what is random about it, how to make it.
+"""Every method by name: what it needs, which seeds it runs with, how to make it.
 
 One table drives detection, speed, robustness and smoke runs, so a method added here is measured
 everywhere.
@@ -65,7 +65,7 @@ class Encoded:
 
     @property
     def choice(self) -> str:
-        """What the detector settled on by itself."""
+        """What the detector chose for itself."""
         return str(getattr(self.peer, "choice", ""))
 
 
@@ -76,13 +76,13 @@ class Method:
     Parameters
     ----------
     scalings
-        Every one is measured; table 2 shows the better.
+        All are measured; table 2 shows the best one.
     packages
-        Whose versions a cached result depends on.
+        A cached result depends on their versions.
     revision
-        Raised when our own code of the method changes what it computes, to void cached results.
+        Raise it when our code for the method computes something else, to discard cached results.
     settings
-        Fixed parameters of the rule detector; those of a job come on top.
+        Fixed parameters of the rule detector; those of a job are added.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Method:
     def make(
         self, dataset: Dataset, scaling: Scaling, seed: int, settings: Mapping[str, Setting]
     ) -> TableDetector:
-        """A fresh detector for a dataset."""
+        """Make a new detector for a dataset."""
         if self.make_peer is not None:
             return Encoded(self.make_peer(scaling, seed), dataset.kinds, scaling)
         if self.role == "miner":
@@ -114,7 +114,7 @@ class Method:
         )
 
 
-# KDD'23, section 6.1; given in full, so that truism's defaults may change without changing these
+# KDD'23, section 6.1; written out, so that a change of truism's defaults does not change these
 _PAPER: tuple[tuple[str, Setting], ...] = (
     ("max_predicates", 5),
     ("min_support", "auto"),

@@ -1,4 +1,4 @@
-"""What the paper's table 2 reports: AUC, standardised partial AUC, average rank."""
+"""The measures of the paper's table 2: AUC, standardised partial AUC, mean rank."""
 
 from __future__ import annotations
 

@@ -1,23 +1,23 @@
-"""The two neural alternatives of the paper, on torch's CPU build (the `bench` extra).
+"""The paper's two neural alternatives, on torch's CPU build (the `bench` extra).
 
-KDD'23, section 6.1: the autoencoder's bottleneck is a quarter of the input width; depth and number
-of epochs by cross-validated reconstruction error; Deep SVDD has hidden layers of a half and a
-quarter of the input width, the soft-boundary objective and ν = 0.01. What the paper leaves open
-(optimiser, rate, batch, activation) is fixed here: Adam, 0.001, and about forty batches per epoch,
-so that an epoch means a similar amount of training on small and on large tables.
+KDD'23, section 6.1: the autoencoder's bottleneck is a quarter of the input width; cross-validated
+reconstruction error decides depth and number of epochs. Deep SVDD has hidden layers of a half and a
+quarter of the input width, the soft-boundary objective and ν = 0.01. The paper does not give optimiser,
+learning rate, batch size and activation. Here: Adam, 0.001, and about forty batches per epoch, so that
+an epoch means a similar amount of training on small and on large tables.
 
-The autoencoder's tanh was preferred to a leaky rectifier after a look at the test scores of one
-seed on annthyroid, gas pipeline, BATADAL and cardio; that choice used the labels, in favour of this
-alternative. Left to cross-validation, the rectifier wins on annthyroid and detects worse (one seed,
-standardised: 0.58/0.53).
+The autoencoder uses tanh rather than a leaky rectifier. That was decided after a look at the test
+scores of one seed on annthyroid, gas pipeline, BATADAL and cardio, so it used the labels, in favour of
+the autoencoder. By cross-validation the rectifier would win on annthyroid, but it detects worse (one
+seed, standardised: 0.58/0.53).
 
-Reconstruction error keeps falling with training, so cross-validation asks for as many epochs as it
-may have, while rows of annthyroid are told apart better by less training. The paper does not say
-where it stopped. So the autoencoder is measured twice: to the end of `EPOCHS`, and to
-`BRIEF_EPOCHS` at most, which was set after a look at the test scores of annthyroid.
+Reconstruction error keeps falling with training, so cross-validation always asks for as many epochs
+as it can get, but with less training annthyroid's anomalies are detected better. The paper does not say
+where it stopped. So the autoencoder is measured twice: up to the end of `EPOCHS`, and up to
+`BRIEF_EPOCHS`, a limit that was set after a look at the test scores of annthyroid.
 
-Every depth is tried on a sample up to `SCREENED_EPOCHS`; only the `N_FINALISTS` best go on, which
-bounds the cost.
+Every depth is tried on a sample up to `SCREENED_EPOCHS`; only the `N_FINALISTS` best continue, which
+limits the cost.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SVDD_DECAY = 1e-6
 
 
 class AutoEncoder:
-    """Row reconstructed through a narrow layer; the squared error is the score."""
+    """Reconstructs rows through a narrow layer; the squared error is the score."""
 
     def __init__(self, seed: int, most_epochs: int | None = None) -> None:
         _prepare()
@@ -93,7 +93,7 @@ class AutoEncoder:
         return _chain((width, *down, *down[-2::-1], width), nn.Tanh)
 
     def _choose(self, rows: Tensor) -> tuple[Layers, int]:
-        """The layers and epochs with the smallest error on rows held out."""
+        """The layers and epochs with the smallest error on held-out rows."""
         trials = {layers: self._try(layers, rows) for layers in LAYERS}
         screened = [epochs for epochs in self.stops if epochs <= SCREENED_EPOCHS]
         errors = {(layers, e): next(trials[layers]) for layers in LAYERS for e in screened}
@@ -104,7 +104,7 @@ class AutoEncoder:
         return min(errors, key=lambda choice: errors[choice])
 
     def _try(self, layers: Layers, rows: Tensor) -> Iterator[float]:
-        """Mean error on held-out rows at each of the stops, trained no further than asked for."""
+        """Mean error on held-out rows at each stop; trains only as far as the caller asks."""
         order = np.random.default_rng(self.seed).permutation(len(rows))[:MAX_FOLD_ROWS]
         folds = np.array_split(order, N_FOLDS)
         networks = [self._build(layers, rows) for _ in folds]
@@ -119,7 +119,7 @@ class AutoEncoder:
 
 
 class DeepSVDD:
-    """Rows mapped into a sphere; the squared distance from its centre is the score."""
+    """Maps rows into a sphere; the squared distance from its centre is the score."""
 
     def __init__(self, seed: int) -> None:
         _prepare()
@@ -160,7 +160,7 @@ class DeepSVDD:
         return distance
 
     def _center(self, rows: Tensor) -> Tensor:
-        """Mean of the untrained outputs, kept off zero, which a bias-free net reaches trivially."""
+        """Mean of the untrained outputs, kept away from zero, a trivial solution without bias."""
         with torch.no_grad():
             center: Tensor = self.network(rows).mean(dim=0)
         sign = torch.where(center < 0, -1.0, 1.0)

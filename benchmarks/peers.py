@@ -1,8 +1,8 @@
-"""The alternatives: each fits a numeric matrix and scores another, higher is worse.
+"""The alternatives: each fits one numeric matrix and scores another; higher is worse.
 
 Settings are the paper's where the paper names the method (KDD'23, section 6.1: LOF and
-IsolationForest with scikit-learn's defaults), otherwise what the library's users get by default.
-Libraries are imported when a detector is made, so that a run without PyOD or torch still works.
+IsolationForest with scikit-learn's defaults), otherwise the library's defaults. Libraries are
+imported when a detector is made, so that a run without PyOD or torch still works.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Peer(Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """A detector that can tell what each column adds to a score."""
+    """A detector that knows what each column adds to a score."""
 
     def parts(self, test: Matrix) -> Matrix:
         """Rows × columns."""
@@ -45,7 +45,7 @@ class Divisible(Protocol):
 class Fitted:
     """Any estimator with `fit`, scored by a function of it and the rows.
 
-    `choice` is what the detector settled on by itself, in words, for the record.
+    `choice` says in words what the detector chose for itself.
     """
 
     estimator: Any
@@ -84,7 +84,7 @@ def knn(_scaling: Scaling, _seed: int) -> Peer:
 
 
 def pca(scaling: Scaling, seed: int) -> Peer:
-    """PyOD's PCA with 95 % of the variance; on unscaled columns it standardises by itself."""
+    """PyOD's PCA with 95 % of the variance; it standardises columns that are not scaled yet."""
     from pyod.models.pca import PCA
 
     estimator = PCA(n_components=PCA_VARIANCE, standardization=scaling == "none", random_state=seed)
@@ -128,7 +128,7 @@ def autoencoder(_scaling: Scaling, seed: int) -> Peer:
 
 
 def brief_autoencoder(_scaling: Scaling, seed: int) -> Peer:
-    """The same with less training than reconstruction error asks for."""
+    """The same, trained for fewer epochs than reconstruction error would choose."""
     from benchmarks.neural import BRIEF_EPOCHS, AutoEncoder
 
     return AutoEncoder(seed, BRIEF_EPOCHS)

@@ -1,4 +1,4 @@
-"""Our own detector and the rule miner to compare it with, seen through their public faces."""
+"""Our own detector and the rule miner to compare it with, used through their public interfaces."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class RuleDetector:
     Parameters
     ----------
     unused
-        Whether columns that are constant in training take part. The paper leaves them out;
-        truism keeps them by default.
+        Whether to keep columns that are constant in training. The paper leaves them out; truism
+        keeps them by default.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""SWaT, read from the files its owners distribute (December 2015), for whoever has them.
+"""SWaT, read from the files that its owners distribute (December 2015), if you have them.
 
-iTrust hands out `SWaT_Dataset_Normal_v0` or `_v1` and `SWaT_Dataset_Attack_v0`, as Excel or CSV,
+iTrust provides `SWaT_Dataset_Normal_v0` or `_v1` and `SWaT_Dataset_Attack_v0`, as Excel or CSV,
 in two styles: with a title row (`P1`, `P2`, ... over the process stages) above the header, or
 plain. Names come with stray blanks (` Timestamp`, ` MV101`), labels as `Normal`, `Attack` and
 `A ttack`; some CSV exports use semicolons and decimal commas.

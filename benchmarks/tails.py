@@ -1,9 +1,9 @@
-"""ECOD and COPOD with every row judged against the training rows alone.
+"""ECOD and COPOD, scoring every row against the training rows alone.
 
-PyOD's own `decision_function` puts the rows to score among the training rows and ranks all of them
-together. So a score depends on what else is scored: where anomalies are many or alike they hide one
-another, and KDD Cup 99, for one, loses a sixth of its AUC. Here a row scores what PyOD gives it when it
-is scored alone (but for its own part in the skewness), which is how every other method is measured.
+PyOD's own `decision_function` adds the rows to score to the training rows and ranks them all together.
+So a score depends on what else is scored: many similar anomalies hide one another, and on KDD Cup 99
+AUC falls by a sixth. Here a row gets the score that PyOD gives it alone (except for its own part in the
+skewness), as for every other method.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Combine = Callable[[Matrix, Matrix, Matrix], Matrix]
 
 
 def ecod(left: Matrix, right: Matrix, skewed: Matrix) -> Matrix:
-    """The most telling of the tails (Li et al. 2022)."""
+    """The largest of the tails (Li et al. 2022)."""
     worst: Matrix = np.maximum(np.maximum(left, right), skewed)
     return worst
 
@@ -40,7 +40,7 @@ class Tails:
         self.combine = combine
 
     def fit(self, train: Matrix) -> None:
-        """Sort the columns, and see to which side each is skewed."""
+        """Sort the columns, and find the side to which each is skewed."""
         self.columns = np.sort(train, axis=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # constant columns have no skewness

@@ -1,10 +1,11 @@
-"""What the paper's score reaches for each θ, and how it ranks rows against a score over all rules.
+"""How well the paper's score detects for each θ, and whether minimal rules rank rows as all rules do.
 
     python -m benchmarks.theta [--data DIR] [--datasets cardio,...]
 
-γ is 0.7, for the gas pipeline 0.1. The second table counts what minimal unit rules leave out: on a
-small table every admitted rule ``S1 ⇒ S2`` is enumerated, the paper's score is taken over all of them
-and over the kept ones, and the two are compared by Spearman's rank correlation over the test rows.
+γ is 0.7, or 0.1 for the gas pipeline. The second table shows what is lost by keeping minimal unit
+rules only: on a small table every admissible rule ``S1 ⇒ S2`` is enumerated, the paper's score is
+computed over all of them and over the kept ones, and the two are compared by Spearman's rank
+correlation over the test rows.
 """
 
 import argparse
@@ -54,7 +55,7 @@ def learned(dataset, theta, max_predicates=5):
 
 
 def reached(dataset, max_predicates=5):
-    """AUC and pAUC for each θ of the grid that ten rows support."""
+    """AUC and pAUC for each θ of the grid with at least ten rows."""
     test = as_table(dataset.test)
     for theta in GRID:
         if theta * dataset.train.num_rows < 10:
@@ -70,7 +71,7 @@ def reached(dataset, max_predicates=5):
 
 
 def all_rules_scores(model, train, test):
-    """The paper's score of test rows over every admitted rule of at most three predicates."""
+    """The paper's score of test rows over every admissible rule of at most three predicates."""
     predicates = [each.predicate for each in model.rules.predicates]
     truths = Truths(model.schema, predicates)
     n_rows = train.n_rows

@@ -1,7 +1,7 @@
-"""One job in a process of its own, so that time and peak memory are the job's alone.
+"""Runs one job in its own process, so that time and peak memory are the job's alone.
 
-`python -m benchmarks.worker` reads a job (JSON) from stdin and prints its outcome. `measure` does
-the same in this process.
+`python -m benchmarks.worker` reads a job (JSON) from stdin and prints its outcome; `measure` does
+the same in the current process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What the parent process asks for."""
+    """The parent process's request."""
 
     job: Job
     data: str | None = None
@@ -42,7 +42,7 @@ class Order(msgspec.Struct, frozen=True):
 
 
 def measure(order: Order) -> Outcome:
-    """Load, vary the training rows as the job says, fit, score, evaluate."""
+    """Load the tables, vary the training rows as the job says, fit, score, evaluate."""
     job = order.job
     dataset = vary(_load(job.dataset, order.data), job)
     method = METHOD_OF[job.method]
@@ -84,12 +84,12 @@ def _by_attack(dataset: Dataset, score: NDArray[np.float64]) -> Iterator[AttackS
 
 
 def vary(dataset: Dataset, job: Job) -> Dataset:
-    """The dataset as a job wants it: a share of the training rows, anomalies mixed in.
+    """Return the dataset as a job needs it: a share of the training rows, anomalies mixed in.
 
-    Mixed-in anomalies leave the test table, or a detector would be asked about rows it was told
-    are normal. At most half of them are taken, so that enough stay to be found. They are strewn
-    among the training rows, which keep their order: together at the end, they would all fall into
-    one block of whoever holds out consecutive rows.
+    Mixed-in anomalies are removed from the test table, or a detector would be asked about rows that
+    it has learned as normal. At most half of them are used, so that enough remain to be found. They
+    are scattered among the training rows, which keep their order: at the end they would all fall
+    into one block of a detector that holds out consecutive rows.
     """
     rng = np.random.default_rng([SAMPLE_SEED, job.seed])
     train, test, label = dataset.train, dataset.test, dataset.label
@@ -113,12 +113,12 @@ def vary(dataset: Dataset, job: Job) -> Dataset:
 
 @lru_cache(maxsize=1)
 def _load(name: str, data: str | None) -> Dataset:
-    """The dataset; jobs on the same one follow each other, so the last is kept."""
+    """Load a dataset; the last one is kept, as jobs on the same dataset follow each other."""
     return datasets.load(name, Path(data) if data else None)
 
 
 def _warm_up(job: Job) -> None:
-    """Fit and score a tiny table first, so that imports and compilers are not measured."""
+    """Fit and score a tiny table first, so that imports and compilation are not measured."""
     method = METHOD_OF[job.method]
     tiny = datasets.load(f"binned-{WARM_UP}" if method.role == "miner" else WARM_UP)
     detector = method.make(tiny, job.scaling, job.seed, dict(job.settings))
@@ -128,7 +128,7 @@ def _warm_up(job: Job) -> None:
 
 
 def _reset_peak() -> float:
-    """Forget the peak so far where the system can (Linux); the memory in use now, in MB."""
+    """Reset the peak where the system can (Linux), and return the memory in use, in MB."""
     gc.collect()
     if _CLEAR_REFS.exists():
         _CLEAR_REFS.write_text("5")
@@ -144,7 +144,7 @@ def _peak_mb() -> float:
 
 
 def main() -> None:
-    """Serve one order."""
+    """Run one job from stdin."""
     warnings.simplefilter("ignore")
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     sys.stdout.buffer.write(msgspec.json.encode(measure(order)))
