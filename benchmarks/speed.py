@@ -89,7 +89,7 @@ def wide_table(n_rows, n_columns, seed=0):
 
 
 def warm_up():
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
 
     learn(plant_table(2_000), min_support=0.05, **PAPER)
 
@@ -121,7 +121,7 @@ def learning():
     """Learning from 99,360 × 65 values, against scikit-learn's exact trees for the same targets."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
     from truism.model.schema import Numeric
 
     warm_up()
@@ -164,7 +164,7 @@ def scoring():
     """Scoring a million rows against IsolationForest, and one row alone."""
     from sklearn.ensemble import IsolationForest
 
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
     from truism.model.schema import Numeric
     from truism.scoring.scorer import Scorer
     from truism.table.columns import numbers
@@ -201,7 +201,7 @@ def scoring():
 
 def evidence():
     """The default scoring against the paper's at the same θ: learning, a million rows, one row."""
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
     from truism.scoring.scorer import Scorer
     from truism.table.frames import as_table
 
@@ -238,14 +238,14 @@ def evidence():
 
 def _learn_anew(table, settings):
     """Learn from fresh columns, which have nothing cached."""
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
 
     return learn(table.take(slice(None)), min_support=0.01, **settings)
 
 
 def rows():
     """Growth with rows: 50,000 to 800,000."""
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
 
     warm_up()
     found, last = {}, None
@@ -261,7 +261,7 @@ def rows():
 
 def columns():
     """Growth with columns: 25 to 200."""
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
 
     warm_up()
     found, last = {}, None
@@ -277,7 +277,7 @@ def columns():
 
 def wide():
     """Wide tables within the default budget."""
-    from truism.learning.learner import learn
+    from benchmarks.learning import learn
     from truism.table.frames import as_table
 
     warm_up()

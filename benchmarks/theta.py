@@ -18,8 +18,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.datasets import PAPER_TABLES, DataMissingError, load
+from benchmarks.learning import learn
 from benchmarks.metrics import auc, partial_auc
-from truism.learning.learner import learn, variable_columns
+from truism.learning.kinds import variable_columns
 from truism.learning.support import GRID
 from truism.model.predicates import Interval, variables
 from truism.scoring.alignment import align

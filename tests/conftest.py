@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, settings
 
+from learned import learn
 from truism import work
-from truism.learning.learner import learn
 from truism.table.frames import as_table
 
 settings.register_profile(

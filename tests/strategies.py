@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from truism.learning.learner import learn
+from learned import learn
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric

@@ -22,9 +22,9 @@ from truism.table.frames import as_table
 )
 def test_at_most_the_allowed_part_of_calibration_rows_exceeds_the_threshold(scores, rate):
     chosen = calibrate(np.array(scores), rate)
-    assert chosen.n_above == sum(score > chosen.threshold for score in scores)
-    assert chosen.n_above <= rate * len(scores) + 1e-9
-    assert chosen.threshold <= 1.01 * max(scores)
+    assert chosen.origin.n_above == sum(score > chosen.value for score in scores)
+    assert chosen.origin.n_above <= rate * len(scores) + 1e-9
+    assert chosen.value <= 1.01 * max(scores)
 
 
 def test_a_rate_must_be_a_part():
@@ -85,8 +85,8 @@ def test_the_summary_holds_what_a_person_asks(model):
     assert summary.left_out[0].name == "id"
     assert summary.why == "as asked"
     assert summary.notices == (
-        "Learned as states, having few different numbers: 'flow'; name as continuous what is a "
-        "quantity.",
+        "Learned as states, because they have few different values: 'flow'. If one is a "
+        "quantity, say that it is continuous.",
     )
     assert summary.n_rules == len(model.rules)
     assert all(rule.antecedent for rule in summary.best)

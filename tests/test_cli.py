@@ -79,10 +79,10 @@ Learned 17 rules.
   time         time
   continuous   2: flow  level
   categorical  1: pump
-  support θ    0.0288, so that a rule holds in 12 rows or more
+  support θ    0.0288, so that a rule holds in at least 12 rows
   rules        6 about one variable alone; 10 of 2, 1 of 3 predicates
-  threshold φ  0.777: at most 1 % of 400 training rows score more when the
-               others judge them
+  threshold φ  0.777: at most 1 % of 400 training rows score above it when held
+               out
 
 The 10 rules least likely to be chance
    1  whenever flow < 1, pump = off  (200 of 400 rows)
@@ -158,7 +158,10 @@ anomalies: 2 incidents; 4 of 400 rows (1 %) score above 0.777.
 def test_the_papers_scoring_reports_any_broken_rule(place):
     out, _, code = run("learn", "normal.csv", "-o", "p.truism.json", "--scoring", "paper")
     assert code == 0
-    why = "0.04, the smallest with fewer than 1 % false alarms on held-out\n               rows: 0 %\n"
+    why = (
+        "0.04, the smallest value with fewer than 1 % false alarms on\n"
+        "               held-out rows: 0 %\n"
+    )
     assert f"  support θ    {why}" in out
     assert "  threshold φ  0: any broken rule\n" in out
     assert run("check", "today.csv", "-m", "p.truism.json") == (CHECKED_BY_RULES, "", 1)
@@ -228,7 +231,7 @@ def test_learn_keeps_a_threshold_chosen_on_calibration_rows(place):
     assert (err, code) == (f"Note: threshold 0.679: {meaning}.\n", 0)
     assert meaning in " ".join(out.split())
     model = load_model("c.truism.json")
-    assert (model.threshold, model.threshold_meaning) == (0.679, meaning)
+    assert (model.threshold, str(model.limit.origin)) == (0.679, meaning)
     assert "score above 0.679" in run("check", "quiet.csv", "-m", "c.truism.json")[0]
 
 
@@ -541,7 +544,7 @@ FAILURES = [
     ),
     (
         ["learn", "normal.csv", "-o", "n.json", "--continuous", "pump"],
-        "Error: --continuous must name columns of numbers, got 'pump' with text.\n",
+        "Error: --continuous must name columns of numbers, got 'pump'.\nHint: it holds text.\n",
     ),
     (
         ["learn", "normal.csv", "-o", "n.json", "--delimiter", "::"],
@@ -554,13 +557,13 @@ FAILURES = [
     (
         ["learn", "count.csv", "-o", "n.json"],
         "Error: No column can be learned from ('a': whole numbers that count the rows).\n"
-        "Hint: a rule needs at least one column of states or numbers; see --categorical and "
-        "--continuous.\n",
+        "Hint: a rule needs at least one column of states or numbers; say which columns hold "
+        "them; see --categorical and --continuous.\n",
     ),
     (
         ["check", "today.csv", "-m", "normal.csv"],
         "Error: This is not a truism model file. (normal.csv)\n"
-        "Hint: write one with truism learn or detector.save.\n",
+        "Hint: learn a model from normal rows, and save it.\n",
     ),
     (
         ["check", "today.csv", "-m", "no.json"],
@@ -574,7 +577,7 @@ FAILURES = [
     (
         ["check", "text.csv", "-m", "m.truism.json"],
         "Error: Column 'flow' held numbers when the model was learned, got 'Bad' in row 5.\n"
-        "Hint: convert it, or read it as missing (--missing on the command line).\n",
+        "Hint: convert it, or read it as missing; see --missing.\n",
     ),
     (
         [
@@ -717,8 +720,8 @@ def test_a_fault_of_our_own_is_a_sentence_too(place, monkeypatch):
     monkeypatch.setattr("truism.cli.check.load_model", fail)
     assert run("check", "today.csv", "-m", "m.truism.json") == (
         "",
-        "Error: truism failed, which is a fault of truism: RuntimeError: this cannot be\n"
-        "Hint: run the same command with --debug and report what it shows.\n",
+        "Error: Internal error: RuntimeError: this cannot be\n"
+        "Hint: please report it, with what the same command shows with --debug.\n",
         2,
     )
 

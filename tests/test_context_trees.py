@@ -8,10 +8,11 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import oracle
+from learned import learn
 from strategies import tables
 from truism.learning import context_trees
 from truism.learning.kernels import contexts as kernels
-from truism.learning.learner import infer_schema, learn, variable_columns
+from truism.learning.kinds import infer_schema, variable_columns
 from truism.model.evidence import LEAF, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric
 from truism.model.settings import Settings

@@ -10,9 +10,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import oracle
+from learned import learn
 from strategies import learned
 from truism.explaining.clues import path_to
-from truism.learning.learner import learn, variable_columns
+from truism.learning.kinds import variable_columns
 from truism.model.evidence import LEAF
 from truism.model.schema import Categorical
 from truism.scoring import contexts, readings
@@ -106,8 +107,8 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
     columns = variable_columns(model.schema, as_table(data))
-    weighed = scorer.weigh(columns)
-    found = scorer.prepared.profiles.judge(weighed.leaves, weighed.readings)
+    weighed = scorer._weigh_evidence(columns)
+    found = scorer.prepared.profiles.contradict(weighed.leaves, weighed.readings)
     for row, parts in zip(oracle.rows_of(data), found.tolist(), strict=True):
         wanted = oracle.judge(
             model.schema.variables, model.evidence.contexts, model.evidence.splits, row, CONSTANTS
@@ -120,10 +121,10 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
 def test_each_context_alone_and_all_together_say_the_same(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
-    weighed = scorer.weigh(variable_columns(model.schema, as_table(data)))
+    weighed = scorer._weigh_evidence(variable_columns(model.schema, as_table(data)))
     judge = scorer.prepared.profiles
-    each = judge.judge_each(weighed.leaves, weighed.readings)
-    together = judge.judge(weighed.leaves, weighed.readings)
+    each = judge.contradict_each(weighed.leaves, weighed.readings)
+    together = judge.contradict(weighed.leaves, weighed.readings)
     assert each.shape == (len(model.evidence.contexts), *together.shape)
     assert (each >= 0).all()
     assert (together >= 0).all()

@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from learned import learn
 from truism import InvariantRuleDetector, load
 from truism.errors import ParameterError, SchemaError, TableError, TruismError
 from truism.estimator import EXPECTED_FAILED_CHECKS
 from truism.explaining.explanations import Explanations
-from truism.learning.learner import learn
 from truism.model.files import save_model
 from truism.model.rules import RuleSet
 from truism.pyod import InvariantRules
@@ -257,7 +257,7 @@ def test_times_with_a_zone_say_so():
         for frame in (normal, today)
     ]
     detector = InvariantRuleDetector().fit(zoned[0])
-    assert detector.incidents(zoned[1])[0].started == "2025-12-31 23:25:00+00:00"
+    assert detector.incidents(zoned[1])[0].to_dict()["started"] == "2025-12-31 23:25:00+00:00"
     assert detector.report(zoned[1]).verdict == "1 incident in 39 min: level at 23:25 UTC."
 
 
@@ -381,7 +381,7 @@ def test_an_unfitted_detector_says_so():
         ({"random_state": "x"}, "random_state must be a whole number of at least 0, got 'x'."),
         (
             {"ignore": "flow"},
-            "ignore must be a list of column names, got 'flow'.\nHint: write ignore=['flow'].",
+            "ignore must be a list of column names, got 'flow'.\nHint: put it in a list: ['flow'].",
         ),
         ({"ignore": 5}, "ignore must be a list of column names, got 5."),
         ({"categorical": None}, "categorical must be a list of column names, got None."),
@@ -525,7 +525,7 @@ def test_text_that_reads_as_times_says_when():
     detector = InvariantRuleDetector().fit(plant(2000))
     assert detector.model_.schema.time == "when"
     assert detector.model_.schema.left_out == ()
-    assert detector.incidents(today)[0].started == "2026-01-01 00:25:00"
+    assert detector.incidents(today)[0].to_dict()["started"] == "2026-01-01 00:25:00"
     assert detector.report(today).verdict == "1 incident in 39 min: level at 00:25."
 
 
@@ -542,7 +542,7 @@ def test_an_index_of_dates_says_when(tmp_path):
         assert each.model_.provenance.n_columns == each.n_features_in_ == 2
         assert list(each.feature_names_in_) == ["pump", "level"]
         assert each.attribute(today).shape == (40, 2)
-        assert each.incidents(today)[0].started == "2026-01-01 00:25:00"
+        assert each.incidents(today)[0].to_dict()["started"] == "2026-01-01 00:25:00"
         assert np.array_equal(
             each.anomaly_score(today.reset_index(drop=True)), each.anomaly_score(today)
         )
@@ -560,7 +560,7 @@ def test_a_threshold_can_be_calibrated(tmp_path):
     assert (scores >= np.nextafter(-detector.offset_ * 0.99, 0)).sum() > 20
     assert re.fullmatch(
         r"\d+ of 1,000 calibration rows \(\d(\.\d)? %\) score above it",
-        detector.model_.threshold_meaning,
+        str(detector.model_.limit.origin),
     )
     detector.save(tmp_path / "m.truism.json")
     assert load(tmp_path / "m.truism.json").offset_ == detector.offset_

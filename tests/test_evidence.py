@@ -12,12 +12,13 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import oracle
+from learned import breaks_mined_rule, learn
+from learned import learn as tune
 from strategies import learned
-from truism.explaining.clues import WHY_FIRST, Contradiction, Rarity, collect
+from truism.explaining.clues import WHY_FIRST, Contradiction, Rarity, find_clues
 from truism.explaining.explanations import explain_rows
 from truism.explaining.incidents import MIN_SHARE, find_incidents
-from truism.learning.learner import learn
-from truism.learning.support import tune
+from truism.explaining.reasons import say
 from truism.model.evidence import Grave
 from truism.model.files import decode_model, encode_model
 from truism.model.predicates import Interval, OneOf, Present, Range, variables
@@ -221,7 +222,7 @@ def test_a_saved_model_scores_and_explains_the_same_to_the_bit(drawn):
     table = as_table(data)
     assert again == model
     assert np.array_equal(Scorer(again).attribute(table), Scorer(model).attribute(table))
-    assert collect(Scorer(again), table) == collect(Scorer(model), table)
+    assert find_clues(Scorer(again), table) == find_clues(Scorer(model), table)
 
 
 @pytest.mark.parametrize("count", [0, 1, 50, 10**6])
@@ -259,7 +260,7 @@ def test_a_row_that_breaks_a_well_supported_rule_outranks_one_that_is_a_little_u
     scorer = Scorer(tune(as_table(plant(n, seed, noise)), Settings(random_state=seed % 7)))
     usual = {"pump": which, "flow": {"on": 5.0, "off": 0.0}[which], "level": 10.0, "valve": "open"}
     broken = as_table(usual | {"flow": {"on": 0.0, "off": 5.0}[which]})
-    assert scorer.breaks_mined_rule(broken)[0]
+    assert breaks_mined_rule(scorer.model, broken)[0]
     score = scorer.score(broken)[0]
     for a_little in (
         usual,
@@ -274,7 +275,7 @@ def test_a_row_that_breaks_a_well_supported_rule_outranks_one_that_is_a_little_u
 
 
 def is_said(reason):
-    return all((reason.expected, reason.found, reason.because, reason.evidence))
+    return all((reason.expected, reason.found, reason.why, reason.evidence))
 
 
 def check_clues(scorer, data):
@@ -282,7 +283,7 @@ def check_clues(scorer, data):
     table = as_table(data)
     scores, parts = scorer.score(table), scorer.attribute(table)
     names = scorer.model.schema.names
-    clues_of_rows = collect(scorer, table)
+    clues_of_rows = find_clues(scorer, table)
     for row, clues_of, part in zip(oracle.rows_of(data), clues_of_rows, parts, strict=True):
         for i, name in enumerate(names):
             clues = clues_of.get(name, ())
@@ -341,37 +342,40 @@ def test_a_contradiction_says_what_was_usual_in_rows_like_this_one():
             if each.rule.id not in {d.rule_id for d in model.disabled}:
                 model = model.disable(each.rule.id, "to hear the contexts alone")
     row = {"pump": "on", "flow": 0.0, "level": 10.0, "valve": "open"}
-    (clues_of,) = collect(Scorer(model), as_table(row))
+    (clues_of,) = find_clues(Scorer(model), as_table(row))
     clue = next(each for each in clues_of["flow"] if isinstance(each, Contradiction))
     assert isinstance(clue.expected, Interval)
     assert clue.expected.low < 5.0 < clue.expected.high
     assert (
         OneOf("pump", ("on",)) in clue.conditions or OneOf("pump", ("off",)) not in clue.conditions
     )
-    assert "of 400 training rows" in clue.evidence
-    assert "pump" in clue.because
+    reason = say(clue, 400)
+    assert "of 400 training rows" in reason.evidence
+    assert "pump" in reason.because
 
 
 def test_a_rare_state_is_not_among_the_expected_ones_and_its_rows_are_counted():
     data = {"n": [0] * 60 + [1] * 37 + [2] * 3, "u": ["a", "b"] * 50}
     scorer = Scorer(learn(as_table(data), min_support=0.1))
     for value in (2, 2.0):
-        (clues_of,) = collect(scorer, as_table({"n": value, "u": "a"}))
+        (clues_of,) = find_clues(scorer, as_table({"n": value, "u": "a"}))
         clue = next(each for each in clues_of["n"] if isinstance(each, Rarity))
-        assert clue.expected == "n in {0, 1}"
-        assert clue.evidence == "3 of 100 training rows have this value"
+        reason = say(clue, 100)
+        assert reason.expected == "n in {0, 1}"
+        assert reason.evidence == "3 of 100 training rows have this value"
 
 
 def test_a_number_between_two_modes_is_said_with_the_rows_between_them():
     random = np.random.default_rng(0)
     x = np.concatenate([random.normal(0.1, 0.01, 250), random.normal(5.1, 0.01, 250), [2.0, 3.0]])
     scorer = Scorer(learn(as_table({"x": x, "u": ["a", "b"] * 251}), min_support=0.1))
-    (clues_of,) = collect(scorer, as_table({"x": 2.5, "u": "a"}))
+    (clues_of,) = find_clues(scorer, as_table({"x": 2.5, "u": "a"}))
     clue = next(each for each in clues_of["x"] if isinstance(each, Rarity))
-    low, high = re.fullmatch(r"x ≤ (\S{3,7}) or x ≥ (\S{3,7})", clue.expected).groups()
+    reason = say(clue, 502)
+    low, high = re.fullmatch(r"x ≤ (\S{3,7}) or x ≥ (\S{3,7})", reason.expected).groups()
     assert 0.1 < float(low) < 2.5 < float(high) < 5.1
     between = int(
-        re.fullmatch(r"about (\d+) of 502 training rows lie between these", clue.evidence)[1]
+        re.fullmatch(r"about (\d+) of 502 training rows lie between these", reason.evidence)[1]
     )
     assert 0 <= between < 20
 

@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from learned import learn
 from strategies import BROKEN, HOSTILE_NAMES, NORMAL
-from truism.explaining.clues import ANYWAY, WHY_FIRST, Rarity
+from truism.explaining.clues import WHY_FIRST, Rarity
+from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.explanations import (
     Blame,
     Explanation,
     Explanations,
-    Reason,
     explain_rows,
-    extra_columns,
-    say,
 )
 from truism.explaining.incidents import find_incidents
-from truism.learning.learner import learn
+from truism.explaining.reasons import say
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
 from truism.report.terminal import show_explanation
@@ -168,12 +167,16 @@ def test_time_is_shown_where_the_table_has_it():
     scorer = Scorer(learn(as_table({"t": times, **NORMAL}), min_support=0.1, scoring="paper"))
     table = as_table({"t": times[:4], **BROKEN})
     (explanation,) = explain_rows(scorer, table, [1])
-    assert explanation.time == "2024-01-01 00:01:00"
+    assert explanation.time == datetime.datetime(2024, 1, 1, 0, 1)
+    assert explanation.to_dict()["time"] == "2024-01-01 00:01:00"
     assert str(explanation).startswith("row 1 (2024-01-01 00:01:00), score 1\n")
     (without,) = explain_rows(scorer, as_table(BROKEN), [1])
     assert without.time is None
     (incident,) = find_incidents(scorer, table, scorer.score(table))
-    assert (incident.started, incident.ended) == ("2024-01-01 00:01:00", "2024-01-01 00:03:00")
+    assert (str(incident.started), str(incident.ended)) == (
+        "2024-01-01 00:01:00",
+        "2024-01-01 00:03:00",
+    )
     assert str(incident).startswith(
         "rows 1 to 3 (2024-01-01 00:01:00 to 2024-01-01 00:03:00), peak score "
     )
@@ -207,9 +210,7 @@ def test_a_found_number_stays_beyond_a_bound_that_is_printed_rounded():
 
 
 def test_a_number_that_is_rare_is_printed_beside_the_places_that_are_named():
-    rare = Rarity(
-        "X", 1.00000001, "X ≤ 1", None, (1.0,), "0 of 9 training rows were this high", 1.0
-    )
+    rare = Rarity("X", 1.00000001, Nearest(1.0, None), Beyond(0, "high"), 1.0, True)
     assert say(rare, 9).found == "1.00000001"
     assert say(msgspec.structs.replace(rare, found=1.23456789), 9).found == "1.235"
 
@@ -231,8 +232,12 @@ def test_very_many_states_are_counted_in_words_and_kept_in_rules():
 
 
 def blame(name, share):
-    reason = Reason(f"{name} = 1", "0", ANYWAY, "9 of 9 training rows, no exception", "", share)
-    return Blame(name, share, share, (reason,))
+    return Blame(name, share, share, (broken(name, (), share),), 9)
+
+
+def broken(name, conditions, penalty):
+    failed = OneOf(name, (1,))
+    return Violation(Rule(tuple(conditions), (failed,), 9), failed, (0,), penalty)
 
 
 def test_what_would_be_shown_as_nothing_takes_no_place():
@@ -253,12 +258,8 @@ def test_a_name_that_would_break_the_line_is_spelled_out():
     row = Explanation(0, "to\nday", 1.0, (blame("two\nlines", 1.0),))
     assert str(row).splitlines()[:2] == [
         r"row 0 (to\nday), score 1",
-        r"""two\nlines  100 %  expected two\nlines = 1, found 0""",
+        r"""two\nlines  100 %  expected "two\nlines" = 1, found 0""",
     ]
-
-
-def test_extra_columns_are_named(scorer):
-    assert extra_columns(scorer, as_table({**BROKEN, "more": [1] * 4})) == ("more",)
 
 
 def test_a_value_just_outside_a_rounded_bound_is_shown_so_that_it_is_outside():
@@ -280,29 +281,29 @@ def on_screen(*arguments):
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
-def rule_reason(name, number, penalty):
-    evidence = "9 of 9 training rows, no exception"
-    return Reason(f"{name} = 1", "0", f"c{number} = 1", evidence, f"rule{number}", penalty)
+def also_broken(n_others):
+    """A variable that breaks a rule that counts, and others that add nothing further."""
+    clues = [broken("a", [OneOf(f"c{i}", (1,))], 0.0 if i else 3.0) for i in range(n_others + 1)]
+    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, tuple(clues), 9),))
+    return row, [clue.rule.id for clue in clues]
 
 
 def test_rules_that_add_nothing_further_are_told_apart():
-    reasons = (rule_reason("a", 0, 3.0), rule_reason("a", 1, 0.0), rule_reason("a", 2, 0.0))
-    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, reasons),))
+    row, ids = also_broken(2)
     assert on_screen(row, 1.0, 8) == [
         "row 7 · score 3 · anomaly (threshold 1)",
         "",
         "a  100 %  expected a = 1, found 0",
         "          because c0 = 1",
-        "          (9 of 9 training rows, no exception) · rule rule0 +3",
+        f"          (9 of 9 training rows, no exception) · rule {ids[0]} +3",
         "          also broken, which adds nothing further:",
-        "          rule rule1: expected a = 1 because c1 = 1",
-        "          rule rule2: expected a = 1 because c2 = 1",
+        f"          rule {ids[1]}: expected a = 1 because c1 = 1",
+        f"          rule {ids[2]}: expected a = 1 because c2 = 1",
     ]
 
 
 def test_a_screen_names_a_few_of_very_many_rules_that_add_nothing():
-    reasons = (rule_reason("a", 0, 3.0), *(rule_reason("a", i, 0.0) for i in range(1, 40)))
-    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, reasons),))
+    row, _ = also_broken(39)
     assert len(on_screen(row, 1.0, 8)) == 12
     assert on_screen(row, 1.0, 8)[-1].strip() == "and 34 more rules; --format json lists all."
     assert len(row.to_dict()["blames"][0]["reasons"]) == 40

@@ -1,6 +1,8 @@
 """Held-out rows are judged by rules that they had no part in."""
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -11,11 +13,17 @@ from hypothesis import strategies as st
 import oracle
 from strategies import exact, tables
 from truism.learning.holdout import broken_worths
-from truism.learning.learner import find_predicates, infer_schema, mine_model, variable_columns
+from truism.learning.kinds import infer_schema, variable_columns
 from truism.learning.mining import minimum_counts, variable_numbers
+from truism.learning.predicates import find_predicates
+from truism.learning.rules import MinedRules, find_rules
+from truism.model.model import Model
 from truism.model.predicates import variables
+from truism.model.provenance import Provenance
+from truism.model.schema import Schema
 from truism.model.settings import Settings
 from truism.scoring.scorer import Scorer
+from truism.table.columns import Column
 from truism.table.frames import as_table
 from truism.work import be_silent
 
@@ -28,8 +36,18 @@ def mined(data, **options):
     settings = Settings(scoring="evidence", **options)
     schema = infer_schema(table, settings)
     columns = variable_columns(schema, table)
-    (predicates,) = find_predicates(schema, columns, settings, [SUPPORT], 1, be_silent)
-    return table, columns, mine_model(table, schema, predicates, settings, SUPPORT, 1, be_silent)
+    (predicates,) = find_predicates(schema, columns, settings.cutoffs, [SUPPORT], 1, be_silent)
+    rules = find_rules(schema, columns, predicates, settings, SUPPORT, 1, be_silent)
+    return table, Learned(schema, columns, rules, settings)
+
+
+class Learned(NamedTuple):
+    """What `broken_worths` is given, but for the blocks and rows."""
+
+    schema: Schema
+    columns: Sequence[Column]
+    rules: MinedRules
+    settings: Settings
 
 
 @examples(max_examples=60)
@@ -40,13 +58,13 @@ def mined(data, **options):
     st.randoms(use_true_random=False),
 )
 def test_worths_equal_brute_force(data, n_blocks, ratio, random):
-    table, columns, model = mined(data, support_ratio=ratio)
+    table, model = mined(data, support_ratio=ratio)
     blocks = np.array([random.randrange(n_blocks) for _ in range(table.n_rows)])
     rows = np.array(sorted(random.sample(range(table.n_rows), table.n_rows // 2)))
-    found = broken_worths(model, columns, blocks, rows, 1)
-    assert np.array_equal(broken_worths(model, columns, blocks, rows, 2), found)
+    found = broken_worths(*model, blocks, rows, 1)
+    assert np.array_equal(broken_worths(*model, blocks, rows, 2), found)
     wanted = np.zeros_like(found)
-    counts = model.rules.predicates
+    counts = model.rules.rules.predicates
     present = sorted(set(blocks.tolist()))
     if len(present) > 1 and counts:
         predicates = [each.predicate for each in counts]
@@ -76,16 +94,26 @@ def test_worths_equal_brute_force(data, n_blocks, ratio, random):
 @given(tables(min_rows=20, max_rows=40, max_columns=4), st.integers(2, 4))
 def test_rows_break_what_mining_without_their_block_finds(data, n_blocks):
     data = {name: cells[: len(cells) // n_blocks * n_blocks] for name, cells in data.items()}
-    table, columns, model = mined(data, support_ratio=0.01)
+    table, model = mined(data, support_ratio=0.01)
     blocks = np.arange(table.n_rows) % n_blocks
-    found = broken_worths(model, columns, blocks, np.arange(table.n_rows), 1)
-    predicates = [each.predicate for each in model.rules.predicates]
+    found = broken_worths(*model, blocks, np.arange(table.n_rows), 1)
+    predicates = [each.predicate for each in model.rules.rules.predicates]
     for block in range(n_blocks):
         rest = table.take(blocks != block)
-        without = mine_model(rest, model.schema, predicates, model.settings, SUPPORT, 1, be_silent)
-        fails = {each.predicate for each in without.rules.predicates if each.n_false}
+        without = find_rules(
+            model.schema,
+            variable_columns(model.schema, rest),
+            predicates,
+            model.settings,
+            SUPPORT,
+            1,
+            be_silent,
+        ).rules
+        fails = {each.predicate for each in without.predicates if each.n_false}
+        provenance = Provenance("", rest.n_rows, 1, "", 0.1, 2)
+        scorer = Scorer(Model(model.schema, without, model.settings, provenance))
         own = np.flatnonzero(blocks == block)
-        for row, broken in zip(own, Scorer(without).violations(table.take(own)), strict=True):
+        for row, broken in zip(own, scorer.violations(table.take(own)), strict=True):
             guilty = {
                 model.schema.names.index(name)
                 for each in broken
@@ -100,19 +128,18 @@ def test_rules_longer_than_the_model_has_are_not_held_against_rows():
     data = {name: random.integers(0, 2, 400).astype(bool).tolist() for name in "abcd"}
     data["d"] = [a and b for a, b in zip(data["a"], data["b"], strict=True)]
     data["d"][7] = not data["d"][7]
-    _, columns, model = mined(data)
+    _, model = mined(data)
     blocks, rows = np.arange(400) // 80, np.arange(400)
-    assert broken_worths(model, columns, blocks, rows, 1)[7].any()
+    assert broken_worths(*model, blocks, rows, 1)[7].any()
     for length in (1, 0):
-        provenance = msgspec.structs.replace(model.provenance, complete_to=length)
-        short = msgspec.structs.replace(model, provenance=provenance)
-        found = broken_worths(short, columns, blocks, rows, 1)
+        short = model._replace(rules=msgspec.structs.replace(model.rules, complete_to=length))
+        found = broken_worths(*short, blocks, rows, 1)
         assert length or not found.any()
-        assert (found <= broken_worths(model, columns, blocks, rows, 1)).all()
+        assert (found <= broken_worths(*model, blocks, rows, 1)).all()
 
 
 def test_one_block_judges_nobody():
-    _, columns, model = mined({"x": [1.0, 2.0] * 20, "u": ["a", "b"] * 20})
-    found = broken_worths(model, columns, np.zeros(40, np.int64), np.arange(40), 1)
+    _, model = mined({"x": [1.0, 2.0] * 20, "u": ["a", "b"] * 20})
+    found = broken_worths(*model, np.zeros(40, np.int64), np.arange(40), 1)
     assert found.shape == (40, 2)
     assert not found.any()

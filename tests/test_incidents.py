@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from learned import learn
 from strategies import BROKEN, NORMAL
 from truism.errors import ParameterError
-from truism.explaining.clues import Contradiction, Rarity, collect
+from truism.explaining.clues import Contradiction, Rarity, find_clues
 from truism.explaining.explanations import explain_rows
 from truism.explaining.incidents import Incident, find_incidents, usual_gap
-from truism.learning.learner import learn
 from truism.model.schema import Schema
 from truism.report.pictures import Painter
 from truism.report.series import Axis
@@ -144,14 +144,14 @@ def weighing():
 def test_who_is_blamed_for_a_contradiction_is_told_it_first(weighing, monkeypatch):
     monkeypatch.setattr("truism.explaining.clues.WHY_FIRST", 2.0)
     table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
-    (clues_of, *_) = collect(weighing, table)
+    (clues_of, *_) = find_clues(weighing, table)
     first, second, *_ = clues_of["level"]
     assert isinstance(first, Rarity), "in the row alone, that the value is rare comes first"
     assert isinstance(second, Contradiction)
     (incident,) = find_incidents(weighing, table, weighing.score(table))
     (level,) = incident.blames
     assert [each.penalty for each in level.reasons[:2]] == [second.penalty, first.penalty]
-    assert level.reasons[0].because == second.because
+    assert level.clues[0] == second
 
 
 def test_the_picture_is_that_of_the_first_reason(weighing, monkeypatch):

@@ -12,28 +12,19 @@ SOURCE = Path(truism.__file__).parent
 # Data flows one way: a room may import the rooms above it, a module the modules above it in its room.
 ROOMS = {
     "": ["version", "errors", "work"],
-    "table": ["columns", "times", "frames", "deltas", "atomic", "csvfiles", "files"],
+    "table": ["columns", "times", "frames", "deltas", "fingerprint", "atomic", "csvfiles", "files"],
     "model": [
-        *(
-            "schema",
-            "predicates",
-            "wording",
-            "rules",
-            "evidence",
-            "settings",
-            "provenance",
-            "model",
-        ),
-        *("soundness", "format", "files"),
+        *("schema", "predicates", "wording", "rules", "evidence", "settings", "origins", "notices"),
+        *("provenance", "model", "stamps", "soundness", "format", "versions", "files"),
     ],
     "scoring": [
         *("bits", "alignment", "truths", "limits", "readings", "contexts", "rarity", "worth"),
         *("evidence", "rulebook", "scorer", "thresholds"),
     ],
-    "explaining": ["expectations", "clues", "explanations", "incidents", "checker"],
+    "explaining": ["expectations", "clues", "reasons", "explanations", "incidents", "checker"],
     "learning": [
-        *("kernels", "kinds", "trees", "candidates", "mining", "rules", "spacings"),
-        *("context_trees", "leaf_sums", "holdout", "evidence", "learner", "support", "training"),
+        *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
+        *("spacings", "context_trees", "leaf_sums", "holdout", "evidence", "support", "training"),
     ],
     "plant": [
         *("tags", "recording", "surroundings", "control", "process", "tampering", "attacks"),
@@ -48,7 +39,7 @@ ROOMS = {
         *("screen", "options", "calibrating", "app", "plant", "learn", "check", "demo", "explain"),
         *("rules", "export"),
     ],
-    "faces": ["arguments", "estimator", "plot", "pyod", "__main__"],
+    "faces": ["estimator", "plot", "pyod", "__main__"],
 }
 KERNELS = ["compiling", "prefetch", "trees", "mining", "contexts"]
 # Imports that point downward, inside a method: conveniences, by the module that has them.
@@ -68,7 +59,7 @@ FENCES = {
     "matplotlib": {"plot"},
     "numba": {"learning.kernels"},
     "llvmlite": {"learning.kernels"},
-    "sklearn": {"estimator"},
+    "sklearn": {"estimator", "report.detection"},
     "pandas": set(),
     "polars": set(),
     "pickle": set(),

@@ -6,15 +6,17 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from learned import breaks_mined_rule, learn
 from strategies import tables
 from test_evidence import plant
 from truism.errors import ParameterError, TableError
 from truism.learning import context_trees
 from truism.learning import evidence as calibration
+from truism.learning.kinds import variable_columns
 from truism.learning.leaf_sums import sum_leaves
-from truism.learning.learner import learn, variable_columns
 from truism.learning.spacings import stand_in
 from truism.model.evidence import MIN_UNIT
+from truism.model.origins import ShareOfRows
 from truism.model.schema import Categorical
 from truism.scoring.contexts import LeafProfiles, surprise
 from truism.scoring.evidence import Rarities
@@ -52,8 +54,9 @@ def test_at_most_one_percent_of_held_out_rows_score_above_the_threshold(data):
     assert (scores > model.threshold).sum() <= calibration.MAX_RATE * len(scores)
     assert model.evidence.contradiction_unit >= MIN_UNIT
     assert model.evidence.rarity_unit >= MIN_UNIT
-    assert model.threshold_meaning == (
-        f"at most 1 % of {len(scores)} training rows score more when the others judge them"
+    assert model.limit.origin == ShareOfRows(0.01, len(scores))
+    assert str(model.limit.origin) == (
+        f"at most 1 % of {len(scores)} training rows score above it when held out"
     )
 
 
@@ -115,7 +118,7 @@ def rarities_of(study, columns, others):
 def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
     model = learn(as_table(data), min_support=0.1)
     columns = variable_columns(model.schema, as_table(data))
-    study = calibration._Study(model, columns, n_jobs, be_silent)
+    study = calibration._Study(model.schema, columns, 0, n_jobs, be_silent)
     if not study.leaf_sums:
         return
     worths = np.random.default_rng(seed).uniform(0, 9, (study.n_rows, len(columns)))
@@ -137,7 +140,7 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
             leaf_sums = sum_leaves(trees, study.leaves[:, others], known, study.reader, one, 1, 1)
             judge = LeafProfiles(study.reader, [each.statistics() for (each,) in leaf_sums])
             own = study.reader.read([column.take(slice(row, row + 1)) for column in columns])
-            in_context = judge.judge(study.leaves[:, [row]], own)[0]
+            in_context = judge.contradict(study.leaves[:, [row]], own)[0]
             assert found.in_context[at] == pytest.approx(in_context.sum(), abs=1e-9)
             all_told = np.maximum(in_context, worths[at])
             assert found.contradictions[at] == pytest.approx(all_told.sum(), abs=1e-9)
@@ -170,7 +173,7 @@ def test_hardly_any_held_out_row_breaks_a_grave_rule_and_a_row_that_does_is_near
     assert grave.worth == pytest.approx(0.5 * np.log(1 + calibration.MIN_EXPECTED), rel=1e-3)
     model, _, _ = learn_and_watch(plant(2000, seed=1))
     wrong = as_table({"pump": ["on"], "flow": [0.0], "level": [10.0], "valve": ["open"]})
-    assert Scorer(model).breaks_mined_rule(wrong)[0]
+    assert breaks_mined_rule(model, wrong)[0]
     assert Scorer(model).score(wrong)[0] >= model.evidence.grave.score
     assert model.evidence.grave.score == pytest.approx(0.8 * model.threshold, rel=0.1)
 
@@ -190,13 +193,13 @@ def test_the_same_table_gives_the_same_threshold(data):
 )
 def test_no_more_rows_exceed_a_calibrated_threshold_than_allowed(scores, max_rate):
     found = calibrate(np.array(scores), max_rate)
-    assert found.n_rows == len(scores)
-    assert found.n_above == sum(score > found.threshold for score in scores)
-    assert found.n_above <= round(max_rate * 100) * len(scores) / 100
+    assert found.origin.n_rows == len(scores)
+    assert found.origin.n_above == sum(score > found.value for score in scores)
+    assert found.origin.n_above <= round(max_rate * 100) * len(scores) / 100
     # It has three digits, and one unit of the last of them less would be exceeded by too many.
-    assert found.threshold == float(f"{found.threshold:.2e}")
-    if found.threshold > 0:
-        digits = f"{found.threshold:.2e}".split("e")
+    assert found.value == float(f"{found.value:.2e}")
+    if found.value > 0:
+        digits = f"{found.value:.2e}".split("e")
         less = float(f"{float(digits[0]) - 0.01:.3f}e{digits[1]}")
         assert sum(score > less for score in scores) > int(
             round(max_rate * 100) * len(scores) / 100

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learned import breaks_mined_rule, learn
 from strategies import settings_values
 from truism.errors import ParameterError
 from truism.explaining.explanations import explain_rows
-from truism.learning.learner import learn
+from truism.model.origins import ByHand, Calibrated
 from truism.model.provenance import Disabled, Trial
 from truism.model.settings import Settings, exact
 from truism.scoring.scorer import Scorer
@@ -99,8 +100,8 @@ def test_a_disabled_rule_neither_scores_nor_explains(model, pumps):
     edited = model
     for violation in broken:
         edited = edited.disable(violation.rule.id, "test")
-    assert Scorer(edited).violations(row) == [()]
-    assert not Scorer(edited).breaks_mined_rule(row).any()
+    assert Scorer(edited).violations(row) == [[]]
+    assert not breaks_mined_rule(edited, row).any()
     reasons = [
         r for blame in explain_rows(Scorer(edited), row, [0])[0].blames for r in blame.reasons
     ]
@@ -147,7 +148,7 @@ def test_a_threshold_can_be_changed(model):
     before = model.threshold
     edited = model.with_threshold(before + 2)
     assert (model.threshold, edited.threshold) == (before, before + 2)
-    assert edited.threshold_meaning == "set by hand"
+    assert edited.limit.origin == ByHand()
     assert edited != model
 
 
@@ -155,7 +156,8 @@ def test_models_are_values(model):
     assert hash(model) == hash(model.with_threshold(model.threshold))
     assert model.with_threshold(model.threshold) == model
     # The same number can be chosen for another reason.
-    again = model.with_threshold(model.threshold, "3 of 100 rows score above it")
-    assert again.threshold_meaning == "3 of 100 rows score above it"
+    again = model.with_threshold(model.threshold, Calibrated(3, 100))
+    assert str(again.limit.origin) == "3 of 100 calibration rows (3 %) score above it"
+    assert again != model
     with pytest.raises(AttributeError):
         model.threshold = 3.0

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import oracle
+from learned import learn
 from strategies import exact
 from truism.explaining.explanations import explain_rows
 from truism.learning.candidates import Exceeds, categories, choose_cuts, intervals
 from truism.learning.kinds import infer
-from truism.learning.learner import learn
 from truism.learning.support import choose, tune
 from truism.learning.trees import Bins, Proposal
 from truism.model.model import Model

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from browser import browser, skip_without_browser
-from truism.learning.learner import learn
+from learned import learn
+from truism.explaining.checker import Checker
 from truism.report import Summary, summarise, to_html
-from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
 
 skip_without_browser()
@@ -60,7 +60,8 @@ def story(
     model = learn(normal, min_support=0.1, scoring="paper").with_threshold(0.1)
     disabled = next(rule for rule in model.rules if rule.antecedent)
     model = model.disable(disabled.id, f"wrong {HOSTILE}")
-    return summarise(Scorer(model), as_table(now), source=HOSTILE, label="label", gap=5)
+    checker, table = Checker(model), as_table(now)
+    return summarise(checker, table, checker.find(table, gap=5), source=HOSTILE, label="label")
 
 
 @pytest.fixture(scope="module")

@@ -167,7 +167,7 @@ def test_ignored_columns_are_left_out_as_asked():
         ({"time": 3}, "time must name columns of the table, got 3."),
         (
             {"ignore": "FIT201"},
-            "ignore must be a list of column names, got 'FIT201'.\nHint: write ignore=['FIT201'].",
+            "ignore must be a list of column names, got 'FIT201'.\nHint: put it in a list: ['FIT201'].",
         ),
         (
             {"categorical": ["FIT201"], "continuous": ["FIT201"]},
@@ -175,7 +175,7 @@ def test_ignored_columns_are_left_out_as_asked():
         ),
         (
             {"continuous": ["U"]},
-            "continuous must name columns of numbers, got 'U' with text.",
+            "continuous must name columns of numbers, got 'U'.\nHint: it holds text.",
         ),
         (
             {"ignore": ["FIT201", "U"]},
@@ -190,7 +190,7 @@ def test_overrides_that_make_no_sense_are_refused(options, message):
     if message is None:
         message = (
             "No column can be learned from ('FIT201': ignored as asked).\nHint: a rule needs at "
-            "least one column of states or numbers; see categorical= and continuous=."
+            "least one column of states or numbers; say which columns hold them."
         )
     assert str(caught.value) == message
 

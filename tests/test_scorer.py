@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+from learned import breaks_mined_rule, learn
 from strategies import learned
 from truism.learning.kinds import infer
-from truism.learning.learner import learn
 from truism.model.model import Model
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range, variables
 from truism.model.provenance import Provenance
@@ -117,7 +117,7 @@ def test_a_table_without_rows_has_no_scores(model, pumps):
     assert scorer.score(empty).shape == (0,)
     assert scorer.attribute(empty).shape == (0, 5)
     assert scorer.violations(empty) == []
-    assert scorer.breaks_mined_rule(empty).shape == (0,)
+    assert breaks_mined_rule(scorer.model, empty).shape == (0,)
 
 
 # --- properties over learned models ---
@@ -134,7 +134,7 @@ def stds(model):
 def test_training_rows_score_zero(drawn):
     data, model, _ = drawn
     assert not Scorer(model).score(as_table(data)).any()
-    assert not Scorer(model).breaks_mined_rule(as_table(data)).any()
+    assert not breaks_mined_rule(model, as_table(data)).any()
 
 
 @given(learned_either_way)
@@ -204,7 +204,7 @@ def test_neither_blocks_nor_threads_matter(drawn):
     table = as_table({name: column * 4 for name, column in data.items()})
     scorer = Scorer(model)
     scores, parts = scorer.score(table), scorer.attribute(table)
-    marks, broken = scorer.breaks_mined_rule(table), scorer.violations(table)
+    marks, broken = breaks_mined_rule(scorer.model, table), scorer.violations(table)
     counts = scorer.count_broken(table)
     in_blocks = scoring._blocks_of
     with pytest.MonkeyPatch.context() as patch:
@@ -212,7 +212,7 @@ def test_neither_blocks_nor_threads_matter(drawn):
         patch.setattr(rulebook, "MAX_WORDS", 1)
         assert np.array_equal(scorer.score(table, n_jobs=2), scores)
         assert np.array_equal(scorer.attribute(table, n_jobs=2), parts)
-        assert np.array_equal(scorer.breaks_mined_rule(table, n_jobs=2), marks)
+        assert np.array_equal(breaks_mined_rule(scorer.model, table, n_jobs=2), marks)
         assert scorer.violations(table) == broken
         assert scorer.count_broken(table) == counts
 
@@ -220,7 +220,7 @@ def test_neither_blocks_nor_threads_matter(drawn):
 @given(learned_either_way)
 def test_breaking_a_mined_rule_is_breaking_a_rule_with_a_condition(drawn):
     _, model, data = drawn
-    marks = Scorer(model).breaks_mined_rule(as_table(data))
+    marks = breaks_mined_rule(model, as_table(data))
     mined = [rule for rule in model.rules if rule.antecedent]
     for mark, row in zip(marks, oracle.rows_of(data), strict=True):
         assert mark == any(oracle.is_violated(rule, row) for rule in mined)

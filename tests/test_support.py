@@ -2,15 +2,25 @@
 
 import itertools
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from learned import learn
 from strategies import tables
-from truism.learning.learner import learn
-from truism.learning.support import EVIDENCE_ROWS, GRID, choose, try_grid, tune, usual_support
+from truism.learning.kinds import infer_schema
+from truism.learning.support import (
+    EVIDENCE_ROWS,
+    GRID,
+    Support,
+    best_trial,
+    try_grid,
+    usual_support,
+)
+from truism.learning.training import train as tune
 from truism.model.provenance import Trial
 from truism.model.settings import Settings, exact
 from truism.table.frames import as_table
@@ -31,30 +41,35 @@ def plant(n=600, seed=0):
 
 def test_the_smallest_value_below_one_percent_wins():
     trials = (Trial(0.02, 0, 200, 4), Trial(0.01, 1, 200, 4), Trial(0.005, 2, 200, 4))
-    assert choose(trials) == (0.01, None)
+    assert best_trial(trials) == Support(0.01, "smallest", trials)
 
 
 def test_a_value_for_which_the_budget_allowed_no_rule_does_not_count():
     trials = (Trial(0.32, 1, 200, 4), Trial(0.16, 0, 200, 0))
-    assert choose(trials) == (0.32, None)
+    assert best_trial(trials) == Support(0.32, "smallest", trials)
 
 
 def test_a_smaller_value_may_pass_where_a_larger_one_fails():
-    assert choose((Trial(0.32, 9, 200, 4), Trial(0.16, 0, 200, 4))) == (0.16, None)
+    trials = (Trial(0.32, 9, 200, 4), Trial(0.16, 0, 200, 4))
+    assert best_trial(trials).value == 0.16
 
 
 def test_without_a_value_below_one_percent_the_lowest_rate_wins_and_is_noticed():
     trials = (Trial(0.32, 4, 200, 4), Trial(0.16, 3, 200, 4), Trial(0.08, 3, 200, 4))
-    assert choose(trials) == (
+    best = best_trial(trials)
+    assert (best.value, best.origin, *map(str, best.notices)) == (
         0.16,
+        "fewest",
         "No min_support keeps the false-positive rate on held-out rows below 1%; 0.16 with 1.5% "
         "was taken.",
     )
 
 
 def test_without_enough_rows_the_largest_value_is_taken_and_noticed():
-    assert choose(()) == (
+    best = best_trial(())
+    assert (best.value, best.origin, *map(str, best.notices)) == (
         0.32,
+        "untried",
         "There are too few rows to choose min_support (fewer than 10 would support a rule); 0.32 "
         "was taken.",
     )
@@ -64,7 +79,8 @@ def test_without_enough_rows_the_largest_value_is_taken_and_noticed():
     ("n_rows", "tried"), [(31, []), (32, [0.32]), (500, [0.32, 0.16, 0.08, 0.04, 0.02])]
 )
 def test_values_that_mean_fewer_than_ten_rows_are_not_tried(n_rows, tried):
-    trials = try_grid(as_table(plant(n_rows)), AUTO, 1, lambda *_: None)
+    table = as_table(plant(n_rows))
+    trials = try_grid(table, infer_schema(table, AUTO), AUTO, 1, lambda *_: None)
     assert [trial.min_support for trial in trials] == tried
     assert all(trial.n_held_out == n_rows // 5 for trial in trials)
 
@@ -77,9 +93,9 @@ def test_the_model_is_learned_from_all_rows_with_the_chosen_value():
     assert model.rules == learn(table, AUTO, min_support=chosen).rules
     assert model.provenance.n_rows == 600
     assert model.settings.min_support == "auto"
-    best, notice = choose(model.provenance.trials)
-    assert best == chosen
-    assert (notice is None) == (model.provenance.notices == ())
+    best = best_trial(model.provenance.trials)
+    assert best.value == chosen
+    assert best.notices == model.provenance.notices
 
 
 def test_a_given_value_is_not_tuned():
@@ -157,7 +173,7 @@ def test_under_evidence_scoring_a_rule_needs_one_percent_of_the_rows_and_a_dozen
     data = {"u": ["a", "b"] * n_rows, "v": ["c", "d"] * n_rows}
     table = as_table({name: column[:n_rows] for name, column in data.items()})
     model = tune(table, WEIGHED)
-    assert model.provenance.min_support == usual_support(n_rows)
+    assert model.provenance.min_support == usual_support(n_rows).value
     assert model.provenance.trials == ()
     assert model.provenance.notices == ()
     assert model.settings == WEIGHED
@@ -165,7 +181,7 @@ def test_under_evidence_scoring_a_rule_needs_one_percent_of_the_rows_and_a_dozen
 
 @given(st.integers(2, 100_000))
 def test_a_dozen_rows_are_exactly_a_dozen(n_rows):
-    support = usual_support(n_rows)
+    support = usual_support(n_rows).value
     least = next(n for n in itertools.count(int(support * n_rows)) if n > exact(support) * n_rows)
     if support == GRID[0]:
         assert least < EVIDENCE_ROWS
@@ -179,7 +195,8 @@ def test_under_evidence_scoring_the_model_is_the_one_of_that_value():
     model = tune(table, WEIGHED, progress=lambda *news: told.append(news))
     given_value = learn(table, WEIGHED, min_support=model.provenance.min_support)
     assert (model.rules, model.evidence) == (given_value.rules, given_value.evidence)
-    assert (model.threshold, model.provenance) == (given_value.threshold, given_value.provenance)
+    made = msgspec.structs.replace(model.provenance, support_origin="asked")
+    assert (model.limit, made) == (given_value.limit, given_value.provenance)
     assert "choosing θ" not in {stage for stage, _, _ in told}
     assert tune(table, WEIGHED, n_jobs=2) == model
 

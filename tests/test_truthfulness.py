@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from truism.explaining.clues import Contradiction, Rarity, collect
+from truism.explaining.clues import Contradiction, Rarity, find_clues
+from truism.explaining.reasons import say
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
@@ -25,7 +26,7 @@ def told():
     scorer = Scorer(train(training, Settings()))
     attacked = as_table(simulate(2000, seed=1, attacks=schedule(2000, seed=1)).columns)
     worst = np.argsort(-scorer.score(attacked), kind="stable")[:25]
-    clues_of_rows = collect(scorer, attacked.take(worst))
+    clues_of_rows = find_clues(scorer, attacked.take(worst))
     clues = [(name, clue) for each in clues_of_rows for name, own in each.items() for clue in own]
     return scorer, training, clues
 
@@ -41,12 +42,14 @@ def test_rows_like_this_are_counted_and_averaged_as_they_are(told):
         column = training.column_of()[name]
         if column.kind == "text":
             pattern = rf"(\S+) in {COUNT} of the {COUNT} training rows like this"
-            state, n_state, n_like = re.match(pattern, clue.evidence).groups()
+            state, n_state, n_like = re.match(
+                pattern, say(clue, scorer.n_training).evidence
+            ).groups()
             own = np.array(column.categories)[column.values[like]]
             assert (whole(n_state), whole(n_like)) == ((own == state).sum(), like.sum())
             continue
         pattern = rf"(\S+)(?: ± (\S+))? in the {COUNT} of 3,000 training rows like this"
-        mean, spread, n_like = re.fullmatch(pattern, clue.evidence).groups()
+        mean, spread, n_like = re.fullmatch(pattern, say(clue, scorer.n_training).evidence).groups()
         own, std = column.values[like], column.values.std()
         assert whole(n_like) == like.sum()
         assert float(mean) == pytest.approx(own.mean(), abs=0.1 * own.std() + 0.02 * std)
@@ -64,7 +67,7 @@ def test_rules_and_rare_values_are_counted_as_they_are(told):
         if isinstance(clue, Rarity):
             column = training.column_of()[name]
             pattern = rf"{COUNT} of 3,000 training rows were this (low|high)"
-            seen = re.fullmatch(pattern, clue.evidence)
+            seen = re.fullmatch(pattern, say(clue, scorer.n_training).evidence)
             if seen and column.kind == "number":
                 beyond = (
                     column.values <= clue.found if seen[2] == "low" else column.values >= clue.found

@@ -111,7 +111,7 @@ def cost():
     """Processor seconds to fit with default settings and with the paper's scoring, at several θ."""
     for name in panel.FIVE:
         train, _, _ = panel.load(name)
-        for min_support in (usual_support(len(train)), 0.02, 0.05):
+        for min_support in (usual_support(len(train)).value, 0.02, 0.05):
             fit = functools.partial(_fit, train, min_support)
             fit("evidence")  # compiled code is loaded once
             repeat = 9 if len(train) < MANY_ROWS else 3

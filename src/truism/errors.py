@@ -9,8 +9,8 @@
     └── ModelFileError                a model file is damaged, too large, or of another version
 
 Every message names the user's own thing and, where we know a remedy, ends with a ``Hint:`` line. The
-core does not know which face the user sees: an error carries the names of the settings that would
-help (`see`) and of the setting that is wrong (`parameter`), and each face prints them in its own way.
+core does not know which face the user sees: an error carries the setting that is wrong (`parameter`)
+and the settings that would help (`see`), and each face names them in its own way.
 Three of the four are also ``ValueError``, because scikit-learn asks that of an estimator that is
 given bad data or bad parameters.
 """
@@ -30,17 +30,16 @@ class TruismError(Exception):
     hint
         What to do about it, where that is known.
     see
-        Names of settings that help, whatever a face calls them.
+        Settings that help, for faces that can name them.
 
     """
 
     def __init__(self, message: str, hint: str | None = None, *, see: Sequence[str] = ()) -> None:
+        super().__init__(message if hint is None else f"{message}\nHint: {hint}")
         self.message, self.hint, self.see = message, hint, tuple(see)
-        advice = self.advice()
-        super().__init__(message if advice is None else f"{message}\nHint: {advice}")
 
-    def advice(self, name_of: Callable[[str], str] = str) -> str | None:
-        """Return the hint, with the names that a face has for the settings.
+    def advice(self, name_of: Callable[[str], str]) -> str | None:
+        """Return the hint, with the names that a face has for the settings that help.
 
         >>> TruismError("No names.", "say so.", see=["header"]).advice(lambda name: f"--{name}")
         'say so; see --header.'
@@ -61,7 +60,7 @@ class ParameterError(TruismError, ValueError):
     Attributes
     ----------
     parameter, constraint, value
-        Which setting, what it must be, and what it was; None where the message says it otherwise.
+        Which setting, what it must do or be, and what it was; None where it is about several.
 
     """
 
@@ -73,12 +72,18 @@ class ParameterError(TruismError, ValueError):
     def of(cls, parameter: str, constraint: str, value: Any, hint: str | None = None) -> Self:
         """Return the error of one setting.
 
-        >>> str(ParameterError.of("gap", "at least 0", -1))
+        >>> str(ParameterError.of("gap", "be at least 0", -1))
         'gap must be at least 0, got -1.'
         """
-        problem = cls(say_constraint(parameter, constraint, value), hint)
+        problem = cls(f"{parameter} must {constraint}, got {value!r}.", hint)
         problem.parameter, problem.constraint, problem.value = parameter, constraint, value
         return problem
+
+    def message_about(self, name: str) -> str:
+        """Return the message with another name for the setting."""
+        if self.constraint is None:
+            return self.message
+        return f"{name} must {self.constraint}, got {self.value!r}."
 
 
 class TableError(TruismError, ValueError):
@@ -87,11 +92,6 @@ class TableError(TruismError, ValueError):
 
 class ModelFileError(TruismError):
     """A model file is damaged, too large, or of a version that this truism cannot read."""
-
-
-def say_constraint(name: str, constraint: str, value: Any) -> str:
-    """Return the sentence about a setting that is out of range."""
-    return f"{name} must be {constraint}, got {value!r}."
 
 
 def shorten(names: list[str] | tuple[str, ...], most: int = 5) -> str:

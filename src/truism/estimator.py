@@ -1,8 +1,9 @@
 """The scikit-learn face: `InvariantRuleDetector` wraps the functional core and adds nothing to it."""
 
-import datetime
 import html
 import os
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,34 +13,27 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truism.arguments import (
-    as_positions,
-    count_threads,
-    has_named_columns,
-    refuse_file_name,
-    renamed,
-    warn_caller,
-)
-from truism.errors import ParameterError, shorten
+from truism.errors import ParameterError, TableError, shorten
+from truism.explaining.checker import Checker
 from truism.explaining.explanations import Explanations
-from truism.explaining.incidents import Incident, find_incidents
-from truism.learning.learner import fingerprint
+from truism.explaining.incidents import Incident
 from truism.learning.training import train
 from truism.model.files import load_model, save_model
-from truism.model.model import BY_HAND, Model
+from truism.model.model import Model
+from truism.model.origins import ByHand
 from truism.model.rules import RuleSet
 from truism.model.settings import Settings, check_threshold
-from truism.scoring.alignment import align
-from truism.scoring.scorer import Scorer
+from truism.model.stamps import now, now_here, today
 from truism.scoring.thresholds import calibrate
-from truism.table.columns import Table
-from truism.table.deltas import delta_name, with_deltas
-from truism.table.frames import as_table
-from truism.work import Progress, be_silent
+from truism.table.columns import Table, renamed
+from truism.table.deltas import delta_name
+from truism.table.frames import as_table, has_named_columns
+from truism.work import Progress, be_silent, count_threads
 
 if TYPE_CHECKING:
     from truism.report import Summary
 
+_OUR_SIDE = {"truism", "sklearn"}
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
         "The threshold is set on held-out rows (under paper scoring no training row breaks a rule), "
@@ -175,8 +169,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             table,
             self._settings(),
             delta=bool(self.delta),
-            created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            n_jobs=self._n_jobs(),
+            created=now(),
+            n_jobs=count_threads(self.n_jobs),
             progress=progress,
         )
         return self._adopt(model)
@@ -198,16 +192,15 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table = self._table(X)
-        model = self.model_
-        if fingerprint(table) == model.provenance.fingerprint:
+        if self._checker.learned_from(table):
             warn_caller("The rows to calibrate on are those that were learned from; take others.")
-        chosen = calibrate(self._scored(table), max_false_positive_rate)
+        chosen = calibrate(self._current().score(table), max_false_positive_rate)
         self.threshold = None
-        return self._adopt(model.with_threshold(chosen.threshold, chosen.meaning))
+        return self._adopt(self.model_.with_threshold(chosen.value, chosen.origin))
 
     def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row; higher is worse."""
-        return self._scored(self._table(X))
+        return self._current().score(self._table(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row, scikit-learn's way: lower is worse."""
@@ -227,14 +220,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         Each row sums to its `anomaly_score`; columns that are no variables get 0.
         """
-        table = self._table(X)
-        parts = self._scorer.attribute(table, self._n_jobs())
-        position = {name: i for i, name in enumerate(self._columns)}
-        spread = np.zeros((table.n_rows, len(self._columns)))
-        source_of = {delta_name(name): name for name in self.model_.derived}
-        for i, name in enumerate(self.model_.schema.names):
-            spread[:, position[source_of.get(name, name)]] += parts[:, i]
-        return spread
+        return self._current().attribute(self._table(X), self._columns)
 
     def explain(self, X: Any, rows: Sequence[int] | None = None) -> Explanations:  # noqa: N803
         """Explain the rows above the threshold, or other ones.
@@ -252,12 +238,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             A sequence with ``to_frame()`` and ``to_dict()``; it prints, and shows in notebooks.
 
         """
-        table = self._table(X)
+        table, checker = self._table(X), self._current()
         if rows is None:
-            chosen = np.flatnonzero(self._scored(table) > self._current().threshold)
-        else:
-            chosen = as_positions(rows, table.n_rows)
-        return Explanations(self._scorer, table, chosen)
+            return checker.explain(table, checker.anomalous(table))
+        return checker.explain(table, as_positions(rows, table.n_rows))
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, worst first.
@@ -271,11 +255,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             minute of them, or five if that is more.
 
         """
-        table = self._table(X)
-        threshold = self._current().threshold
-        return find_incidents(
-            self._scorer, table, self._scored(table), gap=gap, threshold=threshold
-        )
+        return list(self._current().find(self._table(X), gap=gap).incidents)
 
     def report(
         self,
@@ -317,21 +297,22 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if path is not None:
             check_ending(path)
         table = self._table(X, known=[name for name in (label, time) if name is not None])
-        model, scorer = self._current(), self._scorer
+        checker = self._current()
         if time is not None:
             if time not in table.names:
-                raise ParameterError(f"time must name a column of the table, got {time!r}.")
-            schema = msgspec.structs.replace(model.schema, time=time)
-            scorer = Scorer(msgspec.structs.replace(model, schema=schema))
+                raise ParameterError.of("time", "name a column of the table", time)
+            schema = msgspec.structs.replace(checker.model.schema, time=time)
+            model = msgspec.structs.replace(checker.model, schema=schema)
+            checker = Checker(model, checker.n_jobs)
+        scores = checker.score(table)
         summary = summarise(
-            scorer,
+            checker,
             table,
-            scores=self._scored(table),
-            gap=gap,
-            threshold=model.threshold,
+            checker.find(table, scores, gap=gap),
+            scores=scores,
             source=source,
             label=label,
-            created=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+            created=now_here(),
         )
         if path is not None:
             write_report(path, summary)
@@ -343,8 +324,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         More specific rules that it made redundant do not come back.
         """
         check_is_fitted(self)
-        today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        return self._adopt(self.model_.disable(rule_id, reason, today))
+        return self._adopt(self.model_.disable(rule_id, reason, today()))
 
     def enable_rule(self, rule_id: str) -> Self:
         """Switch a disabled rule on again."""
@@ -353,12 +333,12 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, which `truism.load` reads."""
-        save_model(self._current(), path)
+        save_model(self._current().model, path)
 
     @property
     def offset_(self) -> float:
         """The negated threshold."""
-        return -self._current().threshold
+        return -self._current().model.threshold
 
     @property
     def rules_(self) -> RuleSet:
@@ -368,13 +348,16 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _adopt(self, model: Model) -> Self:
         self.model_ = model
-        self._scorer = Scorer(model)
+        self._checker = Checker(model)
         return self
 
-    def _current(self) -> Model:
-        """Give the model with the threshold that the user has set since."""
+    def _current(self) -> Checker:
+        """Return the checker with the threshold and the threads that the user has set since."""
         check_is_fitted(self)
-        return self.model_ if self.threshold is None else self.model_.with_threshold(self.threshold)
+        model = self.model_
+        if self.threshold is not None:
+            model = model.with_threshold(self.threshold)
+        return Checker(model, count_threads(self.n_jobs), self._checker.scorer)
 
     def _settings(self) -> Settings:
         def plain(value: Any) -> Any:
@@ -388,17 +371,15 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             values[name] = tuple(given) if listed else given  # refused when the kinds are inferred
         return Settings(**values)
 
-    def _n_jobs(self) -> int:
-        return count_threads(self.n_jobs)
-
-    def _scored(self, table: Table) -> NDArray[np.float64]:
-        return self._scorer.score(table, self._n_jobs())
-
     def _table(self, X: Any, *, reset: bool = False, known: Iterable[str] = ()) -> Table:  # noqa: N803
         """Read a table; arrays and lists go through scikit-learn's checks, frames do not need to."""
         if not reset:
             check_is_fitted(self)
-        refuse_file_name(X)
+        if isinstance(X, str | os.PathLike):
+            raise TableError(
+                f"A table must be given, not the name of a file, got {os.fspath(X)!r}.",
+                "read it first, for instance with pandas.read_csv or polars.read_parquet.",
+            )
         if isinstance(X, Table | dict) or has_named_columns(X):
             table = as_table(X)
             if reset:
@@ -418,9 +399,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepared(self, table: Table, known: Iterable[str]) -> Table:
         """Add derived variables, and say which columns are not looked at."""
-        prepared = with_deltas(table, self.model_.derived)
-        _, extra = align(self.model_.schema, prepared)
-        unknown = tuple(name for name in extra if name not in known)
+        prepared = self._checker.prepare(table)
+        unknown = tuple(name for name in self._checker.extra(prepared) if name not in known)
         if unknown:
             warn_caller(f"Columns that were not there in training are ignored: {shorten(unknown)}.")
         return prepared
@@ -449,8 +429,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         made = self.model_.provenance
         return (
             f"<p><b>InvariantRuleDetector</b> of {len(self.model_.schema.variables)} variables, "
-            f"min_support {made.min_support:g}, threshold {self._current().threshold:g}</p>"
-            + "".join(f"<p>{html.escape(each)}</p>" for each in made.notices)
+            f"min_support {made.min_support:g}, threshold {self._current().model.threshold:g}</p>"
+            + "".join(f"<p>{html.escape(each)}</p>" for each in self.model_.notices)
             + self.rules_._repr_html_()
         )
 
@@ -476,7 +456,7 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         max_predicates=chosen.max_predicates,
         cutoffs=chosen.cutoffs,
         scoring=chosen.scoring,
-        threshold=model.threshold if model.threshold_meaning == BY_HAND else None,
+        threshold=model.threshold if isinstance(model.limit.origin, ByHand) else None,
         categorical=chosen.categorical,
         continuous=chosen.continuous,
         ignore=chosen.ignore,
@@ -489,3 +469,36 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
     names = tuple(name for name in known if name not in made_here)
     detector._remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
     return detector._adopt(model)
+
+
+def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return positions of rows as an array; refuse masks and what is not in the table."""
+    if isinstance(rows, int | np.integer):
+        raise ParameterError.of(
+            "rows", "be a list of positions", rows, f"write rows=[{int(rows)}]."
+        )
+    for row in rows:
+        if isinstance(row, bool | np.bool_):
+            raise ParameterError.of(
+                "rows",
+                "be positions",
+                bool(row),
+                "numpy.flatnonzero(...) gives the positions at which a mask is true.",
+            )
+        if not isinstance(row, int | np.integer) or not 0 <= row < n_rows:
+            shown = row.item() if isinstance(row, np.generic) else row
+            raise ParameterError.of(
+                "rows",
+                f"be positions from 0 to {n_rows - 1}",
+                shown,
+                "they count the rows of the table, whatever its index says.",
+            )
+    return np.array(list(rows), np.int64)
+
+
+def warn_caller(message: str) -> None:
+    """Warn, and point at the line that called truism, however deep inside it we are."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OUR_SIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)

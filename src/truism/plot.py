@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError, TruismError
+from truism.explaining.checker import Checker
 from truism.explaining.explanations import Blame, Explanation
-from truism.explaining.incidents import Incident, find_incidents
+from truism.explaining.incidents import Incident
 from truism.model.predicates import conjunction
 from truism.model.rules import Rule
 from truism.report.contents import Panel, Picture, Unit
 from truism.report.pictures import Painter, panels_of_rule
 from truism.report.series import Axis
-from truism.scoring.scorer import Scorer
 from truism.table.columns import Table
 
 if TYPE_CHECKING:
@@ -58,15 +58,14 @@ def scores(
         Where to draw; a new figure when absent.
 
     """
-    scorer, table, threshold = _prepare(detector, data)
-    axis = Axis(table, scorer.model.schema)
-    values = scorer.score(table)
+    checker, table = _prepare(detector, data)
+    axis = Axis(table, checker.model.schema)
+    values = checker.score(table)
+    threshold = checker.model.threshold
     if ax is None:
         ax = _new(1, 2.6)[1][0]
     x = _moments(axis.x, axis.unit)
-    for number, each in enumerate(
-        find_incidents(scorer, table, values, gap=gap, threshold=threshold), 1
-    ):
+    for number, each in enumerate(checker.find(table, values, gap=gap).incidents, 1):
         span = axis.span(each.start, each.end)
         start, end = _moments(np.array([span.start, span.end]), axis.unit)
         ax.axvspan(start, end, color=_INCIDENT, alpha=0.2, lw=0.8)
@@ -103,17 +102,15 @@ def incident(
 
     """
     if not isinstance(which, Incident):
-        raise ParameterError(
-            f"which must be an incident, got {which!r}.", "take one of detector.incidents(data)."
+        raise ParameterError.of(
+            "which", "be an incident", which, "take one of detector.incidents(data)."
         )
     if not isinstance(blame, Integral) or not 0 <= blame < len(which.blames):
-        raise ParameterError(
-            f"blame must be at least 0 and below {len(which.blames)}, got {blame!r}."
-        )
-    scorer, table, _ = _prepare(detector, data)
-    _refuse_other_rows(scorer, table, which)
-    axis = Axis(table, scorer.model.schema)
-    drawn = Painter(scorer, table, axis).paint(which, which.blames[blame])
+        raise ParameterError.of("blame", f"be at least 0 and below {len(which.blames)}", blame)
+    checker, table = _prepare(detector, data)
+    _refuse_other_rows(checker, table, which)
+    axis = Axis(table, checker.model.schema)
+    drawn = Painter(checker.scorer, table, axis).paint(which, which.blames[blame])
     reason = which.blames[blame].reasons[0]
     return _panels(
         drawn, axis.unit, f"expected {reason.expected}, found {reason.found}{reason.place}"
@@ -134,7 +131,8 @@ def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Fi
 
     """
     chosen = detector.rules_.find(which) if isinstance(which, str) else which
-    scorer, table, _ = _prepare(detector, data)
+    checker, table = _prepare(detector, data)
+    scorer = checker.scorer
     axis = Axis(table, scorer.model.schema)
     panels = panels_of_rule(scorer, table, axis, chosen)
     holds, broken = scorer.apply(chosen, table)
@@ -212,10 +210,10 @@ def _blames_of(explained: Any) -> list[Blame]:
     )
 
 
-def _refuse_other_rows(scorer: Scorer, table: Table, which: Incident) -> None:
+def _refuse_other_rows(checker: Checker, table: Table, which: Incident) -> None:
     """Refuse rows, or a model, in which an incident cannot have been found."""
     if which.end < table.n_rows:
-        score = float(scorer.score(table.take(np.array([which.peak])))[0])
+        score = float(checker.score(table.take(np.array([which.peak])))[0])
         if math.isclose(score, which.score, rel_tol=1e-9):
             return
         why = f"row {which.peak} scores {score:.4g} there, and {which.score:.4g} in the incident"
@@ -224,8 +222,8 @@ def _refuse_other_rows(scorer: Scorer, table: Table, which: Incident) -> None:
     raise ParameterError(f"data must be the rows in which the incident was found; {why}.")
 
 
-def _prepare(detector: "InvariantRuleDetector", data: Any) -> tuple[Scorer, Table, float]:
-    return detector._scorer, detector._table(data), detector._current().threshold
+def _prepare(detector: "InvariantRuleDetector", data: Any) -> tuple[Checker, Table]:
+    return detector._current(), detector._table(data)
 
 
 def _panels(drawn: Picture, unit: Unit, title: str) -> "Figure":

@@ -47,7 +47,7 @@ def count_threads(n_jobs: Any) -> int:
     if n_jobs is None or n_jobs == -1:
         return n_cores()
     if not hasattr(n_jobs, "__index__") or isinstance(n_jobs, bool) or n_jobs < 1:
-        raise ParameterError.of("n_jobs", "None, -1 or at least 1", n_jobs)
+        raise ParameterError.of("n_jobs", "be None, -1 or at least 1", n_jobs)
     return int(n_jobs)
 
 

@@ -30,25 +30,12 @@ COMMANDS = {
     "rules": "List, search and sort rules; switch them off and on.",
     "export": "Write a model's rules for people or other programs.",
 }
-_OPTION_OF = {
-    "min_support": "--min-support",
-    "support_ratio": "--support-ratio",
-    "max_predicates": "--max-predicates",
-    "max_false_positive_rate": "--max-false-positive-rate",
-    "threshold": "--threshold",
-    "categorical": "--categorical",
-    "continuous": "--continuous",
-    "ignore": "--ignore",
-    "time": "--time",
-    "label": "--label",
-    "delimiter": "--delimiter",
-    "decimal": "--decimal",
-    "encoding": "--encoding",
-    "n_rows": "--rows",
-    "seed": "--seed",
-    "rule_id": "A rule's id",
-    "reason": "--reason",
-}
+_OPTION_OF = {"n_rows": "--rows", "random_state": "--seed", "rule_id": "A rule's id"}
+
+
+def option_of(setting: str) -> str:
+    """Return what the command line calls a setting."""
+    return _OPTION_OF.get(setting, f"--{setting.replace('_', '-')}")
 
 
 class App(click.Group):
@@ -99,14 +86,10 @@ class App(click.Group):
 def _sentence(problem: Exception) -> tuple[str, str | None]:
     """Say what went wrong, and what to do about it."""
     match problem:
-        case ParameterError():
-            name, _, rest = problem.message.partition(" ")
-            return f"{_OPTION_OF.get(name, name)} {rest}", problem.hint
+        case ParameterError(parameter=str(name)):
+            return problem.message_about(option_of(name)), problem.advice(option_of)
         case TruismError():
-            hint = problem.hint and problem.hint.replace(
-                "categorical= and continuous=", "--categorical and --continuous"
-            )
-            return problem.message, hint
+            return problem.message, problem.advice(option_of)
         case OSError():
             reason = problem.strerror or str(problem)
             place = "" if problem.filename is None else f"{str(problem.filename)!r}: "
@@ -114,8 +97,8 @@ def _sentence(problem: Exception) -> tuple[str, str | None]:
         case MemoryError():
             return "There is not enough memory.", "use fewer rows or columns (--ignore)."
     return (
-        f"truism failed, which is a fault of truism: {type(problem).__name__}: {problem}",
-        "run the same command with --debug and report what it shows.",
+        f"Internal error: {type(problem).__name__}: {problem}",
+        "please report it, with what the same command shows with --debug.",
     )
 
 

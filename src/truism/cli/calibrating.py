@@ -9,10 +9,10 @@ from truism.cli.options import Decorated
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.learning.learner import fingerprint
+from truism.model.origins import Threshold
 from truism.model.predicates import format_number
 from truism.model.settings import check_threshold
-from truism.scoring.thresholds import Calibration, calibrate
+from truism.scoring.thresholds import calibrate
 from truism.table.columns import Table
 from truism.table.files import STDIN
 
@@ -58,13 +58,11 @@ def check_calibration(
         calibrate(np.zeros(1), max_rate)
 
 
-def choose_threshold(
-    screen: Screen, checker: Checker, normal: Table, max_rate: float
-) -> Calibration:
+def choose_threshold(screen: Screen, checker: Checker, normal: Table, max_rate: float) -> Threshold:
     """Choose the threshold by normal rows, and say so."""
     table = checker.prepare(normal)
-    if fingerprint(table) == checker.model.provenance.fingerprint:
+    if checker.learned_from(table):
         screen.note("the rows to calibrate on are those that were learned from; take others.")
     chosen = calibrate(checker.score(table), max_rate)
-    screen.note(f"threshold {format_number(chosen.threshold)}: {chosen.meaning}.")
+    screen.note(f"threshold {format_number(chosen.value)}: {chosen.origin}.")
     return chosen

@@ -1,6 +1,5 @@
 """``truism check``: which rows are anomalies, grouped into incidents and explained."""
 
-import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,9 +23,11 @@ from truism.cli.options import (
 )
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
-from truism.explaining.checker import Checker, Findings, duration
+from truism.explaining.checker import Checker, Findings
 from truism.explaining.incidents import Incident
 from truism.model.files import load_model
+from truism.model.origins import ByHand, Threshold
+from truism.model.stamps import now_here
 from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
 from truism.report.terminal import show_findings, verdict
@@ -125,23 +126,25 @@ def check(
         check_ending(report_place)
         check_output(report_place, (*data, *calibration, place))
     checker = Checker(load_model(place), jobs)
+    if threshold is not None:
+        checker = checker.at(Threshold(threshold, ByHand()))
     with screen.stages() as progress:
         if max_false_positive_rate is not None:
             progress("calibrating", 0, 0)
             normal = read_table(calibration, layout)
-            threshold = choose_threshold(screen, checker, normal, max_false_positive_rate).threshold
+            checker = checker.at(choose_threshold(screen, checker, normal, max_false_positive_rate))
         progress("reading", 0, 0)
         table = checker.prepare(read_table(data, layout))
         progress("scoring", 0, 0)
         scores = checker.score(table)
         progress("explaining", 0, 0)
-        findings = checker.find(table, scores, threshold=threshold, gap=gap)
+        findings = checker.find(table, scores, gap=gap)
         if scores_place is not None:
 
             def advance(done: int, of: int) -> None:
                 progress("writing scores", done, of)
 
-            columns = checker.tabulate(table, scores, findings.threshold, advance)
+            columns = checker.tabulate(table, scores, advance)
             write_table(columns, scores_place)
         if report_place is not None:
             progress("writing report", 0, 0)
@@ -168,15 +171,13 @@ def write_page(
 ) -> None:
     """Write the report of findings."""
     summary = summarise(
-        checker.scorer,
+        checker,
         table,
+        findings,
         scores=scores,
-        incidents=findings.incidents,
-        gap=findings.gap,
-        threshold=findings.threshold,
         source=", ".join(sources),
         label=label,
-        created=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+        created=now_here(),
     )
     write_report(place, summary)
 
@@ -192,8 +193,9 @@ def report(screen: Screen, findings: Findings, form: Format, top: int | None) ->
         return
     if form == "json":
         found = "anomalies" if findings.n_anomalous else "clean"
-        plain = {"verdict": found, **msgspec.to_builtins(findings)}
-        screen.write_json({**plain, "incidents": [_plain(each) for each in shown]})
+        plain = {name: getattr(findings, name) for name in findings.__struct_fields__}
+        incidents = [_plain(each) for each in shown]
+        screen.write_json({"verdict": found, **plain, "incidents": incidents})
     elif form == "jsonl":
         screen.write_lines([_plain(each) for each in shown])
     else:
@@ -202,23 +204,18 @@ def report(screen: Screen, findings: Findings, form: Format, top: int | None) ->
 
 
 def _trimmed(incident: Incident) -> Incident:
-    """Keep the strongest reasons; a bad row can break hundreds of rules."""
+    """Keep the strongest clues; a bad row can break hundreds of rules."""
     blames = tuple(
-        msgspec.structs.replace(blame, reasons=blame.reasons[:N_REASONS])
-        for blame in incident.blames
+        msgspec.structs.replace(blame, clues=blame.clues[:N_REASONS]) for blame in incident.blames
     )
     return msgspec.structs.replace(incident, blames=blames)
 
 
-def _seconds(incident: Incident) -> float | None:
-    took = duration(incident)
-    return None if took is None else took.total_seconds()
-
-
 def _plain(incident: Incident) -> dict[str, Any]:
     plain = incident.to_dict()
-    blames = plain.pop("blames")
-    return {**plain, "seconds": _seconds(incident), "blames": blames}
+    blames, lasted = plain.pop("blames"), incident.duration
+    seconds = None if lasted is None else lasted.total_seconds()
+    return {**plain, "seconds": seconds, "blames": blames}
 
 
 def _rows(incidents: list[Incident]) -> list[dict[str, Any]]:

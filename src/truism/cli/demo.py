@@ -23,20 +23,10 @@ from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.settings import Settings
-from truism.model.wording import visible
+from truism.model.wording import count, percent, visible
 from truism.plant import STEP_SECONDS, Attack, Recording, schedule, simulate
 from truism.plant.files import encode_attacks
-from truism.report.terminal import (
-    BAD,
-    FAINT,
-    GOOD,
-    STRONG,
-    count,
-    in_words,
-    percent,
-    show_incident,
-    verdict,
-)
+from truism.report.terminal import BAD, FAINT, GOOD, STRONG, in_words, show_incident, verdict
 from truism.scoring.thresholds import calibrate
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
@@ -163,15 +153,13 @@ def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
     def read(path: Path) -> Table:
         return checker.prepare(read_table([str(path)]))
 
-    threshold = calibrate(checker.score(read(files.quiet)), MAX_RATE).threshold
-    meaning = f"at most {percent(MAX_RATE)} of the rows of {files.quiet.name} score above it"
-    model = model.with_threshold(threshold, meaning)
-    save_model(model, files.model)
+    checker = checker.at(calibrate(checker.score(read(files.quiet)), MAX_RATE))
+    save_model(checker.model, files.model)
     attacked = read(files.attacked)
     scores = checker.score(attacked)
-    findings = checker.find(attacked, scores, threshold=threshold)
+    findings = checker.find(attacked, scores)
     write_page(str(files.report), checker, attacked, scores, findings, [files.attacked.name])
-    return model, findings
+    return checker.model, findings
 
 
 def involved(incident: Incident, attacks: Sequence[Attack]) -> list[Attack]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 import msgspec
+import numpy as np
 
 from truism.cli.options import (
     Command,
@@ -17,7 +18,7 @@ from truism.cli.options import (
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.explaining.explanations import Explanation, explain_rows
+from truism.explaining.explanations import Explanation, say_moment
 from truism.model.files import load_model
 from truism.report.terminal import show_explanation
 from truism.table.files import read_table
@@ -73,10 +74,9 @@ def explain(
         progress("reading", 0, 0)
         table = checker.prepare(read_table(data, layout))
     if not 0 <= row < table.n_rows:
-        raise ParameterError(
-            f"--row must be at least 0 and below {table.n_rows}, the number of rows, got {row}."
-        )
-    explanation = explain_rows(checker.scorer, table, [row])[0]
+        constraint = f"be at least 0 and below {table.n_rows}, the number of rows"
+        raise ParameterError.of("row", constraint, row)
+    explanation = checker.explain(table, np.array([row]))[0]
     if top is None:
         top = N_SHOWN if form == "table" else 0
     if form == "table":
@@ -93,7 +93,11 @@ def explain(
 
 
 def _rows(explanation: Explanation) -> list[dict[str, Any]]:
-    head = {"row": explanation.row, "time": explanation.time, "score": explanation.score}
+    head = {
+        "row": explanation.row,
+        "time": say_moment(explanation.time),
+        "score": explanation.score,
+    }
     return [
         {**head, "variable": blame.variable, "share": blame.share, **msgspec.to_builtins(reason)}
         for blame in explanation.blames

@@ -1,6 +1,5 @@
 """``truism learn``: normal rows in, model file out, a summary on screen."""
 
-import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from truism.learning.training import train
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
+from truism.model.stamps import now
 from truism.report.models import summarise
 from truism.report.terminal import show_model
 from truism.table.columns import Table
@@ -132,7 +132,7 @@ def learn(
         if normal is not None and max_false_positive_rate is not None:
             progress("calibrating", 0, 0)
             chosen = choose_threshold(screen, Checker(model, jobs), normal, max_false_positive_rate)
-            model = model.with_threshold(chosen.threshold, chosen.meaning)
+            model = model.with_threshold(chosen.value, chosen.origin)
         save_model(model, output)
     screen.show(show_model(summarise(model), output))
 
@@ -161,7 +161,7 @@ def _number(
     try:
         return text if text == "auto" else read(text)
     except ValueError:
-        raise ParameterError(f"{name} must be 'auto' or {constraint}, got {text!r}.") from None
+        raise ParameterError.of(name, f"be 'auto' or {constraint}", text) from None
 
 
 def announce_compiling(screen: Screen) -> None:
@@ -179,13 +179,12 @@ def learn_table(
     progress: Progress,
 ) -> Model:
     """Learn, and put the date on it."""
-    created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return train(
         table,
         settings,
         delta=delta,
         threshold=threshold,
-        created=created,
+        created=now(),
         n_jobs=jobs,
         progress=progress,
     )

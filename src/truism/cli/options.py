@@ -10,6 +10,7 @@ import click
 from truism.errors import TableError, TruismError
 from truism.table.csvfiles import Layout
 from truism.table.files import STDIN
+from truism.work import n_cores
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
@@ -67,7 +68,7 @@ def jobs_option(command: Decorated) -> Decorated:
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        default=_n_cores,
+        default=n_cores,
         show_default="all cores",
         help="Threads to use; results do not depend on it.",
     )(command)
@@ -150,7 +151,3 @@ def check_suffix(place: str) -> None:
             f"{place!r} must end in .csv, .csv.gz, .parquet, .feather or .arrow.",
             "the ending says how the table is written.",
         )
-
-
-def _n_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

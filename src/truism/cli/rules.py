@@ -1,6 +1,5 @@
 """``truism rules``: list, search and sort rules; switch them off and on."""
 
-import datetime
 from typing import Any, get_args
 
 import click
@@ -13,6 +12,7 @@ from truism.export.records import RuleRecord, rule_records, select
 from truism.model.files import load_model, save_model
 from truism.model.model import Model
 from truism.model.rules import Order
+from truism.model.stamps import today
 from truism.report.terminal import say, show_rules
 
 N_SHOWN = 20
@@ -108,7 +108,6 @@ def rules(
 
 
 def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[str, ...]) -> Model:
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
     known = {rule.id for rule in model.rules}
     off = {each.rule_id for each in model.disabled}
     for rule_id in (*disable, *enable):
@@ -121,7 +120,7 @@ def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[s
         if rule_id not in off:
             raise ParameterError(f"The rule {rule_id!r} is not switched off.")
     for rule_id in disable:
-        model = model.disable(rule_id, reason, today)
+        model = model.disable(rule_id, reason, today())
     for rule_id in enable:
         model = model.enable(rule_id)
     return model

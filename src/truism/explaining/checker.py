@@ -1,11 +1,9 @@
-"""From a model and a table to findings: which rows are anomalies, and what happened there.
+"""A model at work on tables: every face asks a `Checker`, and none of them computes anything.
 
-`Findings` is all that a screen, a file or a page needs to tell the story; it is made once, and none
-of them computes anything.
+`Findings` is all that a screen, a file or a page needs to tell the story; it is made once.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -13,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError, shorten
-from truism.explaining.explanations import explain_rows, extra_columns
+from truism.explaining.explanations import Explanations, explain_rows
 from truism.explaining.incidents import Incident, find_incidents, usual_gap
 from truism.model.model import Model
+from truism.model.origins import Threshold
 from truism.model.schema import Numeric
-from truism.scoring.alignment import time_column
+from truism.scoring.alignment import align
 from truism.scoring.contexts import FLOOR
 from truism.scoring.scorer import Scorer
 from truism.table.columns import Table, numbers
-from truism.table.deltas import with_deltas
+from truism.table.deltas import delta_name, with_deltas
+from truism.table.fingerprint import fingerprint
 from truism.work import Advance, stand_still
 
 DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
@@ -60,6 +60,11 @@ class Findings(msgspec.Struct, frozen=True):
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts and lists."""
+        plain = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {**plain, "incidents": [each.to_dict() for each in self.incidents]}
+
     @property
     def rate(self) -> float:
         """The part of the rows that are anomalies."""
@@ -68,19 +73,14 @@ class Findings(msgspec.Struct, frozen=True):
     @property
     def doubts(self) -> tuple[str, ...]:
         """Sentences for when it is in question whether the model fits the rows."""
-        return doubts(self.n_anomalous, self.n_rows, self.coarser)
+        said = (say_coarser(self.coarser), say_doubt(self.n_anomalous, self.n_rows))
+        return tuple(each for each in said if each is not None)
 
 
-def doubts(n_anomalous: int, n_rows: int, coarser: Sequence[str]) -> tuple[str, ...]:
-    """Put together what puts in question whether a model fits the rows."""
-    said = (say_coarser(coarser), doubt(n_anomalous, n_rows))
-    return tuple(each for each in said if each is not None)
-
-
-def doubt(n_anomalous: int, n_rows: int) -> str | None:
+def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
     """Say what else it may mean that a large part of many rows is reported.
 
-    >>> doubt(3, 10) is None, doubt(5, 200) is None, doubt(90, 200)[:25]
+    >>> say_doubt(3, 10) is None, say_doubt(5, 200) is None, say_doubt(90, 200)[:25]
     (True, True, '45 % of all rows are repo')
     """
     if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
@@ -140,7 +140,7 @@ def say_coarser(names: Sequence[str]) -> str | None:
 
 
 class Checker:
-    """A model ready to check tables of the training table's columns; derived variables are added.
+    """A model ready to check tables that have the training table's columns.
 
     Parameters
     ----------
@@ -148,41 +148,73 @@ class Checker:
         What was learned.
     n_jobs
         Threads to use; results do not depend on it.
+    scorer
+        The same model ready for scoring, where there is one; its threshold may differ.
 
     Examples
     --------
+    >>> from truism.learning.training import train
     >>> from truism.model.settings import Settings
     >>> from truism.table.frames import as_table
-    >>> from truism.learning.training import train
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
     >>> checker = Checker(train(normal, Settings(min_support=0.1)))
     >>> table = checker.prepare(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]}))
-    >>> checker.find(table, checker.score(table)).incidents[0].blames[0].variable
+    >>> checker.find(table).incidents[0].blames[0].variable
     'pump'
 
     """
 
-    def __init__(self, model: Model, n_jobs: int = 1) -> None:
-        self.scorer = Scorer(model)
+    def __init__(self, model: Model, n_jobs: int = 1, scorer: Scorer | None = None) -> None:
+        self.scorer = Scorer(model) if scorer is None else scorer
         self.model = model
         self.n_jobs = n_jobs
 
+    def at(self, limit: Threshold) -> "Checker":
+        """Return a checker with another threshold; what was made ready for scoring is shared."""
+        model = msgspec.structs.replace(self.model, limit=limit)
+        return Checker(model, self.n_jobs, self.scorer)
+
+    def learned_from(self, table: Table) -> bool:
+        """Tell whether a prepared table holds the rows that the model was learned from."""
+        found = fingerprint(table, ordered=bool(self.model.derived))
+        return found == self.model.provenance.fingerprint
+
     def prepare(self, table: Table) -> Table:
-        """Add the variables that the model derives from others."""
+        """Add the variables that the model derives from others, and refuse what does not fit."""
         _refuse_text_for_numbers(self.model, table)
         return with_deltas(table, self.model.derived)
+
+    def extra(self, table: Table) -> tuple[str, ...]:
+        """Name the columns of a prepared table that the model does not know; they are ignored."""
+        return align(self.model.schema, table)[1]
 
     def score(self, table: Table) -> NDArray[np.float64]:
         """Score every row of a prepared table."""
         return self.scorer.score(table, self.n_jobs)
 
+    def attribute(self, table: Table, names: Sequence[str]) -> NDArray[np.float64]:
+        """Attribute each row's score to columns: rows × `names`, the training table's columns.
+
+        What ``ΔX`` does is attributed to ``X``; columns that are no variables get 0.
+        """
+        parts = self.scorer.attribute(table, self.n_jobs)
+        position = {name: i for i, name in enumerate(names)}
+        source_of = {delta_name(name): name for name in self.model.derived}
+        found = np.zeros((table.n_rows, len(names)))
+        for i, name in enumerate(self.model.schema.names):
+            found[:, position[source_of.get(name, name)]] += parts[:, i]
+        return found
+
+    def explain(self, table: Table, rows: NDArray[np.int64]) -> Explanations:
+        """Explain rows of a prepared table, whatever they score."""
+        return Explanations(self.scorer, table, rows)
+
+    def anomalous(self, table: Table) -> NDArray[np.int64]:
+        """Return the rows of a prepared table that score above the threshold."""
+        return np.flatnonzero(self.score(table) > self.model.threshold)
+
     def find(
-        self,
-        table: Table,
-        scores: NDArray[np.float64],
-        *,
-        threshold: float | None = None,
-        gap: int | None = None,
+        self, table: Table, scores: NDArray[np.float64] | None = None, *, gap: int | None = None
     ) -> Findings:
         """Group the anomalous rows of a prepared table into incidents, and explain them.
 
@@ -191,15 +223,14 @@ class Checker:
         table
             A prepared table.
         scores
-            Its scores.
-        threshold
-            Rows above it are anomalous; the model's own when absent.
+            Its scores, where they are known already.
         gap
             Normal rows that may lie within an incident; `usual_gap` when absent.
 
         """
-        threshold = self.model.threshold if threshold is None else threshold
+        scores = self.score(table) if scores is None else scores
         gap = usual_gap(self.model.schema, table) if gap is None else gap
+        threshold = self.model.threshold
         incidents = find_incidents(self.scorer, table, scores, gap=gap, threshold=threshold)
         return Findings(
             table.n_rows,
@@ -207,36 +238,33 @@ class Checker:
             threshold,
             gap,
             tuple(incidents),
-            extra_columns(self.scorer, table),
+            self.extra(table),
             find_coarser(self.model, table),
         )
 
     def tabulate(
-        self,
-        table: Table,
-        scores: NDArray[np.float64],
-        threshold: float,
-        advance: Advance = stand_still,
+        self, table: Table, scores: NDArray[np.float64], advance: Advance = stand_still
     ) -> dict[str, Any]:
-        """Give every row's score and blames as columns.
+        """Return every row's score and blames as columns.
 
         The first three variables and their shares stand beside every score above 0; what was
         expected and found, beside the scores above the threshold.
         """
-        time = time_column(self.model.schema, table)
+        # As the table has it: whoever joins the scores with their rows needs the same values.
+        time = table.column_of().get(self.model.schema.time or "")
         columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
         if time is not None:
             columns[time.name if time.name not in _OWN_NAMES else "time"] = [
                 time.cell(row) for row in range(table.n_rows)
             ]
-        columns |= {"score": scores, "anomaly": scores > threshold}
+        columns |= {"score": scores, "anomaly": scores > self.model.threshold}
         lists: list[dict[str, list[Any]]] = [
             {name: [None] * table.n_rows for name in _BLAME_NAMES} for _ in range(N_BLAMES)
         ]
         rows = np.flatnonzero(scores > 0)
         for start in range(0, len(rows), _CHUNK):
             advance(start, len(rows))
-            self._blame(table, scores, rows[start : start + _CHUNK], threshold, lists)
+            self._blame(table, scores, rows[start : start + _CHUNK], lists)
         for rank, blame in enumerate(lists, 1):
             columns |= {f"{name}_{rank}": values for name, values in blame.items()}
         return columns
@@ -246,12 +274,12 @@ class Checker:
         table: Table,
         scores: NDArray[np.float64],
         rows: NDArray[np.int64],
-        threshold: float,
         lists: Sequence[dict[str, list[Any]]],
     ) -> None:
         """Fill in the blames of some rows."""
-        above = rows[scores[rows] > threshold]
-        for explanation in explain_rows(self.scorer, table, above):
+        above = scores[rows] > self.model.threshold
+        explained = explain_rows(self.scorer, table, rows[above]) if above.any() else []
+        for explanation in explained:
             for blame, of in zip(explanation.blames, lists, strict=False):
                 reason = blame.reasons[0]
                 of["expected"][explanation.row] = reason.expected
@@ -277,7 +305,8 @@ def _refuse_text_for_numbers(model: Model, table: Table) -> None:
             raise SchemaError(
                 f"Column {column.name!r} held numbers when the model was learned, "
                 f"got {column.cell(row)!r} in row {row}.",
-                "convert it, or read it as missing (--missing on the command line).",
+                "convert it, or read it as missing.",
+                see=("missing",),
             )
 
 
@@ -293,13 +322,3 @@ _BLAME_NAMES = ("variable", "share", "expected", "found")
 _OWN_NAMES = {"row", "score", "anomaly"} | {
     f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
 }
-
-
-def duration(incident: Incident) -> timedelta | None:
-    """Say how long an incident lasted, where its times are times."""
-    if incident.started is None or incident.ended is None:
-        return None
-    try:
-        return datetime.fromisoformat(incident.ended) - datetime.fromisoformat(incident.started)
-    except ValueError:
-        return None

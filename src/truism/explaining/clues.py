@@ -1,32 +1,93 @@
-"""What speaks against a row, piece by piece: a `Scorer` and rows go in, `Clue` values come out.
+"""What speaks against a row, piece by piece: weighed rows go in, `Clue` values come out.
 
 Under the paper's scoring the clues are the violated rules. Under evidence scoring each variable has at
 most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of the two
-sets the penalty; a rule that is worth at least half as much speaks for it, because a rule has no
-exception and few conditions. Other broken rules are listed with a penalty of 0. The penalties of a
-row's clues sum to its score.
+sets the penalty. A rule that is worth at least a third as much speaks in place of the context, because a
+rule has no exception and few conditions. Other broken rules are listed with a penalty of 0. The
+penalties of a row's clues sum to its score. Clues hold values; `truism.explaining.reasons` puts them
+into words.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
-from truism.explaining.expectations import average, ordinary, usual_interval
+from truism.explaining.expectations import (
+    Beyond,
+    Nearest,
+    Sparse,
+    count_others,
+    nearest,
+    usual_interval,
+)
 from truism.model.evidence import LEAF, MAX_CLASSES, Context, Split
-from truism.model.predicates import Interval, OneOf, Predicate, format_value, variables
+from truism.model.predicates import Interval, OneOf, Predicate, variables
 from truism.model.schema import Categorical, Numeric, Scalar, Variable
-from truism.model.wording import brief, exclude
 from truism.scoring.alignment import UNSEEN, align, codes
 from truism.scoring.readings import classes, has_rest
-from truism.scoring.scorer import Scorer, Violation
-from truism.table.columns import Column, Table
+from truism.scoring.scorer import Pieces, Scorer, Violation, Weighed
+from truism.table.columns import Table
 
-WHY_FIRST = 4.0
+WHY_FIRST = 4.0  # how much more a rarity must weigh to come before what can say why
 RULE_FIRST = 1 / 3  # of the worth of a context, from which on a broken rule speaks in its place
-ANYWAY = "whatever the other variables are"
+RESOLUTION = 0.02  # of a variable's standard deviation: contexts keep four decimals of it
+NEGLIGIBLE = 0.05  # of some rows: so few missing values do not change what is said of them
+
+Odd = Literal["missing", "infinite", "unseen"]
+
+
+class Circumstance(msgspec.Struct, frozen=True):
+    """What the training rows of a leaf have in common in one variable.
+
+    Parameters
+    ----------
+    variable
+        The variable.
+    allowed
+        The interval or the states; None where no state is left.
+    excluded
+        States that the rows do not have, where that is the shorter thing to say.
+    besides
+        What else belongs to those rows: they may lack the value, for instance.
+    holds
+        Whether `allowed` holds in the row that is explained.
+
+    """
+
+    variable: str
+    allowed: Interval | OneOf | None
+    excluded: tuple[Scalar, ...]
+    besides: tuple[Odd, ...]
+    holds: bool
+
+
+class UsualNumber(msgspec.Struct, frozen=True):
+    """Mean and spread of a number in the training rows of a leaf.
+
+    `resolution` is how finely they are known. `some_missing` says that rows lack the value; how many
+    of these rows do is not known, only how many of all rows.
+    """
+
+    mean: float
+    spread: float
+    resolution: float
+    some_missing: bool
+
+
+class UsualStates(msgspec.Struct, frozen=True):
+    """How many training rows of a leaf have the state that was expected, and how many the one found.
+
+    The rarest of very many states were counted together: `usual_is_shared` and `found_is_shared` say
+    that a count belongs to all of those.
+    """
+
+    n_usual: int
+    n_found: int
+    usual_is_shared: bool
+    found_is_shared: bool
 
 
 class Contradiction(msgspec.Struct, frozen=True):
@@ -34,19 +95,16 @@ class Contradiction(msgspec.Struct, frozen=True):
 
     Parameters
     ----------
-    variable
-        The variable.
-    found
-        Its value.
+    variable, found
+        The variable and its value.
     expected
         Where it usually lies, or its commonest other state, in training rows like this one.
-    conditions
-        What makes those rows be like this one.
-    because
-        The same in words, and also what else belongs to those rows, as missing values do; a missing
-        value of this row is said here and cannot be a condition. Where all rows are alike, `ANYWAY`.
-    evidence
-        What was seen in those rows, in words.
+    circumstances
+        What those rows have in common; empty where all rows are alike.
+    usual
+        What the variable was like in those rows.
+    n_like
+        How many training rows those are.
     penalty
         What this adds to the row's score.
 
@@ -55,48 +113,73 @@ class Contradiction(msgspec.Struct, frozen=True):
     variable: str
     found: Any
     expected: Interval | OneOf
-    conditions: tuple[Predicate, ...]
-    because: str
-    evidence: str
+    circumstances: tuple[Circumstance, ...]
+    usual: UsualNumber | UsualStates
+    n_like: int
     penalty: float
+
+    @property
+    def conditions(self) -> tuple[Predicate, ...]:
+        """The circumstances that are predicates and hold in this row."""
+        return tuple(
+            each.allowed for each in self.circumstances if each.holds and each.allowed is not None
+        )
+
+
+class SameState(msgspec.Struct, frozen=True):
+    """How many training rows have a state."""
+
+    n_rows: int
 
 
 class Rarity(msgspec.Struct, frozen=True):
     """A value that is unusual whatever the other variables are.
 
-    See `Contradiction`; `expected` is in words, and `usual` the same where one predicate can say it.
-    Of a number, `nearest` are the values that `expected` names. `new` is a value beyond all that
-    training had.
+    Parameters
+    ----------
+    variable, found
+        The variable and its value.
+    usual
+        The commoner states, or the nearest ordinary numbers.
+    seen
+        How many training rows are like this.
+    penalty
+        What this adds to the row's score.
+    new
+        Whether training had no such state, or no number as low or as high.
+
     """
 
     variable: str
     found: Any
-    expected: str
-    usual: Interval | OneOf | None
-    nearest: tuple[float, ...]
-    evidence: str
+    usual: OneOf | Nearest
+    seen: SameState | Beyond | Sparse
     penalty: float
-    new: bool = False
+    new: bool
+
+    @property
+    def expected(self) -> Interval | OneOf | None:
+        """What is usual, where one predicate can say it."""
+        return self.usual if isinstance(self.usual, OneOf) else self.usual.interval(self.variable)
 
 
 Clue = Violation | Contradiction | Rarity
 
-
-CluesOf = Mapping[str, tuple[Clue, ...]]
+CluesOfRow = Mapping[str, tuple[Clue, ...]]
 """The clues against each variable of one row, strongest first."""
 
 
-def collect(scorer: Scorer, table: Table) -> list[CluesOf]:
-    """Gather all that speaks against each row."""
+def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> list[CluesOfRow]:
+    """Gather all that speaks against each row; `weighed` are the same rows, if they were weighed."""
     violations = scorer.violations(table)
     if scorer.model.evidence is None:
         return [_by_variable(of_row) for of_row in violations]
-    columns, _ = align(scorer.model.schema, table)
-    finder = _ClueFinder(scorer, columns)
-    return [finder.clues_of(row, _by_variable(of)) for row, of in enumerate(violations)]
+    weighed = scorer.weigh(table) if weighed is None else weighed
+    finder = _ClueFinder(scorer, table, weighed)
+    return [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
 
 
-def _by_variable(violations: Sequence[Violation]) -> dict[str, tuple[Violation, ...]]:
+def _by_variable(violations: Iterable[Violation]) -> dict[str, tuple[Violation, ...]]:
     """Sort the broken rules of a row by what they speak of, strongest first."""
     of_variable: dict[str, list[Violation]] = {}
     for each in violations:
@@ -118,75 +201,75 @@ def _prominence(clue: Clue) -> float:
 
 
 class _ClueFinder:
-    """Puts the evidence against some rows into clues."""
+    """Turns the evidence against some rows into clues."""
 
-    def __init__(self, scorer: Scorer, columns: Sequence[Column]) -> None:
-        evidence = scorer.model.evidence
+    def __init__(self, scorer: Scorer, table: Table, weighed: Weighed) -> None:
+        evidence, pieces = scorer.model.evidence, weighed.pieces
         assert evidence is not None
-        prepared = scorer.prepared
-        self.columns, self.contexts, self.splits = columns, evidence.contexts, evidence.splits
+        assert pieces is not None
+        self.pieces: Pieces = pieces
+        self.columns, _ = align(scorer.model.schema, table)
+        self.contexts, self.splits = evidence.contexts, evidence.splits
         self.variables = scorer.model.schema.variables
         self.place_of = {each.name: place for place, each in enumerate(self.variables)}
         self.n_training = scorer.n_training
+        prepared = scorer.prepared
         names = [self.variables[i].name for i in prepared.reader.numbers]
         self.emptiness = dict(zip(names, prepared.rarities.emptiness, strict=True))
-        self.weighed = scorer.weigh(columns)
-        each = prepared.profiles.judge_each(self.weighed.leaves, self.weighed.readings)
+        each = prepared.profiles.contradict_each(pieces.leaves, pieces.readings)
         self.telling = each.argmax(axis=0) if len(each) else None
 
-    def clues_of(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOf:
+    def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
         """List the clues against each variable of a row."""
         found: dict[str, tuple[Clue, ...]] = {}
-        for i, variable in enumerate(self.variables):
-            part = float(self.weighed.contradictions[row, i])
-            rarity = float(self.weighed.rarities[row, i])
-            clues: list[Clue] = []
-            own = broken.get(variable.name, ())
-            by_rule = part > self.weighed.in_context[row, i]  # a grave rule may add to a context
-            rules = [msgspec.structs.replace(each, penalty=0.0) for each in own]
-            if part > 0 and own and (by_rule or own[0].penalty >= RULE_FIRST * part):
-                rules[0] = msgspec.structs.replace(rules[0], penalty=part)
-            elif part > 0:
-                clues.append(self._contradiction(row, i, part))
-            if rarity > 0:
-                clues.append(self._rarity(row, i, rarity))
-            clues += rules
-            if clues:
-                clues.sort(key=_prominence)
-                found[variable.name] = tuple(clues)
+        parts, rarities = self.pieces.contradictions[row], self.pieces.rarities[row]
+        for i in np.flatnonzero((parts > 0) | (rarities > 0)).tolist():
+            name = self.variables[i].name
+            found[name] = self._against(row, i, broken.get(name, ()))
+        for name, rules in broken.items():
+            if name not in found:
+                found[name] = tuple(_without_penalty(each) for each in rules)
         return found
+
+    def _against(self, row: int, i: int, broken: Sequence[Violation]) -> tuple[Clue, ...]:
+        part = float(self.pieces.contradictions[row, i])
+        rarity = float(self.pieces.rarities[row, i])
+        clues: list[Clue] = []
+        rules = [_without_penalty(each) for each in broken]
+        by_rule = part > self.pieces.in_context[row, i]  # a grave rule may add to a context
+        if part > 0 and broken and (by_rule or broken[0].penalty >= RULE_FIRST * part):
+            rules[0] = msgspec.structs.replace(rules[0], penalty=part)
+        elif part > 0:
+            clues.append(self._contradiction(row, i, part))
+        if rarity > 0:
+            clues.append(self._rarity(row, i, rarity))
+        return tuple(sorted([*clues, *rules], key=_prominence))
 
     def _contradiction(self, row: int, i: int, penalty: float) -> Contradiction:
         assert self.telling is not None
         k = int(self.telling[row, i])
-        context, leaf = self.contexts[k], int(self.weighed.leaves[k, row])
+        context, leaf = self.contexts[k], int(self.pieces.leaves[k, row])
         variable, value = self.variables[i], self.columns[i].cell(row)
-        conditions, because = self._surroundings(context, leaf, row)
         n_like = context.counts[leaf]
         expected: Interval | OneOf
+        usual: UsualNumber | UsualStates
         if isinstance(variable, Numeric):
             at = context.numbers.index(i)
             mean = variable.mean + variable.std * context.means[leaf][at]
             mean = min(max(mean, variable.low), variable.high)
             spread = variable.std * context.spreads[leaf][at]
             expected = usual_interval(variable, mean, spread, float(value))
-            evidence = (
-                f"{average(variable, mean, spread, n_like)} in the {n_like:,} of "
-                f"{self.n_training:,} training rows like this"
-            )
+            some_missing = variable.n_missing > NEGLIGIBLE * n_like
+            usual = UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing)
         else:
             counts = context.state_counts[leaf][context.states.index(i)]
-            expected, evidence = self._usual_states(row, i, counts, n_like)
-        return Contradiction(variable.name, value, expected, conditions, because, evidence, penalty)
+            expected, usual = self._usual_states(row, i, counts)
+        circumstances = self._circumstances(context, leaf, row)
+        return Contradiction(variable.name, value, expected, circumstances, usual, n_like, penalty)
 
-    def _usual_states(
-        self, row: int, i: int, counts: Sequence[int], n_like: int
-    ) -> tuple[OneOf, str]:
-        """Give the commonest other state of a leaf, and how often that and the one found occur there.
-
-        The rarest of very many states were counted together: then no count belongs to one of them.
-        """
-        variable, value = self.variables[i], self.columns[i].cell(row)
+    def _usual_states(self, row: int, i: int, counts: Sequence[int]) -> tuple[OneOf, UsualStates]:
+        """Return the commonest other state of a leaf, and how often that and the one found occur."""
+        variable = self.variables[i]
         assert isinstance(variable, Categorical)
         class_of, code = classes(variable), self._code(row, i)
         rest = MAX_CLASSES - 1 if has_rest(variable) else None
@@ -194,57 +277,39 @@ class _ClueFinder:
         others = [k for k in range(len(counts)) if k != class_of[code]]
         best = max(others, key=lambda k: (counts[k] > 0, k != rest, counts[k], -k))
         states = tuple(variable.values[c] for c in np.flatnonzero(class_of[:-2] == best).tolist())
-        usual = format_value(states[0])
-        if best == rest:
-            usual = f"one of {len(states):,} uncommon values"
-        found = format_value(value)
-        if class_of[code] == rest:
-            found = f"values as uncommon as {found}"
-        seen = counts[class_of[code]] if class_of[code] < len(counts) else 0
-        evidence = (
-            f"{usual} in {counts[best]:,} of the {n_like:,} training rows like this, "
-            f"{found} in {seen:,} of them"
-        )
-        return OneOf(variable.name, states), evidence
+        n_found = counts[class_of[code]] if class_of[code] < len(counts) else 0
+        usual = UsualStates(counts[best], n_found, best == rest, bool(class_of[code] == rest))
+        return OneOf(variable.name, states), usual
 
-    def _surroundings(
-        self, context: Context, leaf: int, row: int
-    ) -> tuple[tuple[Predicate, ...], str]:
-        """Say what makes the rows of a leaf alike: one condition per variable, in order of the path."""
+    def _circumstances(self, context: Context, leaf: int, row: int) -> tuple[Circumstance, ...]:
+        """Say what makes the rows of a leaf alike: one for each variable, in order of the path."""
         asked_of: dict[str, list[tuple[Split, bool]]] = {}
         for split, holds in path_to(context.tree, leaf):
             asked = self.splits[split]
             asked_of.setdefault(asked.variable, []).append((asked, holds))
-        conditions: list[Predicate] = []
-        said = []
-        for name, answers in asked_of.items():
-            place = self.place_of[name]
-            condition, words = _side(self.variables[place], answers, self.columns[place].cell(row))
-            either = " or ".join(words)
-            said.append(f"({either})" if len(words) > 1 < len(asked_of) else either)
-            if condition is not None:
-                conditions.append(condition)
-        return tuple(conditions), " and ".join(said) or ANYWAY
+        return tuple(
+            _circumstance(
+                self.variables[self.place_of[name]],
+                answers,
+                self.columns[self.place_of[name]].cell(row),
+            )
+            for name, answers in asked_of.items()
+        )
 
     def _rarity(self, row: int, i: int, penalty: float) -> Rarity:
         variable, value = self.variables[i], self.columns[i].cell(row)
         if isinstance(variable, Categorical):
             code = self._code(row, i)
-            seen = 0 if code == UNSEEN else variable.counts[code]
+            n_seen = 0 if code == UNSEEN else variable.counts[code]
             by_count = np.argsort(-np.array(variable.counts), kind="stable").tolist()
-            commoner = tuple(variable.values[c] for c in by_count if variable.counts[c] > seen)
+            commoner = tuple(variable.values[c] for c in by_count if variable.counts[c] > n_seen)
             usual = OneOf(variable.name, commoner)
-            evidence = f"{seen:,} of {self.n_training:,} training rows have this value"
-            return Rarity(
-                variable.name, value, brief(usual), usual, (), evidence, penalty, code == UNSEEN
-            )
+            return Rarity(variable.name, value, usual, SameState(n_seen), penalty, code == UNSEEN)
         emptiness = self.emptiness[variable.name]
-        found = ordinary(variable.name, emptiness, float(value), self.n_training)
-        return Rarity(
-            *(variable.name, value, found.said, found.interval, found.nearest, found.evidence),
-            penalty,
-            not variable.low <= value <= variable.high,
-        )
+        around = nearest(emptiness, float(value))
+        seen = count_others(emptiness, around, float(value), self.n_training)
+        new = not variable.low <= value <= variable.high
+        return Rarity(variable.name, value, around, seen, penalty, new)
 
     def _code(self, row: int, i: int) -> int:
         variable = self.variables[i]
@@ -252,33 +317,41 @@ class _ClueFinder:
         return int(codes(variable, self.columns[i].take(slice(row, row + 1)))[0])
 
 
-def _side(
+def _without_penalty(violation: Violation) -> Violation:
+    return Violation(violation.rule, violation.failed, violation.found, 0.0)
+
+
+def _circumstance(
     variable: Variable, answers: Sequence[tuple[Split, bool]], value: Any
-) -> tuple[Interval | OneOf | None, list[str]]:
+) -> Circumstance:
     """Say what the rows have in common for which some splits of a variable hold and others do not.
 
-    It is given in alternatives, and as a predicate where that holds in this row. Where no split holds
-    there are missing values too, infinite ones, and states that training did not have. They are said
-    where training had them or this row has: the words are true of all training rows of the leaf.
+    Where no split holds there are missing values too, infinite ones, and states that training did not
+    have. They are told where training had them or this row has: what is said is true of all training
+    rows of the leaf.
     """
-    condition: Interval | OneOf | None
     some_hold = any(holds for _, holds in answers)
-    besides = ["missing"] if value is None or variable.n_missing else []
+    besides: list[Odd] = ["missing"] if value is None or variable.n_missing else []
+    excluded: tuple[Scalar, ...] = ()
+    allowed: Interval | OneOf | None
     if isinstance(variable, Numeric):
-        condition = _interval_left(variable, answers)
-        words, regular = str(condition), value is not None and math.isfinite(value)
-        if value is not None and not regular:
+        allowed, holds = (
+            _interval_left(variable, answers),
+            value is not None and math.isfinite(value),
+        )
+        if value is not None and not holds:
             besides.append("infinite")
     else:
         left = _states_left(variable, answers)
-        condition, regular = OneOf(variable.name, left) if left else None, value in left
-        if condition is not None and (some_hold or len(left) == 1):
-            words = brief(condition)
-            if value is not None and not regular:
-                besides.append("not seen in training")
+        allowed, holds = OneOf(variable.name, left) if left else None, value in left
+        if allowed is not None and (some_hold or len(left) == 1):
+            if value is not None and not holds:
+                besides.append("unseen")
         else:
-            words = exclude(variable.name, [each for each in variable.values if each not in left])
-    return condition if regular else None, [words] if some_hold else [words, *besides]
+            excluded = tuple(each for each in variable.values if each not in set(left))
+    return Circumstance(
+        variable.name, allowed, excluded, () if some_hold else tuple(besides), bool(holds)
+    )
 
 
 def _interval_left(variable: Numeric, answers: Sequence[tuple[Split, bool]]) -> Interval:
@@ -292,7 +365,7 @@ def _interval_left(variable: Numeric, answers: Sequence[tuple[Split, bool]]) -> 
 def _states_left(
     variable: Categorical, answers: Sequence[tuple[Split, bool]]
 ) -> tuple[Scalar, ...]:
-    sets = [(asked.values, holds) for asked, holds in answers if isinstance(asked, OneOf)]
+    sets = [(set(asked.values), holds) for asked, holds in answers if isinstance(asked, OneOf)]
     return tuple(
         each for each in variable.values if all((each in values) == holds for values, holds in sets)
     )

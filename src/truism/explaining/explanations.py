@@ -1,79 +1,70 @@
-"""Why a row is an anomaly: clues go in; blames and explanations come out.
+"""Why a row is an anomaly: rows go in, explanations with blames come out.
 
-Every explanation answers the three questions of KDD'23, section 5.2 (which variable, what should it
-have been, why) and is said in the same four parts everywhere: expected, found, because, evidence.
+Every explanation answers the three questions of KDD'23, section 5.2: which variable, what should it
+have been, why. A blame holds clues, and puts them into words when somebody reads them.
 """
 
 import html
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import ANYWAY, Clue, Contradiction, Rarity, collect
-from truism.model.predicates import Interval, Predicate, Range, format_value, quote_name, variables
-from truism.model.wording import brief, brief_conjunction, same_side, shorten, visible
-from truism.scoring.alignment import align, time_column
-from truism.scoring.scorer import Scorer, Violation
-from truism.table.columns import Table
-from truism.table.frames import to_frame
+from truism.explaining.clues import Clue, CluesOfRow, find_clues
+from truism.explaining.reasons import ANYWAY, Reason, say
+from truism.model.wording import visible
+from truism.scoring.alignment import time_column
+from truism.scoring.scorer import Scorer
+from truism.table.columns import Column, Table
+from truism.table.times import Moment
 
 MIN_SHOWN = 0.005  # a share that is not printed as 0 %
 _CHUNK = 256
 
 
-class Reason(msgspec.Struct, frozen=True):
-    """One violation in words.
+class Blame(msgspec.Struct, frozen=True, dict=True):
+    """What one variable adds to a score, and what speaks against it.
 
     Parameters
     ----------
-    expected
-        What the variable should have been.
-    found
-        What it was.
-    because
-        The condition under which this was expected; where there is none, words that say so.
-    evidence
-        How often that was seen in training.
-    rule
-        The id of the rule that was broken; empty when the reason is no rule.
+    variable
+        Its name.
+    share
+        Its part of the blame.
     penalty
-        What it adds to the score; 0 for a rule that is broken too where something else counts.
+        What it adds to the score; of an incident, to the scores of all its rows.
+    clues
+        What speaks against it, first what should be told first.
+    n_training
+        Rows that were learned from.
     row
-        The row it is about, where that is not the row that is being explained: a variable of an
-        incident that is not wrong in its peak.
+        The row that the clues are about, where that is not the row that is being explained.
 
     """
-
-    expected: str
-    found: str
-    because: str
-    evidence: str
-    rule: str
-    penalty: float
-    row: int | None = None
-
-    @property
-    def place(self) -> str:
-        """Where it was found, to be read after what was found."""
-        return "" if self.row is None else f" in row {self.row}"
-
-    def lines(self) -> tuple[str, str, str]:
-        """Give the three lines that every screen shows."""
-        first = f"expected {self.expected}, found {self.found}{self.place}"
-        why = self.because if self.because == ANYWAY else f"because {self.because}"
-        return first, why, f"({self.evidence})"
-
-
-class Blame(msgspec.Struct, frozen=True):
-    """What one variable adds to a score, and what it breaks, worst first."""
 
     variable: str
     share: float
     penalty: float
-    reasons: tuple[Reason, ...]
+    clues: tuple[Clue, ...]
+    n_training: int
+    row: int | None = None
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The clues in words, put together when somebody reads them."""
+        return tuple(say(clue, self.n_training, self.row) for clue in self.clues)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts and lists."""
+        return {
+            "variable": self.variable,
+            "share": self.share,
+            "penalty": self.penalty,
+            "reasons": [msgspec.to_builtins(reason) for reason in self.reasons],
+        }
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -84,7 +75,7 @@ class Explanation(msgspec.Struct, frozen=True):
     row
         The row's position in the table.
     time
-        Its time, where the table has one.
+        When that was, where the table says.
     score
         Its anomaly score.
     blames
@@ -93,20 +84,25 @@ class Explanation(msgspec.Struct, frozen=True):
     """
 
     row: int
-    time: str | None
+    time: Moment | None
     score: float
     blames: tuple[Blame, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain dicts and lists."""
-        return msgspec.to_builtins(self)  # type: ignore[no-any-return]
+        """Return it as plain dicts and lists."""
+        return {
+            "row": self.row,
+            "time": say_moment(self.time),
+            "score": self.score,
+            "blames": [blame.to_dict() for blame in self.blames],
+        }
 
     def __str__(self) -> str:
-        when = "" if self.time is None else f" ({visible(self.time)})"
+        when = "" if self.time is None else f" ({visible(str(self.time))})"
         return f"row {self.row}{when}, score {self.score:.4g}\n{describe(self.blames)}"
 
     def _repr_html_(self) -> str:
-        when = "" if self.time is None else f" ({html.escape(self.time)})"
+        when = "" if self.time is None else f" ({html.escape(str(self.time))})"
         head = f"<p><b>row {self.row:,}</b>{when}, score {self.score:.4g}</p>"
         return head + blames_html(self.blames)
 
@@ -120,12 +116,19 @@ class Explanations:
     def __init__(self, scorer: Scorer, table: Table, rows: NDArray[np.int64]) -> None:
         self._scorer, self._table, self.rows = scorer, table, rows
 
+    @cached_property
+    def _times(self) -> Column | None:
+        return time_column(self._scorer.model.schema, self._table)
+
+    def _explain(self, rows: NDArray[np.int64]) -> list[Explanation]:
+        return explain_rows(self._scorer, self._table, rows, self._times)
+
     def __len__(self) -> int:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Explanation]:
         for start in range(0, len(self.rows), _CHUNK):
-            yield from explain_rows(self._scorer, self._table, self.rows[start : start + _CHUNK])
+            yield from self._explain(self.rows[start : start + _CHUNK])
 
     @overload
     def __getitem__(self, position: int) -> Explanation: ...
@@ -134,16 +137,18 @@ class Explanations:
     def __getitem__(self, position: int | slice) -> "Explanation | Explanations":
         if isinstance(position, slice):
             return Explanations(self._scorer, self._table, self.rows[position])
-        return explain_rows(self._scorer, self._table, self.rows[[position]])[0]
+        return self._explain(self.rows[[position]])[0]
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Give all as plain lists and dicts."""
         return [each.to_dict() for each in self]
 
     def to_frame(self) -> Any:
-        """Give a dataframe with one line per row, variable and reason."""
+        """Return a dataframe with one line per row, variable and reason."""
+        from truism.table.frames import to_frame  # pandas may take a second to import
+
         lines = [
-            (each.row, each.time, each.score, blame.variable, blame.share, reason)
+            (each.row, say_moment(each.time), each.score, blame.variable, blame.share, reason)
             for each in self
             for blame in each.blames
             for reason in blame.reasons
@@ -180,94 +185,57 @@ class Explanations:
         return (shown + more) or "<p>no anomalies</p>"
 
 
-def say(clue: Clue, n_training: int) -> Reason:
-    """Put a clue into words."""
-    match clue:
-        case Contradiction(expected=expected, because=because, evidence=evidence):
-            found = _tell(clue.found, expected)
-            return Reason(brief(expected), found, because, evidence, "", clue.penalty)
-        case Rarity(expected=said, evidence=evidence):
-            found = _tell(clue.found, clue.nearest)
-            return Reason(said, found, ANYWAY, evidence, "", clue.penalty)
-    return _say_violation(clue, n_training)
-
-
-def _say_violation(violation: Violation, n_training: int) -> Reason:
-    rule, failed = violation.rule, violation.failed
-    names = variables(failed)
-    values = [_tell(each, failed) for each in violation.found]
-    found = (
-        values[0]
-        if len(values) == 1
-        else " and ".join(f"{quote_name(n)} = {v}" for n, v in zip(names, values, strict=True))
-    )
-    because = brief_conjunction(rule.antecedent) if rule.antecedent else ANYWAY
-    evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
-    expected = brief(failed)
-    if isinstance(failed, Range) and failed.seems_to_hold(violation.found[0]):
-        expected = failed.exact_text()
-    return Reason(expected, found, because, evidence, rule.id, violation.penalty)
-
-
-def _tell(value: Any, expected: Predicate | tuple[float, ...]) -> str:
-    """Print what was found so that it still is not what was expected."""
-    if value is None:
-        return "missing"
-    match expected:
-        case tuple() if expected:
-            return shorten(value, same_side(value, expected))
-        case Interval(_, low, high):
-            return shorten(value, same_side(value, (low, high)))
-        case Range(_, low, high):
-            seems_to_hold, same = expected.seems_to_hold, same_side(value, (low, high))
-            seems = seems_to_hold(value)
-            return shorten(value, lambda short: same(short) and seems_to_hold(short) == seems)
-    return format_value(value)
-
-
 def explain_rows(
-    scorer: Scorer, table: Table, rows: Sequence[int] | NDArray[np.int64]
+    scorer: Scorer,
+    table: Table,
+    rows: Sequence[int] | NDArray[np.int64],
+    times: Column | None = None,
 ) -> list[Explanation]:
-    """Explain rows of a table, whatever they score."""
+    """Explain rows of a table, whatever they score; `times` is its time column, if it was read."""
     chosen = np.asarray(rows, np.int64)
     part = table.take(chosen)
-    scores = scorer.score(part)
-    names = scorer.model.schema.names
-    explanations = []
-    time_of = Clock(scorer, table)
-    for row, score, parts, clues_of in zip(
+    weighed = scorer.weigh(part)
+    if times is None:
+        times = time_column(scorer.model.schema, table)
+    found = zip(
         chosen.tolist(),
-        scores.tolist(),
-        scorer.attribute(part),
-        collect(scorer, part),
+        weighed.scores.tolist(),
+        weighed.parts,
+        find_clues(scorer, part, weighed),
         strict=True,
-    ):
-        worst = np.argsort(-parts, kind="stable")
-        blames = tuple(
-            Blame(
-                names[i],
-                float(parts[i]) / score,
-                float(parts[i]),
-                tuple(say(clue, scorer.n_training) for clue in clues_of[names[i]]),
-            )
-            for i in worst[: np.count_nonzero(parts)]
+    )
+    return [
+        Explanation(
+            row,
+            None if times is None else times.cell(row),
+            score,
+            _blames(scorer, parts, score, clues_of),
         )
-        explanations.append(Explanation(row, time_of(row), score, blames))
-    return explanations
+        for row, score, parts, clues_of in found
+    ]
 
 
-class Clock:
-    """Says when a row was, or nothing."""
+def _blames(
+    scorer: Scorer, parts: NDArray[np.float64], score: float, clues_of: CluesOfRow
+) -> tuple[Blame, ...]:
+    """Divide a row's score among the variables, largest share first."""
+    names = scorer.model.schema.names
+    worst = np.argsort(-parts, kind="stable")[: np.count_nonzero(parts)]
+    return tuple(
+        Blame(
+            names[i],
+            parts[i].item() / score,
+            parts[i].item(),
+            clues_of[names[i]],
+            scorer.n_training,
+        )
+        for i in worst.tolist()
+    )
 
-    def __init__(self, scorer: Scorer, table: Table) -> None:
-        self.column = time_column(scorer.model.schema, table)
 
-    def __call__(self, row: int) -> str | None:
-        """Give the time of a row as text, where there is one."""
-        if self.column is None:
-            return None
-        value = self.column.cell(row)
-        return None if value is None else str(value)
+def say_moment(moment: Moment | None) -> str | None:
+    """Return a time as text."""
+    return None if moment is None else str(moment)
 
 
 def choose(blames: Sequence[Blame], most: int) -> tuple[Sequence[Blame], Sequence[Blame]]:
@@ -305,7 +273,7 @@ def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
         + "".join(
             f"<td{left}>{html.escape(text)}</td>"
             for reason in blame.reasons[:1]
-            for text in (reason.expected, reason.found, reason.because, reason.evidence)
+            for text in (reason.expected, reason.found, reason.because or ANYWAY, reason.evidence)
         )
         + "</tr>"
         for blame in shown
@@ -315,8 +283,3 @@ def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
     rest = len(blames) - len(shown)
     more = f"<p>… and {rest:,} with a smaller share</p>" if rest else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
-
-
-def extra_columns(scorer: Scorer, table: Table) -> tuple[str, ...]:
-    """Name the columns that the model does not know and that scoring ignores."""
-    return align(scorer.model.schema, table)[1]

@@ -1,26 +1,31 @@
 """What happened: anomalous rows that belong together go in, incidents with merged blames come out."""
 
+import datetime
 import html
-import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError
-from truism.explaining.clues import Rarity, collect
-from truism.explaining.explanations import Blame, Clock, Reason, blames_html, describe, say
+from truism.explaining.clues import Clue, Rarity, find_clues
+from truism.explaining.explanations import Blame, blames_html, describe, say_moment
 from truism.model.schema import Schema
+from truism.model.settings import check_whole
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
-from truism.scoring.scorer import Scorer
-from truism.table.columns import Table
-from truism.table.times import dated
+from truism.scoring.scorer import Pieces, Scorer, Weighed
+from truism.table.columns import Column, Table
+from truism.table.times import Moment
 
 GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
 MIN_SHARE = 0.01  # of the blame for an incident, to be named
+ROWS_AT_ONCE = 4096  # of incidents that are weighed together
+_PLAIN = ("start", "end", "n_rows", "peak", "score")
+_TIMES = ("started", "ended", "peaked")
+
+Rows = NDArray[np.int64]
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -39,11 +44,11 @@ class Incident(msgspec.Struct, frozen=True):
     started, ended, peaked
         The times of these rows, where the table has them.
     blames
-        Merged over the incident; see `incident_shares` for the shares; under evidence scoring a
-        variable with less than 1 % is not named. The reasons are those of
-        the row that tells most against the variable, and where it is blamed for a contradiction,
-        that comes first; under the paper's scoring those of the peak, or,
-        where the variable is not wrong there, of the row in which it is worst.
+        Merged over the incident; see `incident_shares` for the shares. Under evidence scoring a
+        variable with less than 1 % is not named, the clues are those of the row that tells most
+        against the variable, and where it is blamed for a contradiction, that comes first. Under
+        the paper's scoring the clues are those of the peak or, where the variable is not wrong
+        there, of the row in which it is worst.
 
     """
 
@@ -52,14 +57,24 @@ class Incident(msgspec.Struct, frozen=True):
     n_rows: int
     peak: int
     score: float
-    started: str | None
-    ended: str | None
-    peaked: str | None
+    started: Moment | None
+    ended: Moment | None
+    peaked: Moment | None
     blames: tuple[Blame, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain dicts and lists."""
-        return msgspec.to_builtins(self)  # type: ignore[no-any-return]
+        """Return it as plain dicts and lists."""
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        times = {name: say_moment(getattr(self, name)) for name in _TIMES}
+        return {**plain, **times, "blames": [blame.to_dict() for blame in self.blames]}
+
+    @property
+    def duration(self) -> datetime.timedelta | None:
+        """How long it lasted, where its times are times."""
+        started, ended = self.started, self.ended
+        if not isinstance(started, datetime.datetime) or not isinstance(ended, datetime.datetime):
+            return None
+        return ended - started
 
     def __str__(self) -> str:
         return f"{self._head()}\n{describe(self.blames)}"
@@ -70,7 +85,7 @@ class Incident(msgspec.Struct, frozen=True):
 
     def _when(self) -> str:
         started, ended = (
-            None if time is None else visible(time) for time in (self.started, self.ended)
+            None if time is None else visible(str(time)) for time in (self.started, self.ended)
         )
         if self.end == self.start or started == ended:
             return "" if started is None else f" ({started})"
@@ -113,27 +128,52 @@ def find_incidents(
     """
     if gap is None:
         gap = usual_gap(scorer.model.schema, table)
-    if not isinstance(gap, numbers.Integral) or isinstance(gap, bool) or gap < 0:
-        raise ParameterError(f"gap must be a whole number of at least 0, got {gap!r}.")
+    check_whole("gap", gap, 0)
     if threshold is None:
         threshold = scorer.model.threshold
-    rows = np.flatnonzero(scores > threshold)
-    if not len(rows):
-        return []
-    breaks = np.flatnonzero(np.diff(rows) > gap + 1) + 1
-    incidents = [_incident(scorer, table, scores, part) for part in np.split(rows, breaks)]
+    groups = group_rows(np.flatnonzero(scores > threshold), gap)
+    times = time_column(scorer.model.schema, table)
+    incidents = [
+        incident
+        for some in _portions(groups)
+        for incident in _explain_groups(scorer, table, some, times)
+    ]
     return sorted(incidents, key=lambda each: (-each.score, each.start))
 
 
+def group_rows(rows: Rows, gap: int) -> list[Rows]:
+    """Divide ascending rows where more than `gap` others lie between two of them.
+
+    >>> [group.tolist() for group in group_rows(np.array([1, 2, 5, 9]), 2)]
+    [[1, 2, 5], [9]]
+    """
+    if not len(rows):
+        return []
+    return np.split(rows, np.flatnonzero(np.diff(rows) > gap + 1) + 1)
+
+
+def _portions(groups: Sequence[Rows]) -> Iterator[list[Rows]]:
+    """Divide groups so that a portion's rows can be weighed together."""
+    some: list[Rows] = []
+    n_rows = 0
+    for group in groups:
+        some.append(group)
+        n_rows += len(group)
+        if n_rows >= ROWS_AT_ONCE:
+            yield some
+            some, n_rows = [], 0
+    if some:
+        yield some
+
+
 def usual_gap(schema: Schema, table: Table) -> int:
-    """Choose how many normal rows may lie within an incident: a minute of them, or five if more.
+    """Return how many normal rows may lie within an incident: a minute of them, at least five.
 
     >>> from truism.table.frames import as_table
     >>> usual_gap(Schema(()), as_table({"pump": ["on", "off"]}))
     5
     """
-    time = time_column(schema, table)
-    times = None if time is None else dated(time)
+    times = time_column(schema, table)
     if times is None or times.values.dtype.kind != "M" or len(times.values) < 2:
         return GAP_ROWS
     steps = np.diff(times.present).astype("timedelta64[us]").astype(np.int64)
@@ -144,9 +184,58 @@ def usual_gap(schema: Schema, table: Table) -> int:
     return min(max(rows, GAP_ROWS), MAX_GAP_ROWS)
 
 
-def incident_shares(
-    scorer: Scorer, table: Table, rows: NDArray[np.int64], parts: NDArray[np.float64]
-) -> NDArray[np.float64]:
+class _Outline(msgspec.Struct, frozen=True, eq=False):
+    """An incident before it has clues.
+
+    Parameters
+    ----------
+    rows
+        Its rows.
+    first
+        Where they begin among the rows that were weighed together.
+    shares
+        How much of the blame each variable bears.
+    totals
+        What each variable adds to the scores of all rows.
+    peak
+        Which of its rows has the highest score.
+    telling
+        For each variable to blame, worst first, which of its rows tells most against it.
+
+    """
+
+    rows: Rows
+    first: int
+    shares: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    peak: int
+    telling: dict[int, int]
+
+
+def _explain_groups(
+    scorer: Scorer, table: Table, groups: Sequence[Rows], times: Column | None
+) -> Iterator[Incident]:
+    """Weigh the rows of some incidents once, and blame variables for each incident."""
+    rows = np.concatenate(groups)
+    part = table.take(rows)
+    weighed = scorer.weigh(part)
+    ends = np.cumsum([len(group) for group in groups])
+    outlines = [
+        _outline(
+            scorer, group, int(end) - len(group), weighed.take(np.arange(end - len(group), end))
+        )
+        for group, end in zip(groups, ends, strict=True)
+    ]
+    at = sorted({each.first + row for each in outlines for row in each.telling.values()})
+    chosen = np.array(at, np.int64)
+    told = find_clues(scorer, part.take(chosen), weighed.take(chosen))
+    clues_at = dict(zip(at, told, strict=True))
+    scores = weighed.scores
+    for each in outlines:
+        yield _incident(scorer, each, clues_at, weighed, scores, times)
+
+
+def incident_shares(scorer: Scorer, weighed: Weighed) -> NDArray[np.float64]:
     """Divide the blame for an incident among its rows and variables, one in all.
 
     Under the paper's scoring a share is the mean of the shares in the anomalous rows: one row far out
@@ -158,94 +247,85 @@ def incident_shares(
 
     Parameters
     ----------
-    scorer, table
-        The model and the rows.
-    rows
+    scorer
+        The model.
+    weighed
         The anomalous rows of the incident.
-    parts
-        What each variable adds to their scores.
 
     Returns
     -------
     Rows × variables.
 
     """
+    parts = weighed.parts
     shares: NDArray[np.float64] = parts / parts.sum(axis=1, keepdims=True)
-    if scorer.model.evidence is None or len(rows) == 1:
-        return shares / len(rows)
-    unusual = _contradictions_beyond_usual(scorer, table.take(rows))
+    if weighed.pieces is None or len(parts) == 1:
+        return shares / len(parts)
+    unusual = _beyond_usual(scorer, weighed.pieces)
     told = unusual.sum(axis=1) > 0
     shares[told] = unusual[told] / unusual[told].sum(axis=1, keepdims=True)
-    weights: NDArray[np.float64] = 1.0 / np.arange(1, len(rows) + 1)
+    weights: NDArray[np.float64] = 1.0 / np.arange(1, len(parts) + 1)
     shares *= (weights / weights.sum())[:, None]
     return shares
 
 
-def _contradictions_beyond_usual(scorer: Scorer, table: Table) -> NDArray[np.float64]:
-    """Give how much more than usual contradicts each variable, in units of what is usual for it."""
+def _beyond_usual(scorer: Scorer, pieces: Pieces) -> NDArray[np.float64]:
+    """Return how much more than usual contradicts each variable, in units of what is usual for it."""
     assert scorer.model.evidence is not None
     level, spread = np.array([(each.mean, each.spread) for each in scorer.model.evidence.usual]).T
-    beyond: NDArray[np.float64] = np.maximum(scorer.contradict(table) - level, 0) / spread
+    beyond: NDArray[np.float64] = np.maximum(pieces.plain - level, 0) / spread
     return beyond
 
 
-def _incident(
-    scorer: Scorer, table: Table, scores: NDArray[np.float64], rows: NDArray[np.int64]
-) -> Incident:
-    parts = scorer.attribute(table.take(rows))
-    shared = incident_shares(scorer, table, rows, parts)
-    shares = shared.sum(axis=0)
-    totals = parts.sum(axis=0)
+def _outline(scorer: Scorer, rows: Rows, first: int, weighed: Weighed) -> _Outline:
+    shared = incident_shares(scorer, weighed)
+    shares, parts = shared.sum(axis=0), weighed.parts
     # Under evidence scoring everything bears a little; who bears nearly nothing is not named.
-    least = 0.0 if scorer.model.evidence is None else min(MIN_SHARE, shares.max() / 2)
+    least = 0.0 if weighed.pieces is None else min(MIN_SHARE, shares.max() / 2)
     worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
-    start, end = int(rows[0]), int(rows[-1])
-    at_peak = int(scores[rows].argmax())
-    peak = int(rows[at_peak])
-    if scorer.model.evidence is not None:
-        telling = {i: int(rows[shared[:, i].argmax()]) for i in worst}
+    peak = int(weighed.scores.argmax())
+    if weighed.pieces is not None:
+        telling = {i: int(shared[:, i].argmax()) for i in worst}
     else:
-        telling = {
-            i: peak if parts[at_peak, i] > 0 else int(rows[parts[:, i].argmax()]) for i in worst
-        }
+        telling = {i: peak if parts[peak, i] > 0 else int(parts[:, i].argmax()) for i in worst}
+    return _Outline(rows, first, shares, parts.sum(axis=0), peak, telling)
+
+
+def _incident(
+    scorer: Scorer,
+    outline: _Outline,
+    clues_at: dict[int, Any],
+    weighed: Weighed,
+    scores: NDArray[np.float64],
+    times: Column | None,
+) -> Incident:
+    names = scorer.model.schema.names
     blames = []
-    for i, reasons in _reasons(scorer, table, telling, is_single=len(rows) == 1).items():
-        if telling[i] != peak:
-            reasons = tuple(msgspec.structs.replace(each, row=telling[i]) for each in reasons)
-        name = scorer.model.schema.names[i]
-        blames.append(Blame(name, float(shares[i]), float(totals[i]), reasons))
-    time_of = Clock(scorer, table)
-    return Incident(
-        start,
-        end,
-        len(rows),
-        peak,
-        float(scores[peak]),
-        time_of(start),
-        time_of(end),
-        time_of(peak),
-        tuple(blames),
+    for i, row in outline.telling.items():
+        clues = clues_at[outline.first + row][names[i]]
+        if weighed.pieces is not None and len(outline.rows) > 1:
+            at = np.array([outline.first + row])
+            if _beyond_usual(scorer, weighed.pieces.take(at))[0, i] > 0:
+                clues = _contradictions_first(clues)
+        blames.append(
+            Blame(
+                names[i],
+                float(outline.shares[i]),
+                float(outline.totals[i]),
+                clues,
+                scorer.n_training,
+                None if row == outline.peak else int(outline.rows[row]),
+            )
+        )
+    start, end, peak = (int(outline.rows[at]) for at in (0, -1, outline.peak))
+    started, ended, peaked = (
+        None if times is None else times.cell(row) for row in (start, end, peak)
     )
+    score = float(scores[outline.first + outline.peak])
+    n_rows = len(outline.rows)
+    return Incident(start, end, n_rows, peak, score, started, ended, peaked, tuple(blames))
 
 
-def _reasons(
-    scorer: Scorer, table: Table, telling: Mapping[int, int], *, is_single: bool
-) -> dict[int, tuple[Reason, ...]]:
-    """Say what speaks against some variables, each in the row that tells most against it.
-
-    Where a contradiction is why a variable is blamed, it comes first, however rare the value is.
-    """
-    rows = sorted(set(telling.values()))
-    chosen = table.take(np.array(rows, np.int64))
-    clues_of_rows = collect(scorer, chosen)
-    blamed = np.zeros((len(rows), len(scorer.model.schema.names)))
-    if scorer.model.evidence is not None and not is_single:
-        blamed = _contradictions_beyond_usual(scorer, chosen)
-    found = {}
-    for i, row in telling.items():
-        at = rows.index(row)
-        clues = list(clues_of_rows[at][scorer.model.schema.names[i]])
-        if blamed[at, i] > 0:
-            clues.sort(key=lambda each: isinstance(each, Rarity) or each.penalty == 0)
-        found[i] = tuple(say(clue, scorer.n_training) for clue in clues)
-    return found
+def _contradictions_first(clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    """Put what a variable is blamed for first, however rare the value is."""
+    return tuple(sorted(clues, key=lambda each: isinstance(each, Rarity) or each.penalty == 0))

@@ -42,7 +42,7 @@ def _lines(model: Model) -> Iterator[str]:
         f"{100 * made.min_support:g} % of them. Rows that score above "
         f"{format_number(model.threshold)} are anomalies."
     )
-    for notice in made.notices:
+    for notice in model.notices:
         yield ""
         yield f"> {_escape(notice)}"
     yield from ("", "## Variables", "", "| variable | kind | training values |", "|---|---|---|")

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from truism.learning import context_trees
 from truism.learning.holdout import broken_worths
 from truism.learning.leaf_sums import sum_leaves, sums_of_others
+from truism.learning.rules import MinedRules
 from truism.learning.spacings import space, stand_in
 from truism.model.evidence import MIN_UNIT, Evidence, Grave, Spacing, Usual
-from truism.model.model import Model
+from truism.model.origins import ShareOfRows, Threshold
 from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.settings import Settings
 from truism.scoring.contexts import LeafProfiles, contradiction, surprise
 from truism.scoring.evidence import Rarities
 from truism.scoring.rarity import Emptiness
@@ -46,15 +48,24 @@ MIN_USUAL_SPREAD = 0.3  # of the median of all variables
 Floats = NDArray[np.float64]
 
 
-def add_evidence(model: Model, columns: Sequence[Column], n_jobs: int, progress: Progress) -> Model:
+def learn_evidence(
+    schema: Schema,
+    columns: Sequence[Column],
+    mined: MinedRules,
+    settings: Settings,
+    n_jobs: int,
+    progress: Progress,
+) -> tuple[Evidence, Threshold]:
     """Learn what is usual beyond the rules, and set the threshold.
 
     Parameters
     ----------
-    model
+    schema, columns
+        The variables and the training rows.
+    mined
         The rules, learned from all rows.
-    columns
-        The training rows: the columns of the model's variables.
+    settings
+        How they were learned.
     n_jobs
         Threads to use; the result does not depend on it.
     progress
@@ -62,16 +73,16 @@ def add_evidence(model: Model, columns: Sequence[Column], n_jobs: int, progress:
 
     Returns
     -------
-    Model
-        With `Evidence`, and a threshold that 1 % of the held-out rows exceed.
+    evidence, threshold
+        At most 1 % of the held-out rows exceed the threshold.
 
     """
-    study = _Study(model, columns, n_jobs, progress)
+    study = _Study(schema, columns, settings.random_state, n_jobs, progress)
     progress("held-out rows", 0, 3)
     mixed = study.hold_out(study.mixed)
     progress("held-out rows", 1, 3)
     rows = study.chosen(study.apart)
-    worths = broken_worths(model, columns, study.apart.of_row, rows, n_jobs)
+    worths = broken_worths(schema, columns, mined, settings, study.apart.of_row, rows, n_jobs)
     progress("held-out rows", 2, 3)
     apart = study.hold_out(study.apart, worths)
     progress("held-out rows", 3, 3)
@@ -93,15 +104,8 @@ def add_evidence(model: Model, columns: Sequence[Column], n_jobs: int, progress:
         _usual(apart, unit),
         grave,
     )
-    return msgspec.structs.replace(
-        model,
-        evidence=evidence,
-        threshold=calibrate(scores, MAX_RATE).threshold,
-        threshold_meaning=(
-            f"at most {100 * MAX_RATE:g} % of {len(scores):,} training rows score more when the others "
-            f"judge them"
-        ),
-    )
+    limit = calibrate(scores, MAX_RATE).value
+    return evidence, Threshold(limit, ShareOfRows(MAX_RATE, len(scores)))
 
 
 class _HeldOut(msgspec.Struct, frozen=True, eq=False):
@@ -137,9 +141,14 @@ class _Study:
     """Everything that is learned from all rows, and the sums from which any block can be left out."""
 
     def __init__(
-        self, model: Model, columns: Sequence[Column], n_jobs: int, progress: Progress
+        self,
+        schema: Schema,
+        columns: Sequence[Column],
+        seed: int,
+        n_jobs: int,
+        progress: Progress,
     ) -> None:
-        self.schema = schema = model.schema
+        self.schema = schema
         self.n_jobs, self.n_rows = n_jobs, len(columns[0].values)
         n_stretches = min(N_STRETCHES, self.n_rows)
         rows = np.arange(self.n_rows)
@@ -153,7 +162,7 @@ class _Study:
             schema,
             columns,
             by_content,
-            model.settings.random_state,
+            seed,
             n_jobs,
             lambda done, of: progress("contexts", done, of),
         )
@@ -299,7 +308,7 @@ def _grave(scores: Floats, strongest: Floats) -> Grave | None:
         return None
     usual = np.sort(strongest)[::-1][n_allowed]
     limit = max(float(usual), float(rule_worth(np.array(MIN_EXPECTED))))
-    score = GRAVE_SHARE * calibrate(scores, MAX_RATE).threshold
+    score = GRAVE_SHARE * calibrate(scores, MAX_RATE).value
     return Grave(float(f"{limit:.4g}"), float(f"{score:.4g}"))
 
 

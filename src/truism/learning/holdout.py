@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from truism.learning.leaf_sums import sums_of_others
 from truism.learning.mining import Budget, mine_broken, minimum_counts, variable_numbers
-from truism.model.model import Model
+from truism.learning.rules import MinedRules
 from truism.model.predicates import variables
-from truism.model.settings import exact
+from truism.model.schema import Schema
+from truism.model.settings import Settings, exact
 from truism.scoring.bits import count, n_words
 from truism.scoring.truths import Truths
 from truism.scoring.worth import expected_exceptions, rule_worth
@@ -24,7 +25,13 @@ Counts = NDArray[np.int64]
 
 
 def broken_worths(
-    model: Model, columns: Sequence[Column], blocks: Counts, rows: Counts, n_jobs: int
+    schema: Schema,
+    columns: Sequence[Column],
+    mined: MinedRules,
+    settings: Settings,
+    blocks: Counts,
+    rows: Counts,
+    n_jobs: int,
 ) -> NDArray[np.float64]:
     """Give the worth of the strongest rule about each variable that rows break.
 
@@ -34,10 +41,12 @@ def broken_worths(
 
     Parameters
     ----------
-    model
-        What was learned from all rows: predicates and how to mine.
-    columns
-        The training rows.
+    schema, columns
+        The variables and the training rows.
+    mined
+        What was mined from all rows.
+    settings
+        How to mine.
     blocks
         The number of each row's block.
     rows
@@ -53,33 +62,33 @@ def broken_worths(
     """
     from truism.learning.kernels import mining as kernels  # only learning loads compiled code
 
-    worths = np.zeros((len(rows), len(model.schema.variables)))
+    worths = np.zeros((len(rows), len(schema.variables)))
     members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
-    longest = model.provenance.complete_to
-    if len(members) < 2 or not model.rules.predicates or not longest:
+    longest = mined.complete_to
+    if len(members) < 2 or not mined.rules.predicates or not longest:
         return worths
-    laid = _LaidOut(model, columns, members)
+    laid = _BlockTruths(schema, mined, columns, members)
     found = mine_broken(
         laid.true,
         laid.false,
         laid.ends,
         variable_numbers(laid.predicates),
-        _least(model, laid),
+        _least(mined, settings, laid),
         max_predicates=longest + 1,
         # As much as mining once for each block would be allowed.
         budget=Budget(
-            model.settings.max_nodes * len(members),
-            model.settings.max_rules * len(members),
-            model.settings.max_seconds,
+            settings.max_nodes * len(members),
+            settings.max_rules * len(members),
+            settings.max_seconds,
         ),
         n_jobs=n_jobs,
     )
-    owner_of = {name: i for i, name in enumerate(model.schema.names)}
+    owner_of = {name: i for i, name in enumerate(schema.names)}
     owners = [[owner_of[name] for name in variables(each)] for each in laid.predicates]
     starts = np.cumsum([0, *map(len, owners)])
     place_at = laid.place_at(rows)
     for level in found:
-        worth = _worth(model, laid, level) / np.diff(starts)[level[:, 0]]
+        worth = _worth(mined, laid, level) / np.diff(starts)[level[:, 0]]
         kernels.note_broken(
             level,
             worth,
@@ -94,19 +103,25 @@ def broken_worths(
     return worths
 
 
-class _LaidOut:
+class _BlockTruths:
     """Truth vectors of a model's predicates, in which every block of rows has words of its own.
 
     `ends` are the words before which blocks end; `n_others`, `n_true` and `n_false` count the rows of
     all blocks but one, and those in which each predicate holds and fails.
     """
 
-    def __init__(self, model: Model, columns: Sequence[Column], members: Sequence[Counts]) -> None:
-        self.predicates = [each.predicate for each in model.rules.predicates]
+    def __init__(
+        self,
+        schema: Schema,
+        mined: MinedRules,
+        columns: Sequence[Column],
+        members: Sequence[Counts],
+    ) -> None:
+        self.predicates = [each.predicate for each in mined.rules.predicates]
         self._members = members
         self.ends = np.cumsum([n_words(len(own)) for own in members])
         self._words = [slice(*ends) for ends in itertools.pairwise([0, *self.ends.tolist()])]
-        truths = Truths(model.schema, self.predicates)
+        truths = Truths(schema, self.predicates)
         self.true, self.false = np.empty((2, len(self.predicates), self.ends[-1]), np.uint64)
         for own, part in zip(members, self._words, strict=True):
             both = truths.evaluate_all([each.take(own) for each in columns])
@@ -127,21 +142,21 @@ class _LaidOut:
         return found
 
 
-def _least(model: Model, laid: _LaidOut) -> Counts:
+def _least(mined: MinedRules, settings: Settings, laid: _BlockTruths) -> Counts:
     """Give the least rows that support a rule with each predicate, by the block that asks least."""
     return minimum_counts(
         laid.n_true.min(axis=0).tolist(),
         int(laid.n_others.min()),
-        exact(model.provenance.min_support),
-        exact(model.settings.ratio),
+        mined.min_support,
+        exact(settings.ratio),
     )
 
 
-def _worth(model: Model, laid: _LaidOut, found: Counts) -> NDArray[np.float64]:
+def _worth(mined: MinedRules, laid: _BlockTruths, found: Counts) -> NDArray[np.float64]:
     """Give the worth of found rules: rows of (consequent, count, block, antecedent…)."""
     p, counted, block = found[:, 0], found[:, 1], found[:, 2]
     n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
     # Of the rows that fail a predicate without the block, as many follow each other as of all.
-    of_all = np.array([(each.n_false, each.n_episodes) for each in model.rules.predicates])[p]
+    of_all = np.array([(each.n_false, each.n_episodes) for each in mined.rules.predicates])[p]
     n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
     return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))

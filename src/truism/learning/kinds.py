@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
+from truism.model.settings import Settings
 from truism.table.columns import NOUNS, Column, Table, quantile_cuts
 from truism.table.times import dated
 
@@ -75,17 +76,56 @@ def infer(
             left_out.append(LeftOut(column.name, reason))
         elif column.name in continuous:
             variables.append(_numeric(column))
-        elif column.name in categorical or _is_categorical(column):
+        elif column.name in categorical:
             variables.append(_categorical(column))
         else:
-            variables.append(_numeric(column))
+            variables.append(_variable(column))
     if not variables:
         why = f" ({left_out[0].name!r}: {left_out[0].reason})" if left_out else ""
         raise TableError(
             f"No column can be learned from{why}.",
-            "a rule needs at least one column of states or numbers; see categorical= and continuous=.",
+            "a rule needs at least one column of states or numbers; say which columns hold them.",
+            see=("categorical", "continuous"),
         )
     return Schema(tuple(variables), tuple(left_out), time)
+
+
+def infer_schema(table: Table, settings: Settings) -> Schema:
+    """Check that a table can be learned from, and infer its variables as the settings say."""
+    if table.n_rows < 2:
+        raise TableError(
+            f"A table to learn from must have at least 2 rows, got {table.n_rows} sample"
+            f"{'' if table.n_rows == 1 else 's'}."
+        )
+    return infer(
+        table,
+        categorical=settings.categorical,
+        continuous=settings.continuous,
+        ignore=settings.ignore,
+        time=settings.time,
+    )
+
+
+def infer_added(schema: Schema, added: Sequence[Column]) -> Schema:
+    """Infer the variables of columns that were added to a table whose schema is known."""
+    variables, left_out = list(schema.variables), list(schema.left_out)
+    for column in added:
+        reason = _reason_to_leave_out(column, forced=False)
+        if reason is not None:
+            left_out.append(LeftOut(column.name, reason))
+        else:
+            variables.append(_variable(column))
+    return Schema(tuple(variables), tuple(left_out), schema.time)
+
+
+def variable_columns(schema: Schema, table: Table) -> tuple[Column, ...]:
+    """Return the columns of the variables, in the schema's order."""
+    column_of = table.column_of()
+    return tuple(column_of[name] for name in schema.names)
+
+
+def _variable(column: Column) -> Variable:
+    return _categorical(column) if _is_categorical(column) else _numeric(column)
 
 
 def _check_overrides(
@@ -102,16 +142,12 @@ def _check_overrides(
         ("time", () if time is None else (time,)),
     ):
         if isinstance(names, str) or not isinstance(names, Iterable):
-            raise ParameterError(
-                f"{option} must be a list of column names, got {names!r}.",
-                f"write {option}=[{names!r}]." if isinstance(names, str) else None,
-            )
+            listed = f"put it in a list: [{names!r}]." if isinstance(names, str) else None
+            raise ParameterError.of(option, "be a list of column names", names, listed)
         for name in names:
             if name not in table.names:
-                raise ParameterError(
-                    f"{option} must name columns of the table, got {name!r}.",
-                    did_you_mean(name, table.names),
-                )
+                hint = did_you_mean(name, table.names)
+                raise ParameterError.of(option, "name columns of the table", name, hint)
     both = [name for name in categorical if name in continuous]
     if both:
         raise ParameterError(
@@ -124,10 +160,8 @@ def _check_overrides(
             raise fault.error(name)
     for name in continuous:
         if column_of[name].kind not in ("number", "boolean"):
-            raise ParameterError(
-                f"continuous must name columns of numbers, got {name!r} with "
-                f"{NOUNS[column_of[name].kind]}."
-            )
+            held = f"it holds {NOUNS[column_of[name].kind]}."
+            raise ParameterError.of("continuous", "name columns of numbers", name, held)
 
 
 def _time_axis(table: Table, columns: Sequence[Column]) -> str | None:

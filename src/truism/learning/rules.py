@@ -1,12 +1,66 @@
-"""Rules from what was mined, and from what is known of each variable alone."""
+"""The rules of a table at a given θ: what is mined, and what is known of each variable alone."""
 
+import functools
 import sys
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
-from truism.learning.mining import UnitRule
+import msgspec
+
+from truism.learning.counts import PredicateCounts, count_predicates
+from truism.learning.mining import Budget, UnitRule, mine, minimum_counts, variable_numbers
 from truism.model.predicates import OneOf, Predicate, Present, Range, order
-from truism.model.rules import Rule, rule_order
+from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
 from truism.model.schema import Categorical, Schema
+from truism.model.settings import Settings, exact
+from truism.scoring.truths import Truths
+from truism.table.columns import Column
+from truism.work import Progress
+
+
+class MinedRules(msgspec.Struct, frozen=True):
+    """The rules at one θ, and up to which antecedent length they are all there is."""
+
+    rules: RuleSet
+    min_support: Fraction
+    complete_to: int
+
+
+def find_rules(
+    schema: Schema,
+    columns: Sequence[Column],
+    predicates: Sequence[Predicate],
+    settings: Settings,
+    min_support: Fraction,
+    n_jobs: int,
+    progress: Progress,
+) -> MinedRules:
+    """Find every rule among predicates, and of each variable alone (KDD'23, sections 4.2, 4.3)."""
+    n_rows = len(columns[0].values)
+    true, false = Truths(schema, predicates).evaluate_all(columns)
+    ratio = exact(settings.ratio)
+    mined = mine(
+        true,
+        false,
+        variable_numbers(predicates),
+        lambda counts: minimum_counts(counts, n_rows, min_support, ratio),
+        max_predicates=settings.longest,
+        budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
+        n_jobs=n_jobs,
+        advance=functools.partial(progress, "mining"),
+    )
+    # Rules without an antecedent come first in the canonical order.
+    rules = (*univariate_rules(schema, n_rows), *merge_units(mined.rules, predicates))
+    counted = _as_values(predicates, count_predicates(true, false, n_rows))
+    return MinedRules(RuleSet(rules, n_rows, counted), min_support, mined.complete_to)
+
+
+def _as_values(
+    predicates: Sequence[Predicate], counts: PredicateCounts
+) -> tuple[PredicateCount, ...]:
+    numbers = (counts.n_true, counts.n_false, counts.n_episodes)
+    listed = zip(predicates, *(each.tolist() for each in numbers), strict=True)
+    return tuple(PredicateCount(*each) for each in listed)
 
 
 def merge_units(units: Iterable[UnitRule], predicates: Sequence[Predicate]) -> list[Rule]:

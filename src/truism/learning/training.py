@@ -1,18 +1,22 @@
-"""Everything between a table of normal rows and a model that can be kept: differences, θ, threshold.
+"""The whole method: a table of normal rows goes in, a model to keep comes out."""
 
-`truism.learning.support` learns from the columns it is given. This module adds those made from others,
-and what only the person who asks knows: the threshold to report at and the date.
-"""
+from collections.abc import Sequence
 
-import msgspec
-
-from truism.learning.learner import infer_schema
-from truism.learning.support import tune
+from truism.learning.evidence import learn_evidence
+from truism.learning.kinds import infer_added, infer_schema, variable_columns
+from truism.learning.predicates import find_predicates
+from truism.learning.rules import MinedRules, find_rules
+from truism.learning.support import Support, choose_support
 from truism.model.model import Model
-from truism.model.schema import Numeric
-from truism.model.settings import Settings, check_threshold
+from truism.model.notices import BudgetReached, Notice, StatesFromNumbers
+from truism.model.origins import AnyBrokenRule, ByHand, Threshold
+from truism.model.provenance import Provenance
+from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.settings import Settings, check_threshold, exact
 from truism.table.columns import Table
 from truism.table.deltas import with_deltas
+from truism.table.fingerprint import fingerprint
+from truism.version import __version__
 from truism.work import Progress, be_silent
 
 
@@ -26,7 +30,7 @@ def train(
     n_jobs: int = 1,
     progress: Progress = be_silent,
 ) -> Model:
-    """Learn a model to keep.
+    """Learn a model.
 
     Parameters
     ----------
@@ -59,20 +63,73 @@ def train(
     """
     if threshold is not None:
         check_threshold(threshold)
-    derived: tuple[str, ...] = ()
-    if delta:
-        variables = infer_schema(table, settings).variables
-        derived = tuple(each.name for each in variables if isinstance(each, Numeric))
-    model = tune(with_deltas(table, derived), settings, n_jobs=n_jobs, progress=progress)
-    if threshold is not None:
-        model = model.with_threshold(threshold)
+    table, schema, derived = _with_variables(table, settings, delta)
+    columns = variable_columns(schema, table)
+    support = choose_support(table, schema, settings, n_jobs, progress)
+    min_support = exact(support.value)
+    (predicates,) = find_predicates(
+        schema, columns, settings.cutoffs, [min_support], n_jobs, progress
+    )
+    mined = find_rules(schema, columns, predicates, settings, min_support, n_jobs, progress)
+    evidence, limit = None, Threshold(0.0, AnyBrokenRule())
+    if settings.scoring == "evidence":
+        evidence, limit = learn_evidence(schema, columns, mined, settings, n_jobs, progress)
+    if threshold is not None and threshold != limit.value:
+        limit = Threshold(float(threshold), ByHand())
+    provenance = _provenance(table, schema, settings, support, mined, created, bool(derived))
+    return Model(schema, mined.rules, settings, provenance, limit, (), derived, evidence)
+
+
+def _with_variables(
+    table: Table, settings: Settings, delta: bool
+) -> tuple[Table, Schema, tuple[str, ...]]:
+    """Infer the variables; add the changes of the continuous ones, if they are asked for."""
+    schema = infer_schema(table, settings)
+    if not delta:
+        return table, schema, ()
+    derived = tuple(each.name for each in schema.variables if isinstance(each, Numeric))
+    extended = with_deltas(table, derived)
+    added = extended.columns[len(table.columns) :]
+    return extended, infer_added(schema, added), derived
+
+
+def _provenance(
+    table: Table,
+    schema: Schema,
+    settings: Settings,
+    support: Support,
+    mined: MinedRules,
+    created: str | None,
+    ordered: bool,
+) -> Provenance:
     # The index of a dataframe says when, but is none of its columns.
-    index = {column.name for column in table.columns if column.index}
-    columns = tuple(name for name in model.provenance.columns if name not in index)
-    provenance = msgspec.structs.replace(
-        model.provenance,
+    columns = tuple(column.name for column in table.columns if not column.index)
+    return Provenance(
+        version=__version__,
+        n_rows=table.n_rows,
+        n_columns=len(columns),
+        fingerprint=fingerprint(table, ordered=ordered),
+        min_support=support.value,
+        support_origin=support.origin,
+        complete_to=mined.complete_to,
+        trials=support.trials,
+        notices=(*_notices(schema, settings, mined.complete_to), *support.notices),
         created=created,
         columns=columns,
-        n_columns=model.provenance.n_columns - len(index),
     )
-    return msgspec.structs.replace(model, derived=derived, provenance=provenance)
+
+
+def _notices(schema: Schema, settings: Settings, complete_to: int) -> Sequence[Notice]:
+    notices: list[Notice] = []
+    fractions = tuple(
+        each.name
+        for each in schema.variables
+        if isinstance(each, Categorical)
+        and any(isinstance(value, float) and not value.is_integer() for value in each.values)
+        and each.name not in settings.categorical
+    )
+    if fractions:
+        notices.append(StatesFromNumbers(fractions))
+    if complete_to < settings.longest - 1:
+        notices.append(BudgetReached(complete_to, settings.longest - 1))
+    return notices

@@ -8,29 +8,35 @@ is not.
 import hashlib
 import inspect
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from truism.errors import ModelFileError, TruismError
-from truism.model.format import ModelFile, from_file, to_file
+from truism.model.format import SECTIONS, ModelFile, from_file, to_file
 from truism.model.model import Model
+from truism.model.versions import upgrade
 from truism.table.atomic import write_atomically
 
-READABLE = (1, 2)
+READABLE = (1, 2, 3)
 MAX_BYTES = 256 << 20
+_LISTS = ("variables", "left_out", "disabled", "predicates", "rules")
+_EVIDENCE_LISTS = ("usual", "spacings", "splits", "contexts")
 
 
 class _Header(msgspec.Struct, frozen=True):
     format: str = ""
     format_version: int = 0
+    sections: dict[str, int] = {}
 
 
 def encode_model(model: Model) -> bytes:
     """Write a model as UTF-8 JSON in a stable order, one rule a line."""
-    file = to_file(model)
-    return _layout(msgspec.structs.replace(file, digest=_digest(file)))
+    content = msgspec.json.decode(msgspec.json.encode(to_file(model)))
+    content["digest"] = _digest(content)
+    return _layout(content)
 
 
 def decode_model(content: bytes) -> Model:
@@ -41,19 +47,20 @@ def decode_model(content: bytes) -> Model:
         )
     _check_header(content)
     try:
-        file = msgspec.json.decode(content, type=ModelFile)
+        read = msgspec.json.decode(content)
+        file = msgspec.convert(upgrade(read), ModelFile)
         model = from_file(file)
-        encoded = _digest(file)
-    except (msgspec.MsgspecError, TruismError, RecursionError, ValueError) as problem:
+        digest = _digest(read)
+    except (msgspec.MsgspecError, TruismError, RecursionError, ValueError, TypeError) as problem:
         if isinstance(problem, ModelFileError):
             raise
         text = getattr(problem, "message", str(problem)) or type(problem).__name__
         text = text.replace(". - at ", " - at ")
         raise ModelFileError(f"The model file is damaged: {text.rstrip('.')}.") from None
-    if encoded != file.digest:
+    if digest != file.digest:
         raise ModelFileError(
             "The model file was changed after it was written: its digest does not fit.",
-            "restore it, learn it again, or change rules with truism rules --disable and --enable.",
+            "restore it, or learn it again; rules can be switched off without editing the file.",
         )
     return model
 
@@ -93,33 +100,35 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = ("threshold_meaning", "units", "usual", "grave", "spacings", "splits", "contexts")
-
-
-def _layout(file: ModelFile) -> bytes:
+def _layout(content: dict[str, Any]) -> bytes:
     """Indent one level, and give every element of a list a line of its own."""
     lines = []
-    for name in file.__struct_fields__:
-        value = getattr(file, name)
-        if name in _OPTIONAL and not value:
-            continue
-        if isinstance(value, tuple) and value and name != "units":
-            items = ",\n".join(f"    {msgspec.json.encode(each).decode()}" for each in value)
-            text = f"[\n{items}\n  ]"
+    for name, value in content.items():
+        if name == "evidence":
+            parts = [_entry(key, each, 4, _EVIDENCE_LISTS) for key, each in value.items()]
+            lines.append('  "evidence": {\n' + ",\n".join(parts) + "\n  }")
         else:
-            text = msgspec.json.encode(value).decode()
-        lines.append(f'  "{name}": {text}')
+            lines.append(_entry(name, value, 2, _LISTS))
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def _digest(file: ModelFile) -> str:
-    content = msgspec.json.encode(msgspec.structs.replace(file, digest=""))
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+def _entry(name: str, value: Any, indent: int, lists: Sequence[str]) -> str:
+    blank = " " * indent
+    if name in lists and value:
+        items = ",\n".join(f"{blank}  {msgspec.json.encode(each).decode()}" for each in value)
+        return f'{blank}"{name}": [\n{items}\n{blank}]'
+    return f'{blank}"{name}": {msgspec.json.encode(value).decode()}'
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Digest a file's content as it was read, whatever this truism would write today."""
+    encoded = msgspec.json.encode({**content, "digest": ""})
+    return hashlib.blake2b(encoded, digest_size=16).hexdigest()
 
 
 def _not_a_model() -> ModelFileError:
     return ModelFileError(
-        "This is not a truism model file.", "write one with truism learn or detector.save."
+        "This is not a truism model file.", "learn a model from normal rows, and save it."
     )
 
 
@@ -135,6 +144,13 @@ def _check_header(content: bytes) -> None:
     if header.format_version not in READABLE:
         raise ModelFileError(
             f"The model file has format version {header.format_version}, this truism reads "
-            f"{' and '.join(str(each) for each in READABLE)}.",
+            f"{', '.join(map(str, READABLE[:-1]))} and {READABLE[-1]}.",
             "use the version of truism that wrote it, or learn it again.",
         )
+    for name, version in header.sections.items():
+        if SECTIONS.get(name) != version:
+            raise ModelFileError(
+                f"The model file has a section {name!r} of version {version}, which this truism does "
+                f"not know.",
+                "use the version of truism that wrote it, or learn it again.",
+            )

@@ -1,10 +1,12 @@
 """The shape of a model file: what stands in it, and what must fit together for it to be a `Model`.
 
-A predicate is written once and rules refer to it by number. `to_file` and `from_file` are each other's
-inverse; what comes from outside passes every check of types, ranges and references, or a
-`ModelFileError` says where it does not.
+A predicate is written once and rules refer to it by number. What only some models have stands in
+sections, which a file lists by name and version, so that a truism that does not know one can say so.
+`to_file` and `from_file` are each other's inverse; what comes from outside passes every check of types,
+ranges and references, or a `ModelFileError` says where it does not.
 """
 
+import itertools
 import math
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
@@ -15,6 +17,7 @@ from msgspec import Meta
 from truism.errors import ModelFileError
 from truism.model.evidence import Context, Evidence, Grave, Spacing, Usual
 from truism.model.model import Model
+from truism.model.origins import Threshold
 from truism.model.predicates import (
     AnyOf,
     Interval,
@@ -26,12 +29,15 @@ from truism.model.predicates import (
     variables,
 )
 from truism.model.provenance import Disabled, Provenance
-from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
+from truism.model.rules import PredicateCount, Rule, RuleSet
 from truism.model.schema import Categorical, LeftOut, Numeric, Schema
 from truism.model.settings import Settings
 from truism.model.soundness import find_faults
 
-FORMAT_VERSION: Literal[2] = 2
+FORMAT_VERSION: Literal[3] = 3
+SECTIONS = {"evidence": 1}
+"""Optional parts of a file, by name, and the version that this truism writes and reads."""
+
 Index = Annotated[int, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0)]
 
@@ -58,6 +64,17 @@ class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_episodes: Count | msgspec.UnsetType = msgspec.UNSET
 
 
+class FileEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The evidence beyond the rules; units are those of contradictions and of rarity."""
+
+    units: tuple[float, float]
+    usual: tuple[Usual, ...]
+    spacings: tuple[Spacing, ...]
+    splits: tuple[Interval | OneOf, ...]
+    contexts: tuple[Context, ...]
+    grave: Grave | None = None
+
+
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a model file holds, in the order in which it is written.
 
@@ -67,38 +84,38 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         What this file is.
     digest
         Of everything else in the file.
+    sections
+        The optional parts that the file has, and the version of each.
     provenance
         From what, when and by which truism the model was learned.
     settings
         How.
     threshold
-        Rows that score above it are anomalies.
+        Rows that score above its value are anomalies; its origin says why.
     derived
         Variables whose change since the previous row is a variable too.
     disabled
         Rules switched off, and why.
     variables, left_out, time
         The schema, with each variable's training statistics.
-    predicates
-        Every predicate once.
     n_rows
         Training rows.
+    predicates
+        Every predicate once.
     rules
         Every rule, in canonical order.
-    threshold_meaning
-        Why the threshold is what it is, in words.
-    units, usual, grave, spacings, splits, contexts
-        The evidence beyond the rules, where the scoring asks for it; units are those of
-        contradictions and of rarity.
+    evidence
+        A section: what is usual beyond the rules, where the scoring asks for it.
 
     """
 
     format: Literal["truism-model"]
-    format_version: Literal[1, 2]
+    format_version: Literal[3]
     digest: str
+    sections: dict[str, int]
     provenance: Provenance
     settings: Settings
-    threshold: float
+    threshold: Threshold
     derived: tuple[str, ...]
     disabled: tuple[Disabled, ...]
     variables: Annotated[tuple[Numeric | Categorical, ...], Meta(min_length=1)]
@@ -107,13 +124,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     n_rows: Annotated[int, Meta(ge=1)]
     predicates: tuple[FilePredicate, ...]
     rules: tuple[FileRule, ...]
-    threshold_meaning: str = ""
-    units: tuple[float, float] | None = None
-    usual: tuple[Usual, ...] = ()
-    grave: Grave | None = None
-    spacings: tuple[Spacing, ...] = ()
-    splits: tuple[Interval | OneOf, ...] = ()
-    contexts: tuple[Context, ...] = ()
+    evidence: FileEvidence | None = None
 
 
 def to_file(model: Model) -> ModelFile:
@@ -128,9 +139,10 @@ def to_file(model: Model) -> ModelFile:
         format="truism-model",
         format_version=FORMAT_VERSION,
         digest="",
+        sections={} if model.evidence is None else {"evidence": SECTIONS["evidence"]},
         provenance=model.provenance,
         settings=model.settings,
-        threshold=model.threshold,
+        threshold=model.limit,
         derived=model.derived,
         disabled=model.disabled,
         variables=model.schema.variables,
@@ -148,22 +160,19 @@ def to_file(model: Model) -> ModelFile:
             )
             for rule in model.rules
         ),
-        threshold_meaning=model.threshold_meaning,
-        **_evidence_fields(model.evidence),
+        evidence=None if model.evidence is None else _file_evidence(model.evidence),
     )
 
 
-def _evidence_fields(evidence: Evidence | None) -> dict[str, Any]:
-    if evidence is None:
-        return {}
-    return {
-        "units": (evidence.contradiction_unit, evidence.rarity_unit),
-        "usual": evidence.usual,
-        "grave": evidence.grave,
-        "spacings": evidence.spacings,
-        "splits": evidence.splits,
-        "contexts": evidence.contexts,
-    }
+def _file_evidence(evidence: Evidence) -> FileEvidence:
+    return FileEvidence(
+        (evidence.contradiction_unit, evidence.rarity_unit),
+        evidence.usual,
+        evidence.spacings,
+        evidence.splits,
+        evidence.contexts,
+        evidence.grave,
+    )
 
 
 def _counted(counts: PredicateCount) -> FilePredicate:
@@ -179,16 +188,17 @@ def from_file(file: ModelFile) -> Model:
     predicates = [each.predicate for each in file.predicates]
     rules = tuple(_rule(each, i, file, predicates) for i, each in enumerate(file.rules))
     _check(len(set(rules)) == len(rules), "a rule is listed twice", "$.rules")
-    _check(list(rules) == sorted(rules, key=rule_order), "rules are not in order", "$.rules")
+    _check(_in_order(file, predicates), "rules are not in order", "$.rules")
     counted = tuple(
         PredicateCount(each.predicate, each.n_true, each.n_false, _told(each.n_episodes))
         for each in file.predicates
         if each.n_true is not None and each.n_false is not None
     )
-    known = {rule.id for rule in rules}
+    known = {rule.id for rule in rules} if file.disabled else set()
     for i, each in enumerate(file.disabled):
         _check(each.rule_id in known, f"there is no rule {each.rule_id!r}", f"$.disabled[{i}]")
-    _check(_finite([file.threshold]) and file.threshold >= 0, "out of range", "$.threshold")
+    limit = file.threshold.value
+    _check(_finite([limit]) and limit >= 0, "out of range", "$.threshold")
     return Model(
         schema,
         RuleSet(rules, file.n_rows, counted),
@@ -197,23 +207,22 @@ def from_file(file: ModelFile) -> Model:
         file.threshold,
         file.disabled,
         file.derived,
-        file.threshold_meaning,
         _evidence(schema, file),
     )
 
 
 def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
     wanted = file.settings.scoring == "evidence"
-    _check((file.units is not None) == wanted, "evidence and scoring do not fit", "$.units")
-    if file.units is None:
-        rest = (*file.usual, *file.spacings, *file.splits, *file.contexts)
-        _check(not rest and file.grave is None, "there is evidence without units", "$.units")
+    read = file.evidence
+    _check((read is not None) == wanted, "evidence and scoring do not fit", "$.evidence")
+    _check(("evidence" in file.sections) == wanted, "sections do not fit", "$.sections")
+    if read is None:
         return None
     evidence = Evidence(
-        file.spacings, file.splits, file.contexts, *file.units, file.usual, file.grave
+        read.spacings, read.splits, read.contexts, *read.units, read.usual, read.grave
     )
     for problem, where in find_faults(schema, evidence, file.n_rows):
-        _check(False, problem, where)
+        _check(False, problem, where.replace("$.", "$.evidence."))
     return evidence
 
 
@@ -266,6 +275,11 @@ def _check_schema(schema: Schema, file: ModelFile) -> None:
 
 def _check_predicates(schema: Schema, file: ModelFile) -> None:
     variable_of = schema.variable_of()
+    states_of = {
+        each.name: set(map(_typed, each.values))
+        for each in schema.variables
+        if isinstance(each, Categorical)
+    }
     seen = set()
     for i, entry in enumerate(file.predicates):
         where = f"$.predicates[{i}]"
@@ -278,7 +292,7 @@ def _check_predicates(schema: Schema, file: ModelFile) -> None:
             of = variable_of[part.variable]
             if isinstance(part, OneOf):
                 _check(isinstance(of, Categorical), f"{of.name!r} is not categorical", where)
-                states = set(map(_typed, of.values)) if isinstance(of, Categorical) else set()
+                states = states_of.get(of.name, set())
                 _check({_typed(v) for v in part.values} <= states, "a value is unknown", where)
             elif isinstance(part, Interval | Range):
                 _check(isinstance(of, Numeric), f"{of.name!r} is not numeric", where)
@@ -294,6 +308,21 @@ def _check_predicates(schema: Schema, file: ModelFile) -> None:
                 "counts are out of range",
                 where,
             )
+
+
+def _in_order(file: ModelFile, predicates: list[Predicate]) -> bool:
+    """Tell whether rules stand in canonical order; predicates are compared by their ranks."""
+    arranged = sorted(range(len(predicates)), key=lambda i: order(predicates[i]))
+    rank_of = {position: rank for rank, position in enumerate(arranged)}
+    keys = [
+        (
+            len(rule.antecedent),
+            [rank_of[i] for i in rule.antecedent],
+            [rank_of[i] for i in rule.consequents],
+        )
+        for rule in file.rules
+    ]
+    return all(one <= next_one for one, next_one in itertools.pairwise(keys))
 
 
 def _told(number: int | msgspec.UnsetType) -> int | None:

@@ -11,12 +11,11 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.model.evidence import Evidence
+from truism.model.origins import AnyBrokenRule, ByHand, Threshold, ThresholdOrigin
 from truism.model.provenance import Disabled, Provenance
 from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Schema
 from truism.model.settings import Settings, check_threshold
-
-BY_HAND = "set by hand"  # what a threshold means that was not learned
 
 
 class Model(msgspec.Struct, frozen=True, dict=True):
@@ -32,14 +31,12 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         How it was learned.
     provenance
         From what.
-    threshold
-        Rows that score above it are anomalies.
+    limit
+        The threshold, and why it is what it is.
     disabled
         Rules switched off.
     derived
         Variables whose change since the previous row, ``ΔX``, is a variable too.
-    threshold_meaning
-        Why the threshold is what it is, in words.
     evidence
         What is usual beyond the rules; there when the scoring is ``"evidence"``.
 
@@ -49,11 +46,20 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     rules: RuleSet
     settings: Settings
     provenance: Provenance
-    threshold: float = 0.0
+    limit: Threshold = Threshold(0.0, AnyBrokenRule())
     disabled: tuple[Disabled, ...] = ()
     derived: tuple[str, ...] = ()
-    threshold_meaning: str = ""
     evidence: Evidence | None = None
+
+    @property
+    def threshold(self) -> float:
+        """Rows that score above it are anomalies."""
+        return self.limit.value
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the user should know of how it was learned, in sentences."""
+        return tuple(map(str, (*self.schema.left_out, *self.provenance.notices)))
 
     @cached_property
     def active_rules(self) -> tuple[Rule, ...]:
@@ -80,7 +86,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         """
         self.rules.find(rule_id)
         if not isinstance(reason, str) or not reason.strip():
-            raise ParameterError(f"reason must say why the rule is disabled, got {reason!r}.")
+            raise ParameterError.of("reason", "say why the rule is disabled", reason)
         others = self._disabled_without(rule_id)
         edited = sorted([*others, Disabled(rule_id, reason, date)], key=lambda each: each.rule_id)
         return msgspec.structs.replace(self, disabled=tuple(edited))
@@ -90,15 +96,15 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         self.rules.find(rule_id)
         others = self._disabled_without(rule_id)
         if len(others) == len(self.disabled):
-            raise ParameterError(f"rule_id must be the id of a disabled rule, got {rule_id!r}.")
+            raise ParameterError.of("rule_id", "be the id of a disabled rule", rule_id)
         return msgspec.structs.replace(self, disabled=tuple(others))
 
     def _disabled_without(self, rule_id: str) -> Sequence[Disabled]:
         return [each for each in self.disabled if each.rule_id != rule_id]
 
-    def with_threshold(self, threshold: float, meaning: str = BY_HAND) -> "Model":
-        """Report other rows: those that score above another threshold."""
-        check_threshold(threshold)
-        if threshold == self.threshold and meaning == BY_HAND:
+    def with_threshold(self, value: float, origin: ThresholdOrigin | None = None) -> "Model":
+        """Report other rows: those that score above another threshold, by default one set by hand."""
+        check_threshold(value)
+        if value == self.threshold and origin is None:
             return self
-        return msgspec.structs.replace(self, threshold=float(threshold), threshold_meaning=meaning)
+        return msgspec.structs.replace(self, limit=Threshold(float(value), origin or ByHand()))

@@ -2,6 +2,9 @@
 
 import msgspec
 
+from truism.model.notices import Notice
+from truism.model.origins import SupportOrigin
+
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One value of θ that was tried, and how many held-out rows broke a mined rule.
@@ -39,14 +42,14 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The training table's size.
     fingerprint
         A digest of the training values.
-    min_support
-        The θ that was used.
+    min_support, support_origin
+        The θ that was used, and why.
     complete_to
         All kept rules with up to this many predicates in the antecedent are there.
     trials
         What was tried to choose θ.
     notices
-        What the user should know, in sentences.
+        What the user should know, besides the columns that were left out.
     created
         When, as ISO text; given by whoever asked for the model.
     columns
@@ -60,8 +63,9 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fingerprint: str
     min_support: float
     complete_to: int
+    support_origin: SupportOrigin = "asked"
     trials: tuple[Trial, ...] = ()
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     created: str | None = None
     columns: tuple[str, ...] = ()
 

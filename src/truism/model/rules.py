@@ -122,8 +122,10 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if rule.id == rule_id:
                 return rule
         known = [rule.id for rule in self.rules[:3]]
-        raise ParameterError(
-            f"rule_id must be the id of a rule of the model, got {rule_id!r}.",
+        raise ParameterError.of(
+            "rule_id",
+            "be the id of a rule of the model",
+            rule_id,
             f"ids look like {shorten(known)}; list them with rules_.to_frame()." if known else None,
         )
 
@@ -137,7 +139,7 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "id": lambda rule: rule.id,
         }
         if key not in keys:
-            raise ParameterError(f"sort must be one of {shorten(list(keys))}, got {key!r}.")
+            raise ParameterError.of("sort", f"be one of {shorten(list(keys))}", key)
         return self._with(sorted(self.rules, key=keys[key]))
 
     def log_chances(self) -> "LogChances":

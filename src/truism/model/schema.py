@@ -93,6 +93,9 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"Column {self.name!r} is left out: {self.reason}."
+
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The variables in the table's order, the columns left out, and the time axis if there is one."""

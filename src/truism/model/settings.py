@@ -63,7 +63,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        auto = "'auto' or "
+        auto = "be 'auto' or "
         if self.min_support != "auto":
             check_number("min_support", self.min_support, auto + "above 0 and below 1", above=0.0)
         if self.support_ratio != "auto":
@@ -72,18 +72,19 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             check_whole("max_predicates", self.max_predicates, 2)
             if self.max_predicates > MAX_LENGTH:
                 raise ParameterError.of(
-                    "max_predicates", f"at most {MAX_LENGTH}", self.max_predicates
+                    "max_predicates", f"be at most {MAX_LENGTH}", self.max_predicates
                 )
         check_whole("random_state", self.random_state, 0)
         check_whole("max_nodes", self.max_nodes, 1)
         check_whole("max_rules", self.max_rules, 1)
         if self.max_seconds is not None:
-            constraint = "None or finite and above 0"
+            constraint = "be None or finite and above 0"
             check_number("max_seconds", self.max_seconds, constraint, above=0.0, below=math.inf)
         for name, allowed in (("cutoffs", CUTOFFS), ("scoring", SCORINGS)):
             value = getattr(self, name)
             if value not in allowed:
-                raise ParameterError.of(name, " or ".join(repr(each) for each in allowed), value)
+                choices = " or ".join(repr(each) for each in allowed)
+                raise ParameterError.of(name, f"be {choices}", value)
 
     @property
     def longest(self) -> int:
@@ -116,7 +117,7 @@ def check_number(
 ) -> None:
     """Refuse a setting that is no number, or a number out of range.
 
-    >>> check_number("rate", 0.5, "at least 0 and below 1")
+    >>> check_number("rate", 0.5, "be at least 0 and below 1")
     """
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not at_least <= value < below or (above is not None and value <= above):
@@ -127,9 +128,9 @@ def check_whole(name: str, value: Any, least: int) -> None:
     """Refuse a setting that is no whole number, or too small a one."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least:
-        raise ParameterError.of(name, f"a whole number of at least {least}", value)
+        raise ParameterError.of(name, f"be a whole number of at least {least}", value)
 
 
 def check_threshold(threshold: Any) -> None:
     """Refuse a threshold that no score can be compared with."""
-    check_number("threshold", threshold, "a finite number of at least 0", below=math.inf)
+    check_number("threshold", threshold, "be a finite number of at least 0", below=math.inf)

@@ -28,12 +28,13 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
         if spacing.near < 1 or not 0 < spacing.spread < np.inf:
             yield "out of range", f"$.spacings[{i}]"
     variable_of = schema.variable_of()
+    states_of = {each.name: set(each.values) for each in _categorical(schema)}
     for i, split in enumerate(evidence.splits):
         of = variable_of.get(split.variable)
         if isinstance(split, Interval):
             right = isinstance(of, Numeric) and split.low == -np.inf
         else:
-            right = isinstance(of, Categorical) and set(split.values) <= set(of.values)
+            right = isinstance(of, Categorical) and set(split.values) <= states_of[of.name]
         if not right:
             yield "it does not fit its variable", f"$.splits[{i}]"
     for i, context in enumerate(evidence.contexts):
@@ -49,6 +50,10 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
         for number in (evidence.grave.worth, evidence.grave.score):
             if not 0 <= number < np.inf:
                 yield "out of range", "$.grave"
+
+
+def _categorical(schema: Schema) -> list[Categorical]:
+    return [each for each in schema.variables if isinstance(each, Categorical)]
 
 
 def _is_sound(context: Context, schema: Schema, n_splits: int, n_rows: int) -> bool:

@@ -112,3 +112,38 @@ def same_side(value: float, bounds: Iterable[float]) -> Callable[[float], bool]:
         (short < limit) == (value < limit) and (short > limit) == (value > limit)
         for limit in limits
     )
+
+
+def count(n: int, noun: str) -> str:
+    """Count things.
+
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def percent(part: float) -> str:
+    """Print a part; a few in a million are not nothing.
+
+    >>> percent(0.0533), percent(0.00004), percent(0.0), percent(1.0), percent(1e-9)
+    ('5.3 %', '0.004 %', '0 %', '100 %', '< 0.001 %')
+    """
+    if 0 < part < 1e-5:
+        return "< 0.001 %"
+    return f"{100 * part:.3g} %" if part >= 0.1 else f"{100 * part:.2g} %"
+
+
+def lasting(seconds: float) -> str:
+    """Print a duration in its two largest units.
+
+    >>> lasting(14 * 60), lasting(30 * 3600 + 20), lasting(0.25), lasting(12 * 86400)
+    ('14 min', '1 day 6 h', '0.25 s', '12 days')
+    """
+    parts = []
+    for unit, size in (("day", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        n, seconds = divmod(seconds, size) if size > 1 else (seconds, 0)
+        parts.append((n, "days" if unit == "day" and n != 1 else unit))
+    while len(parts) > 1 and parts[0][0] == 0:
+        parts.pop(0)
+    return " ".join(f"{n:.4g} {unit}" for n, unit in parts[:2] if n) or "no time"

@@ -52,9 +52,9 @@ def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> R
 
     """
     if n_rows < 1:
-        raise ParameterError(f"n_rows must be at least 1, got {n_rows!r}.")
+        raise ParameterError.of("n_rows", "be at least 1", n_rows)
     if seed < 0:
-        raise ParameterError(f"seed must be at least 0, got {seed!r}.")
+        raise ParameterError.of("seed", "be at least 0", seed)
     log = Log(n_rows)
     _run(log, n_rows, seed, _changes(attacks))
     return log.close()

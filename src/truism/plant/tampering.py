@@ -103,9 +103,7 @@ class Attack(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
-            raise ParameterError(
-                f"start must be from 0 to below end={self.end!r}, got {self.start!r}."
-            )
+            raise ParameterError.of("start", f"be from 0 to below end={self.end!r}", self.start)
         for step in self.steps:
             _check(step)
 
@@ -119,13 +117,13 @@ def _check(step: Tampering) -> None:
         case Force(target, state):
             actuator = ACTUATOR_OF.get(target)
             if actuator is None or state not in (actuator.resting, actuator.acting):
-                raise ParameterError(f"Force must name an actuator and an end state, got {step!r}.")
+                raise ParameterError.of("Force", "name an actuator and an end state", step)
         case Conceal(target):
             if target not in ACTUATOR_OF:
-                raise ParameterError(f"target must be an actuator, got {target!r}.")
+                raise ParameterError.of("target", "be an actuator", target)
         case _:
             if step.target not in SENSOR_OF:
-                raise ParameterError(f"target must be a sensor, got {step.target!r}.")
+                raise ParameterError.of("target", "be a sensor", step.target)
 
 
 def override(commands: dict[str, bool], attack: Attack) -> None:

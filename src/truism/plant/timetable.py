@@ -39,9 +39,9 @@ def schedule(n_rows: int, *, seed: int = 0) -> tuple[Attack, ...]:
 
     """
     if n_rows < 1:
-        raise ParameterError(f"n_rows must be at least 1, got {n_rows!r}.")
+        raise ParameterError.of("n_rows", "be at least 1", n_rows)
     if seed < 0:
-        raise ParameterError(f"seed must be at least 0, got {seed!r}.")
+        raise ParameterError.of("seed", "be at least 0", seed)
     generator = np.random.default_rng((seed, 2))
     order = [ATTACKS[number] for number in generator.permutation(len(ATTACKS))]
     room = n_rows - _LEAD

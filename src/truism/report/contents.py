@@ -9,8 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from truism.explaining.explanations import Reason
-from truism.explaining.incidents import Incident
+from truism.explaining.reasons import Reason
 from truism.model.provenance import Trial
 
 Unit = Literal["time", "row"]
@@ -95,6 +94,19 @@ class Picture(msgspec.Struct, frozen=True):
     panels: tuple[Panel, ...]
 
 
+class IncidentLine(msgspec.Struct, frozen=True):
+    """An incident's rows, times and peak score; see `truism.explaining.incidents.Incident`."""
+
+    start: int
+    end: int
+    n_rows: int
+    peak: int
+    score: float
+    started: str | None
+    ended: str | None
+    peaked: str | None
+
+
 class BlameCard(msgspec.Struct, frozen=True):
     """One blamed variable of an incident.
 
@@ -135,9 +147,9 @@ class Card(msgspec.Struct, frozen=True):
     span
         On the x axis.
     incident
-        The incident itself, without its reasons, which are in `blames`.
+        Its rows, times and peak score.
     blames, n_blamed
-        Whom to blame, largest share first, and how many variables there are to blame.
+        Which variables to blame, largest share first, and how many there are in all.
 
     """
 
@@ -147,7 +159,7 @@ class Card(msgspec.Struct, frozen=True):
     lasted: str
     peaked: str
     span: Span
-    incident: Incident
+    incident: IncidentLine
     blames: tuple[BlameCard, ...]
     n_blamed: int
 
@@ -310,7 +322,7 @@ class Summary(msgspec.Struct, frozen=True):
     """
 
     format: Literal["truism-report"]
-    format_version: Literal[1]
+    format_version: Literal[2]
     verdict: str
     source: str | None
     created: str | None

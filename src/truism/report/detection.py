@@ -18,7 +18,10 @@ def detect(
     """Compare scores with a column of labels."""
     truth = _labels(table, label)
     n_true, n_false = int(truth.sum()), int((~truth).sum())
-    false_rates, true_rates = roc(truth, scores)
+    # scikit-learn takes half a second to import, and only labels need it.
+    from sklearn.metrics import roc_auc_score, roc_curve
+
+    false_rates, true_rates, _ = roc_curve(truth, scores, drop_intermediate=False)
     reported = scores > threshold
     keep = np.unique(np.linspace(0, len(false_rates) - 1, _MAX_POINTS).astype(np.int64))
     if len(false_rates) > _MAX_POINTS:
@@ -30,10 +33,8 @@ def detect(
     return Detection(
         label,
         n_true,
-        area(false_rates, true_rates),
-        standardised(
-            area(false_rates, true_rates, MAX_FALSE_POSITIVE_RATE), MAX_FALSE_POSITIVE_RATE
-        ),
+        float(roc_auc_score(truth, scores)),
+        float(roc_auc_score(truth, scores, max_fpr=MAX_FALSE_POSITIVE_RATE)),
         MAX_FALSE_POSITIVE_RATE,
         tuple(false_rates[keep].tolist()),
         tuple(true_rates[keep].tolist()),
@@ -41,37 +42,6 @@ def detect(
         float((reported & truth).sum() / n_true),
         segments,
     )
-
-
-def roc(
-    truth: NDArray[np.bool_], scores: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give false- and true-positive rates for every threshold, from the highest down.
-
-    >>> roc(np.array([True, False, True]), np.array([3.0, 2.0, 1.0]))[1].tolist()
-    [0.0, 0.5, 0.5, 1.0]
-    """
-    falling = np.argsort(-scores, kind="stable")
-    last_of_score = np.append(np.flatnonzero(np.diff(scores[falling])), len(scores) - 1)
-    true = np.cumsum(truth[falling])[last_of_score]
-    false = last_of_score + 1 - true
-    return np.append(0.0, false / false[-1]), np.append(0.0, true / true[-1])
-
-
-def area(
-    false_rates: NDArray[np.float64], true_rates: NDArray[np.float64], up_to: float = 1.0
-) -> float:
-    """Give the area under a ROC up to a false-positive rate."""
-    inside = false_rates <= up_to
-    end = float(np.interp(up_to, false_rates, true_rates))
-    x, y = np.append(false_rates[inside], up_to), np.append(true_rates[inside], end)
-    return float(np.trapezoid(y, x))
-
-
-def standardised(partial: float, up_to: float) -> float:
-    """Scale a partial area so that guessing gives 0.5 and perfection 1 (McClish 1989)."""
-    least = up_to**2 / 2
-    return 0.5 * (1 + (partial - least) / (up_to - least))
 
 
 def _segment(start: int, end: int, reported: NDArray[np.bool_], axis: Axis) -> Segment:
@@ -83,26 +53,33 @@ def _segment(start: int, end: int, reported: NDArray[np.bool_], axis: Axis) -> S
 def _labels(table: Table, label: str) -> NDArray[np.bool_]:
     column = table.column_of().get(label)
     if column is None:
-        raise ParameterError(
-            f"label must name a column of the table, got {label!r}.",
+        raise ParameterError.of(
+            "label",
+            "name a column of the table",
+            label,
             did_you_mean(label, table.names),
         )
     if column.kind not in ("number", "boolean"):
-        raise ParameterError(
-            f"label must name a column of numbers or booleans, got {label!r}.",
+        raise ParameterError.of(
+            "label",
+            "name a column of numbers or booleans",
+            label,
             "0 and false mean normal, everything else anomalous.",
         )
     known = column.present
     if (known % 1 != 0).any():
-        raise ParameterError(
-            f"label must name a column of whole numbers or booleans, got {label!r} with "
-            f"{known[known % 1 != 0][0]:g}.",
-            "0 and false mean normal, everything else anomalous.",
+        raise ParameterError.of(
+            "label",
+            "name a column of whole numbers or booleans",
+            label,
+            f"it holds {known[known % 1 != 0][0]:g}; 0 and false mean normal, everything else "
+            f"anomalous.",
         )
     truth = column.values.astype(np.bool_)
     if column.missing is not None:
         truth = truth & ~column.missing
     if truth.all() or not truth.any():
         only = "anomalous" if truth.all() else "normal"
-        raise ParameterError(f"label must mark some rows and not all, got only {only} rows.")
+        hint = f"all rows of it are {only}."
+        raise ParameterError.of("label", "mark some rows and not all", label, hint)
     return truth

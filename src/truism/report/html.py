@@ -16,7 +16,8 @@ from bokeh.resources import Resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from truism.explaining.explanations import Reason
+from truism.explaining.reasons import ANYWAY, Reason
+from truism.model.wording import count, percent
 from truism.report import charts, panels
 from truism.report.contents import BlameCard, Card, Histogram, RuleLine, Summary, VariableLine
 from truism.report.histograms import short
@@ -73,7 +74,7 @@ def _content(summary: Summary) -> dict[str, Any]:
         "variables": [_variable(each) for each in summary.variables],
         "n": lambda value: f"{value:,}",
         "short": short,
-        "percent": _percent,
+        "percent": percent,
     }
 
 
@@ -117,13 +118,13 @@ def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
         "title": card.title,
         "when": card.when,
         "lasted": card.lasted,
-        "rows": _count(incident.n_rows, "anomalous row"),
+        "rows": count(incident.n_rows, "anomalous row"),
         "score": f"{incident.score:,.2f}",
         "peaked": card.peaked,
         "larger": blames[:_LARGER],
         "smaller": blames[_LARGER:],
-        "others": f"{_count(len(blames) - _LARGER, 'more variable')} with a smaller share",
-        "hidden": f"{_count(n_hidden, 'variable')} with a smaller share not shown."
+        "others": f"{count(len(blames) - _LARGER, 'more variable')} with a smaller share",
+        "hidden": f"{count(n_hidden, 'variable')} with a smaller share not shown."
         if n_hidden
         else "",
     }
@@ -133,12 +134,12 @@ def _blame(blamed: BlameCard, chart: str | None, listed: set[str]) -> dict[str, 
     hidden = blamed.n_related - len(blamed.related)
     return {
         "variable": blamed.variable,
-        "share": _percent(blamed.share),
+        "share": percent(blamed.share),
         "width": f"{100 * blamed.share:.2f}",
         "reason": _reason(blamed.reason, listed),
         "related": [_reason(each, listed) for each in blamed.related],
-        "n_related": _count(blamed.n_related, "related reason"),
-        "hidden": f"{_count(hidden, 'weaker reason')} not shown." if hidden else "",
+        "n_related": count(blamed.n_related, "related reason"),
+        "hidden": f"{count(hidden, 'weaker reason')} not shown." if hidden else "",
         "chart": None if chart is None else Markup(chart),
         "left_out": blamed.picture is not None and chart is None,
         "panels": _captions(blamed),
@@ -157,7 +158,7 @@ def _reason(reason: Reason, listed: set[str]) -> dict[str, Any]:
         "expected": reason.expected,
         "found": reason.found,
         "place": reason.place,
-        "because": reason.because,
+        "because": reason.because or ANYWAY,
         "evidence": reason.evidence,
         "rule": reason.rule if reason.rule in listed else None,
     }
@@ -170,7 +171,7 @@ def _rule(rule: RuleLine, place: dict[str, int]) -> dict[str, Any]:
         "variables": ", ".join(rule.variables),
         "places": " ".join(str(place[name]) for name in rule.variables),
         "count": f"{rule.count:,}",
-        "support": _percent(rule.support),
+        "support": percent(rule.support),
         "n_broken": f"{rule.n_broken:,}",
         "incidents": rule.incidents[:_MOST_LINKS],
         "more": "…" if len(rule.incidents) > _MOST_LINKS else "",
@@ -182,7 +183,7 @@ def _variable(line: VariableLine) -> dict[str, Any]:
     return {
         "line": line,
         "missing": f"{line.n_missing_in_training:,} / {line.n_missing_here:,}",
-        "share": _percent(line.share) if line.share else "0 %",
+        "share": percent(line.share),
         "width": f"{100 * line.share:.2f}",
         "bars": _bars(line.histogram),
     }
@@ -207,13 +208,3 @@ def _bars(histogram: Histogram) -> dict[str, Any]:
         "training": "".join(training),
         "here": "".join(here),
     }
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def _percent(part: float) -> str:
-    if 0 < part < 0.001:
-        return "< 0.1 %"
-    return f"{100 * part:.0f} %" if part >= 0.0995 else f"{100 * part:.1f} %"

@@ -4,10 +4,11 @@ from collections import Counter
 
 import msgspec
 
-from truism.learning.support import EVIDENCE_ROWS, EVIDENCE_SUPPORT, GRID, MAX_RATE
+from truism.learning.support import EVIDENCE_ROWS, MAX_RATE
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, LeftOut, Numeric
+from truism.model.wording import percent
 
 N_BEST = 10
 
@@ -37,8 +38,8 @@ class ModelSummary(msgspec.Struct, frozen=True):
         All rules with up to this many predicates before the arrow are there.
     best
         The rules least likely to be chance.
-    threshold
-        Rows that score above it are anomalies.
+    threshold, why_threshold
+        Rows that score above it are anomalies, and why it is what it is.
     notices
         What else should be known.
 
@@ -57,7 +58,7 @@ class ModelSummary(msgspec.Struct, frozen=True):
     complete_to: int
     best: tuple[Rule, ...]
     threshold: float
-    threshold_meaning: str
+    why_threshold: str
     notices: tuple[str, ...]
 
     @property
@@ -70,7 +71,6 @@ def summarise(model: Model) -> ModelSummary:
     """Summarise a model."""
     made, schema = model.provenance, model.schema
     mined = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent]
-    left_out = {f"Column {each.name!r} is left out: {each.reason}." for each in schema.left_out}
     return ModelSummary(
         made.n_rows,
         made.n_columns,
@@ -85,35 +85,32 @@ def summarise(model: Model) -> ModelSummary:
         made.complete_to,
         tuple(mined[:N_BEST]),
         model.threshold,
-        model.threshold_meaning,
-        tuple(each for each in made.notices if each not in left_out),
+        str(model.limit.origin),
+        tuple(map(str, made.notices)),
     )
 
 
 def why_min_support(model: Model) -> str:
     """Say why θ is what it is."""
     made = model.provenance
-    if model.settings.min_support != "auto":
-        return "as asked"
-    if model.settings.scoring == "evidence":
-        if made.min_support == EVIDENCE_SUPPORT:
-            return "the usual"
-        if made.min_support == GRID[0]:
-            return "the most; there are few rows"
-        return f"so that a rule holds in {EVIDENCE_ROWS} rows or more"
     rate_of = {trial.min_support: trial.rate for trial in made.trials}
-    chosen = rate_of.get(made.min_support)
-    if chosen is None:
-        return "too few rows to choose it"
-    if chosen >= MAX_RATE:
-        return f"the value with the fewest false alarms on held-out rows: {_percent(chosen)}"
+    match made.support_origin:
+        case "asked":
+            return "as asked"
+        case "share":
+            return "the default"
+        case "rows":
+            return f"so that a rule holds in at least {EVIDENCE_ROWS} rows"
+        case "most":
+            return "the largest value, because there are few rows"
+        case "untried":
+            return "too few rows to choose it"
+        case "fewest":
+            rate = percent(rate_of[made.min_support])
+            return f"the value with the fewest false alarms on held-out rows: {rate}"
     why = (
-        f"the smallest with fewer than {_percent(MAX_RATE)} false alarms on held-out rows: "
-        f"{_percent(chosen)}"
+        f"the smallest value with fewer than {percent(MAX_RATE)} false alarms on held-out rows: "
+        f"{percent(rate_of[made.min_support])}"
     )
     smaller = max((each for each in rate_of if each < made.min_support), default=None)
-    return why if smaller is None else f"{why}, and {_percent(rate_of[smaller])} at {smaller:g}"
-
-
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.2g} %"
+    return why if smaller is None else f"{why}, and {percent(rate_of[smaller])} at {smaller:g}"

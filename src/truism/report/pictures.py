@@ -6,12 +6,11 @@ value that is rare by itself gives a picture of its variable alone.
 
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import Clue, Contradiction, Rarity, collect
-from truism.explaining.explanations import Blame, say
+from truism.explaining.clues import Contradiction, Rarity
+from truism.explaining.explanations import Blame
 from truism.explaining.incidents import Incident
 from truism.model.predicates import (
     AnyOf,
@@ -57,19 +56,19 @@ class Painter:
         self.variable_of = scorer.model.schema.variable_of()
 
     def paint(self, incident: Incident, blame: Blame) -> Picture:
-        """Draw the strongest reason of a blame."""
+        """Draw the first clue of a blame."""
         window = self.window(incident)
         part = self.table.take(window)
         x = self.axis.x[window]
-        match self._clue(incident, blame):
-            case Violation(rule=rule, failed=failed):
+        match blame.clues[:1]:
+            case (Violation(rule=rule, failed=failed),):
                 panels = self._panels_of(blame.variable, rule.antecedent, failed, part, x)
-            case Contradiction(conditions=conditions, expected=expected):
+            case (Contradiction(conditions=conditions, expected=expected),):
                 panels = self._panels_of(blame.variable, conditions, expected, part, x)
-            case Rarity(usual=usual):
+            case (Rarity(expected=usual),):
                 always = np.ones(part.n_rows, np.bool_)
                 panels = [self.panel(part, x, blame.variable, usual or "", always, None)]
-            case None:
+            case _:
                 panels = [self.panel(part, x, blame.variable, "", None, None)]
         return Picture(
             self.axis.span(incident.start, incident.end),
@@ -84,16 +83,6 @@ class Painter:
             max(0, incident.start - around), min(self.table.n_rows, incident.end + around + 1)
         )
 
-    def _clue(self, incident: Incident, blame: Blame) -> Clue | None:
-        """Find again what the first reason of a blame says in words."""
-        if not blame.reasons:
-            return None
-        first = blame.reasons[0]
-        at = np.array([incident.peak if first.row is None else first.row])
-        said = msgspec.structs.replace(first, row=None)
-        clues = collect(self.scorer, self.table.take(at))[0].get(blame.variable, ())
-        return next((each for each in clues if say(each, self.scorer.n_training) == said), None)
-
     def _panels_of(
         self,
         blamed: str,
@@ -102,10 +91,7 @@ class Painter:
         part: Table,
         x: NDArray[np.float64],
     ) -> list[Panel]:
-        if conditions:
-            holds, broken = self.scorer.compare(conditions, (failed,), part)
-        else:
-            holds, broken = self.scorer.apply(Rule((), (failed,), 1), part)
+        holds, broken = self.scorer.compare(conditions, (failed,), part)
         panels = [self.panel(part, x, blamed, failed, holds, broken)]
         seen = {blamed}
         for predicate in (failed, *conditions):

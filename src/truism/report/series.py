@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.schema import Schema
+from truism.model.wording import count, lasting
 from truism.report.contents import Line, Span, Unit
 from truism.scoring.alignment import time_column
 from truism.table.columns import Table
-from truism.table.times import dated
 
-_SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86400
+_MINUTE = 60
 
 
 class Axis:
@@ -27,15 +27,14 @@ class Axis:
 
     def __init__(self, table: Table, schema: Schema) -> None:
         self.n_rows = n_rows = table.n_rows
-        said = time_column(schema, table)
-        time = None if said is None else dated(said)
+        time = time_column(schema, table)
         self.unit: Unit = "row"
         self.x = np.arange(n_rows, dtype=np.float64)
         self._times: NDArray[np.datetime64] | None = None
         self._zone = " UTC" if time is not None and time.zoned else ""
         if time is not None and time.values.dtype.kind == "M" and time.missing is None:
             times = time.values
-            if n_rows > 1 and (np.diff(times) >= np.timedelta64(0)).all():
+            if n_rows > 1 and (np.diff(times) >= np.timedelta64(0, "us")).all():
                 self.unit = "time"
                 self._times = times
                 self.x = times.astype("datetime64[us]").astype(np.int64) / 1e3
@@ -64,30 +63,14 @@ class Axis:
     def lasted(self, start: int, end: int) -> str:
         """Say how long it is from start to end, as the command line does."""
         if self._times is None or start == end:
-            n_rows = end - start + 1
-            return f"{n_rows:,} row" if n_rows == 1 else f"{n_rows:,} rows"
-        return in_words((self.x[end] - self.x[start]) / 1e3)
+            return count(end - start + 1, "row")
+        return lasting((self.x[end] - self.x[start]) / 1e3)
 
     def _moment(self, row: int) -> datetime.datetime:
         assert self._times is not None
         moment = self._times[row].astype("datetime64[us]").item()
         assert isinstance(moment, datetime.datetime)
         return moment
-
-
-def in_words(seconds: float) -> str:
-    """Say a duration with two digits.
-
-    >>> in_words(42), in_words(780), in_words(15_100), in_words(86_400 * 12)
-    ('42 s', '13 min', '4.2 hours', '12 days')
-    """
-    if seconds < 100:
-        return f"{seconds:.3g} s"
-    if seconds < 2 * _HOUR:
-        return f"{seconds / _MINUTE:.2g} min" if seconds < _HOUR else f"{seconds / _MINUTE:.0f} min"
-    size, noun = (_HOUR, "hours") if seconds < 2 * _DAY else (_DAY, "days")
-    amount = seconds / size
-    return f"{amount:.1f} {noun}" if amount < 10 and amount % 1 > 0.05 else f"{amount:,.0f} {noun}"
 
 
 def reduce(x: NDArray[np.float64], y: NDArray[np.float64], n_buckets: int) -> Line:

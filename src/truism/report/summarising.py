@@ -3,21 +3,22 @@
 import platform
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError
-from truism.explaining.checker import doubts, find_coarser
-from truism.explaining.explanations import Blame, extra_columns
-from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.explaining.checker import Checker, Findings
+from truism.explaining.explanations import Blame
+from truism.explaining.incidents import Incident
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
+from truism.model.wording import percent
 from truism.report.contents import (
     BlameCard,
     Card,
     Fact,
+    IncidentLine,
     RuleLine,
     Span,
     Summary,
@@ -44,13 +45,11 @@ N_BUCKETS = 1500
 
 
 def summarise(
-    scorer: Scorer,
+    checker: Checker,
     table: Table,
+    findings: Findings | None = None,
     *,
     scores: NDArray[np.float64] | None = None,
-    incidents: Sequence[Incident] | None = None,
-    gap: int | None = None,
-    threshold: float | None = None,
     source: str | None = None,
     label: str | None = None,
     created: str | None = None,
@@ -59,19 +58,12 @@ def summarise(
 
     Parameters
     ----------
-    scorer
-        The model, ready for scoring.
+    checker
+        The model at work.
     table
-        The rows in order of time, with the variables that the model derives.
-    scores
-        Their scores, where they are known already.
-    incidents
-        The incidents, where they are known already, worst first.
-    gap
-        How many normal rows may lie between two anomalous rows of one incident; absent, a minute
-        of them, or five if that is more.
-    threshold
-        Rows above it are anomalous; the model's own when absent.
+        The rows in order of time, as `Checker.prepare` returns them.
+    findings, scores
+        What was found, and the rows' scores, where that is known already.
     source
         Where the rows came from, in words.
     label
@@ -85,42 +77,39 @@ def summarise(
 
     Examples
     --------
-    >>> from truism.learning.learner import learn
+    >>> from truism.learning.training import train
+    >>> from truism.model.settings import Settings
     >>> from truism.table.frames import as_table
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
-    >>> scorer = Scorer(learn(normal, min_support=0.1))
-    >>> summarise(scorer, as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).verdict
+    >>> checker = Checker(train(normal, Settings(min_support=0.1)))
+    >>> summarise(checker, as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).verdict
     '1 incident in 2 rows: pump in row 1.'
 
     """
-    model = scorer.model
-    threshold = model.threshold if threshold is None else threshold
+    model, scorer = checker.model, checker.scorer
     if label in model.schema.names:
-        raise ParameterError(
-            f"label must not be a variable of the model, got {label!r}.",
-            f"learn again without it (--ignore {label}, ignore=[{label!r}]).",
+        raise ParameterError.of(
+            "label",
+            "not be a variable of the model",
+            label,
+            "learn again, and leave that column out.",
         )
-    if gap is None:
-        gap = usual_gap(model.schema, table)
-    if scores is None:
-        scores = scorer.score(table)
-    if incidents is None:
-        incidents = find_incidents(scorer, table, scores, gap=gap, threshold=threshold)
+    scores = checker.score(table) if scores is None else scores
+    findings = checker.find(table, scores) if findings is None else findings
+    anomalous = scores > findings.threshold
     axis = Axis(table, model.schema)
+    incidents = findings.incidents
     cards = _cards(scorer, table, axis, incidents)
-    n_anomalous = int((scores > threshold).sum())
-    doubted = doubts(n_anomalous, table.n_rows, find_coarser(model, table))
-    detection = None if label is None else detect(table, label, scores, threshold, axis)
-    extra = [name for name in extra_columns(scorer, table) if name != label]
+    detection = None if label is None else detect(table, label, scores, findings.threshold, axis)
     return Summary(
         "truism-report",
-        1,
+        2,
         say_verdict(axis, incidents),
         source,
         created,
         table.n_rows,
-        n_anomalous,
-        threshold,
+        findings.n_anomalous,
+        findings.threshold,
         axis.unit,
         reduce(axis.x, scores, N_BUCKETS),
         cards,
@@ -129,12 +118,12 @@ def summarise(
         _rules(scorer, table, cards),
         len(model.rules),
         len(model.active_rules),
-        _variables(scorer, table, scores > threshold),
+        _variables(scorer, table, anomalous),
         _model_facts(model),
-        _data_facts(axis, table, scores, threshold, _meaning(model, threshold), gap, source, extra),
+        _data_facts(axis, model, findings, source, label),
         model.provenance.trials,
         detection,
-        (*doubted, *model.provenance.notices),
+        (*findings.doubts, *model.notices),
     )
 
 
@@ -177,12 +166,17 @@ def _cards(
                 axis.lasted(incident.start, incident.end),
                 axis.when(incident.peak, incident.peak),
                 axis.span(incident.start, incident.end),
-                msgspec.structs.replace(incident, blames=()),
+                _line(incident),
                 blames,
                 len(incident.blames),
             )
         )
     return tuple(cards)
+
+
+def _line(incident: Incident) -> IncidentLine:
+    plain = incident.to_dict()
+    return IncidentLine(**{name: plain[name] for name in IncidentLine.__struct_fields__})
 
 
 def _blame_card(
@@ -301,33 +295,22 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _meaning(model: Model, threshold: float) -> str:
-    return model.threshold_meaning if threshold == model.threshold else "set for this check"
-
-
 def _data_facts(
-    axis: Axis,
-    table: Table,
-    scores: NDArray[np.float64],
-    threshold: float,
-    meaning: str,
-    gap: int,
-    source: str | None,
-    extra: Sequence[str],
+    axis: Axis, model: Model, findings: Findings, source: str | None, label: str | None
 ) -> tuple[Fact, ...]:
-    n_above = int((scores > threshold).sum())
     facts = [
         Fact("read from", source or "a table in memory"),
-        Fact("rows", f"{table.n_rows:,}"),
+        Fact("rows", f"{findings.n_rows:,}"),
     ]
     if axis.unit == "time":
-        facts.append(Fact("time", axis.when(0, table.n_rows - 1)))
-    if table.n_rows:
-        rate = f"{100 * n_above / table.n_rows:.2g} %"
-        facts.append(Fact("rows above the threshold", f"{n_above:,} ({rate})"))
-    meaning = f": {meaning}" if meaning else ""
-    facts.append(Fact("threshold (φ)", f"{threshold:g}{meaning}"))
-    facts.append(Fact("normal rows allowed within an incident", f"{gap:,}"))
+        facts.append(Fact("time", axis.when(0, findings.n_rows - 1)))
+    if findings.n_rows:
+        above = f"{findings.n_anomalous:,} ({percent(findings.rate)})"
+        facts.append(Fact("rows above the threshold", above))
+    why = str(model.limit.origin)
+    facts.append(Fact("threshold (φ)", f"{findings.threshold:g}{f': {why}' if why else ''}"))
+    facts.append(Fact("normal rows allowed within an incident", f"{findings.gap:,}"))
+    extra = [name for name in findings.extra if name != label]
     if extra:
         facts.append(Fact("columns ignored", ", ".join(extra)))
     facts.append(Fact("report by", f"truism {__version__}, Python {platform.python_version()}"))

@@ -5,21 +5,21 @@ may hold an escape sequence and a terminal would obey it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from truism.explaining.checker import Findings, duration
-from truism.explaining.explanations import Blame, Explanation, Reason, choose
+from truism.explaining.checker import Findings
+from truism.explaining.explanations import Blame, Explanation, choose
 from truism.explaining.incidents import Incident
+from truism.explaining.reasons import Reason
 from truism.export.markdown import chance
 from truism.export.records import RuleRecord
 from truism.model.predicates import conjunction, format_number
 from truism.model.rules import Rule
-from truism.model.wording import visible
+from truism.model.wording import count, lasting, percent, visible
 from truism.report.models import ModelSummary
 
 STRONG, FAINT, GOOD, BAD = "bold", "dim", "bold green", "bold red"
@@ -32,40 +32,6 @@ _LONG = 8  # predicates from which on rules are counted together
 def say(text: str, style: str = "") -> Text:
     """Give text that is shown as it is."""
     return Text(visible(text), style)
-
-
-def count(n: int, noun: str) -> str:
-    """Count things.
-
-    >>> count(1, "row"), count(1200, "row")
-    ('1 row', '1,200 rows')
-    """
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def percent(part: float) -> str:
-    """Print a part; a few in a million are not nothing.
-
-    >>> percent(0.0533), percent(0.00004), percent(0.0), percent(1.0)
-    ('5.3 %', '0.004 %', '0 %', '100 %')
-    """
-    return f"{100 * part:.3g} %" if part >= 0.1 else f"{100 * part:.2g} %"
-
-
-def lasting(time: timedelta) -> str:
-    """Print a duration in its two largest units.
-
-    >>> lasting(timedelta(minutes=14)), lasting(timedelta(hours=30, seconds=20))
-    ('14 min', '1 d 6 h')
-    """
-    seconds = time.total_seconds()
-    parts = []
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
-        n, seconds = divmod(seconds, size)
-        parts.append((n, unit))
-    while len(parts) > 1 and parts[0][0] == 0:
-        parts.pop(0)
-    return " ".join(f"{n:g} {unit}" for n, unit in parts[:2] if n) or "no time"
 
 
 def in_words(rule: Rule) -> Text:
@@ -95,8 +61,8 @@ def show_model(summary: ModelSummary, place: str) -> RenderableType:
     grid.add_row("support θ", f"{summary.min_support:g}, {summary.why}")
     grid.add_row("rules", _by_length(summary))
     limit = format_number(summary.threshold)
-    meaning = f": {summary.threshold_meaning}" if summary.threshold_meaning else ""
-    grid.add_row("threshold φ", say(f"{limit}{meaning}"))
+    why = f": {summary.why_threshold}" if summary.why_threshold else ""
+    grid.add_row("threshold φ", say(f"{limit}{why}"))
     for notice in summary.notices:
         grid.add_row("note", say(notice))
     head = Text.assemble("Learned ", (count(summary.n_rules, "rule"), STRONG), ".")
@@ -181,10 +147,10 @@ def show_incident(incident: Incident, number: int | None = None) -> RenderableTy
         where = f"rows {incident.start}–{incident.end}"
     parts = [where]
     if incident.started is not None:
-        parts.append(visible(incident.started))
-    took = duration(incident)
+        parts.append(visible(str(incident.started)))
+    took = incident.duration
     if took:
-        parts.append(lasting(took))
+        parts.append(lasting(took.total_seconds()))
     parts.append(f"peak score {incident.score:.3g} in row {incident.peak}")
     head = Grid.grid(padding=(0, 2, 0, 0))
     head.add_column(style=BAD, no_wrap=True)
@@ -212,14 +178,14 @@ def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType
 
 def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
     """Tell the four parts: expected, found, because, evidence."""
-    _, because, evidence = reason.lines()
+    _, why, evidence = reason.lines()
     text = Text.assemble(
         "expected ",
         visible(reason.expected),
         ", found ",
         (visible(reason.found), BAD),
         reason.place,
-        f"\n{visible(because)}",
+        f"\n{visible(why)}",
         (f"\n{visible(evidence)}", FAINT),
     )
     if with_rule:
@@ -232,10 +198,8 @@ def show_also_broken(reasons: Sequence[Reason]) -> Text:
     """Name the rules that are broken too where something else counts already."""
     text = Text("also broken, which adds nothing further:", FAINT)
     for reason in reasons[:N_ALSO_BROKEN]:
-        _, because, _ = reason.lines()
-        text.append(
-            f"\nrule {reason.rule}: expected {visible(f'{reason.expected} {because}')}", FAINT
-        )
+        said = visible(f"{reason.expected} {reason.why}")
+        text.append(f"\nrule {reason.rule}: expected {said}", FAINT)
     rest = len(reasons) - N_ALSO_BROKEN
     if rest > 0:
         text.append(f"\nand {count(rest, 'more rule')}; --format json lists all.", FAINT)
@@ -244,7 +208,7 @@ def show_also_broken(reasons: Sequence[Reason]) -> Text:
 
 def show_explanation(explanation: Explanation, threshold: float, top: int) -> RenderableType:
     """Tell all that speaks against one row about the first `top` variables, or with 0 about all."""
-    when = "" if explanation.time is None else f" · {visible(explanation.time)}"
+    when = "" if explanation.time is None else f" · {visible(str(explanation.time))}"
     anomalous = explanation.score > threshold
     mark = "anomaly" if anomalous else "not reported"
     head = Text.assemble(

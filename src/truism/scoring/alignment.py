@@ -6,13 +6,15 @@ from numpy.typing import NDArray
 from truism.errors import SchemaError, did_you_mean, shorten
 from truism.model.schema import Categorical, Numeric, Schema, Variable
 from truism.table.columns import NOUNS, Column, Table
+from truism.table.times import dated
 
 UNSEEN, MISSING = -2, -1  # codes of a categorical value that is not one of the variable's values
 
 
 def time_column(schema: Schema, table: Table) -> Column | None:
-    """Give the column that says when, where the table has it; it may hold texts (`dated`)."""
-    return None if schema.time is None else table.column_of().get(schema.time)
+    """Return the column that says when, read as times if it can be; None where there is none."""
+    column = None if schema.time is None else table.column_of().get(schema.time)
+    return None if column is None else dated(column)
 
 
 def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, ...]]:

@@ -206,7 +206,7 @@ class LeafProfiles:
             table[..., firsts + statistics.widths] = unseen
         return _flat(table)
 
-    def judge_each(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+    def contradict_each(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Give the evidence of every context alone: contexts × rows × variables; for a few rows."""
         found = np.zeros((len(leaves), leaves.shape[1], len(self._times)))
         numbers, states = self._reader.numbers, self._reader.states
@@ -226,7 +226,7 @@ class LeafProfiles:
         found[states] = self._judge_states(leaves, readings.classes.T)
         return found.T
 
-    def judge(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+    def contradict(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Give the evidence against each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states

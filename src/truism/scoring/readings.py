@@ -65,9 +65,15 @@ class Readings(msgspec.Struct, frozen=True, eq=False):
     codes: NDArray[np.int32]
     classes: NDArray[np.uint8]
 
-    def take(self, rows: slice) -> "Readings":
-        """Give some of the rows, as views."""
+    def take(self, rows: slice | NDArray[np.int64]) -> "Readings":
+        """Return some of the rows: views for a slice, copies for positions."""
         return Readings(*(each[rows] for each in msgspec.structs.astuple(self)))
+
+
+def join(parts: Sequence[Readings]) -> Readings:
+    """Put blocks of rows one below the other."""
+    tables = zip(*(msgspec.structs.astuple(each) for each in parts), strict=True)
+    return Readings(*(np.concatenate(each) for each in tables))
 
 
 class Reader:

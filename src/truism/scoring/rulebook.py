@@ -7,16 +7,20 @@ truth vectors; no compiled code is needed.
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.model import Model
 from truism.model.predicates import Predicate, variables
+from truism.model.rules import Rule, RuleSet
+from truism.model.schema import Schema
 from truism.scoring.bits import Words, unpack
+from truism.scoring.truths import BLOCK_ROWS, Truths
 from truism.scoring.worth import expected_exceptions, rule_worth
+from truism.table.columns import Column
+from truism.work import share_out
 
 MAX_WORDS = 1 << 20  # truth words of rules that are held at a time
 
@@ -34,12 +38,16 @@ Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
 
 
 class Rulebook:
-    """The active mined rules of a model; it holds no state that changes.
+    """Mined rules, ready to be held against rows; it holds no state that changes.
 
     Parameters
     ----------
-    model
-        What was learned. Disabled and univariate rules are left out.
+    schema
+        The variables.
+    rules
+        The rules, and the counts of their predicates.
+    active
+        Those to hold against rows, by default all; univariate rules are left out.
 
     Attributes
     ----------
@@ -52,12 +60,14 @@ class Rulebook:
 
     """
 
-    def __init__(self, model: Model) -> None:
-        self.rules = [rule for rule in model.active_rules if rule.antecedent]
+    def __init__(
+        self, schema: Schema, rules: RuleSet, active: Iterable[Rule] | None = None
+    ) -> None:
+        self.rules = [rule for rule in (rules if active is None else active) if rule.antecedent]
         self.predicates = list(
             dict.fromkeys(p for rule in self.rules for p in (*rule.antecedent, *rule.consequents))
         )
-        self._model = model
+        self._counted = rules.predicates
         position_of = {predicate: i for i, predicate in enumerate(self.predicates)}
         antecedent_of: dict[tuple[int, ...], int] = {}
         units: dict[Predicate, list[tuple[int, int, int]]] = {}
@@ -70,7 +80,7 @@ class Rulebook:
         # Shorter antecedents repeat their first predicate, which changes nothing.
         padded = [key + (key[0],) * (longest - len(key)) for key in antecedent_of]
         self._antecedents = np.array(padded, np.int64).reshape(-1, longest)
-        place = {name: i for i, name in enumerate(model.schema.names)}
+        place = {name: i for i, name in enumerate(schema.names)}
         self._consequents = []
         flat: list[tuple[int, int, int, int]] = []
         for predicate in sorted(units, key=position_of.__getitem__):
@@ -85,14 +95,13 @@ class Rulebook:
     @functools.cached_property
     def worths(self) -> NDArray[np.float64]:
         """What each unit rule is worth as evidence when it is broken."""
-        rules = self._model.rules
         counts_of = {
             each.predicate: (
                 each.n_true + each.n_false,
                 each.n_false,
                 each.n_false if each.n_episodes is None else each.n_episodes,
             )
-            for each in rules.predicates
+            for each in self._counted
         }
         known = np.empty((len(self.counts), 3), np.int64)
         for consequent in self._consequents:
@@ -144,3 +153,23 @@ class Rulebook:
                 some = []
         if some:
             yield some
+
+
+def breaks_any(
+    schema: Schema, rules: RuleSet, columns: Sequence[Column], n_jobs: int
+) -> NDArray[np.bool_]:
+    """Tell for each row whether it breaks a rule other than a univariate one."""
+    book = Rulebook(schema, rules)
+    truths = Truths(schema, book.predicates)
+    n_rows = len(columns[0].values)
+
+    def broken(start: int) -> NDArray[np.bool_]:
+        block = [column.take(slice(start, start + BLOCK_ROWS)) for column in columns]
+        marks = np.zeros(len(block[0].values), np.bool_)
+        if book.predicates:
+            for _, rows, _ in book.violated(*truths.evaluate(block), len(marks)):
+                marks[rows] = True
+        return marks
+
+    starts = range(0, n_rows, BLOCK_ROWS)
+    return np.concatenate([np.empty(0, np.bool_), *share_out(n_jobs, broken, starts)])

@@ -17,19 +17,27 @@ from numpy.typing import NDArray
 
 from truism.model.evidence import Grave
 from truism.model.model import Model
-from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, variables
+from truism.model.predicates import (
+    AnyOf,
+    Interval,
+    OneOf,
+    Predicate,
+    Present,
+    Range,
+    variables,
+)
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
 from truism.scoring.alignment import align
 from truism.scoring.bits import Words, unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_outside, is_habit
-from truism.scoring.readings import Readings
+from truism.scoring.readings import Readings, join
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.truths import BLOCK_ROWS, Truths
 from truism.scoring.worth import RARITY_WEIGHT, habit_worth, lift
 from truism.table.columns import Column, Table, numbers
-from truism.work import share_out, threads
+from truism.work import threads
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -55,25 +63,68 @@ class Violation(msgspec.Struct, frozen=True):
     penalty: float
 
 
-class Weighed(msgspec.Struct, frozen=True, eq=False):
-    """The evidence against some rows, in units of the score, and where it comes from.
+class Pieces(msgspec.Struct, frozen=True, eq=False):
+    """The evidence against some rows, piece by piece, in units of the score: rows × variables.
 
     Parameters
     ----------
     contradictions, rarities
-        The two parts of the score: rows × variables.
+        The two parts of the score.
+    plain
+        The contradictions, before a grave broken rule lifts them. That a rule is grave says that a
+        row is an anomaly, not what is wrong with it.
     in_context
         What the contradictions would be without rules.
-    leaves, readings
-        What the contexts saw.
+    leaves
+        The leaf of each context (first axis) that each row falls into.
+    readings
+        The rows as the contexts saw them.
 
     """
 
     contradictions: NDArray[np.float64]
     rarities: NDArray[np.float64]
+    plain: NDArray[np.float64]
     in_context: NDArray[np.float64]
     leaves: NDArray[np.uint8]
     readings: Readings
+
+    def take(self, rows: NDArray[np.int64]) -> "Pieces":
+        """Return some of the rows."""
+        return Pieces(
+            self.contradictions[rows],
+            self.rarities[rows],
+            self.plain[rows],
+            self.in_context[rows],
+            self.leaves[:, rows],
+            self.readings.take(rows),
+        )
+
+
+class Weighed(msgspec.Struct, frozen=True, eq=False):
+    """Rows that were weighed once: score, attribution, blame and clues are views of this.
+
+    Parameters
+    ----------
+    parts
+        What each variable adds to the score: rows × variables.
+    pieces
+        What the parts are made of; None under the paper's scoring, where that is the broken rules.
+
+    """
+
+    parts: NDArray[np.float64]
+    pieces: Pieces | None
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The rows' scores."""
+        return _sum_of_rows(self.parts)
+
+    def take(self, rows: NDArray[np.int64]) -> "Weighed":
+        """Return some of the rows."""
+        pieces = None if self.pieces is None else self.pieces.take(rows)
+        return Weighed(self.parts[rows], pieces)
 
 
 class Scorer:
@@ -86,10 +137,11 @@ class Scorer:
 
     Examples
     --------
-    >>> from truism.learning.learner import learn
+    >>> from truism.learning.training import train
+    >>> from truism.model.settings import Settings
     >>> from truism.table.frames import as_table
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
-    >>> scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
+    >>> scorer = Scorer(train(normal, Settings(min_support=0.1, scoring="paper")))
     >>> scorer.score(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).tolist()
     [0.0, 1.0]
 
@@ -99,7 +151,7 @@ class Scorer:
         self.model = model
         self.n_training = model.rules.n_rows
         self._place = {name: i for i, name in enumerate(model.schema.names)}
-        self._rulebook = Rulebook(model)
+        self._rulebook = Rulebook(model.schema, model.rules, model.active_rules)
         self._n_predicates, self._block_rows = len(self._rulebook.predicates), BLOCK_ROWS
         asked = () if model.evidence is None else model.evidence.splits
         self._truths = Truths(model.schema, [*self._rulebook.predicates, *asked])
@@ -131,32 +183,18 @@ class Scorer:
             parts_of[block] = parts
         return parts_of
 
-    def contradict(self, table: Table) -> NDArray[np.float64]:
-        """Give what contradicts each variable, in units of the score: rows × variables.
-
-        That a broken rule is grave is left out: it says that a row is an anomaly, not what is wrong.
-        """
+    def weigh(self, table: Table) -> Weighed:
+        """Weigh rows for whoever wants to know more than their scores; for some thousand at a time."""
         columns, _ = align(self.model.schema, table)
-        parts = [np.empty((0, len(columns)))]
-        for block in _blocks_of(table.n_rows, self._block_rows):
-            weighed = self.weigh([column.take(block) for column in columns], lifted=False)
-            parts.append(weighed.contradictions)
-        return np.concatenate(parts)
+        if table.n_rows <= self._block_rows:
+            return self._weigh_block(columns)
+        blocks = _blocks_of(table.n_rows, self._block_rows)
+        weighed = [
+            self._weigh_block([column.take(block) for column in columns]) for block in blocks
+        ]
+        return _joined(weighed)
 
-    def breaks_mined_rule(self, table: Table, n_jobs: int = 1) -> NDArray[np.bool_]:
-        """Tell for each row whether it breaks a rule other than a univariate one."""
-        columns, _ = align(self.model.schema, table)
-
-        def broken(block: slice) -> NDArray[np.bool_]:
-            marks = np.zeros(block.stop - block.start, np.bool_)
-            for _, rows, _ in self._violated([column.take(block) for column in columns]):
-                marks[rows] = True
-            return marks
-
-        blocks = _blocks_of(table.n_rows)
-        return np.concatenate([np.empty(0, np.bool_), *share_out(n_jobs, broken, blocks)])
-
-    def violations(self, table: Table) -> list[tuple[Violation, ...]]:
+    def violations(self, table: Table) -> list[list[Violation]]:
         """List what each row breaks, univariate rules first, then by consequent."""
         columns, _ = align(self.model.schema, table)
         found: list[list[Violation]] = [[] for _ in range(table.n_rows)]
@@ -172,14 +210,25 @@ class Scorer:
         for block in _blocks_of(table.n_rows):
             part = [column.take(block) for column in columns]
             for consequent, rows, broken in self._violated(part):
-                penalties = self._unit_penalties(consequent, part, rows)
-                for unit, at in zip(*np.nonzero(broken), strict=True):
-                    row = int(rows[at]) + block.start
-                    cells = tuple(columns[owner].cell(row) for owner in consequent.owners)
-                    rule = self._rulebook.rules[self._rulebook.rule_of[consequent.units][unit]]
-                    penalty = float(penalties[unit, at])
-                    found[row].append(Violation(rule, consequent.predicate, cells, penalty))
-        return [tuple(each) for each in found]
+                self._list_broken(consequent, rows, broken, part, found[block])
+        return found
+
+    def _list_broken(
+        self,
+        consequent: Consequent,
+        rows: NDArray[np.int64],
+        broken: NDArray[np.float64],
+        columns: Sequence[Column],
+        found: Sequence[list[Violation]],
+    ) -> None:
+        """List the broken rules about one consequent, row by row, in the lists of the rows."""
+        penalties = self._unit_penalties(consequent, columns, rows)
+        rule_of = self._rulebook.rule_of[consequent.units].tolist()
+        for at, row in enumerate(rows.tolist()):
+            cells = tuple(columns[owner].cell(row) for owner in consequent.owners)
+            for unit in np.flatnonzero(broken[:, at]).tolist():
+                rule, penalty = self._rulebook.rules[rule_of[unit]], float(penalties[unit, at])
+                found[row].append(Violation(rule, consequent.predicate, cells, penalty))
 
     def _unit_penalties(
         self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
@@ -196,37 +245,32 @@ class Scorer:
     def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell for each row whether a rule's condition holds, and whether the row breaks the rule.
 
-        Parameters
-        ----------
-        rule
-            Any rule about variables of the model, a disabled one too.
-        table
-            The rows.
-
-        Returns
-        -------
-        holds, broken
-            A univariate rule's condition always holds.
-
+        Any rule about variables of the model, a disabled one too. A univariate rule's condition
+        always holds.
         """
-        columns, _ = align(self.model.schema, table)
-        if not rule.antecedent:
-            broken = np.zeros(table.n_rows, np.bool_)
-            for each in rule.consequents:
-                place = self._place[variables(each)[0]]
-                broken[self._breaches(each, place, columns)[0]] = True
-            return np.ones(table.n_rows, np.bool_), broken
         return self.compare(rule.antecedent, rule.consequents, table)
 
     def compare(
         self, conditions: Sequence[Predicate], expected: Sequence[Predicate], table: Table
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell for each row whether conditions hold, and whether something expected then fails."""
+        """Tell for each row whether all conditions hold, and whether something expected then fails.
+
+        Without conditions, something is expected of every row.
+        """
         columns, _ = align(self.model.schema, table)
-        true, false = Truths(self.model.schema, (*conditions, *expected)).evaluate_all(columns)
-        met = np.bitwise_and.reduce(true[: len(conditions)], axis=0)
-        failed = met & np.bitwise_or.reduce(false[len(conditions) :], axis=0)
-        return unpack(met, table.n_rows), unpack(failed, table.n_rows)
+        alone = [each for each in expected if isinstance(each, Range | Present)]
+        others = [each for each in expected if not isinstance(each, Range | Present)]
+        true, false = Truths(self.model.schema, (*conditions, *others)).evaluate_all(columns)
+        met = np.ones(table.n_rows, np.bool_)
+        for each in true[: len(conditions)]:
+            met &= unpack(each, table.n_rows)
+        fails = np.zeros(table.n_rows, np.bool_)
+        for each in false[len(conditions) :]:
+            fails |= unpack(each, table.n_rows)
+        for predicate in alone:
+            place = self._place[predicate.variable]
+            fails[self._breaches(predicate, place, columns)[0]] = True
+        return met, met & fails
 
     def count_broken(self, table: Table) -> dict[Rule, int]:
         """Count for each rule the rows that break it; rules that no row breaks are absent."""
@@ -255,7 +299,7 @@ class Scorer:
         blocks = _blocks_of(table.n_rows, self._block_rows)
 
         def parts(block: slice) -> NDArray[np.float64]:
-            return self._attribute_block([column.take(block) for column in columns])
+            return self._weigh_block([column.take(block) for column in columns]).parts
 
         if len(blocks) == 1:
             yield blocks[0], parts(blocks[0])
@@ -268,29 +312,30 @@ class Scorer:
                 some = blocks[start : start + 2 * n_jobs]
                 yield from zip(some, spread(parts, some), strict=True)
 
-    def _attribute_block(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+    def _weigh_block(self, columns: Sequence[Column]) -> Weighed:
         if self.model.evidence is None:
-            return self._penalties(columns)
-        weighed = self.weigh(columns)
-        return weighed.contradictions + weighed.rarities
+            return Weighed(self._penalties(columns), None)
+        pieces = self._weigh_evidence(columns)
+        # Row by row in memory, so that sums over a row do not depend on who asks.
+        parts = np.add(pieces.contradictions, pieces.rarities, order="C")
+        return Weighed(parts, pieces)
 
-    def weigh(self, columns: Sequence[Column], *, lifted: bool = True) -> Weighed:
-        """Weigh the evidence against each variable of one block of rows; grave rules lift it."""
+    def _weigh_evidence(self, columns: Sequence[Column]) -> Pieces:
+        """Weigh the evidence against each variable of one block of rows."""
         evidence, prepared = self.model.evidence, self.prepared
         assert evidence is not None
         true, false = self._truths.evaluate(columns)
         readings = prepared.reader.read(columns)
         leaves = prepared.leaves.find(true[self._n_predicates :], len(columns[0].values))
-        in_context = prepared.profiles.judge(leaves, readings)
+        in_context = prepared.profiles.contradict(leaves, readings)
         worth = self._broken_worth(columns, true, false)
-        contradictions = np.maximum(in_context, worth)
-        contradictions /= evidence.contradiction_unit
+        plain = np.maximum(in_context, worth)
+        plain /= evidence.contradiction_unit
         in_context /= evidence.contradiction_unit
         rarities = prepared.rarities.weigh(readings)
         rarities *= RARITY_WEIGHT / evidence.rarity_unit
-        if lifted:
-            _lift(evidence.grave, worth, contradictions, rarities)
-        return Weighed(contradictions, rarities, in_context, leaves, readings)
+        contradictions = _lifted(evidence.grave, worth, plain, rarities)
+        return Pieces(contradictions, rarities, plain, in_context, leaves, readings)
 
     def _broken_worth(
         self, columns: Sequence[Column], true: Words, false: Words
@@ -348,18 +393,40 @@ class Scorer:
         return breaches(predicate, self.model.schema.variables[place], columns[place])
 
 
-def _lift(
+def _lifted(
     grave: Grave | None,
     worth: NDArray[np.float64],
-    contradictions: NDArray[np.float64],
+    plain: NDArray[np.float64],
     rarities: NDArray[np.float64],
-) -> None:
+) -> NDArray[np.float64]:
     """Add what a grave broken rule adds to the contradictions of the variable that it speaks of."""
     rows = np.empty(0) if grave is None else np.flatnonzero((worth > grave.worth).any(axis=1))
-    if len(rows):
-        about = worth[rows].argmax(axis=1)
-        rest = _sum_of_rows(contradictions[rows]) + _sum_of_rows(rarities[rows])
-        contradictions[rows, about] += lift(grave, rest, worth[rows, about])
+    if not len(rows):
+        return plain
+    contradictions = plain.copy()
+    about = worth[rows].argmax(axis=1)
+    rest = _sum_of_rows(plain[rows]) + _sum_of_rows(rarities[rows])
+    contradictions[rows, about] += lift(grave, rest, worth[rows, about])
+    return contradictions
+
+
+def _joined(weighed: Sequence[Weighed]) -> Weighed:
+    """Put blocks of rows one below the other."""
+    parts = np.concatenate([each.parts for each in weighed])
+    pieces = [each.pieces for each in weighed if each.pieces is not None]
+    if not pieces:
+        return Weighed(parts, None)
+    return Weighed(
+        parts,
+        Pieces(
+            np.concatenate([each.contradictions for each in pieces]),
+            np.concatenate([each.rarities for each in pieces]),
+            np.concatenate([each.plain for each in pieces]),
+            np.concatenate([each.in_context for each in pieces]),
+            np.concatenate([each.leaves for each in pieces], axis=1),
+            join([each.readings for each in pieces]),
+        ),
+    )
 
 
 def _sum_of_rows(parts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,29 +2,15 @@
 
 from decimal import ROUND_CEILING, Context
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError, TableError
-from truism.model.settings import exact
+from truism.errors import TableError
+from truism.model.origins import Calibrated, Threshold
+from truism.model.settings import check_number, exact
 
 
-class Calibration(msgspec.Struct, frozen=True):
-    """A threshold chosen on normal rows, and how many of them score above it."""
-
-    threshold: float
-    n_above: int
-    n_rows: int
-
-    @property
-    def meaning(self) -> str:
-        """Why the threshold is what it is, in words."""
-        part = f"{100 * self.n_above / self.n_rows:.2g} %"
-        return f"{self.n_above:,} of {self.n_rows:,} calibration rows ({part}) score above it"
-
-
-def calibrate(scores: NDArray[np.float64], max_rate: float) -> Calibration:
+def calibrate(scores: NDArray[np.float64], max_rate: float) -> Threshold:
     """Choose the lowest threshold of three digits that at most a part of normal rows exceeds.
 
     Parameters
@@ -38,18 +24,15 @@ def calibrate(scores: NDArray[np.float64], max_rate: float) -> Calibration:
     --------
     >>> import numpy as np
     >>> calibrate(np.array([0.0, 0.0, 3.0, 7.0]), 0.25)
-    Calibration(threshold=3.0, n_above=1, n_rows=4)
+    Threshold(value=3.0, origin=Calibrated(n_above=1, n_rows=4))
 
     """
-    if not 0.0 <= max_rate < 1.0:
-        raise ParameterError(
-            f"max_false_positive_rate must be at least 0 and below 1, got {max_rate!r}."
-        )
+    check_number("max_false_positive_rate", max_rate, "be at least 0 and below 1")
     if not len(scores):
         raise TableError("A table to calibrate on must have at least 1 row, got 0 samples.")
     allowed = int(exact(max_rate) * len(scores))
     threshold = _rounded_up(float(np.sort(scores)[::-1][allowed]))
-    return Calibration(threshold, int((scores > threshold).sum()), len(scores))
+    return Threshold(threshold, Calibrated(int((scores > threshold).sum()), len(scores)))
 
 
 def _rounded_up(value: float) -> float:

@@ -1,7 +1,7 @@
 """Tables as NumPy columns: the values that everything after the border to dataframes works on."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -177,3 +177,11 @@ def quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]
     # Of the two ends of the value at a rank the nearer one, so that a heavy value stands alone.
     cuts = np.unique(hit + (2 * ranks > before[hit] + after[hit]))
     return cuts[(cuts > 0) & (cuts < len(counts))]
+
+
+def renamed(table: Table, names: Sequence[str]) -> Table:
+    """Name columns after others, by position; for arrays, whose columns have no names."""
+    columns = zip(table.columns, names, strict=True)
+    return Table(
+        tuple(msgspec.structs.replace(column, name=name) for column, name in columns), table.n_rows
+    )

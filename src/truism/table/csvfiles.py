@@ -56,9 +56,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise ParameterError(f"delimiter must be one character, got {self.delimiter!r}.")
+            raise ParameterError.of("delimiter", "be one character", self.delimiter)
         if self.decimal not in (None, ".", ","):
-            raise ParameterError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+            raise ParameterError.of("decimal", "be '.' or ','", self.decimal)
         if self.decimal is not None and self.decimal == self.delimiter:
             raise ParameterError(
                 f"decimal and delimiter must differ, got {self.decimal!r} for both."
@@ -66,8 +66,10 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         try:
             "".encode(self.encoding)
         except LookupError:
-            raise ParameterError(
-                f"encoding must be one that Python knows, got {self.encoding!r}.",
+            raise ParameterError.of(
+                "encoding",
+                "be one that Python knows",
+                self.encoding,
                 "for instance utf-8, latin-1, cp1252 or utf-16.",
             ) from None
 

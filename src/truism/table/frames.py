@@ -52,6 +52,17 @@ def as_table(data: Any) -> Table:
     return _from_frame(data)
 
 
+def has_named_columns(data: Any) -> bool:
+    """Tell frames with names from arrays, and from frames that are only numbered."""
+    if hasattr(data, "collect_schema"):  # a lazy frame warns when asked for its columns
+        return True
+    names = getattr(data, "columns", None)
+    if names is None:
+        return False
+    no_names = len(names) == 0
+    return no_names or hasattr(data, "column_names") or any(isinstance(n, str) for n in names)
+
+
 def _from_mapping(data: Mapping[Any, Any]) -> Table:
     _check_names(list(data))
     columns = []

@@ -1,9 +1,14 @@
 """Times in tables: columns of text that read as times become columns of times."""
 
+import datetime
+
 import numpy as np
 import pyarrow as pa
 
 from truism.table.columns import Column
+
+Moment = datetime.datetime | datetime.time | bool | int | float | str
+"""What a time column says of a row: a time, or whatever else stands there."""
 
 
 def dated(column: Column) -> Column:

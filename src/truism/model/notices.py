@@ -1,0 +1,69 @@
+"""What the user should know about how a model was learned, as values that know their words."""
+
+import msgspec
+
+from truism.errors import shorten
+
+
+class StatesFromNumbers(msgspec.Struct, frozen=True, tag="states", forbid_unknown_fields=True):
+    """Numbers with a fraction that were learned as states, because there are few different ones."""
+
+    variables: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"Learned as states, because they have few different values: {shorten(self.variables)}. "
+            f"If one is a quantity, say that it is continuous."
+        )
+
+
+class BudgetReached(msgspec.Struct, frozen=True, tag="budget", forbid_unknown_fields=True):
+    """The search stopped before the longest rules."""
+
+    complete_to: int
+    longest: int
+
+    def __str__(self) -> str:
+        return (
+            f"The search budget was reached: rules with up to {self.complete_to} of "
+            f"{self.longest} conditions are complete, longer ones are left out."
+        )
+
+
+class TooFewRows(msgspec.Struct, frozen=True, tag="too_few_rows", forbid_unknown_fields=True):
+    """There were too few rows to choose θ."""
+
+    least: int
+    taken: float
+
+    def __str__(self) -> str:
+        return (
+            f"There are too few rows to choose min_support (fewer than {self.least} would support a "
+            f"rule); {self.taken} was taken."
+        )
+
+
+class ManyFalseAlarms(msgspec.Struct, frozen=True, tag="false_alarms", forbid_unknown_fields=True):
+    """No θ keeps the false alarms on held-out rows rare."""
+
+    max_rate: float
+    taken: float
+    rate: float
+
+    def __str__(self) -> str:
+        return (
+            f"No min_support keeps the false-positive rate on held-out rows below "
+            f"{self.max_rate:.0%}; {self.taken} with {self.rate:.1%} was taken."
+        )
+
+
+class ToldNotice(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
+    """What a model file of a former version says in words."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Notice = StatesFromNumbers | BudgetReached | TooFewRows | ManyFalseAlarms | ToldNotice

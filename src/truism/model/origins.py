@@ -1,0 +1,72 @@
+"""Why a threshold and a support are what they are, as values that know their words."""
+
+from typing import Literal
+
+import msgspec
+
+
+class ByHand(msgspec.Struct, frozen=True, tag="by_hand", forbid_unknown_fields=True):
+    """The user said it."""
+
+    def __str__(self) -> str:
+        return "set by hand"
+
+
+class AnyBrokenRule(msgspec.Struct, frozen=True, tag="any_broken_rule", forbid_unknown_fields=True):
+    """A threshold of 0 under the paper's scoring."""
+
+    def __str__(self) -> str:
+        return "any broken rule"
+
+
+class ShareOfRows(msgspec.Struct, frozen=True, tag="share_of_rows", forbid_unknown_fields=True):
+    """At most this share of the training rows score above the threshold when held out."""
+
+    max_rate: float
+    n_rows: int
+
+    def __str__(self) -> str:
+        rows = f"{self.n_rows:,} training rows"
+        return f"at most {100 * self.max_rate:g} % of {rows} score above it when held out"
+
+
+class Calibrated(msgspec.Struct, frozen=True, tag="calibrated", forbid_unknown_fields=True):
+    """So many of some other normal rows score above the threshold."""
+
+    n_above: int
+    n_rows: int
+
+    def __str__(self) -> str:
+        part = f"{100 * self.n_above / self.n_rows:.2g} %"
+        return f"{self.n_above:,} of {self.n_rows:,} calibration rows ({part}) score above it"
+
+
+class Told(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
+    """What a model file of a former version says in words."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+ThresholdOrigin = ByHand | AnyBrokenRule | ShareOfRows | Calibrated | Told
+
+
+class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Rows that score above `value` are anomalies; `origin` says why it is what it is."""
+
+    value: float
+    origin: ThresholdOrigin
+
+
+SupportOrigin = Literal[
+    "asked",  # the user said it
+    "share",  # evidence scoring: 1 % of the rows
+    "rows",  # evidence scoring: so that a rule holds in a dozen rows
+    "most",  # evidence scoring: the largest value of the grid, because there are few rows
+    "smallest",  # paper's scoring: the smallest value with few false alarms on held-out rows
+    "fewest",  # paper's scoring: the value with the fewest false alarms on held-out rows
+    "untried",  # paper's scoring: the largest value of the grid, because there are few rows
+]
+"""Why θ is what it is."""

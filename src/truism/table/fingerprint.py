@@ -1,0 +1,63 @@
+"""A fingerprint of a table: rows are hashed one by one and the hashes added up.
+
+So it can be taken part by part. It does not depend on the order of the columns or on the dataframe
+library, and on the order of the rows only where that means something.
+"""
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.table.columns import Column, Table, numbers
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads row numbers
+_MISSING = np.uint64(0xD6E8FEB86659FD93)
+
+
+def fingerprint(table: Table, *, ordered: bool) -> str:
+    """Digest names, values and missing values, so that a model can be matched with its table.
+
+    >>> from truism.table.frames import as_table
+    >>> one, other = as_table({"u": ["a", "b"]}), as_table({"u": ["b", "a"]})
+    >>> fingerprint(one, ordered=False) == fingerprint(other, ordered=False)
+    True
+    >>> fingerprint(one, ordered=True) == fingerprint(other, ordered=True)
+    False
+    """
+    rows = np.zeros(table.n_rows, np.uint64)
+    for column in table.columns:
+        rows += _mix(_hash_values(column) ^ _hash_text(f"{column.kind} {column.name}"))
+    if ordered:
+        rows = _mix(rows + np.arange(1, table.n_rows + 1, dtype=np.uint64) * _ODD)
+    sums = [rows.sum(dtype=np.uint64), _mix(rows).sum(dtype=np.uint64)]
+    names = sorted((column.name, column.kind) for column in table.columns)
+    content = repr((table.n_rows, names, [int(each) for each in sums]))
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def _hash_values(column: Column) -> NDArray[np.uint64]:
+    if column.kind == "text":
+        texts = np.array([int(_hash_text(text)) for text in column.categories] or [0], np.uint64)
+        hashed: NDArray[np.uint64] = texts[column.values]
+    elif column.values.dtype.kind == "f":
+        hashed = (numbers(column) + 0.0).view(np.uint64)
+    else:
+        hashed = column.values.astype(np.int64).view(np.uint64)
+    if column.missing is not None:
+        hashed = np.where(column.missing, _MISSING, hashed)
+    return hashed
+
+
+def _hash_text(text: str) -> np.uint64:
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+    return np.uint64(int.from_bytes(digest, "little"))
+
+
+def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Let every bit of a number change about half of the bits."""
+    mixed = bits.copy()
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))

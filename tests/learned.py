@@ -1,0 +1,19 @@
+"""Learning in one call, for tests: settings by name, and what mined rules say of rows."""
+
+import msgspec
+
+from truism.learning.training import train
+from truism.model.settings import Settings
+from truism.scoring.alignment import align
+from truism.scoring.rulebook import breaks_any
+
+
+def learn(table, settings=None, *, n_jobs=1, **changes):
+    """Learn from a table with settings that differ from the defaults."""
+    return train(table, msgspec.structs.replace(settings or Settings(), **changes), n_jobs=n_jobs)
+
+
+def breaks_mined_rule(model, table, n_jobs=1):
+    """Tell for each row whether it breaks a rule other than a univariate one."""
+    active = msgspec.structs.replace(model.rules, rules=model.active_rules)
+    return breaks_any(model.schema, active, align(model.schema, table)[0], n_jobs)
