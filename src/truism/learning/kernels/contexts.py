@@ -34,7 +34,9 @@ def tabulate(codes, order, start, end, members, targets, table):
     for at in range(start, end):
         i = order[at]
         for v in range(members.size):
-            first = codes[i, members[v]] * width
+            first = (
+                np.int64(codes[i, members[v]]) * width
+            )  # a byte times a width is more than a byte
             table[v, first] += 1
             for k in range(targets.shape[1]):
                 table[v, first + 1 + k] += targets[i, k]
