@@ -1,26 +1,119 @@
-"""Compiled loops: what is known of their cache."""
+"""Compiled loops: what is known of their cache, and learning where there can be none."""
 
+import errno
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+from numba.core import caching
 
+import truism
 from truism.learning import kernels
+from truism.learning.kernels import compiling
+
+PROGRAM = """
+import json
+from truism.learning import kernels
+from truism.learning.learner import learn
+from truism.table.frames import as_table
+
+before = kernels.can_cache(), kernels.are_cached()
+table = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+model = learn(table, min_support=0.1)
+rule = model.rules.sorted_by("chance")[0]
+print(json.dumps([*before, str(rule)]))
+"""
 
 
-@pytest.mark.parametrize("elsewhere", [True, False])
-def test_compiled_loops_are_looked_for_where_numba_puts_them(tmp_path, monkeypatch, elsewhere):
-    package = tmp_path / "site-packages" / "kernels"
-    monkeypatch.setattr(kernels, "__file__", str(package / "__init__.py"))
-    if elsewhere:
-        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-        cache = tmp_path / "cache" / "kernels_0a1b2c"
-    else:
-        monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-        cache = package / "__pycache__"
-    assert not kernels.are_cached()
-    cache.mkdir(parents=True)
+def test_compiled_loops_are_looked_for_where_numba_puts_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "cache_folder", lambda: str(tmp_path))
     for module in kernels.NAMES:
         assert not kernels.are_cached()
         version = f"{sys.version_info.major}{sys.version_info.minor}"
-        (cache / f"{module}.grow-7.py{version}.nbi").touch()
+        (tmp_path / f"{module}.grow-7.py{version}.nbi").touch()
     assert kernels.are_cached()
+
+
+def test_loops_that_are_loaded_are_in_the_cache():
+    kernels.load()
+    assert kernels.can_cache()
+    assert kernels.are_cached()
+
+
+def test_without_a_folder_nothing_is_cached(monkeypatch):
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    assert compiling.cache_folder() is None
+    assert not kernels.can_cache()
+    assert not kernels.are_cached()
+    assert compiling.jit(double)(21) == 42
+
+
+def test_where_no_folder_can_be_written_loops_are_compiled_without_a_cache(tmp_path):
+    # Whoever runs the tests may write anywhere; nobody makes a folder below a file.
+    package = tmp_path / "truism"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(truism.__file__).parent, package, ignore=ignored)
+    nowhere = package / "learning" / "kernels" / "__pycache__"
+    nowhere.write_text("not a folder")
+    places = dict.fromkeys(["HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"], str(nowhere / "x"))
+    places |= {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    # Compiled in haste: it is done once and thrown away.
+    environment = {**os.environ, **places, "NUMBA_OPT": "0", "LOCALAPPDATA": str(nowhere)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '[false, false, "flow = 0 \\u21d2 pump = off"]\n'
+    assert not done.stderr
+
+
+def double(x):
+    return x + x
+
+
+def test_a_full_disk_is_no_reason_not_to_compile(tmp_path, monkeypatch):
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiling, "failures", [])
+
+    def fill_up(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", fill_up)
+    assert kernels.can_cache()
+    assert compiling.jit(double)(np.int64(21)) == 42
+    assert compiling.failures == ["[Errno 28] No space left on device"]
+    assert not kernels.can_cache()
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_a_damaged_cache_is_as_good_as_none(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
+    assert compiling.jit(double)(np.int64(21)) == 42
+    (damaged,) = tmp_path.rglob(f"*.{suffix}")
+    damaged.write_bytes(b"\x80")
+    for n_hits in (0, 1):  # it is not only survived but also mended
+        compiled = compiling.jit(double)
+        assert compiled(np.int64(21)) == 42
+        assert sum(compiled.stats.cache_hits.values()) == n_hits
+
+
+def test_code_compiled_from_other_sources_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
+
+    def hits():
+        compiled = compiling.jit(double)
+        compiled(np.int64(21))
+        return sum(compiled.stats.cache_hits.values())
+
+    assert [hits(), hits()] == [0, 1]
+    monkeypatch.setattr(kernels, "source_digest", lambda: "other")
+    assert [hits(), hits()] == [0, 1]

@@ -9,10 +9,11 @@ Importing a kernel imports the compiler, so that happens inside the functions th
 """
 
 import functools
-import os
+import hashlib
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 NAMES = ("contexts", "mining", "trees")
 
@@ -21,7 +22,17 @@ NAMES = ("contexts", "mining", "trees")
 def load() -> None:
     """Compile the kernels on a machine's first use; later processes load them from the cache."""
     for name in NAMES:
-        import_module(f"{__name__}.{name}").exercise()
+        _module(name).exercise()
+
+
+def can_cache() -> bool:
+    """Tell whether compiled kernels can be kept for later processes.
+
+    Where they cannot, every process that learns compiles them; whoever waits should be told. A full
+    disk shows only after `load`.
+    """
+    compiling = _module("compiling")
+    return compiling.cache_folder() is not None and not compiling.failures
 
 
 def are_cached() -> bool:
@@ -29,12 +40,20 @@ def are_cached() -> bool:
 
     Compiling takes some seconds, once after installation; whoever waits should be told.
     """
-    here = Path(__file__).parent
-    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
-    # Given a folder for its caches, numba makes one folder in it for each that it compiles.
-    caches = Path(elsewhere).glob(f"{here.name}_*") if elsewhere else [here / "__pycache__"]
+    folder = _module("compiling").cache_folder()
+    if folder is None:
+        return False
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
-    return any(
-        {path.name.split(".")[0] for path in cache.glob(f"*.{python}.nbi")} >= set(NAMES)
-        for cache in caches
-    )
+    kept = {path.name.split(".")[0] for path in Path(folder).glob(f"*.{python}.nbi")}
+    return kept >= set(NAMES)
+
+
+def _module(name: str) -> Any:
+    return import_module(f"{__name__}.{name}")
+
+
+@functools.cache
+def source_digest() -> str:
+    """Digest the source of all kernels: what was compiled from another one is of no use."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"\0".join(each.read_bytes() for each in sources)).hexdigest()
