@@ -41,7 +41,10 @@ ROOMS = {
     ],
     "faces": ["estimator", "plot", "pyod", "__main__"],
 }
-KERNELS = ["compiling", "prefetch", "trees", "mining", "contexts"]
+KERNELS = [
+    *("compiling", "prefetch", "trees", "bits", "predicates", "antecedents", "consequents"),
+    *("mining", "contexts"),
+]
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
     "truism": {"truism.estimator"},

@@ -178,6 +178,16 @@ def mine_broken(
     return search.run(max_predicates - 1, stand_still)
 
 
+class _Searched(msgspec.Struct, frozen=True, eq=False):
+    """What a search for the rules with rarest predicate `r` found, and on which sides to go on."""
+
+    r: int
+    found: tuple[NDArray[np.int64], ...]
+    n_nodes: int
+    more_inside: bool
+    more_outside: bool
+
+
 class _Search:
     """Predicates from rare to frequent, and what is remembered between lengths."""
 
@@ -192,27 +202,25 @@ class _Search:
         n_jobs: int,
         ends: NDArray[np.int64] | None = None,
     ) -> None:
-        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
+        # Only learning loads compiled code.
+        from truism.learning.kernels import antecedents, consequents
+        from truism.learning.kernels.predicates import Limits
 
-        self.kernels: Any = kernels
+        self.search_inside: Any = antecedents.with_rarest_in_antecedent
+        self.search_outside: Any = consequents.with_rarest_as_consequent
+        self.limits = Limits(0, budget.max_nodes, budget.max_rules)
         true, false = (np.ascontiguousarray(each[in_order]) for each in (true, false))
-        self.true, self.false, self.least, self.in_order = true, false, least, in_order
-        self.group = np.asarray(group, np.int64)[in_order]
-        self.ends = np.array([true.shape[1]], np.int64) if ends is None else ends
+        self.least, self.in_order = least, in_order
         self.budget, self.n_jobs = budget, n_jobs
         self.n_nodes = 0
         self.n_rules = 0
         self.implied = np.zeros((len(true), len(true)), np.bool_)
-        self.partners: dict[int, NDArray[np.int32]] = {}
-        self.sizes = count(true)
-        # Whether every predicate is true or false in every row that has any.
-        either = true | false
-        self.known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
-        total = int(self.sizes.sum())
-        self.by_row = None
-        if 0 < total <= MAX_TRANSPOSED and len(true) <= MAX_LISTED:
-            self.by_row = kernels.transpose(true, 64 * true.shape[1])
-            self.per_row = total / (64 * true.shape[1])
+        self.partners = _Partners(
+            true,
+            false,
+            np.array([true.shape[1]], np.int64) if ends is None else ends,
+            np.asarray(group, np.int64)[in_order],
+        )
         # Predicates for which longer antecedents may exist, on either side of the arrow.
         self.open_inside = list(range(len(true)))
         self.open_outside = list(range(len(true)))
@@ -222,12 +230,13 @@ class _Search:
 
     def longest(self, wanted: int) -> int:
         """How many predicates an antecedent can have: no two of one variable, nor the consequent's."""
-        return max(1, min(wanted, len(set(self.group.tolist())) - 1))
+        n_groups = len(np.unique(self.partners.predicates.group))
+        return max(1, min(wanted, n_groups - 1))
 
     def run(self, wanted: int, advance: Advance) -> list[NDArray[np.int64]]:
         """Search length by length; give what was found with the caller's numbers of predicates."""
         levels: list[NDArray[np.int64]] = []
-        for length in range(1, self.longest(wanted) + 1 if len(self.true) else 1):
+        for length in range(1, self.longest(wanted) + 1 if len(self.implied) else 1):
             found = self.level(length, levels, advance)
             if found is None:
                 break
@@ -255,12 +264,12 @@ class _Search:
             share = -(-len(jobs) // _N_PARTS)
             parts = [jobs[i : i + share] for i in range(0, len(jobs), share)]
             searched = share_out(self.n_jobs, self._several, parts)
-            for r, found, visited, more in itertools.chain.from_iterable(searched):
-                rows += found
-                nodes += visited
-                n_found += sum(map(len, found))
-                self.open_inside += [r] if more[0] else []
-                self.open_outside += [r] if more[1] else []
+            for each in itertools.chain.from_iterable(searched):
+                rows += each.found
+                nodes += each.n_nodes
+                n_found += sum(map(len, each.found))
+                self.open_inside += [each.r] if each.more_inside else []
+                self.open_outside += [each.r] if each.more_outside else []
             advance(min(start + _BATCH, len(rarest)), len(rarest))
             over = nodes > self.budget.max_nodes or (self.n_rules + n_found > self.budget.max_rules)
             if over or time.monotonic() > self.deadline:
@@ -274,59 +283,33 @@ class _Search:
             self.implied[kept[:, 3], kept[:, 0]] = True
         return kept
 
-    def _several(
-        self, jobs: Sequence[tuple[int, int, bool, bool]]
-    ) -> list[tuple[int, list[NDArray[np.int64]], int, tuple[bool, bool]]]:
+    def _several(self, jobs: Sequence[tuple[int, int, bool, bool]]) -> list[_Searched]:
         return [self._one(*job) for job in jobs]
 
-    def _one(
-        self, r: int, length: int, inside: bool, outside: bool
-    ) -> tuple[int, list[NDArray[np.int64]], int, tuple[bool, bool]]:
+    def _one(self, r: int, length: int, inside: bool, outside: bool) -> _Searched:
         """Search the rules in which `r` is the rarest predicate, on both sides of the arrow."""
-        least = self.least[r]
-        if r not in self.partners:
-            self.partners[r] = self._partners(r, least)
-        chosen = self.partners[r]
-        limits = (self.budget.max_nodes, self.budget.max_rules)
-        found, nodes, more = [], 0 if length > 1 else len(self.true) - r, [False, False]
+        least = int(self.least[r])
+        chosen, predicates = self.partners.of(r, least), self.partners.predicates
+        limits = self.limits._replace(least=least)
+        found, nodes, more = [], 0 if length > 1 else len(self.implied) - r, [False, False]
         if inside and len(chosen):
-            rows, visited, more[0] = self.kernels.with_rarest_in_antecedent(
-                r,
-                length,
-                chosen,
-                self.true,
-                self.false,
-                self.ends,
-                self.known,
-                self.group,
-                least,
-                self.implied,
-                *limits,
+            rows, visited, more[0] = self.search_inside(
+                r, length, chosen, predicates, self.implied, limits
             )
             found.append(rows)
-            nodes += visited
+            nodes += int(visited)
         if outside and len(chosen):
-            rows, visited, more[1] = self.kernels.with_rarest_as_consequent(
-                r, length, chosen, self.true, self.false, self.ends, self.group, least, *limits
-            )
+            rows, visited, more[1] = self.search_outside(r, length, chosen, predicates, limits)
             found.append(rows)
-            nodes += visited
-        return r, found, nodes, (more[0], more[1])
-
-    def _partners(self, r: int, least: int) -> NDArray[np.int32]:
-        """List the predicates that may stand in a rule beside `r`, by the cheaper of two ways."""
-        n_others, width = len(self.true) - r, self.true.shape[1]
-        by_bits = n_others * min(int(self.sizes[r]), width) / 12
-        if self.by_row is not None and self.sizes[r] * self.per_row < by_bits:
-            found = self.kernels.partners_by_rows(r, self.true, self.group, least, *self.by_row)
-        else:
-            found = self.kernels.partners(r, self.true, self.group, least)
-        return found  # type: ignore[no-any-return]
+            nodes += int(visited)
+        return _Searched(r, tuple(found), nodes, bool(more[0]), bool(more[1]))
 
     def _minimal(
         self, found: NDArray[np.int64], shorter: list[NDArray[np.int64]]
     ) -> NDArray[np.int64]:
         """Sort the found rules and drop those that a shorter kept rule makes redundant."""
+        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
+
         found[:, 3:].sort(axis=1)
         found = found[
             np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 2, -1), 0)))
@@ -334,8 +317,48 @@ class _Search:
         keep = np.ones(len(found), np.bool_)
         claims = _without_counts(found)
         for known in shorter:
-            self.kernels.drop_supersets(claims, _without_counts(known), keep)
+            kernels.drop_supersets(claims, _without_counts(known), keep)
         return found[keep]
+
+
+class _Partners:
+    """The predicates, and which of them may stand beside which in a rule, found once."""
+
+    def __init__(
+        self, true: Words, false: Words, ends: NDArray[np.int64], group: NDArray[np.int64]
+    ) -> None:
+        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
+        from truism.learning.kernels.predicates import Predicates
+
+        # Whether every predicate is true or false in every row that has any.
+        either = true | false
+        known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
+        self.predicates = Predicates(true, false, ends, group, known)
+        self._sizes = count(true)
+        self._found: dict[int, NDArray[np.int32]] = {}
+        total = int(self._sizes.sum())
+        self._by_row = None
+        if 0 < total <= MAX_TRANSPOSED and len(true) <= MAX_LISTED:
+            self._by_row = kernels.transpose(true, 64 * true.shape[1])
+            self._per_row = total / (64 * true.shape[1])
+
+    def of(self, r: int, least: int) -> NDArray[np.int32]:
+        """List the predicates that may stand in a rule beside `r`, which has at least so many rows."""
+        if r not in self._found:
+            self._found[r] = self._find(r, least)
+        return self._found[r]
+
+    def _find(self, r: int, least: int) -> NDArray[np.int32]:
+        """Find them by the cheaper of two ways."""
+        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
+
+        n_predicates, width = self.predicates.T.shape
+        by_bits = (n_predicates - r) * min(int(self._sizes[r]), width) / 12
+        if self._by_row is not None and self._sizes[r] * self._per_row < by_bits:
+            found = kernels.partners_by_rows(r, self.predicates, least, *self._by_row)
+        else:
+            found = kernels.partners(r, self.predicates, least)
+        return found  # type: ignore[no-any-return]
 
 
 def _without_counts(found: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,8 +1,9 @@
 """The compiled loops of learning; nothing outside `truism.learning` imports them.
 
 - `contexts`: grow the trees of contexts, and sum up their leaves
-- `mining`: search for rules
+- `antecedents`, `consequents`, `mining`: search for rules
 - `trees`: grow the trees that propose cut-offs
+- `bits`, `predicates`: what the searches share
 - `compiling`, `prefetch`: how loops are compiled, and how they ask memory ahead of time
 
 Importing a kernel imports the compiler, so that happens inside the functions that learn.
@@ -15,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NAMES = ("contexts", "mining", "trees")
+NAMES = ("antecedents", "consequents", "contexts", "mining", "trees")
 
 
 @functools.cache
