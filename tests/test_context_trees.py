@@ -244,23 +244,15 @@ def test_a_tree_takes_the_best_split_of_all_leaves_every_time(
     n_splits = random.integers(0, 5, n_variables)
     members = np.flatnonzero(np.arange(n_variables) != n_variables // 2) if n_variables > 1 else [0]
     members = np.array(members)
-    nodes = np.full((2 * max_leaves - 1, 6), -1)
+    nodes = kernels.new_nodes(2 * max_leaves - 1, n_rows)
     shape = (max_leaves if remembers else 1, len(members), 5 * (n_targets + 1))
     n_nodes = kernels.grow(
-        codes,
-        members,
-        is_state,
-        n_splits,
-        targets,
-        least,
-        np.arange(n_rows),
+        kernels.Coded(codes, is_state, n_splits, members),
+        kernels.Explained(targets, least),
         np.empty(shape, np.int64),
         nodes,
-        np.zeros(len(nodes)),
-        np.empty(n_targets),
-        np.empty(n_targets + 1),
     )
-    member, code, child = nodes[:n_nodes, 3:].T
+    member, code, child = (each[:n_nodes] for each in (nodes.member, nodes.code, nodes.child))
 
     def gains(rows):
         found = oracle.split_gains(

@@ -1,5 +1,9 @@
 """Tallies: sums over leaves against the rows of each leaf, and without each block of rows."""
 
+import functools
+import itertools
+import operator
+
 import msgspec
 import numpy as np
 import pytest
@@ -9,7 +13,7 @@ from hypothesis import strategies as st
 
 import oracle
 from test_context_trees import grown, rich_tables
-from truism.learning import leaf_sums as leaf_sums
+from truism.learning import leaf_sums
 from truism.learning.leaf_sums import sum_leaves
 from truism.model.evidence import LEAF, MAX_CLASSES
 from truism.scoring.contexts import SHRINKAGE, statistics_of
@@ -126,3 +130,48 @@ def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_bloc
             assert as_lists(of_set(all_rows.without_each(), block)) == as_lists(some.statistics())
             assert as_lists(again.without_each()) == as_lists(all_rows.without_each())
             assert as_lists(statistics_of(some.context())) == as_lists(some.statistics())
+
+
+def sums_of(all_sums):
+    """Sums as something that can be compared."""
+    return [
+        {name: np.asarray(value).tolist() for name, value in msgspec.structs.asdict(each).items()}
+        for each in all_sums
+    ]
+
+
+@examples(max_examples=25)
+@given(rich_tables, st.integers(1, 4), st.integers(1, 4), st.randoms(use_true_random=False))
+def test_sums_of_parts_of_the_rows_add_up_to_those_of_all(data, n_blocks, n_parts, random):
+    reader, columns, leaves, blocks, trees = tallied(data, n_blocks)
+    if not trees:
+        return
+    n_rows = len(blocks)
+    part_of = np.array([random.randrange(n_parts) for _ in range(n_rows)])
+
+    def sums(rows):
+        readings = reader.read([column.take(rows) for column in columns])
+        divisions = (blocks[rows], n_blocks - 1 - blocks[rows])
+        found = sum_leaves(trees, leaves[:, rows], readings, reader, divisions, n_blocks, 1)
+        return list(itertools.chain.from_iterable(found))
+
+    whole = sums(np.arange(n_rows))
+    parts = [sums(np.flatnonzero(part_of == part)) for part in range(n_parts)]
+    merged = [functools.reduce(operator.add, each) for each in zip(*parts, strict=True)]
+    assert sums_of(merged) == sums_of(whole)
+    assert [each.context() for each in merged] == [each.context() for each in whole]
+
+
+def test_sums_of_different_contexts_do_not_add_up():
+    reader, columns, leaves, blocks, trees = tallied(
+        {"x": list(range(40)), "y": [i * i for i in range(40)], "z": ["a", "b"] * 20}
+    )
+    readings = reader.read(columns)
+    (one,), (other,) = (
+        sum_leaves(trees[:1], leaves[:1], readings, reader, (blocks,), n_blocks, 1)[0]
+        for n_blocks in (3, 4)
+    )
+    with pytest.raises(
+        ValueError, match=r"^Only sums of the same context and blocks can be added\.$"
+    ):
+        one + other

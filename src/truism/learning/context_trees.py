@@ -262,26 +262,16 @@ def _grow_tree(
     """Grow a tree; give its nodes, each before its children, as (variable, code), and rows' leaves."""
     from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
 
-    n_targets = targets.shape[1]
-    shape = (len(members), (int(coded.codes.max()) + 1) * (n_targets + 1))
+    shape = (len(members), (int(coded.codes.max()) + 1) * (targets.shape[1] + 1))
     remembers = MAX_LEAVES * math.prod(shape) <= MAX_REMEMBERED
-    nodes = np.full((2 * MAX_LEAVES - 1, 6), -1)
-    in_order = np.arange(len(targets))
+    nodes = kernels.new_nodes(2 * MAX_LEAVES - 1, len(targets))
     kernels.grow(
-        coded.codes,
-        members,
-        coded.is_state,
-        coded.n_splits,
-        targets,
-        least,
-        in_order,
+        kernels.Coded(coded.codes, coded.is_state, coded.n_splits, members),
+        kernels.Explained(targets, least),
         np.empty((MAX_LEAVES if remembers else 1, *shape), np.int64),
         nodes,
-        np.zeros(len(nodes)),
-        np.empty(n_targets),
-        np.empty(n_targets + 1),
     )
-    member, code, child = nodes[:, 3:].T.tolist()
+    member, code, child = nodes.member.tolist(), nodes.code.tolist(), nodes.child.tolist()
     ordered: list[tuple[int, int] | None] = []
     leaves: list[int] = []
     waiting = [0]
@@ -294,8 +284,8 @@ def _grow_tree(
             ordered.append((int(members[member[node]]), code[node]))
             waiting += [child[node] + 1, child[node]]
     # The rows of a leaf lie side by side, but leaves are not numbered in the order of their rows.
-    starts, ends = nodes[leaves, 0], nodes[leaves, 1]
+    starts, ends = nodes.start[leaves], nodes.end[leaves]
     by_start = np.argsort(starts)
     leaf_of = np.empty(len(targets), np.uint8)
-    leaf_of[in_order] = np.repeat(by_start.astype(np.uint8), (ends - starts)[by_start])
+    leaf_of[nodes.order] = np.repeat(by_start.astype(np.uint8), (ends - starts)[by_start])
     return ordered, leaf_of

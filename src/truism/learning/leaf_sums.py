@@ -40,6 +40,19 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
     squares: NDArray[np.float64]
     state_counts: NDArray[np.int32]
 
+    def __add__(self, other: "LeafSums") -> "LeafSums":
+        """Return the sums over the rows of both, which are parts of one table and share one context."""
+        if self._about() != other._about():
+            raise ValueError("Only sums of the same context and blocks can be added.")
+        return msgspec.structs.replace(
+            self,
+            rows=self.rows + other.rows,
+            present=self.present + other.present,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+            state_counts=self.state_counts + other.state_counts,
+        )
+
     def statistics(self) -> Statistics:
         """Give the statistics of the rows of all blocks."""
         return self._describe([each.sum(axis=0) for each in self._sums()])
@@ -47,6 +60,9 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
     def without_each(self) -> Statistics:
         """Give the statistics of all rows but those of a block, stacked for each block in turn."""
         return self._describe([sums_of_others(each) for each in self._sums()])
+
+    def _about(self) -> tuple[tuple[int, ...], ...]:
+        return self.tree, self.numbers, self.states, self.widths, self.rows.shape
 
     def _sums(self) -> tuple[NDArray[Any], ...]:
         return self.rows, self.present, self.total, self.squares, self.state_counts
@@ -131,71 +147,87 @@ def sum_leaves(
         For each tree a tally for each division.
 
     """
-    from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
-
     if len(divisions) > 1 and leaves.shape[1] < MIN_JOINT:
         apart = [
             sum_leaves(trees, leaves, readings, reader, (blocks,), n_blocks, n_jobs)
             for blocks in divisions
         ]
         return [tuple(itertools.chain.from_iterable(each)) for each in zip(*apart, strict=True)]
-    # All divisions are counted at once, by cells in which a row's blocks are the same in each.
-    cells = np.zeros(leaves.shape[1], np.int64)
-    for blocks in divisions:
-        cells = cells * n_blocks + blocks
-    n_cells = n_blocks ** len(divisions)
-    classes = readings.classes.T
+    adder = _Adder(readings, reader, _Cells.of(divisions, n_blocks))
+    return list(share_out(n_jobs, adder.sum_up, trees, leaves))
 
-    def margins(sums: NDArray[Any]) -> list[NDArray[Any]]:
+
+class _Cells(msgspec.Struct, frozen=True, eq=False):
+    """All divisions of the rows at once: a cell holds the rows that have the same block in each."""
+
+    of_row: NDArray[np.int64]
+    n_blocks: int
+    n_divisions: int
+
+    @classmethod
+    def of(cls, divisions: Sequence[NDArray[np.int64]], n_blocks: int) -> "_Cells":
+        """Find the cell of each row; its block in the last division counts fastest."""
+        of_row = np.zeros(len(divisions[0]), np.int64)
+        for blocks in divisions:
+            of_row = of_row * n_blocks + blocks
+        return cls(of_row, n_blocks, len(divisions))
+
+    def __len__(self) -> int:
+        return int(self.n_blocks**self.n_divisions)
+
+    def margins(self, sums: NDArray[Any]) -> list[NDArray[Any]]:
         """Sum over all divisions but one, for each; cells come third to last."""
-        axes = range(-2 - len(divisions), -2)
-        shape = (*sums.shape[:-3], *(n_blocks for _ in axes), *sums.shape[-2:])
-        divided = sums.reshape(shape)
+        axes = range(-2 - self.n_divisions, -2)
+        divided = sums.reshape(*sums.shape[:-3], *(self.n_blocks for _ in axes), *sums.shape[-2:])
         return [divided.sum(axis=tuple(set(axes) - {own}), dtype=sums.dtype) for own in axes]
 
-    def sums(tree: Tree, leaf: NDArray[np.uint8]) -> tuple[LeafSums, ...]:
-        n_leaves = tree.nodes.count(LEAF)
-        # All numbers are summed side by side, which is faster than picking those that are judged.
-        places = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
-        judged = [k for k, i in enumerate(reader.states) if i in tree.judged]
-        wide = np.array([reader.n_classes(k) for k in judged], np.int64)
+
+class _Adder:
+    """Adds rows up, in the cells of their blocks and the leaves of a tree."""
+
+    def __init__(self, readings: Readings, reader: Reader, cells: _Cells) -> None:
+        self.reader, self.cells = reader, cells
+        self.numbers, self.classes = readings.standard, readings.classes.T
+
+    def sum_up(self, tree: Tree, leaf_of: NDArray[np.uint8]) -> tuple[LeafSums, ...]:
+        """Sum up what a tree judges, for each division of the rows."""
+        from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
+
+        reader, cells = self.reader, self.cells
+        numbers = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
+        states = [k for k, i in enumerate(reader.states) if i in tree.judged]
+        wide = np.array([reader.n_classes(k) for k in states], np.int64)
         starts = np.cumsum(wide) - wide
-        rows = np.zeros((n_cells, n_leaves, 1))
-        numbers = np.zeros((3, n_cells, n_leaves, len(reader.numbers)))
-        counts = np.zeros((n_cells, n_leaves, int(wide.sum())), np.int32)
-        kernels.sum_up(
-            leaf,
-            cells,
-            n_leaves,
-            np.float32(SCALE),
-            readings.standard,
-            classes,
-            np.array(judged, np.int64),
-            starts,
-            rows.reshape(-1),
-            numbers.reshape(3, n_cells * n_leaves, numbers.shape[3]),
-            counts.reshape(n_cells * n_leaves, counts.shape[2]),
+        n_leaves = tree.nodes.count(LEAF)
+        n_places = len(cells) * n_leaves
+        sums = kernels.Sums(
+            np.zeros(n_places),
+            np.zeros((3, n_places, len(reader.numbers))),
+            np.zeros((n_places, int(wide.sum())), np.int32),
         )
+        # All numbers are summed side by side, which is faster than picking those that are judged.
+        judged = kernels.Judged(
+            self.numbers, np.float32(SCALE), self.classes, np.array(states, np.int64), starts
+        )
+        kernels.sum_up(cells.of_row * n_leaves + leaf_of, judged, sums)
         # Unseen cannot occur here, and missing says nothing.
-        widths = wide - 2
-        seen = side_by_side(starts, widths.tolist()) if judged else np.empty(0, np.int64)
-        judged_numbers = tuple(reader.numbers[k] for k in places)
-        judged_states = tuple(reader.states[k] for k in judged)
+        widths = (wide - 2).tolist()
+        seen = side_by_side(starts, widths) if states else np.empty(0, np.int64)
+        of_rows, of_numbers, of_classes = (
+            cells.margins(each.reshape(*each.shape[:-2], len(cells), n_leaves, each.shape[-1]))
+            for each in (sums.rows[:, None], sums.numbers, sums.classes)
+        )
         return tuple(
             LeafSums(
                 tree.nodes,
-                judged_numbers,
-                judged_states,
-                tuple(widths.tolist()),
-                of_rows,
-                of_numbers[0][..., places],
-                of_numbers[1][..., places],
-                of_numbers[2][..., places],
-                of_states[..., seen],
+                tuple(reader.numbers[k] for k in numbers),
+                tuple(reader.states[k] for k in states),
+                tuple(widths),
+                rows,
+                found[0][..., numbers],
+                found[1][..., numbers],
+                found[2][..., numbers],
+                classes[..., seen],
             )
-            for of_rows, of_numbers, of_states in zip(
-                margins(rows), margins(numbers), margins(counts), strict=True
-            )
+            for rows, found, classes in zip(of_rows, of_numbers, of_classes, strict=True)
         )
-
-    return list(share_out(n_jobs, sums, trees, leaves))
