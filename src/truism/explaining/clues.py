@@ -26,7 +26,7 @@ from truism.explaining.expectations import (
 from truism.model.evidence import LEAF, MAX_CLASSES, Context, Split
 from truism.model.predicates import Interval, OneOf, Predicate, variables
 from truism.model.schema import Categorical, Numeric, Scalar, Variable
-from truism.scoring.alignment import UNSEEN, align, codes
+from truism.scoring.alignment import UNSEEN, align
 from truism.scoring.readings import classes, has_rest
 from truism.scoring.scorer import Pieces, Scorer, Violation, Weighed
 from truism.table.columns import Table
@@ -37,6 +37,9 @@ RESOLUTION = 0.02  # of a variable's standard deviation: contexts keep four deci
 NEGLIGIBLE = 0.05  # of some rows: so few missing values do not change what is said of them
 
 Odd = Literal["missing", "infinite", "unseen"]
+Answers = Sequence[tuple[Split, bool]]
+"""Splits of one variable, and whether each holds."""
+_REGULAR = object()  # stands for any value that a leaf's splits hold for
 
 
 class Circumstance(msgspec.Struct, frozen=True):
@@ -213,11 +216,18 @@ class _ClueFinder:
         self.variables = scorer.model.schema.variables
         self.place_of = {each.name: place for place, each in enumerate(self.variables)}
         self.n_training = scorer.n_training
+        self.states = {
+            i: _States(each)
+            for i, each in enumerate(self.variables)
+            if isinstance(each, Categorical)
+        }
+        self.asked_in: dict[tuple[int, int], list[tuple[int, Answers, Circumstance]]] = {}
         prepared = scorer.prepared
         names = [self.variables[i].name for i in prepared.reader.numbers]
         self.emptiness = dict(zip(names, prepared.rarities.emptiness, strict=True))
         each = prepared.profiles.contradict_each(pieces.leaves, pieces.readings)
         self.telling = each.argmax(axis=0) if len(each) else None
+        self.code_at = {i: at for at, i in enumerate(prepared.reader.states)}
 
     def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
         """List the clues against each variable of a row."""
@@ -264,46 +274,61 @@ class _ClueFinder:
         else:
             counts = context.state_counts[leaf][context.states.index(i)]
             expected, usual = self._usual_states(row, i, counts)
-        circumstances = self._circumstances(context, leaf, row)
+        circumstances = self._circumstances(k, leaf, row)
         return Contradiction(variable.name, value, expected, circumstances, usual, n_like, penalty)
 
     def _usual_states(self, row: int, i: int, counts: Sequence[int]) -> tuple[OneOf, UsualStates]:
         """Return the commonest other state of a leaf, and how often that and the one found occur."""
-        variable = self.variables[i]
-        assert isinstance(variable, Categorical)
-        class_of, code = classes(variable), self._code(row, i)
+        known, code = self.states[i], self._code(row, i)
+        variable, class_of = known.variable, known.class_of
         rest = MAX_CLASSES - 1 if has_rest(variable) else None
         # A state can be rarer than by chance and still the commonest one: name another.
         others = [k for k in range(len(counts)) if k != class_of[code]]
         best = max(others, key=lambda k: (counts[k] > 0, k != rest, counts[k], -k))
-        states = tuple(variable.values[c] for c in np.flatnonzero(class_of[:-2] == best).tolist())
+        states = known.of_class(best)
         n_found = counts[class_of[code]] if class_of[code] < len(counts) else 0
         usual = UsualStates(counts[best], n_found, best == rest, bool(class_of[code] == rest))
         return OneOf(variable.name, states), usual
 
-    def _circumstances(self, context: Context, leaf: int, row: int) -> tuple[Circumstance, ...]:
+    def _circumstances(self, k: int, leaf: int, row: int) -> tuple[Circumstance, ...]:
         """Say what makes the rows of a leaf alike: one for each variable, in order of the path."""
+        if (k, leaf) not in self.asked_in:
+            self.asked_in[k, leaf] = self._ask(self.contexts[k], leaf)
+        return tuple(
+            usual
+            if not self._is_odd(row, place)
+            else _circumstance(self.variables[place], answers, self.columns[place].cell(row))
+            for place, answers, usual in self.asked_in[k, leaf]
+        )
+
+    def _ask(self, context: Context, leaf: int) -> list[tuple[int, Answers, Circumstance]]:
+        """Collect what is asked on the way to a leaf, and what is said of a row that is not odd."""
         asked_of: dict[str, list[tuple[Split, bool]]] = {}
         for split, holds in path_to(context.tree, leaf):
             asked = self.splits[split]
             asked_of.setdefault(asked.variable, []).append((asked, holds))
-        return tuple(
-            _circumstance(
-                self.variables[self.place_of[name]],
-                answers,
-                self.columns[self.place_of[name]].cell(row),
-            )
-            for name, answers in asked_of.items()
-        )
+        found: list[tuple[int, Answers, Circumstance]] = []
+        for name, answers in asked_of.items():
+            place = self.place_of[name]
+            variable = self.variables[place]
+            found.append((place, answers, _circumstance(variable, answers, _REGULAR)))
+        return found
+
+    def _is_odd(self, row: int, place: int) -> bool:
+        """Tell whether a value is missing, infinite or was never seen; others fit their leaf."""
+        column = self.columns[place]
+        if column.kind == "empty" or (column.missing is not None and column.missing[row]):
+            return True
+        if isinstance(self.variables[place], Numeric):
+            return not math.isfinite(column.values[row])
+        return self._code(row, place) == UNSEEN
 
     def _rarity(self, row: int, i: int, penalty: float) -> Rarity:
         variable, value = self.variables[i], self.columns[i].cell(row)
         if isinstance(variable, Categorical):
             code = self._code(row, i)
             n_seen = 0 if code == UNSEEN else variable.counts[code]
-            by_count = np.argsort(-np.array(variable.counts), kind="stable").tolist()
-            commoner = tuple(variable.values[c] for c in by_count if variable.counts[c] > n_seen)
-            usual = OneOf(variable.name, commoner)
+            usual = OneOf(variable.name, self.states[i].commoner(n_seen))
             return Rarity(variable.name, value, usual, SameState(n_seen), penalty, code == UNSEEN)
         emptiness = self.emptiness[variable.name]
         around = nearest(emptiness, float(value))
@@ -312,18 +337,39 @@ class _ClueFinder:
         return Rarity(variable.name, value, around, seen, penalty, new)
 
     def _code(self, row: int, i: int) -> int:
-        variable = self.variables[i]
-        assert isinstance(variable, Categorical)
-        return int(codes(variable, self.columns[i].take(slice(row, row + 1)))[0])
+        """Return the code of a state, from what the contexts read."""
+        return int(self.pieces.readings.codes[row, self.code_at[i]])
+
+
+class _States:
+    """The states of a variable as they are told: by class, and from the commonest on."""
+
+    def __init__(self, variable: Categorical) -> None:
+        self.variable = variable
+        self.class_of = classes(variable)
+        self._by_class = np.argsort(self.class_of[:-2], kind="stable")
+        self._firsts = np.searchsorted(
+            self.class_of[:-2][self._by_class], np.arange(MAX_CLASSES + 1)
+        )
+        self._falling = np.argsort(-np.array(variable.counts), kind="stable")
+        self._counts = np.sort(np.array(variable.counts))
+
+    def of_class(self, number: int) -> tuple[Scalar, ...]:
+        """Return the states of a class, in ascending order."""
+        first, last = self._firsts[number : number + 2]
+        return tuple(self.variable.values[c] for c in self._by_class[first:last].tolist())
+
+    def commoner(self, count: int) -> tuple[Scalar, ...]:
+        """Return the states that were seen more often than `count` times, commonest first."""
+        n_commoner = len(self._counts) - int(np.searchsorted(self._counts, count, side="right"))
+        return tuple(self.variable.values[c] for c in self._falling[:n_commoner].tolist())
 
 
 def _without_penalty(violation: Violation) -> Violation:
     return Violation(violation.rule, violation.failed, violation.found, 0.0)
 
 
-def _circumstance(
-    variable: Variable, answers: Sequence[tuple[Split, bool]], value: Any
-) -> Circumstance:
+def _circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstance:
     """Say what the rows have in common for which some splits of a variable hold and others do not.
 
     Where no split holds there are missing values too, infinite ones, and states that training did not
@@ -335,26 +381,26 @@ def _circumstance(
     excluded: tuple[Scalar, ...] = ()
     allowed: Interval | OneOf | None
     if isinstance(variable, Numeric):
-        allowed, holds = (
-            _interval_left(variable, answers),
-            value is not None and math.isfinite(value),
-        )
+        allowed = _interval_left(variable, answers)
+        holds = value is _REGULAR or (value is not None and math.isfinite(value))
         if value is not None and not holds:
             besides.append("infinite")
     else:
         left = _states_left(variable, answers)
-        allowed, holds = OneOf(variable.name, left) if left else None, value in left
+        allowed = OneOf(variable.name, left) if left else None
+        holds = value is _REGULAR or value in left
         if allowed is not None and (some_hold or len(left) == 1):
             if value is not None and not holds:
                 besides.append("unseen")
         else:
-            excluded = tuple(each for each in variable.values if each not in set(left))
+            kept = set(left)
+            excluded = tuple(each for each in variable.values if each not in kept)
     return Circumstance(
         variable.name, allowed, excluded, () if some_hold else tuple(besides), bool(holds)
     )
 
 
-def _interval_left(variable: Numeric, answers: Sequence[tuple[Split, bool]]) -> Interval:
+def _interval_left(variable: Numeric, answers: Answers) -> Interval:
     cuts = [(asked.high, holds) for asked, holds in answers if isinstance(asked, Interval)]
     low = max((cut for cut, holds in cuts if not holds), default=-math.inf)
     return Interval(
@@ -362,9 +408,7 @@ def _interval_left(variable: Numeric, answers: Sequence[tuple[Split, bool]]) -> 
     )
 
 
-def _states_left(
-    variable: Categorical, answers: Sequence[tuple[Split, bool]]
-) -> tuple[Scalar, ...]:
+def _states_left(variable: Categorical, answers: Answers) -> tuple[Scalar, ...]:
     sets = [(set(asked.values), holds) for asked, holds in answers if isinstance(asked, OneOf)]
     return tuple(
         each for each in variable.values if all((each in values) == holds for values, holds in sets)

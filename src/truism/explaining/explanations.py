@@ -22,7 +22,7 @@ from truism.table.columns import Column, Table
 from truism.table.times import Moment
 
 MIN_SHOWN = 0.005  # a share that is not printed as 0 %
-_CHUNK = 256
+_CHUNK = 1024
 
 
 class Blame(msgspec.Struct, frozen=True, dict=True):

@@ -1,5 +1,6 @@
 """Clues in words: the same four parts everywhere, expected, found, because and evidence."""
 
+import functools
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from truism.model.predicates import (
     quote_name,
     variables,
 )
+from truism.model.rules import Rule
 from truism.model.wording import brief, brief_conjunction, exclude, same_side, shorten
 from truism.scoring.scorer import Violation
 
@@ -98,9 +100,15 @@ def _say_violation(violation: Violation, n_training: int, row: int | None) -> Re
     expected = brief(failed)
     if isinstance(failed, Range) and failed.seems_to_hold(violation.found[0]):
         expected = failed.exact_text()
+    because, evidence, rule_id = _say_rule(rule, n_training)
+    return Reason(expected, found, because, evidence, rule_id, violation.penalty, row)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _say_rule(rule: Rule, n_training: int) -> tuple[str | None, str, str]:
+    """Return a rule's condition and its evidence in words, and its id; many rows break one rule."""
     because = brief_conjunction(rule.antecedent) if rule.antecedent else None
-    evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
-    return Reason(expected, found, because, evidence, rule.id, violation.penalty, row)
+    return because, f"{rule.count:,} of {n_training:,} training rows, no exception", rule.id
 
 
 def _say_contradiction(clue: Contradiction, n_training: int, row: int | None) -> Reason:
@@ -140,15 +148,19 @@ def _say_states(clue: Contradiction, usual: UsualStates) -> str:
 
 
 def _say_circumstances(circumstances: tuple[Circumstance, ...]) -> str | None:
-    said = []
-    for each in circumstances:
-        if each.allowed is None or each.excluded:
-            words = exclude(each.variable, each.excluded)
-        else:
-            words = brief(each.allowed)
-        either = " or ".join([words, *(_ODD[odd] for odd in each.besides)])
-        said.append(f"({either})" if each.besides and len(circumstances) > 1 else either)
-    return " and ".join(said) or None
+    several = len(circumstances) > 1
+    return " and ".join(_say_circumstance(each, several) for each in circumstances) or None
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _say_circumstance(each: Circumstance, several: bool) -> str:
+    """Put a circumstance into words; there are few of them, and they are said again and again."""
+    if each.allowed is None or each.excluded:
+        words = exclude(each.variable, each.excluded)
+    else:
+        words = brief(each.allowed)
+    either = " or ".join([words, *(_ODD[odd] for odd in each.besides)])
+    return f"({either})" if each.besides and several else either
 
 
 def _say_rarity(clue: Rarity, n_training: int, row: int | None) -> Reason:
