@@ -49,6 +49,7 @@ EXAMPLES = {
     "mixed": (mixed_table, {"min_support": 0.05}, {}),
     "mixed, longer rules": (mixed_table, {"min_support": 0.1, "max_predicates": 4}, {}),
     "classes counted by sorting": (mixed_table, {"min_support": 0.05}, {(trees, "MAX_TABLE"): 0}),
+    "variables in turn": (mixed_table, {"min_support": 0.05}, {(trees, "MAX_CACHED"): 0}),
     "contexts grown on few rows": (
         mixed_table,
         {"min_support": 0.1},

@@ -79,6 +79,25 @@ def test_threads_and_tables_of_classes_change_nothing(data):
         assert grown(data, [2, 4])[2] == once
 
 
+@given(tables(max_rows=40, max_columns=5, min_columns=2))
+def test_looking_at_variables_in_turn_changes_nothing(data):
+    once = grown(data, [1, 2, 4])[2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trees, "MAX_CACHED", 0)
+        assert grown(data, [1, 2, 4])[2] == once
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_many_variables_in_turn_the_best_splits_are_found(seed, monkeypatch):
+    random = np.random.default_rng(seed)
+    table = np.round(random.normal(size=(90, 40)), seed)  # from many ties to hardly any
+    table[random.random(table.shape) < 0.01 * (seed % 3)] = np.nan
+    data = {f"x{i}": column for i, column in enumerate(table.T)} | {"u": ["a", "b", "c"] * 30}
+    once = grown(data, [3, 9, 20])[2]
+    monkeypatch.setattr(trees, "MAX_CACHED", 0)
+    assert grown(data, [3, 9, 20])[2] == once
+
+
 @given(tables(max_rows=40, max_columns=4, min_columns=2), st.randoms())
 def test_the_order_of_rows_and_columns_changes_nothing(data, random):
     once = grown(data, [2, 4])[2]

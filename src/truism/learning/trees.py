@@ -12,7 +12,6 @@ cut-offs of quality zero.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -28,6 +27,10 @@ MIN_BINS = 255
 MAX_BINS = 65_535  # bin numbers have two bytes at most, and one more stands for missing
 FIXED_POINT_BITS = 20  # of a standardised target, behind the point; fewer above a million rows
 MAX_TABLE = 1 << 22  # histogram cells per node above which classes are counted by sorting
+MAX_CACHED = 1 << 16  # histogram cells, of eight bytes each, that a processor's cache holds
+MAX_IN_TURN = (
+    1 << 11
+)  # rows of a table whose variables are looked at in turn if the cache is too small
 
 
 class Bins(msgspec.Struct, frozen=True, eq=False):
@@ -168,35 +171,60 @@ def _grower(
     xlogx = np.zeros(table.n_rows + 1, np.int64)
     xlogx[1:] = np.rint(counts * np.log2(counts) * kernels.LOG_SCALE)
     n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
+    width = int(n_bins.max()) + 1
+    binned = table.binned.view(np.uint8)
+    wide = binned.shape[1] > len(n_bins)
+    few_rows = table.n_rows <= MAX_IN_TURN and len(n_bins) * width > MAX_CACHED
+    bins = kernels.Bins(binned, n_bins, width, wide, *_in_order(table, few_rows))
     row_of = {bins.variable: row for row, bins in enumerate(table.bins)}
     count_bits = table.n_rows.bit_length()
     # A histogram cell holds a sum of targets and a count in one word: |sum| ≤ n·2^point_bits.
     point_bits = min(FIXED_POINT_BITS, 61 - 2 * count_bits)
-    grow_tree = partial(
-        kernels.grow_tree, table.binned.view(np.uint8), n_bins, xlogx, count_bits, min_leaves
-    )
 
     def grow(variable: Numeric | Categorical, column: Column) -> tuple[NDArray[Any], NDArray[Any]]:
         if isinstance(variable, Numeric):
-            exact = numbers(column)
-            present = ~np.isnan(exact)
-            # Halved, so that the distance between the farthest doubles does not overflow.
-            distance = np.where(present, exact, variable.mean) * 0.5 - variable.mean * 0.5
-            scaled = distance / variable.std * 2.0
-            fixed = np.rint(scaled * 2.0**point_bits).astype(np.int64)
-            target = (fixed << count_bits) + 1
+            fixed, present = _fixed_point(variable, column, point_bits)
+            values = (fixed << count_bits) + 1
             n_classes, skip = 0, row_of[variable.name]
         else:
-            target = codes(variable, column).astype(np.int64)
-            present = target >= 0
+            values = codes(variable, column).astype(np.int64)
+            present = values >= 0
             n_classes, skip = len(variable.values), -1
+        target = kernels.Target(values, n_classes, count_bits, xlogx, skip)
         rows = np.flatnonzero(present).astype(np.int32)
-        cells = len(n_bins) * (int(n_bins.max()) + 1) * max(n_classes, 2)
-        tabulate = n_classes == 0 or cells <= MAX_TABLE
-        found: tuple[NDArray[Any], NDArray[Any]] = grow_tree(
-            rows, target, n_classes, skip, tabulate
+        cells = len(n_bins) * width * max(n_classes, 2)
+        if n_classes > 0 and cells > MAX_TABLE:
+            n_tabled = 0
+        else:
+            n_tabled = 1 if few_rows else len(n_bins)
+        found: tuple[NDArray[Any], NDArray[Any]] = kernels.grow_tree(
+            bins, target, rows, min_leaves, n_tabled
         )
         splits, gains = found
         return splits, gains / 4.0**point_bits if n_classes == 0 else gains
 
     return grow
+
+
+def _in_order(table: BinnedTable, asked: bool) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
+    """Return the rows in the order of each variable's bins, and of which variables that is known.
+
+    Known are the variables that are never missing, if that is asked for.
+    """
+    if not asked:
+        return np.empty((0, 0), np.uint16), np.zeros(len(table.bins), np.bool_)
+    order = np.argsort(table.binned, axis=0, kind="stable").astype(np.uint16)
+    complete = np.array([each.n_present == table.n_rows for each in table.bins])
+    return np.ascontiguousarray(order.T), complete
+
+
+def _fixed_point(
+    variable: Numeric, column: Column, point_bits: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Standardise numbers, in whole units of 2^-point_bits, and tell which are present."""
+    exact = numbers(column)
+    present = ~np.isnan(exact)
+    # Halved, so that the distance between the farthest doubles does not overflow.
+    distance = np.where(present, exact, variable.mean) * 0.5 - variable.mean * 0.5
+    scaled = distance / variable.std * 2.0
+    return np.rint(scaled * 2.0**point_bits).astype(np.int64), present

@@ -1,12 +1,15 @@
 """The compiled loops that grow trees, and nothing else; imported only for learning.
 
 KDD'23, section 4.1.2. Legend: ``n`` rows, ``f`` a variable, ``b`` a bin, ``h`` a histogram (variables
-× bins × classes, or × 1 for packed sums), ``k`` a class, ``q`` a gain times rows. Every function
-releases the GIL, touches only its arguments, and sums in whole numbers, so that neither the order of
-rows nor the number of threads can change a result.
+× bins × classes, or × 1 for packed sums) or that of one variable, ``k`` a class, ``q`` a gain times
+rows. Every function releases the GIL, touches only its arguments, and sums in whole numbers, so that
+neither the order of rows nor the number of threads can change a result.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from truism.learning.kernels.compiling import inner, jit
 from truism.learning.kernels.prefetch import prefetch
@@ -15,12 +18,50 @@ AHEAD = 16  # rows between asking memory for a row and using it
 LOG_SCALE = 1 << 20  # x·log2(x) is tabulated in units of 1/LOG_SCALE
 
 
+class Bins(NamedTuple):
+    """Bins per row and variable, as bytes, one or two (`wide`) for each; bin ``n_bins[f]`` is missing.
+
+    `width` is the largest number of bins, with that of missing values. Of small tables, `order` has for
+    each variable the rows in the order of their bins, if all have one; see `is_ordered`.
+    """
+
+    binned: NDArray[np.uint8]
+    n_bins: NDArray[np.int64]
+    width: int
+    wide: bool
+    order: NDArray[np.uint16]
+    is_ordered: NDArray[np.bool_]
+
+
+class Target(NamedTuple):
+    """What a tree predicts: class numbers; or, when `n_classes` is 0, fixed-point numbers.
+
+    Numbers stand above `count_bits` bits that count the row, so that one sum is of both. `xlogx` holds
+    x·log2(x) in units of ``1 / LOG_SCALE``. `skip` is the variable that is the target itself, or -1.
+    """
+
+    values: NDArray[np.int64]
+    n_classes: int
+    count_bits: int
+    xlogx: NDArray[np.int64]
+    skip: int
+
+
+class Node(NamedTuple):
+    """Rows, their histogram if known, and the leaf sizes, from first to before last, to split for."""
+
+    rows: NDArray[np.int32]
+    h: NDArray[np.int64]
+    first: int
+    last: int
+
+
 @inner
-def fetch(binned, target, row):
+def fetch(binned, values, row):
     """Ask memory for all of a row."""
     prefetch(binned[row], 0)
     prefetch(binned[row], binned.shape[1] - 1)
-    prefetch(target, row)
+    prefetch(values, row)
 
 
 @inner
@@ -36,161 +77,280 @@ def bin_in(row, f, wide):
 
 
 @inner
-def add_sums(h, binned, wide, rows, target, sign):
+def add_sums(h, bins, rows, values, sign):
     """Add packed counts and target sums per bin of every variable."""
+    binned, wide = bins.binned, bins.wide
     for i in range(rows.size):
-        fetch(binned, target, rows[min(i + AHEAD, rows.size - 1)])
+        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
         row = binned[rows[i]]
-        packed = sign * target[rows[i]]
+        packed = sign * values[rows[i]]
         for f in range(h.shape[0]):
             h[f, bin_in(row, f, wide), 0] += packed
 
 
 @inner
-def add_classes(h, binned, wide, rows, target, sign):
+def add_classes(h, bins, rows, values, sign):
     """Add class counts per bin of every variable."""
+    binned, wide = bins.binned, bins.wide
     for i in range(rows.size):
-        fetch(binned, target, rows[min(i + AHEAD, rows.size - 1)])
+        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
         row = binned[rows[i]]
-        k = target[rows[i]]
+        k = values[rows[i]]
         for f in range(h.shape[0]):
             h[f, bin_in(row, f, wide), k] += sign
 
 
 @inner
-def add_rows(h, binned, wide, rows, target, n_classes, sign):
+def add_rows(h, bins, rows, target, sign):
     """Add rows to a histogram, or take them away."""
-    if n_classes == 0:
-        add_sums(h, binned, wide, rows, target, sign)
+    if target.n_classes == 0:
+        add_sums(h, bins, rows, target.values, sign)
     else:
-        add_classes(h, binned, wide, rows, target, sign)
+        add_classes(h, bins, rows, target.values, sign)
 
 
 @inner
-def split_sums(h, n_bins, skip, min_leaf, count_bits):
-    """Find the split with the largest variance reduction (times rows), first of equals.
+def add_to_one(h, bins, rows, target, f):
+    """Add rows to an empty histogram of one variable."""
+    binned, wide, values = bins.binned, bins.wide, target.values
+    h[: bins.n_bins[f] + 1] = 0
+    for i in range(rows.size):
+        b = bin_in(binned[rows[i]], f, wide)
+        if target.n_classes == 0:
+            h[b, 0] += values[rows[i]]
+        else:
+            h[b, values[rows[i]]] += 1
 
-    A cell holds a sum of targets above `count_bits` bits of count. Means that differ by no more than
-    one unit of the fixed point may be equal, so such a split gains nothing.
+
+@inner
+def cut_sums(h, n_bins, count_bits, min_leaf, least):
+    """Find the cut of one variable that reduces variance most, by more than `least`: q, bin, rows.
+
+    The rows are those of the smaller side; the bin is -1 for no cut. A cell holds a sum of targets
+    above `count_bits` bits of count. Means that differ by no more than one unit of the fixed point may
+    be equal, so such a cut gains nothing.
     """
     mask = (np.int64(1) << count_bits) - 1
-    best, best_f, best_b, best_size = 0.0, -1, -1, 0
-    for f in range(h.shape[0]):
-        if f == skip:
+    best, best_b, best_size = least, -1, np.int64(0)
+    node = np.int64(0)
+    for b in range(n_bins):
+        node += h[b, 0]
+    n, s = node & mask, node >> count_bits
+    packed = np.int64(0)
+    for b in range(n_bins - 1):
+        if h[b, 0] == 0:
             continue
-        node = np.int64(0)
-        for b in range(n_bins[f]):
-            node += h[f, b, 0]
-        n, s = node & mask, node >> count_bits
-        packed = np.int64(0)
-        for b in range(n_bins[f] - 1):
-            if h[f, b, 0] == 0:
-                continue
-            packed += h[f, b, 0]
-            left = packed & mask
-            right = n - left
-            if right < min_leaf:
-                break
-            if left < min_leaf:
-                continue
-            left_sum = packed >> count_bits
-            gap = np.float64(left_sum) * right - np.float64(s - left_sum) * left
-            both = np.float64(left) * right
-            q = gap * gap / (both * n)
-            if q > best and abs(gap) > both:
-                best, best_f, best_b, best_size = q, f, b, min(left, right)
+        packed += h[b, 0]
+        left = packed & mask
+        right = n - left
+        if right < min_leaf:
+            break
+        if left < min_leaf:
+            continue
+        left_sum = packed >> count_bits
+        gap = np.float64(left_sum) * right - np.float64(s - left_sum) * left
+        both = np.float64(left) * right
+        q = gap * gap / (both * n)
+        if q > best and abs(gap) > both:
+            best, best_b, best_size = q, b, min(left, right)
+    return best, best_b, best_size
+
+
+@inner
+def gain_of(xlogx, left, right, x_node, x_left, x_right):
+    """Return the entropy reduction times rows, given the classes' x·log2(x) of a node and both sides."""
+    of_node = xlogx[left + right] - x_node
+    return of_node - (xlogx[left] - x_left) - (xlogx[right] - x_right)
+
+
+@inner
+def cut_classes(h, n_bins, xlogx, min_leaf, least):
+    """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin, rows."""
+    best, best_b, best_size = least, -1, np.int64(0)
+    left_of, right_of = np.zeros(h.shape[1], np.int64), np.zeros(h.shape[1], np.int64)
+    for b in range(n_bins):
+        for k in range(right_of.size):
+            right_of[k] += h[b, k]
+    node, right = np.int64(0), np.int64(0)
+    for k in range(right_of.size):
+        right += right_of[k]
+        node += xlogx[right_of[k]]
+    left, x_left, x_right = np.int64(0), np.int64(0), node
+    for b in range(n_bins - 1):
+        for k in range(right_of.size):
+            c = h[b, k]
+            if c:
+                x_left += xlogx[left_of[k] + c] - xlogx[left_of[k]]
+                x_right += xlogx[right_of[k] - c] - xlogx[right_of[k]]
+                left_of[k] += c
+                right_of[k] -= c
+                left += c
+                right -= c
+        if right < min_leaf:
+            break
+        if left < min_leaf:
+            continue
+        q = gain_of(xlogx, left, right, node, x_left, x_right)
+        if q > best:
+            best, best_b, best_size = q, b, min(left, right)
+    return best, best_b, best_size
+
+
+@inner
+def no_gain(n_classes):
+    """Return what half a unit too much in each tabulated number could add up to."""
+    return np.int64(n_classes * 3 // 2 + 2)
+
+
+@inner
+def split_sums(h, bins, target, min_leaf):
+    """Find the split with the largest variance reduction (times rows), first of equals."""
+    best, best_f, best_b, best_size = 0.0, -1, -1, np.int64(0)
+    for f in range(bins.n_bins.size):
+        if f == target.skip:
+            continue
+        q, b, size = cut_sums(h[f], bins.n_bins[f], target.count_bits, min_leaf, best)
+        if b >= 0:
+            best, best_f, best_b, best_size = q, f, b, size
     return best, best_f, best_b, best_size
 
 
 @inner
-def split_classes(h, n_bins, xlogx, min_leaf):
+def bound(limits, n, s, count_bits, min_leaf, least):
+    """Set for each number of rows below a cut the packed sums between which it gains at most `least`.
+
+    The gain is ``d²·n/(k·(n-k))`` where the sum of ``k`` targets is ``d`` away from its expectation. The
+    limits are a little too narrow, so that rounding makes no difference.
+    """
+    limits[0, :], limits[1, :] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    for k in range(min_leaf, n - min_leaf + 1):
+        expected = np.float64(s) * k / n
+        reach = np.sqrt(least * k * (n - k) / n) * (1.0 - 1e-9) - 2.0
+        limits[0, k] = np.int64(np.floor(expected - reach) + 1.0) << count_bits
+        limits[1, k] = np.int64(np.ceil(expected + reach)) << count_bits
+
+
+@inner
+def may_gain(order, values, limits, mask):
+    """Tell whether any sum of targets, in some order of the rows, lies outside the limits."""
+    packed, outside = np.int64(0), False
+    for i in range(order.size):
+        packed += values[order[i]]
+        k = np.uint64(packed & mask)
+        outside |= (packed < limits[0, k]) | (packed >= limits[1, k])
+    return outside
+
+
+@inner
+def split_sums_in_turn(h, bins, rows, target, min_leaf):
+    """Do what `split_sums` does with room for the histogram of one variable.
+
+    Most variables cannot do better than the best so far, and adding up their targets in order, those of
+    other rows being nothing, tells so sooner than a histogram.
+    """
+    best, best_f, best_b, best_size = 0.0, -1, -1, np.int64(0)
+    count_bits, values = target.count_bits, np.zeros_like(target.values)
+    for i in range(rows.size):
+        values[rows[i]] = target.values[rows[i]]
+    s, mask = values.sum() >> count_bits, (np.int64(1) << count_bits) - 1
+    limits = np.empty((2, rows.size + 1), np.int64)
+    bound(limits, rows.size, s, count_bits, min_leaf, best)
+    for f in range(bins.n_bins.size):
+        if f == target.skip:
+            continue
+        if bins.is_ordered[f] and not may_gain(bins.order[f], values, limits, mask):
+            continue
+        add_to_one(h[0], bins, rows, target, f)
+        q, b, size = cut_sums(h[0], bins.n_bins[f], count_bits, min_leaf, best)
+        if b >= 0:
+            best, best_f, best_b, best_size = q, f, b, size
+            bound(limits, rows.size, s, count_bits, min_leaf, best)
+    return best, best_f, best_b, best_size
+
+
+@inner
+def split_classes(h, bins, rows, target, min_leaf):
     """Find the split with the largest entropy reduction (times rows), first of equals.
 
-    Each tabulated number is half a unit off at most; what all of them could add up to is no gain.
+    `h` is the histogram of the rows, or room for that of one variable.
     """
-    best, best_f, best_b, best_size = np.int64(h.shape[2] * 3 // 2 + 2), -1, -1, 0
-    total = np.empty(h.shape[2], np.int64)
-    left_of = np.empty(h.shape[2], np.int64)
-    for f in range(h.shape[0]):
-        total[:] = 0
-        left_of[:] = 0
-        for b in range(n_bins[f]):
-            for k in range(total.size):
-                total[k] += h[f, b, k]
-        n, node = np.int64(0), np.int64(0)
-        for k in range(total.size):
-            n += total[k]
-            node += xlogx[total[k]]
-        left, x_left, x_right = np.int64(0), np.int64(0), node
-        for b in range(n_bins[f] - 1):
-            for k in range(total.size):
-                c = h[f, b, k]
-                if c:
-                    x_left += xlogx[left_of[k] + c] - xlogx[left_of[k]]
-                    right_k = total[k] - left_of[k]
-                    x_right += xlogx[right_k - c] - xlogx[right_k]
-                    left_of[k] += c
-                    left += c
-            right = n - left
-            if right < min_leaf:
-                break
-            if left < min_leaf:
-                continue
-            q = (xlogx[n] - node) - (xlogx[left] - x_left) - (xlogx[right] - x_right)
-            if q > best:
-                best, best_f, best_b, best_size = q, f, b, min(left, right)
+    best, best_f, best_b, best_size = no_gain(target.n_classes), -1, -1, np.int64(0)
+    in_turn = h.shape[0] < bins.n_bins.size
+    for f in range(bins.n_bins.size):
+        own = h[0 if in_turn else f]
+        if in_turn:
+            add_to_one(own, bins, rows, target, f)
+        q, b, size = cut_classes(own, bins.n_bins[f], target.xlogx, min_leaf, best)
+        if b >= 0:
+            best, best_f, best_b, best_size = q, f, b, size
     return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
 
 
 @inner
-def split_many_classes(binned, wide, rows, target, n_bins, n_classes, xlogx, min_leaf):
+def deal(bins, rows, values, f, in_bin_order):
+    """Put the classes of rows in the order of their bins; return where each bin starts."""
+    n_bins = bins.n_bins[f]
+    first = np.zeros(n_bins + 2, np.int64)
+    for i in range(rows.size):
+        first[bin_in(bins.binned[rows[i]], f, bins.wide) + 1] += 1
+    for b in range(n_bins + 1):
+        first[b + 1] += first[b]
+    place = first.copy()
+    for i in range(rows.size):
+        b = bin_in(bins.binned[rows[i]], f, bins.wide)
+        in_bin_order[place[b]] = values[rows[i]]
+        place[b] += 1
+    return first
+
+
+@inner
+def cut_dealt(classes, first, target, min_leaf, least):
+    """Do what `cut_classes` does with classes in the order of their bins, which start at `first`."""
+    xlogx, n_bins = target.xlogx, first.size - 2
+    best, best_b, best_size = least, -1, np.int64(0)
+    left_of = np.zeros(target.n_classes, np.int64)
+    right_of = np.zeros(target.n_classes, np.int64)
+    for i in range(first[n_bins]):
+        right_of[classes[i]] += 1
+    node = np.int64(0)
+    for k in range(right_of.size):
+        node += xlogx[right_of[k]]
+    x_left, x_right = np.int64(0), node
+    for b in range(n_bins - 1):
+        for i in range(first[b], first[b + 1]):
+            k = classes[i]
+            x_left += xlogx[left_of[k] + 1] - xlogx[left_of[k]]
+            x_right += xlogx[right_of[k] - 1] - xlogx[right_of[k]]
+            left_of[k] += 1
+            right_of[k] -= 1
+        left, right = first[b + 1], first[n_bins] - first[b + 1]
+        if right < min_leaf:
+            break
+        if left < min_leaf:
+            continue
+        q = gain_of(xlogx, left, right, node, x_left, x_right)
+        if q > best:
+            best, best_b, best_size = q, b, min(left, right)
+    return best, best_b, best_size
+
+
+@inner
+def split_many_classes(bins, rows, target, min_leaf):
     """Do what `split_classes` does without a table of bins times classes: sort rows by bin."""
-    best, best_f, best_b, best_size = np.int64(n_classes * 3 // 2 + 2), -1, -1, 0
-    in_bin_order = np.empty(rows.size, target.dtype)
-    left_of = np.empty(n_classes, np.int64)
-    right_of = np.empty(n_classes, np.int64)
-    for f in range(n_bins.size):
-        first = np.zeros(n_bins[f] + 2, np.int64)
-        for i in range(rows.size):
-            first[bin_in(binned[rows[i]], f, wide) + 1] += 1
-        for b in range(n_bins[f] + 1):
-            first[b + 1] += first[b]
-        n = first[n_bins[f]]
-        place = first.copy()
-        left_of[:] = 0
-        right_of[:] = 0
-        for i in range(rows.size):
-            b = bin_in(binned[rows[i]], f, wide)
-            in_bin_order[place[b]] = target[rows[i]]
-            place[b] += 1
-            if b < n_bins[f]:
-                right_of[target[rows[i]]] += 1
-        node = np.int64(0)
-        for k in range(n_classes):
-            node += xlogx[right_of[k]]
-        x_left, x_right = np.int64(0), node
-        for b in range(n_bins[f] - 1):
-            for i in range(first[b], first[b + 1]):
-                k = in_bin_order[i]
-                x_left += xlogx[left_of[k] + 1] - xlogx[left_of[k]]
-                x_right += xlogx[right_of[k] - 1] - xlogx[right_of[k]]
-                left_of[k] += 1
-                right_of[k] -= 1
-            left = first[b + 1]
-            right = n - left
-            if right < min_leaf:
-                break
-            if left < min_leaf:
-                continue
-            q = (xlogx[n] - node) - (xlogx[left] - x_left) - (xlogx[right] - x_right)
-            if q > best:
-                best, best_f, best_b, best_size = q, f, b, min(left, right)
+    best, best_f, best_b, best_size = no_gain(target.n_classes), -1, -1, np.int64(0)
+    classes = np.empty(rows.size, np.int64)
+    for f in range(bins.n_bins.size):
+        first = deal(bins, rows, target.values, f, classes)
+        q, b, size = cut_dealt(classes, first, target, min_leaf, best)
+        if b >= 0:
+            best, best_f, best_b, best_size = q, f, b, size
     return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
 
 
 @inner
-def part(rows, binned, wide, f, b, n_bins):
+def part(rows, bins, f, b):
     """Divide rows into left of the cut, right of it, and missing the split variable."""
+    binned, wide, n_bins = bins.binned, bins.wide, bins.n_bins[f]
     left = np.empty(rows.size, rows.dtype)
     right = np.empty(rows.size, rows.dtype)
     neither = np.empty(rows.size, rows.dtype)
@@ -206,30 +366,74 @@ def part(rows, binned, wide, f, b, n_bins):
     return left[:i_left].copy(), right[:i_right].copy(), neither[:i_neither].copy()
 
 
+@inner
+def describe(node, room, bins, target):
+    """Return the histogram of a node, or room for that of one variable where all would be too large.
+
+    A large node has a histogram of its own, which a child may inherit.
+    """
+    if node.h.size > 0 or room.shape[0] < bins.n_bins.size:
+        return node.h if node.h.size > 0 else room
+    h = room
+    if node.rows.size >= bins.width:
+        h = np.zeros(room.shape, np.int64)
+    else:
+        h[:] = 0
+    add_rows(h, bins, node.rows, target, np.int64(1))
+    return h
+
+
+@inner
+def bequeath(h, children, bins, target, least):
+    """Give a large child its histogram, the parent's less those of all other rows; it is used up.
+
+    Children are the larger, the smaller and rows in neither; those with fewer than `least` rows, and
+    all where the parent has no histogram, are given nothing.
+    """
+    larger, smaller, neither = children
+    nothing = np.zeros((0, 0, 0), np.int64)
+    if h.shape[0] < bins.n_bins.size or larger.size < max(bins.width, least):
+        return nothing, nothing
+    add_rows(h, bins, neither, target, np.int64(-1))
+    if smaller.size < max(bins.width, least):
+        add_rows(h, bins, smaller, target, np.int64(-1))
+        return h, nothing
+    h_smaller = np.zeros(h.shape, np.int64)
+    add_rows(h_smaller, bins, smaller, target, np.int64(1))
+    h -= h_smaller
+    return h, h_smaller
+
+
+@inner
+def best_split(h, bins, rows, target, min_leaf):
+    """Find the best split of rows: gain times rows, variable, bin, and the rows of the smaller side.
+
+    Without room for a histogram classes are counted by sorting.
+    """
+    if target.n_classes == 0 and h.shape[0] < bins.n_bins.size:
+        return split_sums_in_turn(h, bins, rows, target, min_leaf)
+    if target.n_classes == 0:
+        return split_sums(h, bins, target, min_leaf)
+    if h.size > 0:
+        return split_classes(h, bins, rows, target, min_leaf)
+    return split_many_classes(bins, rows, target, min_leaf)
+
+
 @jit
-def grow_tree(
-    binned, n_bins, xlogx, count_bits, min_leaves, rows, target, n_classes, skip, tabulate
-):
+def grow_tree(bins, target, rows, min_leaves, n_tabled):
     """Grow one tree for several minimum leaf sizes at once; give each node's split.
 
     Parameters
     ----------
-    binned, n_bins
-        Bins per row and variable, as bytes, one or two for each; bin ``n_bins[f]`` means missing.
-    xlogx
-        x·log2(x) in units of ``1 / LOG_SCALE``.
-    count_bits
-        How many low bits of a numeric target count the row.
-    min_leaves
-        Ascending; trees share their nodes for as long as they choose the same splits.
+    bins, target
+        What is split by, and what is predicted.
     rows
         The rows that have a target.
-    target, n_classes
-        Class numbers; or, when `n_classes` is 0, fixed-point numbers above a count of one.
-    skip
-        The variable that is the target itself, or -1.
-    tabulate
-        Whether histograms fit into memory (else classes are counted by sorting).
+    min_leaves
+        Ascending; trees share their nodes for as long as they choose the same splits.
+    n_tabled
+        Of how many variables there is room for histograms: of all; of one, and variables are looked at
+        in turn; or of none, and classes are counted by sorting.
 
     Returns
     -------
@@ -237,37 +441,17 @@ def grow_tree(
     yet divided by the number of rows.
 
     """
-    wide = binned.shape[1] > n_bins.size
-    width = 0
-    for f in range(n_bins.size):
-        width = max(width, n_bins[f] + 1)
-    shape = (n_bins.size, width, max(1, n_classes)) if tabulate else (1, 1, 1)
-    plus, minus = np.int64(1), np.int64(-1)
-    scratch = np.zeros(shape, np.int64)
-    nothing = np.zeros((0, 0, 0), np.int64)
-    stack = [(rows, nothing, 0, min_leaves.size)]
-    splits = [(-1, -1, -1, -1)]
-    gains = [0.0]
+    room = np.zeros((n_tabled, bins.width, max(1, target.n_classes)), np.int64)
+    stack = [Node(rows, np.zeros((0, 0, 0), np.int64), 0, min_leaves.size)]
+    splits, gains = [(-1, -1, -1, -1)], [0.0]  # the first ones are there for their types
     while len(stack) > 0:
-        node, h, first, last = stack.pop()
-        if tabulate and h.size == 0:
-            if node.size >= shape[1]:
-                h = np.zeros(shape, np.int64)
-            else:
-                h = scratch
-                h[:] = 0
-            add_rows(h, binned, wide, node, target, n_classes, plus)
-        while first < last and node.size >= 2 * min_leaves[first]:
-            while node.size < 2 * min_leaves[last - 1]:
+        node = stack.pop()
+        h = describe(node, room, bins, target)
+        first, last = node.first, node.last
+        while first < last and node.rows.size >= 2 * min_leaves[first]:
+            while node.rows.size < 2 * min_leaves[last - 1]:
                 last -= 1
-            if n_classes == 0:
-                q, f, b, size = split_sums(h, n_bins, skip, min_leaves[first], count_bits)
-            elif tabulate:
-                q, f, b, size = split_classes(h, n_bins, xlogx, min_leaves[first])
-            else:
-                q, f, b, size = split_many_classes(
-                    binned, wide, node, target, n_bins, n_classes, xlogx, min_leaves[first]
-                )
+            q, f, b, size = best_split(h, bins, node.rows, target, min_leaves[first])
             if f < 0:
                 break
             shared = first
@@ -275,34 +459,24 @@ def grow_tree(
                 shared += 1
             splits.append((f, b, first, shared - 1))
             gains.append(q)
-            left, right, neither = part(node, binned, wide, f, b, n_bins[f])
+            left, right, neither = part(node.rows, bins, f, b)
             smaller, larger = (left, right) if left.size <= right.size else (right, left)
-            h_larger, h_smaller = nothing, nothing
-            # A large child inherits its histogram: the parent's less those of all other rows.
-            if tabulate and larger.size >= max(shape[1], 2 * min_leaves[first]):
-                h_larger = h.copy() if shared < last else h
-                add_rows(h_larger, binned, wide, neither, target, n_classes, minus)
-                if smaller.size >= max(shape[1], 2 * min_leaves[first]):
-                    h_smaller = np.zeros(shape, np.int64)
-                    add_rows(h_smaller, binned, wide, smaller, target, n_classes, plus)
-                    h_larger -= h_smaller
-                else:
-                    add_rows(h_larger, binned, wide, smaller, target, n_classes, minus)
-            if larger.size >= 2 * min_leaves[first]:
-                stack.append((larger, h_larger, first, shared))
-            if smaller.size >= 2 * min_leaves[first]:
-                stack.append((smaller, h_smaller, first, shared))
+            least = 2 * min_leaves[first]
+            # Other leaf sizes may still need the node's histogram.
+            own = h.copy() if shared < last and larger.size >= max(bins.width, least) else h
+            h_larger, h_smaller = bequeath(own, (larger, smaller, neither), bins, target, least)
+            if larger.size >= least:
+                stack.append(Node(larger, h_larger, first, shared))
+            if smaller.size >= least:
+                stack.append(Node(smaller, h_smaller, first, shared))
             first = shared
-    found = np.empty((len(gains) - 1, 4), np.int64)
-    worth = np.empty(len(gains) - 1)
-    for i in range(1, len(gains)):
-        found[i - 1, 0], found[i - 1, 1], found[i - 1, 2], found[i - 1, 3] = splits[i]
-        worth[i - 1] = gains[i]
-    return found, worth
+    found = np.array(splits)[1:]
+    return found, np.array(gains)[1:]
 
 
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     whole = np.zeros(1, np.int64)
-    rows = np.zeros(1, np.int32)
-    grow_tree(np.zeros((1, 1), np.uint8), whole + 1, whole, 1, whole + 1, rows, whole, 0, -1, True)
+    order, no = np.zeros((1, 1), np.uint16), np.zeros(1, np.bool_)
+    bins = Bins(np.zeros((1, 1), np.uint8), whole + 1, 2, False, order, no)
+    grow_tree(bins, Target(whole, 0, 1, whole, -1), np.zeros(1, np.int32), whole + 1, 1)
