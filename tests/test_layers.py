@@ -42,8 +42,8 @@ ROOMS = {
     "faces": ["estimator", "plot", "pyod", "__main__"],
 }
 KERNELS = [
-    *("compiling", "prefetch", "trees", "bits", "predicates", "antecedents", "consequents"),
-    *("mining", "contexts"),
+    *("compiling", "prefetch", "splits", "trees", "bits", "predicates", "antecedents"),
+    *("consequents", "mining", "contexts"),
 ]
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {

@@ -8,7 +8,7 @@ what is learned.
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -74,8 +74,6 @@ def grow(
         The last are trees × rows: the number of the leaf that a row falls into.
 
     """
-    from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
-
     usable = [i for i, each in enumerate(schema.variables) if each.has_spread]
     usable.sort(key=lambda i: schema.variables[i].name)
     groups = _members(usable, seed)
@@ -86,19 +84,8 @@ def grow(
     sampled = columns if len(rows) == n_rows else [column.take(rows) for column in columns]
     coded = _Coded(schema, sampled, usable, n_jobs)
     least = max(2, MIN_ROWS * len(rows) // n_rows)
-    n_targets = len(coded.targets)
-    signs = np.random.default_rng(seed).choice([-1, 1], (n_targets, N_TARGETS)).astype(np.int32)
-    everything = np.zeros((N_TARGETS, len(rows)), np.int32)
-    kernels.combine(coded.targets, np.arange(n_targets), signs, everything)
-
-    def one(members: NDArray[np.int64]) -> tuple[list[tuple[int, int] | None], NDArray[np.uint8]]:
-        explained = everything.copy()
-        own = np.flatnonzero(np.bincount(members, minlength=len(usable))[coded.owner])
-        kernels.combine(coded.targets, own, -signs, explained)
-        return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
-
     grown, leaves = [], []
-    for done, (nodes, leaf_of) in enumerate(share_out(n_jobs, one, groups), 1):
+    for done, (nodes, leaf_of) in enumerate(_grow_all(coded, groups, seed, least, n_jobs), 1):
         grown.append(nodes)
         leaves.append(leaf_of)
         advance(done, len(groups))
@@ -230,7 +217,7 @@ class _Coded:
     def _cuts(
         schema: Schema, columns: Sequence[Column], i: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the values just below and above each cut of a number."""
+        """Return the values just below and above each cut of a number."""
         if isinstance(schema.variables[i], Categorical):
             return np.empty(0), np.empty(0)
         values, counts = columns[i].distinct()
@@ -248,7 +235,7 @@ class _Coded:
 
 
 def _indicators(variable: Categorical, known: NDArray[np.int64]) -> list[NDArray[np.float64]]:
-    """Give columns for the commonest states, centred, that vary by one together."""
+    """Return columns for the commonest states, centred, that vary by one together."""
     n_rows = sum(variable.counts)
     shares = np.sort(np.array(variable.counts))[::-1][:N_TARGET_STATES] / n_rows
     scale = 1 / np.sqrt((shares * (1 - shares)).sum())
@@ -256,10 +243,33 @@ def _indicators(variable: Categorical, known: NDArray[np.int64]) -> list[NDArray
     return [((known == c) - p) * present * scale for c, p in enumerate(shares.tolist())]
 
 
+_Grown = tuple[list[tuple[int, int] | None], NDArray[np.uint8]]
+
+
+def _grow_all(
+    coded: _Coded, groups: Sequence[NDArray[np.int64]], seed: int, least: int, n_jobs: int
+) -> Iterator[_Grown]:
+    """Grow a tree for each group of members; it explains random combinations of all other targets."""
+    from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
+
+    n_targets, n_rows = coded.targets.shape
+    signs = np.random.default_rng(seed).choice([-1, 1], (n_targets, N_TARGETS)).astype(np.int32)
+    everything = np.zeros((N_TARGETS, n_rows), np.int32)
+    kernels.combine(coded.targets, np.arange(n_targets), signs, everything)
+
+    def one(members: NDArray[np.int64]) -> _Grown:
+        explained = everything.copy()
+        own = np.flatnonzero(np.bincount(members, minlength=len(coded.variables))[coded.owner])
+        kernels.combine(coded.targets, own, -signs, explained)
+        return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
+
+    return share_out(n_jobs, one, groups)
+
+
 def _grow_tree(
     coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
-) -> tuple[list[tuple[int, int] | None], NDArray[np.uint8]]:
-    """Grow a tree; give its nodes, each before its children, as (variable, code), and rows' leaves."""
+) -> _Grown:
+    """Grow a tree; return its nodes, each before its children, as (variable, code), and rows' leaves."""
     from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
 
     shape = (len(members), (int(coded.codes.max()) + 1) * (targets.shape[1] + 1))

@@ -54,11 +54,11 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
         )
 
     def statistics(self) -> Statistics:
-        """Give the statistics of the rows of all blocks."""
+        """Return the statistics of the rows of all blocks."""
         return self._describe([each.sum(axis=0) for each in self._sums()])
 
     def without_each(self) -> Statistics:
-        """Give the statistics of all rows but those of a block, stacked for each block in turn."""
+        """Return the statistics of all rows but those of a block, stacked for each block in turn."""
         return self._describe([sums_of_others(each) for each in self._sums()])
 
     def _about(self) -> tuple[tuple[int, ...], ...]:
@@ -88,7 +88,7 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
         )
 
     def context(self) -> Context:
-        """Give the tree and the statistics of all rows as a value to keep."""
+        """Return the tree and the statistics of all rows as a value to keep."""
         of = self.statistics()
         ends = np.cumsum(self.widths).tolist()
         parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]

@@ -69,7 +69,7 @@ class Mined(msgspec.Struct, frozen=True):
 def minimum_counts(
     counts: Sequence[int], n_rows: int, min_support: Fraction, support_ratio: Fraction
 ) -> NDArray[np.int64]:
-    """Give for each predicate the smallest admitted count of a rule in which it is the rarest.
+    """Return for each predicate the smallest admitted count of a rule in which it is the rarest.
 
     >>> minimum_counts([30, 80], 100, Fraction("0.29"), Fraction("0.7")).tolist()
     [30, 57]
@@ -80,7 +80,7 @@ def minimum_counts(
 
 
 def variable_numbers(predicates: Sequence[Predicate]) -> list[int]:
-    """Give variables, and joins of them, numbers: predicates with the same one never meet."""
+    """Return a number for each predicate's variable, or join of them; those with the same never meet."""
     names = [variables(predicate) for predicate in predicates]
     number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return [number_of[name] for name in names]
@@ -234,7 +234,7 @@ class _Search:
         return max(1, min(wanted, n_groups - 1))
 
     def run(self, wanted: int, advance: Advance) -> list[NDArray[np.int64]]:
-        """Search length by length; give what was found with the caller's numbers of predicates."""
+        """Search length by length; return what was found, with the caller's numbers of predicates."""
         levels: list[NDArray[np.int64]] = []
         for length in range(1, self.longest(wanted) + 1 if len(self.implied) else 1):
             found = self.level(length, levels, advance)
@@ -362,5 +362,5 @@ class _Partners:
 
 
 def _without_counts(found: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the consequents and antecedents of found rules alone."""
+    """Return the consequents and antecedents of found rules alone."""
     return np.ascontiguousarray(np.delete(found, (1, 2), axis=1))

@@ -165,17 +165,17 @@ def propose(
 def _grower(
     table: BinnedTable, min_leaves: NDArray[np.int64]
 ) -> Callable[[Numeric | Categorical, Column], tuple[NDArray[Any], NDArray[Any]]]:
-    from truism.learning.kernels import trees as kernels  # only learning loads compiled code
+    from truism.learning.kernels import splits, trees  # only learning loads compiled code
 
     counts = np.arange(1, table.n_rows + 1, dtype=np.float64)
     xlogx = np.zeros(table.n_rows + 1, np.int64)
-    xlogx[1:] = np.rint(counts * np.log2(counts) * kernels.LOG_SCALE)
+    xlogx[1:] = np.rint(counts * np.log2(counts) * splits.LOG_SCALE)
     n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
     width = int(n_bins.max()) + 1
     binned = table.binned.view(np.uint8)
     wide = binned.shape[1] > len(n_bins)
     few_rows = table.n_rows <= MAX_IN_TURN and len(n_bins) * width > MAX_CACHED
-    bins = kernels.Bins(binned, n_bins, width, wide, *_in_order(table, few_rows))
+    bins = splits.Bins(binned, n_bins, width, wide, *_in_order(table, few_rows))
     row_of = {bins.variable: row for row, bins in enumerate(table.bins)}
     count_bits = table.n_rows.bit_length()
     # A histogram cell holds a sum of targets and a count in one word: |sum| ≤ n·2^point_bits.
@@ -190,18 +190,18 @@ def _grower(
             values = codes(variable, column).astype(np.int64)
             present = values >= 0
             n_classes, skip = len(variable.values), -1
-        target = kernels.Target(values, n_classes, count_bits, xlogx, skip)
+        target = splits.Target(values, n_classes, count_bits, xlogx, skip)
         rows = np.flatnonzero(present).astype(np.int32)
         cells = len(n_bins) * width * max(n_classes, 2)
         if n_classes > 0 and cells > MAX_TABLE:
             n_tabled = 0
         else:
             n_tabled = 1 if few_rows else len(n_bins)
-        found: tuple[NDArray[Any], NDArray[Any]] = kernels.grow_tree(
+        found: tuple[NDArray[Any], NDArray[Any]] = trees.grow_tree(
             bins, target, rows, min_leaves, n_tabled
         )
-        splits, gains = found
-        return splits, gains / 4.0**point_bits if n_classes == 0 else gains
+        proposed, gains = found
+        return proposed, gains / 4.0**point_bits if n_classes == 0 else gains
 
     return grow
 

@@ -2,7 +2,7 @@
 
 - `contexts`: grow the trees of contexts, and sum up their leaves
 - `antecedents`, `consequents`, `mining`: search for rules
-- `trees`: grow the trees that propose cut-offs
+- `trees`, `splits`: grow the trees that propose cut-offs
 - `bits`, `predicates`: what the searches share
 - `compiling`, `prefetch`: how loops are compiled, and how they ask memory ahead of time
 
