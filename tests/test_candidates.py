@@ -26,6 +26,7 @@ from truism.learning.kinds import infer
 from truism.learning.trees import Bins, Proposal
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.model.schema import Categorical
+from truism.table.distinct import distinct
 from truism.table.frames import as_table
 
 
@@ -101,7 +102,8 @@ def test_counts_come_from_the_rows_at_hand():
 def proposed(draw):
     values = draw(st.lists(st.integers(0, 12), min_size=5, max_size=60))
     column = as_table({"X": [float(value) for value in values]}).columns[0]
-    states, counts = column.distinct()
+    found = distinct(column)
+    states, counts = found.values, found.counts
     rank = np.cumsum(counts)[:-1]
     bins = Bins("X", states[:-1], states[1:], rank, len(values))
     cuts = draw(st.permutations(range(len(states) - 1)))

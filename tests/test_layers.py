@@ -12,7 +12,10 @@ SOURCE = Path(truism.__file__).parent
 # Data flows one way: a room may import the rooms above it, a module the modules above it in its room.
 ROOMS = {
     "": ["version", "errors", "work"],
-    "table": ["columns", "times", "frames", "deltas", "fingerprint", "atomic", "csvfiles", "files"],
+    "table": [
+        *("columns", "distinct", "times", "frames", "deltas", "fingerprint", "atomic"),
+        *("csvfiles", "files"),
+    ],
     "model": [
         *("schema", "predicates", "wording", "rules", "evidence", "settings", "origins", "notices"),
         *("provenance", "model", "stamps", "soundness", "format", "versions", "files"),

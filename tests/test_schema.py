@@ -14,7 +14,7 @@ from truism.errors import ParameterError, SchemaError, TableError
 from truism.learning.kinds import infer
 from truism.model.schema import Categorical, LeftOut, Numeric
 from truism.scoring.alignment import MISSING, UNSEEN, align, codes, time_column
-from truism.table.columns import numbers, quantile_cuts
+from truism.table.columns import numbers
 from truism.table.frames import as_table
 from truism.table.times import dated
 
@@ -299,27 +299,6 @@ def test_states_ascend_and_are_the_tables_own_values():
     assert all(type(value) is int for value in variable.values)
 
 
-def test_whole_numbers_that_are_one_as_floats_are_one_value():
-    column = as_table({"n": [2**60 + i for i in range(300)]}).columns[0]
-    values, counts = column.distinct()
-    assert values.tolist() == [2.0**60, 2.0**60 + 256]
-    assert counts.sum() == 300
-    (variable,) = infer(as_table({"n": [2**60 + 3 * i for i in range(300)]})).variables
-    assert (np.diff(variable.edges) > 0).all()
-
-
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=80), st.integers(1, 20))
-def test_quantile_cuts_divide_into_few_runs_and_scale(counts, max_bins):
-    counts = np.array(counts)
-    cuts = quantile_cuts(counts, max_bins)
-    assert len(cuts) + 1 <= max(max_bins, 1)
-    assert (np.diff(cuts) > 0).all()
-    assert all(0 < cut < len(counts) for cut in cuts)
-    assert np.array_equal(quantile_cuts(counts * 7, max_bins), cuts)
-    if len(counts) <= max_bins:
-        assert len(cuts) == len(counts) - 1
-
-
 # --- scoring tables ---
 
 
@@ -436,27 +415,6 @@ def test_every_column_is_a_variable_or_left_out(data):
     schema = infer(as_table(data))
     assert {*schema.names, *(each.name for each in schema.left_out)} == set(data)
     assert list(schema.names) == [name for name in data if name in schema.names]
-
-
-@given(tables(min_columns=1, max_columns=1))
-def test_distinct_values_ascend_and_their_counts_add_up(data):
-    column = as_table(data).columns[0]
-    if column.kind in ("number", "boolean"):
-        values, counts = column.distinct()
-        assert sorted(set(values.tolist())) == values.tolist()
-        assert counts.sum() == table_rows(data) - column.n_missing
-        again, _ = column.distinct()
-        assert again is values  # remembered, and safe from whoever asks
-        with pytest.raises(ValueError, match="read-only"):
-            again[:] = 0.0
-        assert column.take(slice(0, 1)).distinct()[1].sum() <= 1
-
-
-def test_very_many_distinct_values_are_not_remembered():
-    column = as_table({"x": np.arange(20_000.0)}).columns[0]
-    assert column.distinct()[0] is not column.distinct()[0]
-    column = as_table({"x": np.arange(200_000.0) // 70}).columns[0]
-    assert column.distinct()[0] is column.distinct()[0]
 
 
 def table_rows(data):

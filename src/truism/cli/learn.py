@@ -166,7 +166,12 @@ def _number(
 
 def announce_compiling(screen: Screen) -> None:
     """Say why the first time takes longer."""
-    if not kernels.are_cached():
+    if not kernels.can_cache():
+        screen.note(
+            "code is compiled anew each time, because no cache can be written; set NUMBA_CACHE_DIR to "
+            "a folder that can be written to."
+        )
+    elif not kernels.are_cached():
         screen.note("the first use compiles code, which takes some seconds, once.")
 
 

@@ -20,6 +20,7 @@ from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.settings import Cutoffs
 from truism.scoring.alignment import codes
 from truism.table.columns import Column
+from truism.table.distinct import distinct
 
 N_SIMPLE_BINS = 5
 MAX_LLOYD_STEPS = 300
@@ -100,7 +101,8 @@ def simple_intervals(
     for variable, column in zip(schema.variables, columns, strict=True):
         if not isinstance(variable, Numeric) or not variable.varies:
             continue
-        values, counts = column.distinct()
+        known = distinct(column)
+        values, counts = known.values, known.counts
         if not len(values):
             continue
         # Sums of the largest doubles overflow; a power of two smaller they divide the same way.

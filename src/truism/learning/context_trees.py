@@ -22,7 +22,8 @@ from truism.scoring.contexts import Leaves
 from truism.scoring.evidence import ROWS_AT_ONCE
 from truism.scoring.readings import classes, standardise
 from truism.scoring.truths import Truths
-from truism.table.columns import Column, numbers, quantile_cuts
+from truism.table.columns import Column, numbers
+from truism.table.distinct import distinct
 from truism.work import Advance, share_out, stand_still
 
 N_CONTEXTS = 24
@@ -220,9 +221,9 @@ class _Coded:
         """Return the values just below and above each cut of a number."""
         if isinstance(schema.variables[i], Categorical):
             return np.empty(0), np.empty(0)
-        values, counts = columns[i].distinct()
-        starts = quantile_cuts(counts, N_BINS)
-        return values[starts - 1], values[starts]
+        found = distinct(columns[i])
+        starts = found.cuts(N_BINS)
+        return found.values[starts - 1], found.values[starts]
 
     def split(self, v: int, c: int) -> Split:
         """Say what a split by a code means."""

@@ -32,6 +32,7 @@ from truism.scoring.readings import Reader
 from truism.scoring.thresholds import calibrate
 from truism.scoring.worth import RARITY_WEIGHT, RULE_WEIGHT, lift, rule_worth
 from truism.table.columns import Column
+from truism.table.distinct import distinct
 from truism.work import Progress, share_out
 
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
@@ -324,8 +325,8 @@ def _usual(apart: _HeldOut, unit: float) -> tuple[Usual, ...]:
 
 def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[Spacing, ...]:
     def of(pair: tuple[str, Column]) -> Spacing:
-        values, counts = pair[1].distinct()
-        return space(pair[0], values, counts)
+        found = distinct(pair[1])
+        return space(pair[0], found.values, found.counts)
 
     pairs = [
         (variable.name, column)

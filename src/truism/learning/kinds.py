@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings
-from truism.table.columns import NOUNS, Column, Table, quantile_cuts
+from truism.table.columns import NOUNS, Column, Table
+from truism.table.distinct import distinct
 from truism.table.times import dated
 
 MAX_STATES = 5  # numbers with at most this many distinct values are states, not quantities
@@ -240,9 +241,10 @@ def _categorical(column: Column) -> Categorical:
 
 def _numeric(column: Column) -> Numeric:
     _refuse_infinite(column)
-    values, counts = column.distinct()
+    found = distinct(column)
+    values, counts = found.values, found.counts
     mean, std = _moments(values, counts)
-    starts = np.concatenate([[0], quantile_cuts(counts, MAX_HISTOGRAM_BINS)]).astype(np.int64)
+    starts = np.concatenate([[0], found.cuts(MAX_HISTOGRAM_BINS)]).astype(np.int64)
     return Numeric(
         column.name,
         float(values[0]),

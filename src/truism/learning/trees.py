@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.scoring.alignment import codes
-from truism.table.columns import Column, numbers, quantile_cuts
+from truism.table.columns import Column, numbers
+from truism.table.distinct import distinct
 from truism.work import Advance, share_out, stand_still
 
 MIN_BINS = 255
@@ -97,8 +98,9 @@ def bin_columns(
 
 
 def _divide(column: Column, max_bins: int) -> Bins:
-    values, counts = column.distinct()
-    starts = quantile_cuts(counts, max_bins)
+    found = distinct(column)
+    values, counts = found.values, found.counts
+    starts = found.cuts(max_bins)
     rank = np.cumsum(counts)[starts - 1]
     return Bins(column.name, values[starts - 1], values[starts], rank, int(counts.sum()))
 

@@ -21,10 +21,6 @@ NOUNS: Mapping[ColumnKind, str] = {
 }
 
 
-_DISTINCT = "distinct values"
-_FEW_ROWS = 10_000  # of more, distinct values are remembered if they are a small part of the column
-
-
 class Fault(msgspec.Struct, frozen=True):
     """Why a column cannot be read, to be said after its name, and what to do about it."""
 
@@ -36,7 +32,7 @@ class Fault(msgspec.Struct, frozen=True):
         return TableError(f"Column {name!r} {self.reason}.", self.hint)
 
 
-class Column(msgspec.Struct, frozen=True, eq=False, dict=True):
+class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """One column, read-only.
 
     Parameters
@@ -91,24 +87,6 @@ class Column(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The values that are not missing."""
         return self.values if self.missing is None else self.values[~self.missing]
 
-    def distinct(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Give the distinct values of a numeric or boolean column, ascending, and their counts.
-
-        They are distinct as float64, in which rules are said: two whole numbers beyond 2**53 may be
-        one. Sorting is dear and several ask, so they are remembered unless they are many.
-        """
-        known: tuple[NDArray[np.float64], NDArray[np.int64]] | None = self.__dict__.get(_DISTINCT)
-        if known is not None:
-            return known
-        values, counts = np.unique(self.present.astype(np.float64), return_counts=True)
-        # One zero, not two: -0.0 and 0.0 are the same number.
-        found = values + 0.0, counts.astype(np.int64, copy=False)
-        for each in found:
-            each.setflags(write=False)
-        if len(self.values) <= _FEW_ROWS or len(values) <= len(self.values) // 64:
-            self.__dict__[_DISTINCT] = found
-        return found
-
     def cell(self, row: int) -> Any:
         """Give one value as a Python scalar, None where it is missing."""
         if self.kind in ("empty", "other", "faulty"):
@@ -157,26 +135,6 @@ def numbers(column: Column) -> NDArray[np.float64]:
     if column.missing is None or column.values.dtype.kind == "f":
         return values
     return np.where(column.missing, np.nan, values)
-
-
-def quantile_cuts(counts: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
-    """Split distinct values into at most `max_bins` runs of about equal count.
-
-    Returns the positions of the first value of each run after the first. A run's end is an order
-    statistic found in whole numbers: neither rounding nor repeating all rows moves it.
-
-    >>> quantile_cuts(np.array([1, 1, 1, 5]), 2).tolist()
-    [3]
-    """
-    if len(counts) <= max_bins:
-        return np.arange(1, len(counts))
-    after = np.cumsum(counts) * max_bins
-    before = after - counts * max_bins
-    ranks = np.arange(1, max_bins, dtype=np.int64) * counts.sum()
-    hit = np.searchsorted(after, ranks, side="left")
-    # Of the two ends of the value at a rank the nearer one, so that a heavy value stands alone.
-    cuts = np.unique(hit + (2 * ranks > before[hit] + after[hit]))
-    return cuts[(cuts > 0) & (cuts < len(counts))]
 
 
 def renamed(table: Table, names: Sequence[str]) -> Table:
