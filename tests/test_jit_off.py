@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from truism.learning.learner import learn
 
+from learned import learn
 from truism.learning import context_trees, leaf_sums, trees
 from truism.model.files import encode_model
 from truism.table.frames import as_table

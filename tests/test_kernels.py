@@ -18,12 +18,13 @@ from truism.learning.kernels import compiling
 PROGRAM = """
 import json
 from truism.learning import kernels
-from truism.learning.learner import learn
+from truism.learning.training import train
+from truism.model.settings import Settings
 from truism.table.frames import as_table
 
 before = kernels.can_cache(), kernels.are_cached()
 table = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
-model = learn(table, min_support=0.1)
+model = train(table, Settings(min_support=0.1))
 rule = model.rules.sorted_by("chance")[0]
 print(json.dumps([*before, str(rule)]))
 """
