@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+COVERED := 95  # percent of lines and branches that the tests must reach
 
 .PHONY: help demo test check browser docs screenshots bench bench-smoke bench-speed clean
 help:            ## show this list
@@ -31,7 +32,7 @@ test: browser    ## run every check and every test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto src tests
+	$(BIN)/python -m pytest -q -n auto --cov --cov-report= --cov-fail-under=$(COVERED) src tests
 	@$(MAKE) --no-print-directory bench-smoke
 
 check: test      ## the same
