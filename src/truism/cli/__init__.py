@@ -1,7 +1,15 @@
-"""The command line: it parses and prints, the library works.
+"""The command line: it parses and prints; the library does the work.
 
-One module holds one command. A command's module is imported only when the command is called, so that
-``truism --help`` answers at once and ``truism check`` loads no compiler.
+Arguments and files come in; text on standard output, files and an exit code go out.
+
+- `app`: the ``truism`` command, its exit codes, and how failures are shown
+- `demo`, `plant`, `learn`, `check`, `explain`, `rules`, `export`: one command each
+- `options`: the options that several commands share
+- `calibrating`: the options that choose a threshold
+- `screen`: where output goes
+
+A command's module is imported only when the command is called, so that ``truism --help`` answers at
+once and ``truism check`` loads no compiler.
 """
 
 from truism.cli.app import app, main

@@ -1,1 +1,5 @@
-"""Models in the forms that other people and programs read."""
+"""Models for other people and programs: a `Model` comes in, text or JSON goes out.
+
+- `records`: rules as plain records with all their numbers; also as JSON
+- `markdown`: a model as a Markdown page
+"""

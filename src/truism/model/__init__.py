@@ -1,1 +1,15 @@
-"""What was learned, as immutable values."""
+"""What was learned, as immutable values: `truism.learning` makes a `Model`, all other rooms read it.
+
+Nothing in here reads a table. A model goes out as JSON and comes back equal.
+
+- `schema`: the variables, with statistics of their training values
+- `predicates`, `rules`: what is always true
+- `evidence`: what is usual beyond the rules
+- `settings`, `provenance`: how, when and from what the model was learned
+- `origins`, `notices`: why θ and the threshold are what they are, and what the user should know
+- `model`: the `Model`, which holds all of the above
+- `format`, `soundness`, `versions`, `files`: the shape of a model file, its checks, its former
+  versions, and reading and writing it
+- `wording`: predicates and numbers as people read them
+- `stamps`: dates
+"""

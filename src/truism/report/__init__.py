@@ -1,4 +1,17 @@
-"""What was found, told to people: one frozen `Summary` feeds a page, JSON and plain text."""
+"""Reports for people: a `Checker` and a table come in, a page, JSON or text goes out.
+
+One frozen `Summary` holds all that a report says; every form is made from it.
+
+- `contents`: the `Summary` and what it is made of
+- `summarising`: makes the `Summary` of a table
+- `series`, `pictures`, `histograms`, `detection`: its time axis, its pictures of broken rules, its
+  variables, and its comparison with labels
+- `html`, `charts`, `panels`: the page and its charts
+- `plain`: plain text
+- `output`: JSON and files
+- `models`: a model at a glance
+- `terminal`: models and findings on a terminal
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -23,7 +36,7 @@ _home = {
 
 
 def __getattr__(name: str) -> Any:
-    # Bokeh and Jinja take a second to import; whoever asks for JSON need not wait for them.
+    # Bokeh and Jinja take a second to import; JSON does not need them.
     if name not in __all__:
         raise AttributeError(f"module 'truism.report' has no attribute {name!r}")
     return getattr(import_module(f"truism.report.{_home[name]}"), name)

@@ -1,1 +1,9 @@
-"""Anything with columns becomes a `Table` of NumPy columns."""
+"""Tables: anything with columns comes in, a `Table` of NumPy columns goes out.
+
+- `columns`: the `Table` and its columns, with missing values and times
+- `frames`: dataframes, arrays and dicts of columns
+- `files`, `csvfiles`, `atomic`: table files, CSV in its many forms, and files written whole or not at all
+- `times`: text read as times
+- `deltas`: changes since the previous row
+- `fingerprint`: a digest of a table's values
+"""
