@@ -1,11 +1,11 @@
 """The attacks on the plant.
 
-They follow the kinds of the list published for the SWaT testbed (Goh et al., A Dataset to Support
-Research in the Design of Secure Water Treatment Systems, 2016): one point or several, in one stage
-or several, sensors and actuators. Freezes, replays and concealed actuators are added, because an
-attacker who has got as far as the controllers can do these as well.
+They are of the kinds published for the SWaT testbed (Goh et al., A Dataset to Support Research in the
+Design of Secure Water Treatment Systems, 2016): one point or several, in one stage or several, sensors
+and actuators. Freezes, replays and concealed actuators are added, because an attacker who has reached
+the controllers can do these as well.
 
-Nothing in them was chosen with a detector in mind, and some may be impossible to see in the data.
+They were not chosen with any detector in mind, and some may be impossible to see in the data.
 """
 
 from truism.plant.tampering import (
@@ -47,7 +47,7 @@ ATTACKS: tuple[Attack, ...] = (
         3,
         "drift",
         120,
-        "Lets the raw water level seem to rise steadily so that the tank runs empty.",
+        "Makes the raw water level seem to rise steadily so that the tank runs empty.",
         Ramp("LIT101", 4.0),
     ),
     _attack(
@@ -61,7 +61,7 @@ ATTACKS: tuple[Attack, ...] = (
         5,
         "jump",
         60,
-        "Lets the dosed water seem acid so that no acid is dosed.",
+        "Makes the dosed water seem acidic so that no acid is dosed.",
         Jump("AIT202", 6.0),
     ),
     _attack(
@@ -75,14 +75,14 @@ ATTACKS: tuple[Attack, ...] = (
         7,
         "jump",
         90,
-        "Lets the filter seem clogged so that it is washed over and over.",
+        "Makes the filter seem clogged so that it is washed over and over.",
         Jump("DPIT301", 45.0),
     ),
     _attack(
         8,
         "jump",
         60,
-        "Lets the osmosis feed seem to trickle so that lamp and pressure pump stop.",
+        "Makes the osmosis feed seem to trickle so that the lamp and the pressure pump stop.",
         Jump("FIT401", 0.3),
     ),
     _attack(
@@ -110,21 +110,21 @@ ATTACKS: tuple[Attack, ...] = (
         12,
         "drift",
         120,
-        "Lets the filter feed level seem to fall steadily so that the tank overflows.",
+        "Makes the filter feed level seem to fall steadily so that the tank overflows.",
         Ramp("LIT301", -4.0),
     ),
     _attack(
         13,
         "jump",
         90,
-        "Lets the permeate seem slightly salty so that it goes to the drain.",
+        "Makes the permeate seem slightly salty so that it goes to the drain.",
         Jump("AIT504", 16.0),
     ),
     _attack(
         14,
         "jump",
         60,
-        "Lets the permeate seem as salty as raw water.",
+        "Makes the permeate seem as salty as raw water.",
         Jump("AIT504", 255.0),
     ),
     _attack(
@@ -139,7 +139,7 @@ ATTACKS: tuple[Attack, ...] = (
         16,
         "combined",
         90,
-        "Switches the lamp off, feigns harmless water and keeps pressing it through the membranes.",
+        "Switches the lamp off, fakes harmless water and keeps pressing it through the membranes.",
         Force("UV401", "off"),
         Jump("AIT502", 150.0),
         Force("P501", "on"),
@@ -148,7 +148,7 @@ ATTACKS: tuple[Attack, ...] = (
         17,
         "combined",
         60,
-        "Drains permeate backwards through the filter, behind a feigned pressure difference.",
+        "Drains permeate backwards through the filter, behind a faked pressure difference.",
         Force("P602", "on"),
         Force("MV301", "open"),
         Force("MV303", "open"),
@@ -168,7 +168,7 @@ ATTACKS: tuple[Attack, ...] = (
         19,
         "combined",
         120,
-        "Holds the osmosis feed level up and pumps so that the tank runs empty.",
+        "Fakes a high osmosis feed level and keeps pumping so that the tank runs empty.",
         Jump("LIT401", 1000.0),
         Force("P402", "on"),
     ),
@@ -185,7 +185,7 @@ ATTACKS: tuple[Attack, ...] = (
         21,
         "combined",
         150,
-        "Filters on behind a low osmosis feed level so that the tank overflows.",
+        "Keeps filtering behind a low osmosis feed level so that the tank overflows.",
         Force("P302", "on"),
         Jump("LIT401", 600.0),
     ),
@@ -262,7 +262,7 @@ ATTACKS: tuple[Attack, ...] = (
         31,
         "combined",
         90,
-        "Switches the pressure pumps off and feigns that permeate still flows.",
+        "Switches the pressure pumps off and fakes a flow of permeate.",
         Force("P501", "off"),
         Force("P502", "off"),
         Jump("FIT502", 1.29),
@@ -271,7 +271,7 @@ ATTACKS: tuple[Attack, ...] = (
         32,
         "combined",
         100,
-        "Feigns that chlorine is gone so that bisulphite dosing stops.",
+        "Makes chlorine seem gone so that bisulphite dosing stops.",
         Jump("AIT402", 200.0),
         Jump("AIT502", 200.0),
     ),
@@ -279,7 +279,7 @@ ATTACKS: tuple[Attack, ...] = (
         33,
         "combined",
         90,
-        "Feigns half the osmosis feed and an oxidation potential that alarms nobody.",
+        "Fakes half the osmosis feed and a harmless oxidation potential.",
         Jump("FIT401", 0.9),
         Jump("AIT502", 190.0),
     ),
@@ -308,14 +308,14 @@ ATTACKS: tuple[Attack, ...] = (
         37,
         "replay",
         150,
-        "Plays the filter feed level of an hour ago to the controllers.",
+        "Replays the filter feed level of an hour ago to the controllers.",
         Replay("LIT301", 360),
     ),
     _attack(
         38,
         "replay",
         150,
-        "Plays the dosing analysers of half an hour ago so that dosing loses its way.",
+        "Replays the dosing analysers of half an hour ago so that dosing goes wrong.",
         Replay("AIT201", 190),
         Replay("AIT202", 190),
         Replay("AIT203", 190),
@@ -324,7 +324,7 @@ ATTACKS: tuple[Attack, ...] = (
         39,
         "stealthy",
         120,
-        "Holds the raw water valve open while it keeps reporting what it did before.",
+        "Holds the raw water valve open while it keeps reporting its earlier state.",
         Force("MV101", "open"),
         Conceal("MV101"),
     ),
@@ -332,7 +332,7 @@ ATTACKS: tuple[Attack, ...] = (
         40,
         "stealthy",
         120,
-        "Switches the lamp off while it keeps reporting what it did before.",
+        "Switches the lamp off while it keeps reporting its earlier state.",
         Force("UV401", "off"),
         Conceal("UV401"),
     ),
@@ -340,7 +340,7 @@ ATTACKS: tuple[Attack, ...] = (
         41,
         "stealthy",
         120,
-        "Stops the pressure pumps while states and flows of an hour ago are played.",
+        "Stops the pressure pumps while replaying states and flows of an hour ago.",
         Force("P501", "off"),
         Force("P502", "off"),
         Conceal("P501", 360),
@@ -353,7 +353,7 @@ ATTACKS: tuple[Attack, ...] = (
         42,
         "stealthy",
         200,
-        "Lets the osmosis feed level err a little more in every row.",
+        "Makes the osmosis feed level a little more wrong in every row.",
         Shift("LIT401", 0.0, -0.6),
     ),
     _attack(
@@ -367,7 +367,7 @@ ATTACKS: tuple[Attack, ...] = (
         44,
         "stealthy",
         120,
-        "Lets the raw water flow seem weaker, a little more in every row.",
+        "Makes the raw water flow seem weaker, a little more in every row.",
         Shift("FIT201", 0.0, -0.006),
     ),
     _attack(
@@ -395,7 +395,7 @@ ATTACKS: tuple[Attack, ...] = (
         48,
         "override",
         90,
-        "Closes the reject valve so that pressure jumps before the membranes and osmosis stops.",
+        "Closes the reject valve so that the pressure before the membranes jumps and osmosis stops.",
         Force("MV503", "closed"),
     ),
 )

@@ -1,8 +1,7 @@
-"""The controllers: what is reported in, commands out.
+"""The controllers: reported values go in, commands come out.
 
-They see the plant only through its reports, as programmable controllers do. So a falsified level
-makes them do the wrong thing to real water, and a falsified state stops them where a sequence waits
-for it.
+They see the plant only through its reports, as programmable controllers do. So a false level makes them
+do the wrong thing to real water, and a false state stops them where a sequence waits for it.
 """
 
 from truism.plant.tags import ACTUATORS
@@ -13,7 +12,7 @@ Commands = dict[str, bool]
 
 
 class Band:
-    """A value is low from when it falls below ``low`` until it rises above ``high``."""
+    """A band in which a value counts as low after it fell below ``low``, until it exceeds ``high``."""
 
     __slots__ = ("_high", "_is_low", "_low")
 
@@ -23,7 +22,7 @@ class Band:
         self._is_low = False
 
     def is_low(self, value: float) -> bool:
-        """Take note of a value and tell whether it counts as low."""
+        """Take in a value, and return whether it counts as low."""
         if value < self._low:
             self._is_low = True
         elif value > self._high:
@@ -32,10 +31,10 @@ class Band:
 
 
 class Pair:
-    """Two pumps that take turns every few starts, or when the one that leads does not come on.
+    """Two pumps that take turns every few starts, or when the leading one does not start.
 
-    Pairs that start together differ in how many starts a turn has. Otherwise a pump of one would
-    always run with the same pump of the other, by nothing but habit.
+    Pairs that start together differ in the number of starts per turn. Otherwise a pump of one pair
+    would always run with the same pump of the other, for no physical reason.
     """
 
     __slots__ = ("_idle_rows", "_lead", "_rest", "_runs", "_starts", "_turn")
@@ -99,7 +98,7 @@ class RawWater:
 
 
 class Ultrafiltration:
-    """Stage 3: filter while the next tank asks for water; wash and rinse when the filter clogs."""
+    """Stage 3: filter while the next tank needs water; wash and rinse when the filter clogs."""
 
     _longest_run = 300
     _wash_rows = 9
@@ -166,10 +165,10 @@ class Ultrafiltration:
 
 
 class ReverseOsmosis:
-    """Stages 4 and 5: make permeate while its tank asks for it.
+    """Stages 4 and 5: make permeate while its tank needs it.
 
-    Membranes do not survive chlorine, so the high pressure pumps wait until ultraviolet light and
-    bisulphite have removed it; and what they make goes to the drain until it is clean.
+    Chlorine destroys membranes, so the high pressure pumps wait until ultraviolet light and bisulphite
+    have removed it; and the permeate goes to the drain until it is clean.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The simulated plant as files: what was recorded, and what is true of the attacks."""
+"""The simulated plant as files: recorded tables, and the list of attacks."""
 
 import os
 from collections.abc import Sequence
@@ -22,27 +22,27 @@ def write_plant(
     seed: int = 0,
     form: TableFormat = "csv",
 ) -> list[Path]:
-    """Simulate the plant, and write ``normal``, and with attacks ``attacked`` and ``attacks.json``.
+    """Simulate the plant, and write ``normal``; with attacks, also ``attacked`` and ``attacks.json``.
 
-    The attacked run is another one: its raw water, demand and noise come from the next seed.
+    The attacked run is a separate one: its raw water, demand and noise come from the next seed.
 
     Parameters
     ----------
     folder
-        Where to; made if it is not there.
+        The folder to write to; created if missing.
     n_rows
-        Rows of each table.
+        Number of rows in each table.
     attacks
         Whether to write an attacked run too.
     seed
-        Chooses the run.
+        Random seed of the run.
     form
-        How to write tables.
+        File format of the tables.
 
     Returns
     -------
     list of Path
-        The files.
+        The files that were written.
 
     """
     place = Path(folder)
@@ -56,7 +56,7 @@ def write_plant(
 
 
 def write_attacked(place: Path, n_rows: int, *, seed: int, form: TableFormat) -> list[Path]:
-    """Write one attacked run, and the truth about it."""
+    """Write one attacked run, and the list of its attacks."""
     played = schedule(n_rows, seed=seed)
     recording = simulate(n_rows, seed=seed, attacks=played)
     write_table(recording.columns, place / f"attacked.{form}")
@@ -65,7 +65,7 @@ def write_attacked(place: Path, n_rows: int, *, seed: int, form: TableFormat) ->
 
 
 def encode_attacks(attacks: Sequence[Attack], recording: Recording) -> bytes:
-    """List attacks as JSON: rows from ``start`` up to, but without, ``end``, and their times."""
+    """Return attacks as JSON: their rows (``start`` included, ``end`` excluded) and their times."""
     times = recording.columns["time"]
     listed: list[dict[str, Any]] = [
         {

@@ -1,20 +1,19 @@
-"""Water, tanks, pipes and machines: positions of the actuators in, true values out.
+"""Water, tanks, pipes and machines: positions of the actuators go in, true values come out.
 
-Every flow is caused by pumps and valves, taken from one tank and given to another, so levels are
-the integral of flows. Quality travels with the water: a pipe or a tank takes on the quality of what
-enters it by its share of the volume. Numbers are of the size of the SWaT testbed, flows in m³/h,
-levels in mm, pressures in kPa.
+Pumps and valves cause every flow, out of one tank and into another, so levels are the integral of
+flows. Quality travels with the water: what enters a pipe or a tank changes its quality in proportion to
+the volume. Magnitudes are those of the SWaT testbed: flows in m³/h, levels in mm, pressures in kPa.
 """
 
 from truism.plant.surroundings import Surroundings
 from truism.plant.tags import ACTUATOR_OF, ACTUATORS, STEP_SECONDS
 
 _HOURS = STEP_SECONDS / 3600
-_SWIFTNESS = 0.8  # share of the way to its new value that a flow goes within a row
+_SWIFTNESS = 0.8  # share of the way to its new value that a flow covers within a row
 
 
 class Equipment:
-    """The actuators and where they stand.
+    """The actuators and their positions.
 
     ``position`` is 0 for closed or off and 1 for open or on; ``states`` is the same in words.
     """
@@ -44,7 +43,7 @@ class Equipment:
 
 
 class Water:
-    """The quality of some water, which is all that dosing changes."""
+    """The quality of some water; dosing changes nothing else."""
 
     __slots__ = ("acidity", "conductivity", "hardness", "orp")
 
@@ -55,7 +54,7 @@ class Water:
         self.hardness = hardness
 
     def take_on(self, other: "Water", share: float) -> None:
-        """Become the other water by a share of the volume."""
+        """Mix in a share of other water."""
         self.conductivity += share * (other.conductivity - self.conductivity)
         self.acidity += share * (other.acidity - self.acidity)
         self.orp += share * (other.orp - self.orp)
@@ -63,7 +62,7 @@ class Water:
 
 
 class Tank:
-    """An upright tank: what does not fit spills, what is not there cannot be drawn."""
+    """An upright tank: excess water spills, and only the water it holds can be drawn."""
 
     __slots__ = ("_area", "_height", "level", "water")
 
@@ -79,12 +78,12 @@ class Tank:
         self.level = min(max(level, 0.0), self._height)
 
     def admit(self, water: Water, inflow: float) -> None:
-        """Mix what flows in with what is there."""
+        """Mix water that flows in with the water in the tank."""
         volume = max(self.level, 20.0) * self._area / 1000
         self.water.take_on(water, min(1.0, inflow * _HOURS / volume))
 
     def offer(self, flow: float) -> float:
-        """Limit a flow that is drawn to what the tank holds; suction fails over the last 20 mm."""
+        """Limit an outflow to what the tank holds; suction fails over the last 20 mm."""
         return flow if self.level > 20.0 else flow * self.level / 20.0
 
 
@@ -133,7 +132,7 @@ class Process:
         raw.hardness = 150.0 + 1.5 * around.hardness
         dosed.take_on(raw, self._transfer * _HOURS / 0.06)
         # Each dose pulls towards the strength of its stock, so that dosing into standing water
-        # ends there and not beyond.
+        # never goes beyond it.
         dosed.conductivity += _strength(position, "P201", "P202", 0.0022) * (
             2000.0 - dosed.conductivity
         )
@@ -193,7 +192,7 @@ class Process:
         self._service_tank.exchange(self._lifted, self._service_tank.offer(around.demand))
 
     def truth(self) -> tuple[float, ...]:
-        """Tell what each sensor would read if it were perfect, in the order of `SENSORS`."""
+        """Return what each sensor would read if it were perfect, in the order of `SENSORS`."""
         dosed, line, feed = self._dosed, self._dechlorinated, self._feed
         drawn = self._permeate + self._reject
         resistance = 4.9 + 3.8 * self._fouling
@@ -230,7 +229,7 @@ class Process:
 
 
 def _together(duty: float, standby: float) -> float:
-    """Strength of two pumps on one pipe: the second adds only a quarter."""
+    """Return the strength of two pumps on one pipe: the second adds only a quarter."""
     return max(duty, standby) + 0.25 * min(duty, standby)
 
 
@@ -239,5 +238,5 @@ def _strength(position: dict[str, float], duty: str, standby: str, per_pump: flo
 
 
 def _share(way: float, other: float) -> float:
-    """Share of a flow that takes one of two ways."""
+    """Return the share of a flow that takes one of two ways."""
     return way / (way + other) if way else 0.0

@@ -1,4 +1,4 @@
-"""What is written down of a run: row by row while it goes on, by column when it is over."""
+"""The record of a run: row by row while it lasts, by column when it is over."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _ACTUATOR_TAGS = tuple(actuator.tag for actuator in ACTUATORS)
 
 
 class Recording(msgspec.Struct, frozen=True, eq=False):
-    """What was recorded of one run.
+    """The record of one run.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Recording(msgspec.Struct, frozen=True, eq=False):
 
 
 class Log:
-    """The rows reported so far, which is also all that an attacker can look back on."""
+    """The rows reported so far; an attacker can look back on them, and on nothing else."""
 
     __slots__ = ("_readings", "_states")
 
@@ -42,20 +42,20 @@ class Log:
         self._states = np.empty((n_rows, len(ACTUATORS)), dtype=object)
 
     def write(self, row: int, readings: dict[str, float], states: dict[str, str]) -> None:
-        """Write down a row; the values come in the order of the columns."""
+        """Record a row; the values must be in the order of the columns."""
         self._readings[row] = list(readings.values())
         self._states[row] = list(states.values())
 
     def reading(self, tag: str, row: int) -> float:
-        """Look up what a sensor reported."""
+        """Return what a sensor reported."""
         return float(self._readings[row, _SENSOR_TAGS.index(tag)])
 
     def state(self, tag: str, row: int) -> str:
-        """Look up what an actuator reported."""
+        """Return what an actuator reported."""
         return str(self._states[row, _ACTUATOR_TAGS.index(tag)])
 
     def close(self) -> Recording:
-        """Turn the rows into columns."""
+        """Return the rows as columns."""
         seconds = np.arange(len(self._readings)) * STEP_SECONDS
         columns: dict[str, NDArray[Any]] = {"time": _BEGIN + seconds.astype("timedelta64[s]")}
         for tag, readings in zip(_SENSOR_TAGS, self._readings.T, strict=True):

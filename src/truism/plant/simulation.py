@@ -1,9 +1,8 @@
-"""The run: surroundings, process, sensors, attackers and controllers, row after row.
+"""One run: surroundings, process, sensors, attackers and controllers, row after row.
 
-The order within a row is that of the real thing. Actuators move as commanded (or as an attacker
-forces them), water moves, sensors measure, an attacker falsifies what is reported, the report is
-recorded, and the controllers decide on it for the next row. So a row's states are those that caused
-its flows.
+The order within a row is that of a real plant. Actuators move as commanded (or as an attacker forces
+them), water moves, sensors measure, an attacker falsifies the report, the report is recorded, and the
+controllers use it to decide the next row. So the states in a row are those that caused its flows.
 """
 
 from collections.abc import Sequence
@@ -18,14 +17,14 @@ from truism.plant.surroundings import Surroundings, draw
 from truism.plant.tags import SENSORS
 from truism.plant.tampering import Attack, falsify, override
 
-RUN_IN = 600  # rows in which the tanks fill, and which are not recorded
+RUN_IN = 600  # rows in which the tanks fill; they are not recorded
 _READERS = tuple((sensor.tag, sensor.read) for sensor in SENSORS)
 
 
 def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> Recording:
     """Run the plant and record it, one row for every `STEP_SECONDS`.
 
-    The recording begins when the plant has been running for `RUN_IN` rows, so that it holds no
+    The recording starts after the plant has been running for `RUN_IN` rows, so that it leaves out the
     start-up, in which nearly empty tanks fill. The same arguments give the same bits; a longer run
     begins with the shorter one; and up to its first attack a run equals the run without attacks.
 
@@ -34,15 +33,15 @@ def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> R
     n_rows
         Rows to record.
     seed
-        Chooses raw water, demand and sensor noise.
+        Random seed of raw water, demand and sensor noise.
     attacks
-        What attackers do, for instance from `schedule`. Attacks may overlap; a later one in the
-        sequence then has the last word.
+        The attacks, for example from `schedule`. Attacks may overlap; the later one in the
+        sequence then wins.
 
     Returns
     -------
     Recording
-        The reported values, with nothing that would tell when an attack takes place.
+        The reported values, without any mark of when an attack takes place.
 
     Examples
     --------
@@ -90,7 +89,7 @@ def _measure(truth: tuple[float, ...], errors: list[float]) -> dict[str, float]:
 
 
 def _changes(attacks: Sequence[Attack]) -> dict[int, tuple[Attack, ...]]:
-    """Attacks that are active from a row on, for each row at which that changes."""
+    """Return the attacks that are active from a row on, for each row at which they change."""
     rows = {attack.start for attack in attacks} | {attack.end for attack in attacks}
     return {
         row: tuple(attack for attack in attacks if attack.start <= row < attack.end)

@@ -1,8 +1,8 @@
-"""What the plant cannot choose: raw water, its supply, and what the customers draw.
+"""Influences from outside the plant: raw water, its supply, and what customers draw.
 
-Each influence wanders about its mean and returns within the hour, so that a few thousand rows hold
-its whole range and the normal rows of one seed look like those of any other. Only demand also has
-the hours of the day in it.
+Each influence wanders about its mean and returns within the hour, so that a few thousand rows cover
+its whole range and the normal rows of one seed look like those of any other. Only demand also depends
+on the time of day.
 """
 
 import math
@@ -14,7 +14,7 @@ from truism.plant.tags import SENSORS, STEP_SECONDS
 
 _CHUNK = 4096  # rows drawn at once: fast, and little memory however long the run
 _DAY = 86_400 // STEP_SECONDS
-_KEEP = math.exp(-STEP_SECONDS / 1500)  # a deviation lasts for 25 minutes or so
+_KEEP = math.exp(-STEP_SECONDS / 1500)  # a deviation lasts for about 25 minutes
 _GAIN = math.sqrt(1 - _KEEP**2)
 _FURTHEST = 2.0  # standard deviations that a wandering influence may stray
 
@@ -54,7 +54,7 @@ class Surroundings:
 
 
 def _rhythm(row: int) -> float:
-    """Share by which customers draw more than on average, from midnight: two peaks a day."""
+    """Return the share by which customers draw more than average, from midnight: two peaks a day."""
     angle = 2 * math.pi * row / _DAY
     return -0.12 * math.cos(angle) - 0.10 * math.cos(2 * angle)
 
@@ -63,7 +63,7 @@ def draw(n_rows: int, seed: int) -> Iterator[tuple[list[float], list[float]]]:
     """Draw the shocks of the surroundings and the errors of the sensors, row by row.
 
     They come from one stream in the order of the rows, so a longer run begins like a shorter one,
-    and an attacked run has the same chance events as the run it is compared with.
+    and an attacked run has the same random events as the same run without attacks.
     """
     generator = np.random.default_rng(seed)
     width = Surroundings.n_influences + len(SENSORS)

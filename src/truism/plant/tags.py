@@ -1,15 +1,15 @@
 """The instruments and machines of the plant, by tag.
 
-A tag's letters name what it is and its first digit the stage it stands in, as in the SWaT testbed:
-``LIT301`` is the level transmitter of stage 3. What the process knows becomes what a person reads
-only through a `Sensor`, which adds noise and has a resolution.
+The letters of a tag name the kind of device and its first digit names the stage, as in the SWaT
+testbed: ``LIT301`` is the level transmitter of stage 3. The values of the process are visible only
+through a `Sensor`, which adds noise and has a limited resolution.
 """
 
 import msgspec
 
 STEP_SECONDS = 10
-"""Seconds between two rows: long enough for 20,000 rows to hold two days and more than seventy
-cycles of every tank, short enough to catch a valve half way."""
+"""Seconds between two rows: long enough for 20,000 rows to cover two days and more than seventy
+cycles of every tank, short enough to catch a valve halfway."""
 
 
 class Sensor(msgspec.Struct, frozen=True):
@@ -20,9 +20,9 @@ class Sensor(msgspec.Struct, frozen=True):
     tag
         Its name, and that of its column.
     unit
-        What it measures in.
+        The unit of its readings.
     noise
-        Standard deviation of its error, whatever it measures.
+        Standard deviation of its error, whatever the reading.
     steps
         Its resolution in steps per unit: 10 shows tenths.
     description
@@ -43,7 +43,7 @@ class Sensor(msgspec.Struct, frozen=True):
     lowest: float = 0.0
 
     def read(self, truth: float, error: float = 0.0) -> float:
-        """Measure the truth with an error, given in standard deviations."""
+        """Return a reading of the true value, with an error given in standard deviations."""
         value = truth + error * (self.noise + self.relative * abs(truth))
         if value < self.lowest:
             value = self.lowest
@@ -59,8 +59,8 @@ class Actuator(msgspec.Struct, frozen=True):
     tag
         Its name, and that of its column.
     travel
-        Rows from one end position to the other: 1 acts at once. Powers of two, so that a position
-        arrives exactly at its end.
+        Rows from one end position to the other; 1 acts at once. A power of two, so that a position
+        reaches its end exactly.
     description
         What it does, in words.
 
@@ -72,7 +72,7 @@ class Actuator(msgspec.Struct, frozen=True):
 
     @property
     def states(self) -> tuple[str, ...]:
-        """The states it reports: a valve can be caught on its way, a pump cannot."""
+        """The states it reports: a valve can be seen halfway, a pump cannot."""
         if self.is_valve:
             return (self.resting, "opening", self.acting, "closing")
         return (self.resting, self.acting)
@@ -170,7 +170,7 @@ ACTUATORS: tuple[Actuator, ...] = (
     Actuator("P602", 1, "backwash pump of the ultrafiltration"),
 )
 """Every actuator, in the order of the columns. None of them is a mere standby: pumps in pairs take
-turns at every start, so each is seen in all its states."""
+turns, so each is seen in all its states."""
 
 SENSOR_OF: dict[str, Sensor] = {sensor.tag: sensor for sensor in SENSORS}
 ACTUATOR_OF: dict[str, Actuator] = {actuator.tag: actuator for actuator in ACTUATORS}

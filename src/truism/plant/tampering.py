@@ -1,7 +1,7 @@
-"""How an attacker lays hands on the plant: on a sensor, an actuator, or on what it reports.
+"""How an attacker tampers with the plant: with a sensor, an actuator, or an actuator's report.
 
-A falsified sensor is what the controllers see, so the water follows the lie. A forced actuator
-really acts, and reports that it does, unless the attacker also conceals it.
+Controllers see the falsified sensor, so the water follows the lie. A forced actuator really acts, and
+reports that it does, unless the attacker also conceals it.
 """
 
 from typing import Literal
@@ -14,7 +14,7 @@ from truism.plant.tags import ACTUATOR_OF, SENSOR_OF
 
 Kind = Literal["jump", "drift", "freeze", "replay", "override", "combined", "stealthy"]
 """What an attack mainly does: sensors that jump, drift, freeze or replay the past; actuators that
-are overridden; both at once; or anything done so as not to be seen at a glance."""
+are overridden; both at once; or anything done so as not to be noticed at a glance."""
 
 
 class Jump(msgspec.Struct, frozen=True, tag=True):
@@ -25,7 +25,7 @@ class Jump(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ramp(msgspec.Struct, frozen=True, tag=True):
-    """A sensor leaves its last reading by a steady amount per row, whatever the water does."""
+    """A sensor moves from its last reading by a steady amount per row, whatever the water does."""
 
     target: str
     per_row: float
@@ -60,7 +60,7 @@ class Force(msgspec.Struct, frozen=True, tag=True):
 
 
 class Conceal(msgspec.Struct, frozen=True, tag=True):
-    """An actuator reports the state it had some rows earlier; what it does is another matter.
+    """An actuator reports the state it had some rows earlier, whatever it really does.
 
     With ``rows`` = 0 that is the state just before the attack, for as long as the attack lasts.
     """
@@ -85,9 +85,9 @@ class Attack(msgspec.Struct, frozen=True):
         Its first row, and the row after its last. In the catalogue ``start`` is 0, so that ``end``
         is its length.
     targets
-        Tags that the attacker lays hands on: the truth that an explanation is held against.
+        Tags that the attacker tampers with: the truth to compare explanations with.
     description
-        What the attacker does and wants, in a sentence.
+        What the attacker does, and why, in a sentence.
     steps
         What is done to each target from start to end.
 
@@ -136,7 +136,7 @@ def override(commands: dict[str, bool], attack: Attack) -> None:
 def falsify(
     readings: dict[str, float], states: dict[str, str], attack: Attack, row: int, log: Log
 ) -> None:
-    """Replace what an attack makes the plant report in a row."""
+    """Replace the values in a row's report that an attack falsifies."""
     for step in attack.steps:
         if isinstance(step, Conceal):
             if row > 0:
@@ -167,5 +167,5 @@ def _falsified(
 
 
 def _earlier(attack: Attack, rows: int, row: int) -> int:
-    """Return the row to look back at: the last before the attack, or so many before this one."""
+    """Return the row to look back at: the last before the attack, or this many before the current one."""
     return max(0, row - rows if rows else attack.start - 1)

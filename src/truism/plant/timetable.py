@@ -1,4 +1,4 @@
-"""When which attacks are played: length of a run in, attacks with their rows out."""
+"""When to play which attacks: the length of a run goes in, attacks with their rows come out."""
 
 import msgspec
 import numpy as np
@@ -7,28 +7,28 @@ from truism.errors import ParameterError
 from truism.plant.attacks import ATTACKS
 from truism.plant.tampering import Attack
 
-_LEAD = 600  # rows before the first attack: what normal looks like
+_LEAD = 600  # normal rows before the first attack
 _SHORTEST_RECOVERY = 300
 
 
 def schedule(n_rows: int, *, seed: int = 0) -> tuple[Attack, ...]:
     """Choose when to play which attacks.
 
-    Every attack is played at most once, in an order that the seed chooses, with time to recover
-    after each. What room is left is spread between them.
+    Every attack is played at most once, in a random order, with time to recover after each. The rows
+    left over are spread between them.
 
     Parameters
     ----------
     n_rows
-        Length of the run that they have to fit into. In a run too short for a quiet beginning and
-        recovery one attack is played nevertheless, cut to fit.
+        Length of the run that they must fit into. A run too short for a quiet start and recovery
+        still gets one attack, cut to fit.
     seed
-        Chooses the order and the pauses.
+        Random seed of the order and the pauses.
 
     Returns
     -------
     tuple of Attack
-        By their start, without overlap.
+        In order of their start, without overlap.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def _squeezed(order: list[Attack], n_rows: int) -> Attack:
 
 
 def _spread(chosen: list[Attack], room: int, generator: np.random.Generator) -> tuple[Attack, ...]:
-    """Place attacks one after another and part the spare room between them at random."""
+    """Place attacks one after another, and divide the spare rows between them at random."""
     pauses = np.diff(np.sort(generator.integers(0, room + 1, len(chosen))), prepend=0)
     row = _LEAD
     placed = []
@@ -77,5 +77,5 @@ def _spread(chosen: list[Attack], room: int, generator: np.random.Generator) -> 
 
 
 def _recovery(attack: Attack) -> int:
-    """Rows until the plant is back in its cycle: a tank refills slower than it was drained."""
+    """Return how many rows the plant needs to recover: a tank refills slower than it was drained."""
     return max(_SHORTEST_RECOVERY, 5 * (attack.end - attack.start) // 2)
