@@ -12,7 +12,7 @@ UNSEEN, MISSING = -2, -1  # codes of a categorical value that is not one of the 
 
 
 def time_column(schema: Schema, table: Table) -> Column | None:
-    """Return the column that says when, read as times if it can be; None where there is none."""
+    """Return the column of times, read as times if possible; None if there is none."""
     column = None if schema.time is None else table.column_of().get(schema.time)
     return None if column is None else dated(column)
 
@@ -25,7 +25,7 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
     columns
         One per variable, in the schema's order.
     extra
-        Names of columns the model does not know; they are ignored. An index is no column.
+        Names of columns that the model does not know and ignores. An index is not a column.
 
     """
     column_of = table.column_of()
@@ -38,7 +38,7 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
         if column.fault is not None:
             raise column.fault.error(column.name)
         if column.kind != "empty" and 0 < len(column.values) == column.n_missing:
-            # Without a single value a column's type is its library's guess.
+            # The type of a column without any value is its library's guess.
             column = Column(column.name, "empty", column.values, column.missing)
         _check_kind(variable, column)
         columns.append(column)
@@ -48,7 +48,7 @@ def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, 
 
 
 def codes(variable: Categorical, column: Column) -> NDArray[np.int32]:
-    """Give each value's position in ``variable.values``, or `UNSEEN`, or `MISSING`."""
+    """Return each value's position in ``variable.values``, or `UNSEEN`, or `MISSING`."""
     if column.kind == "empty":
         return np.full(len(column.values), MISSING, np.int32)
     if column.kind == "text":

@@ -1,7 +1,7 @@
 """Packed truth vectors: one bit per row, 64 rows to a word, the first row in the lowest bit.
 
-Rows beyond the last one are zero in every vector, so counting needs no mask. What is "not true" is
-therefore never written as ``~true`` but as a vector of its own.
+Bits beyond the last row are zero in every vector, so counting needs no mask. "Not true" is therefore
+never written as ``~true`` but as a vector of its own.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ Words = NDArray[np.uint64]
 
 
 def n_words(n_rows: int) -> int:
-    """How many words hold a bit for each row.
+    """Return how many words hold one bit for each row.
 
     >>> n_words(64), n_words(65)
     (1, 2)

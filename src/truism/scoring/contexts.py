@@ -1,12 +1,12 @@
-"""What a variable is usually like when others are as they are: rows go in, evidence comes out.
+"""What a variable is usually like, given the others: rows go in, evidence comes out.
 
 A context is a small tree. It splits the training rows by some of the variables so that the others
 vary as little as possible in its leaves, and then judges those others: a number by its distance from
 the leaf's mean in units of the leaf's spread, a state by how much rarer it is in the leaf than it
-would be by chance. Several contexts judge every variable, and their mean counts. One tree for many
-variables at once, instead of one for each, makes this fast enough; docs/experiments.md compares the
-two. `truism.learning.context_trees` grows the trees. Everything here is vectorised NumPy and needs no
-compiled code.
+would be by chance. Several contexts judge every variable, and the mean of their evidence counts. One
+tree for many variables, instead of one for each, makes this fast enough; docs/experiments.md compares
+the two. `truism.learning.context_trees` grows the trees. Everything here is vectorised NumPy and needs
+no compiled code.
 """
 
 import itertools
@@ -24,16 +24,17 @@ from truism.scoring.readings import Reader, Readings
 
 TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmically for large ones
 PSEUDO_COUNT = 0.3
-OWN_SHARE = 0.6  # of what is surprising without any context, and not counted again
+OWN_SHARE = 0.6  # share of the surprise without any context that is not counted again
 FLOOR, SHRINKAGE = 0.05, 3.0  # a leaf's spread is at least 5 % of the variable's; 3 rows of prior
-_FLUSH = 6  # with no smaller spread than the floor, products of so many factors cannot overflow
+_FLUSH = 6  # with spreads no smaller than the floor, products of so many factors cannot overflow
 
 
 class Statistics(msgspec.Struct, frozen=True, eq=False):
-    """What the variables that a context judges were like in its leaves, ready to judge by.
+    """Statistics of the variables that a context judges in each of its leaves, as arrays.
 
-    See `Context`; `state_counts` is leaves × classes, with the `widths` of the categorical variables
-    side by side. Those of several sets of rows may be stacked, in a first dimension of all arrays.
+    See `Context`; `state_counts` is leaves × classes, with the categorical variables side by side,
+    each as wide as `widths` says. Statistics of several sets of rows may be stacked along a first
+    dimension of all arrays.
     """
 
     numbers: tuple[int, ...]
@@ -46,7 +47,7 @@ class Statistics(msgspec.Struct, frozen=True, eq=False):
 
 
 def statistics_of(context: Context) -> Statistics:
-    """Return what a context knows of its leaves, as arrays."""
+    """Return the statistics of a context's leaves as arrays."""
     n_leaves = len(context.counts)
     return Statistics(
         context.numbers,
@@ -67,8 +68,8 @@ LeafNumbers = NDArray[np.unsignedinteger[Any]]
 class Leaves:
     """Finds the leaf of every context that a row falls into, for all contexts and rows at once.
 
-    The rows of a node are packed bits: those of its parent that satisfy a split, or that do not. A
-    leaf's number is then put together from its binary digits.
+    The rows of a node are packed bits: the rows of its parent that satisfy a split, or that do not. The
+    number of a leaf is then assembled from its binary digits.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ class Leaves:
         leaf_nodes: list[tuple[int, int, int]] = []
         n_nodes = self.n_trees
         for t, tree in enumerate(trees):
-            # Roots come first; every other node is numbered as it is met.
+            # Roots come first; every other node is numbered when it is reached.
             waiting = [(t, 0)]
             n_leaves = 0
             for split in tree:
@@ -121,7 +122,7 @@ class Leaves:
             yield np.array(nodes, np.int64), np.array(starts, np.int64)
 
     def find(self, true: Words, n_rows: int) -> NDArray[np.uint8]:
-        """Give the number of the leaf of every context and row, where the splits hold as told."""
+        """Return the leaf of every context and row, given in which rows each split holds."""
         atoms = np.concatenate([true, ~true])
         rows = np.empty((self._n_nodes + 1, n_words(n_rows)), np.uint64)
         rows[: self.n_trees] = ~np.uint64(0)
@@ -137,10 +138,10 @@ class Leaves:
 
 
 def cautious_spreads(statistics: Statistics) -> NDArray[np.float64]:
-    """Give the spreads to judge numbers by, of the same shape.
+    """Return the spreads to judge numbers by, of the same shape.
 
-    They are larger than those of the training rows in a leaf: few rows may look alike by chance, and
-    what differs by a twentieth of the variable's own spread is not told apart.
+    They are larger than those of the training rows in a leaf: a few rows may look alike by chance, and
+    differences below a twentieth of the variable's own spread do not count.
     """
     rows = statistics.counts.astype(np.float64)[..., None]
     variance = np.square(statistics.spreads)
@@ -151,7 +152,7 @@ def cautious_spreads(statistics: Statistics) -> NDArray[np.float64]:
 
 
 def surprise(standard: NDArray[Any]) -> NDArray[Any]:
-    """Say how surprising a distance is: as in a normal distribution at first, far out much less.
+    """Return how surprising distances are: as in a normal distribution at first, far out much less.
 
     >>> surprise(np.array([0.0, 1.0, 10.0])).round(2).tolist()
     [0.0, 0.52, 13.19]
@@ -165,15 +166,15 @@ def surprise(standard: NDArray[Any]) -> NDArray[Any]:
 
 
 class LeafProfiles:
-    """Weighs what rows are like against what their leaves are like.
+    """Compares rows with the statistics of their leaves.
 
     Parameters
     ----------
     reader
-        Which variables are judged.
+        The variables that are judged.
     statistics
-        Those of each context. Leaves are numbered as in `Leaves`; where statistics are stacked, those
-        of the second set of rows go on where those of the first end, and so on.
+        The statistics of each context. Leaves are numbered as in `Leaves`; if statistics are stacked,
+        the numbers of the second set of rows continue where those of the first end, and so on.
 
     """
 
@@ -207,7 +208,7 @@ class LeafProfiles:
         return _flat(table)
 
     def contradict_each(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
-        """Give the evidence of every context alone: contexts × rows × variables; for a few rows."""
+        """Return the evidence of each context: contexts × rows × variables; for a few rows."""
         found = np.zeros((len(leaves), leaves.shape[1], len(self._times)))
         numbers, states = self._reader.numbers, self._reader.states
         where = readings.classes + self._offsets[:-1]
@@ -219,7 +220,7 @@ class LeafProfiles:
         return found
 
     def average(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
-        """Give the mean evidence of all contexts about each variable: rows × variables."""
+        """Return the mean evidence of all contexts about each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states
         found[numbers] = self._judge_numbers(leaves, readings.standard).T
@@ -227,7 +228,7 @@ class LeafProfiles:
         return found.T
 
     def contradict(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
-        """Give the evidence against each variable: rows × variables."""
+        """Return the evidence against each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states
         in_context = self._judge_numbers(leaves, readings.standard)
@@ -276,7 +277,7 @@ def _flat(tables: NDArray[Any]) -> NDArray[Any]:
 
 
 def _forget_missing(evidence: NDArray[Any]) -> None:
-    """Let missing values be no evidence; most blocks have none, and a sum tells."""
+    """Count missing values as no evidence; most blocks have none, which their sum shows."""
     if np.isnan(evidence.sum()):
         evidence[np.isnan(evidence)] = 0
 
@@ -284,7 +285,7 @@ def _forget_missing(evidence: NDArray[Any]) -> None:
 def contradiction(
     average: NDArray[np.float64], readings: Readings, reader: Reader
 ) -> NDArray[np.float64]:
-    """Leave of the evidence in contexts what is not as surprising without any."""
+    """Return the evidence in contexts that goes beyond the surprise without any."""
     found = average.copy()
     found[:, reader.numbers] = beyond_own(average[:, reader.numbers], readings.standard)
     return found
@@ -293,7 +294,7 @@ def contradiction(
 def beyond_own(
     in_context: NDArray[np.float64], standard: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """Take off what numbers are surprising by themselves, in place."""
+    """Subtract, in place, the share of the surprise that numbers cause in themselves."""
     own = surprise(standard)
     own *= np.float32(OWN_SHARE)
     _forget_missing(own)
@@ -302,7 +303,7 @@ def beyond_own(
 
 
 def side_by_side(firsts: NDArray[np.int64], widths: Sequence[int]) -> NDArray[np.int64]:
-    """Give the columns of several parts of a table: where each starts, and how wide it is.
+    """Return the columns of several parts of a table, given where each starts and how wide it is.
 
     >>> side_by_side(np.array([0, 10]), [2, 3]).tolist()
     [0, 1, 10, 11, 12]
@@ -314,19 +315,19 @@ def side_by_side(firsts: NDArray[np.int64], widths: Sequence[int]) -> NDArray[np
 def state_evidence(
     counts: NDArray[np.float64], widths: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Say how much rarer states are in leaves than by chance.
+    """Return how much rarer states are in leaves than by chance.
 
     Parameters
     ----------
     counts
         Leaves × classes of states, of several variables side by side; or a stack of such tables.
     widths
-        How many classes each variable has.
+        The number of classes of each variable.
 
     Returns
     -------
     known, unseen
-        Leaves × classes, and leaves × variables: the evidence of a state that was never met. Stacked
+        Leaves × classes, and leaves × variables: the evidence of a state that was never seen. Stacked
         like the counts.
 
     """
@@ -343,6 +344,6 @@ def state_evidence(
     np.maximum(0, np.log(known, out=known), out=known)
     absent = of_class == 0
     if absent.any():
-        # A class that no row has, because its rows are held out, is as good as unseen.
+        # A class without any row, because its rows are held out, counts as unseen.
         known = np.where(absent, np.repeat(unseen, widths, axis=-1), known)
     return known, unseen

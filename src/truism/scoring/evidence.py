@@ -1,16 +1,15 @@
-"""Evidence against the values of a row, in one currency: what the default score is made of.
+"""Evidence against the values of a row, on one scale: the parts of the default score.
 
-A `Model` learned with ``scoring="evidence"`` holds an `Evidence`. Three kinds of it speak about one
-variable of one row, and each can be said in words:
+A `Model` learned with ``scoring="evidence"`` holds an `Evidence`. A variable of a row can have two kinds
+of evidence against it:
 
 * a *contradiction*: in rows that are otherwise like this one the variable is usually different
   (`truism.scoring.contexts`), or a rule is broken, whichever is stronger;
 * *rarity*: the value is unusual whatever the other variables are (`truism.scoring.rarity`).
 
-A broken rule is worth ½·ln(1 + E), E being the exceptions that one would expect by chance among the
-rows of its antecedent (`expected_exceptions`). Each kind is measured in units of how much its sum
-varies over normal rows that it was not learned from, and the score is the sum over both kinds and all
-variables.
+A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
+rows of its antecedent (`expected_exceptions`). The unit of each kind is how much its sum varies among
+held-out normal rows. The score is the sum over both kinds and all variables.
 """
 
 import functools
@@ -25,11 +24,11 @@ from truism.scoring.contexts import LeafProfiles, Leaves, statistics_of
 from truism.scoring.rarity import Emptiness, state_rarities
 from truism.scoring.readings import Reader, Readings
 
-ROWS_AT_ONCE = 8192  # so that what belongs to them stays in the processor's cache
+ROWS_AT_ONCE = 8192  # few enough for their data to stay in the processor's cache
 
 
 class PreparedEvidence:
-    """Evidence made ready to be heard about rows.
+    """Evidence, made ready to weigh rows.
 
     Parameters
     ----------
@@ -58,7 +57,7 @@ class PreparedEvidence:
 
 
 class Rarities:
-    """Says how rare the values of all variables are by themselves.
+    """Measures how rare the values of all variables are in themselves.
 
     Parameters
     ----------
@@ -83,7 +82,7 @@ class Rarities:
 
     @functools.cached_property
     def _ordinary(self) -> NDArray[np.float64]:
-        """Bounds between which no value is rare: two pairs, low and high, × numbers × 1."""
+        """Return bounds between which no value is rare: two pairs, low and high, × numbers × 1."""
         bounds = np.full((2, 2, len(self.emptiness), 1), np.nan)
         for place, each in enumerate(self.emptiness):
             for pair, between in enumerate(each.ordinary()):
@@ -91,9 +90,9 @@ class Rarities:
         return bounds
 
     def weigh(self, readings: Readings, *, sift: bool = True) -> NDArray[np.float64]:
-        """Give the rarity of each value: rows × variables.
+        """Return the rarity of each value: rows × variables.
 
-        Values that cannot be rare are sifted out first, which pays unless there will be few rows.
+        With `sift`, values that cannot be rare are set aside first; this pays unless rows are few.
         """
         found = np.zeros((len(self._reader.schema.variables), len(readings.numbers)))
         values = readings.numbers.T

@@ -1,6 +1,6 @@
-"""Univariate rules held against a column: which rows break what is always true of one variable.
+"""Univariate rules and a column: which rows break what is always true of one variable.
 
-KDD'23, section 4.3: a number stays in its range, a state is one that was met, a value is present.
+KDD'23, section 4.3: a number stays in its range, a state has been seen before, a value is present.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _NO_DEGREES = np.empty(0)
 def breaches(
     predicate: Predicate, variable: Variable, column: Column
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Give the rows of a column that break the consequent of a univariate rule, and by how much."""
+    """Return the rows of a column that break a univariate rule's consequent, and by how much."""
     match predicate:
         case Present():
             if column.kind == "empty":
@@ -45,9 +45,9 @@ def breaches(
 
 
 def is_habit(rule: Rule) -> bool:
-    """Tell whether a univariate rule says that something is the same in every training row.
+    """Return whether a univariate rule says that something is the same in every training row.
 
-    A number outside its range or a state never met is judged by rarity and in its contexts.
+    Rarity and contexts judge a number outside its range, or a state never seen.
     """
     predicate = rule.consequents[0]
     match predicate:
@@ -61,16 +61,16 @@ def is_habit(rule: Rule) -> bool:
 def degrees_outside(
     values: NDArray[np.float64], low: float, high: float, std: float
 ) -> NDArray[np.float64]:
-    """Give the degrees of violation of numbers that lie outside of an interval."""
+    """Return the degrees of violation of numbers that lie outside an interval."""
     with np.errstate(over="ignore", invalid="ignore"):
         return degrees(np.where(values < low, low - values, values - high), std)
 
 
 def degrees(distances: NDArray[np.float64], std: float) -> NDArray[np.float64]:
-    """Give the degrees of violation of numbers so far outside (KDD'23, section 5.1).
+    """Return the degrees of violation of numbers this far outside (KDD'23, section 5.1).
 
-    Deviation: a degree is at least 1e-12, so that violated means a score above 0, and at most 1e6. A
-    constant has no spread to measure by; any other value violates it with degree 1.
+    Deviation: a degree is at least 1e-12, so that a violation always scores above 0, and at most 1e6.
+    A constant has no spread to measure by; any other value violates it with degree 1.
     """
     if std == 0.0:
         return np.ones(len(distances))

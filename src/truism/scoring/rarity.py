@@ -1,10 +1,10 @@
-"""How rare a value is by itself: a variable's training values go in, a number per value comes out.
+"""How rare a value is in itself: a variable's training values go in, a number per value comes out.
 
-A number is rare where training values lie sparsely: at the ends of a long tail, but also in a gap
-between two modes. The measure is the distance to the k-th nearest training value in units of the
-variable's usual spread. A state is rare when it, and all that are no more common, were met a few times
-at most; one that is uncommon but well known is not. docs/experiments.md compares this with tail
-probabilities and others.
+A number is rare where training values are sparse: at the end of a long tail, but also in a gap between
+two modes. The measure is the distance to the k-th nearest training value in units of the variable's
+usual spread. A state is rare if it, and all states that are no more common, were seen only a few times;
+a state that is uncommon but well known is not rare. docs/experiments.md compares this with tail
+probabilities and other measures.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-MIN_RARITY, MAX_RARITY = 0.05, 25.0  # what is less than the former is not rare at all
+MIN_RARITY, MAX_RARITY = 0.05, 25.0  # less than the first counts as not rare at all
 STEEPNESS = 3.0
-WELL_KNOWN = 20  # training rows from which on a state is not rare
+WELL_KNOWN = 20  # a state with this many training rows is not rare
 
 
 _AROUND = np.arange(-2, 2)[:, None]
@@ -25,16 +25,16 @@ _FARTHEST = np.finfo(np.float64).max
 
 
 def _with_middles(knots: Numbers) -> Numbers:
-    """Give ascending values and what lies halfway between two of them."""
+    """Return ascending values with the midpoints between them."""
     points = np.empty(max(2 * len(knots) - 1, 0))
     points[::2] = knots
     points[1::2] = knots[1:] / 2 + knots[:-1] / 2
-    # Between neighbouring doubles there is no middle.
+    # Neighbouring doubles have no midpoint.
     return points if (points[1:] > points[:-1]).all() else np.unique(points)
 
 
 class Emptiness:
-    """Says how empty the surroundings of a number are: the distance within which `near` rows lie.
+    """Measures how empty the surroundings of a number are: the distance within which `near` rows lie.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ class Emptiness:
         self.near, self.spread = min(near, max(1, int(before[-1]))), spread
         self._knots, self._before = knots, before
         self.points = _with_middles(knots)
-        # Each run of knots that just holds enough rows, by its ends.
+        # Each shortest run of knots that holds enough rows, by its ends.
         last = np.searchsorted(before, before[:-1] + self.near) - 1
         n_runs = int(np.searchsorted(last, len(knots)))
         low, high = knots[:n_runs], knots[last[:n_runs]]
-        # The farther to the right a run, the nearer its low end to a point and the farther its high
-        # end: the best one is where the two are alike, give or take a rounded middle.
+        # As runs move right, their low end comes nearer to a point and their high end moves away:
+        # the best run is where both are equally far, give or take a rounded midpoint.
         alike = np.searchsorted(low / 2 + high / 2, self.points)
         runs = np.minimum(np.maximum(alike + _AROUND, 0), n_runs - 1)
         with np.errstate(over="ignore"):
@@ -74,7 +74,7 @@ class Emptiness:
         self.distances = np.minimum(far.min(axis=0), _FARTHEST)
 
     def distance(self, values: Numbers) -> Numbers:
-        """Give the distance within which enough training rows lie; missing values have none."""
+        """Return the distance within which enough training rows lie; missing values have none."""
         found: Numbers = np.interp(values, self.points, self.distances)
         low, high = self.points[0], self.points[-1]
         if not (low <= values.min(initial=low) and values.max(initial=high) <= high):
@@ -84,11 +84,11 @@ class Emptiness:
         return found
 
     def rarity(self, values: Numbers) -> Numbers:
-        """Give the rarity of some numbers."""
+        """Return the rarity of numbers."""
         return rarity(self.distance(values), self.spread)
 
     def ordinary(self) -> list[tuple[float, float]]:
-        """Give the bounds between which most training rows lie and no value is rare, at most twice.
+        """Return up to two pairs of bounds that hold most training rows and no rare value.
 
         Beyond them, and for a missing value, rarity has to be looked up.
         """
@@ -123,10 +123,10 @@ def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
 
 
 def state_rarities(counts: Counts) -> Numbers:
-    """Give the rarity of each state, then of one that was never met, then of a missing one.
+    """Return the rarity of each state, then of an unseen one, then of a missing one.
 
-    A state is as rare as all that are met no more often are together: where many states were met
-    once, as names of users are, the next row may well bring another. A new state is as rare as those.
+    A state is as rare as all the states that are no more common are together: if many states were seen
+    once, such as user names, the next row may well bring another. A new state is as rare as those.
     """
     ascending = np.sort(counts)
     upto = np.concatenate([[0], np.cumsum(ascending)])

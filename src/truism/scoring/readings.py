@@ -1,7 +1,7 @@
-"""Rows as they are weighed: columns go in, standardised numbers and classes of states come out.
+"""Rows ready to be weighed: columns go in, standardised numbers and classes of states come out.
 
-What is unusual is told in the same terms for all variables: a number by its distance from the mean in
-standard deviations, a state by its rank among the states, of which the rarest share one.
+All variables are measured in the same terms: a number by its distance from the mean in standard
+deviations, a state by its rank among the states; the rarest share one rank.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from truism.table.columns import Column, numbers
 
 
 def classes(variable: Categorical) -> NDArray[np.int64]:
-    """Give states numbers by how common they are; the rarest of very many share one.
+    """Return numbers for states by how common they are; the rarest of very many share one.
 
-    Unseen and missing states have the last two numbers, so that their negative codes find them. Of
-    very many states there are always new ones: an unseen one then counts among the rarest.
+    Unseen and missing states have the last two numbers, so that their negative codes find them. Where
+    there are very many states, new ones are to be expected: an unseen one then counts among the rarest.
 
     >>> classes(Categorical("U", "text", ("a", "b", "c"), (2, 7, 1), 0)).tolist()
     [1, 0, 2, 3, 4]
@@ -36,14 +36,14 @@ def classes(variable: Categorical) -> NDArray[np.int64]:
 
 
 def has_rest(variable: Categorical) -> bool:
-    """Tell whether the rarest states of a variable share the last class."""
+    """Return whether the rarest states of a variable share the last class."""
     return len(variable.values) > MAX_CLASSES
 
 
 def standardise(
     values: NDArray[np.float64], mean: NDArray[np.float64] | float, std: NDArray[np.float64] | float
 ) -> NDArray[np.float64]:
-    """Give numbers as standard deviations from the mean, at most `CLIP`; missing ones stay so."""
+    """Return numbers in standard deviations from the mean, at most `CLIP`; missing ones stay missing."""
     with np.errstate(over="ignore", invalid="ignore"):
         # Halved, so that the distance between the farthest doubles does not overflow.
         distance = values * 0.5
@@ -54,10 +54,10 @@ def standardise(
 
 
 class Readings(msgspec.Struct, frozen=True, eq=False):
-    """Rows as they are weighed: numbers, the same standardised, codes of states and their classes.
+    """Rows ready to be weighed: numbers, the same standardised, codes of states and their classes.
 
-    All are rows × variables, of the numeric and of the categorical ones in the schema's order. The
-    values of a variable lie side by side, but for the standardised numbers, where those of a row do.
+    All are rows × variables, with the numeric or the categorical variables in the schema's order. In
+    memory the values of a variable are adjacent; of the standardised numbers, those of a row are.
     """
 
     numbers: NDArray[np.float64]
@@ -71,13 +71,13 @@ class Readings(msgspec.Struct, frozen=True, eq=False):
 
 
 def join(parts: Sequence[Readings]) -> Readings:
-    """Put blocks of rows one below the other."""
+    """Join blocks of rows."""
     tables = zip(*(msgspec.structs.astuple(each) for each in parts), strict=True)
     return Readings(*(np.concatenate(each) for each in tables))
 
 
 class Reader:
-    """Reads columns once for all that weighs them.
+    """Reads columns once, for everything that weighs them.
 
     Parameters
     ----------
@@ -117,5 +117,5 @@ class Reader:
         return Readings(values.T, standard.T.astype(np.float32, order="C"), known.T, found.T)
 
     def n_classes(self, place: int) -> int:
-        """How many classes of states a categorical variable has, unseen and missing included."""
+        """Return how many classes of states a categorical variable has, with unseen and missing."""
         return int(self._classes[place].max()) + 1

@@ -1,9 +1,9 @@
-"""The mined rules made ready to be held against rows, all of them at once.
+"""The mined rules, ready to be checked against rows, all at once.
 
 Rules with several consequents become unit rules, ordered by consequent: all unit rules that claim the
-same predicate stand side by side, because they share by how much a row fails it. Antecedents that
-several rules have in common are looked at once. Everything is vectorised over rules and rows on packed
-truth vectors; no compiled code is needed.
+same predicate are adjacent, because they share the degree by which a row fails it. An antecedent that
+several rules share is evaluated once. Everything is vectorised over rules and rows on packed truth
+vectors; no compiled code is needed.
 """
 
 import functools
@@ -22,11 +22,11 @@ from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.columns import Column
 from truism.work import share_out
 
-MAX_WORDS = 1 << 20  # truth words of rules that are held at a time
+MAX_WORDS = 1 << 20  # truth words of rules that are kept at a time
 
 
 class Consequent(msgspec.Struct, frozen=True, eq=False):
-    """A predicate, the places of its variables, and which of the unit rules claim it."""
+    """A predicate, the positions of its variables, and the unit rules that claim it."""
 
     predicate: Predicate
     owners: tuple[int, ...]
@@ -34,11 +34,11 @@ class Consequent(msgspec.Struct, frozen=True, eq=False):
 
 
 Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
-"""A violated consequent, the rows concerned, and unit rules × rows: 1 where broken."""
+"""A violated consequent, the rows that fail it, and unit rules × rows: 1 where broken."""
 
 
 class Rulebook:
-    """Mined rules, ready to be held against rows; it holds no state that changes.
+    """Mined rules, ready to be checked against rows; immutable.
 
     Parameters
     ----------
@@ -47,16 +47,16 @@ class Rulebook:
     rules
         The rules, and the counts of their predicates.
     active
-        Those to hold against rows, by default all; univariate rules are left out.
+        The rules to check, by default all; univariate rules are left out.
 
     Attributes
     ----------
     rules
         The rules.
     predicates
-        What they are made of; `violated` expects truth vectors in this order.
+        The predicates of the rules; `violated` expects truth vectors in this order.
     rule_of, counts
-        For each unit rule the position of its rule, and the rows in which it holds.
+        For each unit rule, the position of its rule, and the number of rows in which it holds.
 
     """
 
@@ -77,7 +77,7 @@ class Rulebook:
             for consequent in rule.consequents:
                 units.setdefault(consequent, []).append((index, antecedent, rule.count))
         longest = max((len(key) for key in antecedent_of), default=1)
-        # Shorter antecedents repeat their first predicate, which changes nothing.
+        # Shorter antecedents are padded with their first predicate, which changes nothing.
         padded = [key + (key[0],) * (longest - len(key)) for key in antecedent_of]
         self._antecedents = np.array(padded, np.int64).reshape(-1, longest)
         place = {name: i for i, name in enumerate(schema.names)}
@@ -94,7 +94,7 @@ class Rulebook:
 
     @functools.cached_property
     def worths(self) -> NDArray[np.float64]:
-        """What each unit rule is worth as evidence when it is broken."""
+        """What each unit rule is worth as evidence if it is broken."""
         counts_of = {
             each.predicate: (
                 each.n_true + each.n_false,
@@ -109,14 +109,14 @@ class Rulebook:
         return rule_worth(expected_exceptions(self.counts, *known.T))
 
     def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
-        """Give for each violated consequent the rows concerned, and unit rules × rows broken.
+        """Yield each violated consequent, the rows that fail it, and unit rules × rows broken.
 
         Parameters
         ----------
         true, false
-            Where each of `predicates` holds and where it fails.
+            In which rows each of `predicates` holds, and in which it fails.
         n_rows
-            How many rows the packed words stand for.
+            The number of rows in the packed words.
 
         """
         if not self._consequents:
@@ -144,7 +144,7 @@ class Rulebook:
         return holds
 
     def _portions(self, width: int) -> Iterator[list[Consequent]]:
-        """Divide the consequents so that no portion's truth words need much memory."""
+        """Divide the consequents so that the truth words of a portion need little memory."""
         some: list[Consequent] = []
         for consequent in self._consequents:
             some.append(consequent)
@@ -158,7 +158,7 @@ class Rulebook:
 def breaks_any(
     schema: Schema, rules: RuleSet, columns: Sequence[Column], n_jobs: int
 ) -> NDArray[np.bool_]:
-    """Tell for each row whether it breaks a rule other than a univariate one."""
+    """Return for each row whether it breaks a rule other than a univariate one."""
     book = Rulebook(schema, rules)
     truths = Truths(schema, book.predicates)
     n_rows = len(columns[0].values)

@@ -1,10 +1,10 @@
 """How unusual rows are: a `Model` and a table go in, scores and violations come out.
 
-Under evidence scoring a row's score is the sum of two parts of each variable (`truism.scoring.evidence`).
-The paper's score (KDD'23, section 5.1, algorithm 3): a violated unit rule adds its support times the
-degree by which its consequent fails. All unit rules with the same consequent share the degree, so
-their counts are summed first, in whole numbers: neither the order of the rules nor the size of a
-block changes a bit of the result.
+With evidence scoring, a row's score is the sum of two parts per variable (`truism.scoring.evidence`).
+With the paper's scoring (KDD'23, section 5.1, algorithm 3), a violated unit rule adds its support times
+the degree by which its consequent fails. All unit rules with the same consequent share the degree, so
+their counts are summed first, in whole numbers: neither the order of the rules nor the size of a block
+changes a bit of the result.
 """
 
 import functools
@@ -52,8 +52,8 @@ class Violation(msgspec.Struct, frozen=True):
     found
         The row's own values of the consequent's variables; None where missing.
     penalty
-        What this adds to the part of each variable that the consequent speaks of; under evidence
-        scoring, what it would add if nothing stronger contradicted the variable.
+        What this adds to the part of each variable of the consequent; with evidence scoring, what
+        it would add if nothing stronger contradicted the variable.
 
     """
 
@@ -71,14 +71,14 @@ class Pieces(msgspec.Struct, frozen=True, eq=False):
     contradictions, rarities
         The two parts of the score.
     plain
-        The contradictions, before a grave broken rule lifts them. That a rule is grave says that a
-        row is an anomaly, not what is wrong with it.
+        The contradictions before a grave broken rule raises them. A grave rule says that a row is
+        an anomaly, not what is wrong with it.
     in_context
         What the contradictions would be without rules.
     leaves
-        The leaf of each context (first axis) that each row falls into.
+        The leaf that each row falls into, in each context (first axis).
     readings
-        The rows as the contexts saw them.
+        The rows as the contexts read them.
 
     """
 
@@ -102,14 +102,14 @@ class Pieces(msgspec.Struct, frozen=True, eq=False):
 
 
 class Weighed(msgspec.Struct, frozen=True, eq=False):
-    """Rows that were weighed once: score, attribution, blame and clues are views of this.
+    """Rows that were weighed once; scores, attributions, blames and clues all come from this.
 
     Parameters
     ----------
     parts
         What each variable adds to the score: rows × variables.
     pieces
-        What the parts are made of; None under the paper's scoring, where that is the broken rules.
+        What the parts consist of; None with the paper's scoring, where they are the broken rules.
 
     """
 
@@ -128,12 +128,12 @@ class Weighed(msgspec.Struct, frozen=True, eq=False):
 
 
 class Scorer:
-    """A model made ready for scoring.
+    """A model, ready for scoring.
 
     Parameters
     ----------
     model
-        What was learned. Disabled rules are left out.
+        The model. Disabled rules are left out.
 
     Examples
     --------
@@ -165,12 +165,12 @@ class Scorer:
 
     @functools.cached_property
     def prepared(self) -> PreparedEvidence:
-        """The evidence, made ready when the first row is weighed; whoever only learns needs none."""
+        """The evidence, prepared when the first row is weighed; learning alone does not need it."""
         assert self.model.evidence is not None
         return PreparedEvidence(self.model.schema, self.model.evidence)
 
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
-        """Score every row; higher is worse, and 0 in the paper's score means no broken rule."""
+        """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
         for block, parts in self._blocks(table, n_jobs):
             total[block] = _sum_of_rows(parts)
@@ -184,7 +184,7 @@ class Scorer:
         return parts_of
 
     def weigh(self, table: Table) -> Weighed:
-        """Weigh rows for whoever wants to know more than their scores; for some thousand at a time."""
+        """Weigh rows, to learn more than their scores; meant for some thousand rows at a time."""
         columns, _ = align(self.model.schema, table)
         if table.n_rows <= self._block_rows:
             return self._weigh_block(columns)
@@ -233,7 +233,7 @@ class Scorer:
     def _unit_penalties(
         self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Give what each unit rule of a consequent adds by itself: unit rules × rows."""
+        """Return what each unit rule of a consequent adds by itself: unit rules × rows."""
         evidence = self.model.evidence
         if evidence is None:
             weights = self._rulebook.counts[consequent.units] / self.n_training
@@ -243,19 +243,19 @@ class Scorer:
         return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
 
     def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell for each row whether a rule's condition holds, and whether the row breaks the rule.
+        """Return for each row whether a rule's condition holds, and whether the row breaks the rule.
 
-        Any rule about variables of the model, a disabled one too. A univariate rule's condition
-        always holds.
+        Takes any rule about variables of the model, even a disabled one. The condition of a univariate
+        rule always holds.
         """
         return self.compare(rule.antecedent, rule.consequents, table)
 
     def compare(
         self, conditions: Sequence[Predicate], expected: Sequence[Predicate], table: Table
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell for each row whether all conditions hold, and whether something expected then fails.
+        """Return for each row whether all conditions hold, and whether an expectation then fails.
 
-        Without conditions, something is expected of every row.
+        Without conditions, the expectations apply to every row.
         """
         columns, _ = align(self.model.schema, table)
         alone = [each for each in expected if isinstance(each, Range | Present)]
@@ -285,7 +285,7 @@ class Scorer:
             for consequent, rows, broken in self._violated([c.take(block) for c in columns]):
                 for unit in np.flatnonzero(broken.any(axis=1)).tolist():
                     index = int(self._rulebook.rule_of[consequent.units][unit])
-                    # A row may fail several consequents of one rule, and counts once.
+                    # A row that fails several consequents of one rule counts once.
                     mark = marks.setdefault(index, np.zeros(block.stop - block.start, np.bool_))
                     mark[rows[broken[unit] > 0]] = True
             for index, mark in marks.items():
@@ -307,7 +307,7 @@ class Scorer:
         if self.model.evidence is not None:
             _ = self.prepared  # made once, not by each thread
         with threads(n_jobs) as spread:
-            # A few blocks at a time: a finished one waits for its reader, not for all others.
+            # A few blocks at a time: a finished block waits for its reader, not for all the others.
             for start in range(0, len(blocks), 2 * n_jobs):
                 some = blocks[start : start + 2 * n_jobs]
                 yield from zip(some, spread(parts, some), strict=True)
@@ -316,7 +316,7 @@ class Scorer:
         if self.model.evidence is None:
             return Weighed(self._penalties(columns), None)
         pieces = self._weigh_evidence(columns)
-        # Row by row in memory, so that sums over a row do not depend on who asks.
+        # Row by row in memory, so that sums over a row do not depend on the caller.
         parts = np.add(pieces.contradictions, pieces.rarities, order="C")
         return Weighed(parts, pieces)
 
@@ -368,7 +368,7 @@ class Scorer:
         return parts
 
     def _violated(self, columns: Sequence[Column]) -> Iterator[Broken]:
-        """Hold the mined rules against one block of rows."""
+        """Check one block of rows against the mined rules."""
         if self._n_predicates:
             true, false = self._truths.evaluate(columns)
             yield from self._rulebook.violated(true, false, len(columns[0].values))
@@ -376,7 +376,7 @@ class Scorer:
     def _degrees(
         self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """By how much rows fail a mined consequent."""
+        """Return by how much rows fail a mined consequent."""
         predicate = consequent.predicate
         if isinstance(predicate, OneOf | AnyOf):
             return np.ones(len(rows))
@@ -389,7 +389,7 @@ class Scorer:
     def _breaches(
         self, predicate: Predicate, place: int, columns: Sequence[Column]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Hold a univariate rule against the column it speaks of."""
+        """Check a univariate rule against its column."""
         return breaches(predicate, self.model.schema.variables[place], columns[place])
 
 
@@ -399,7 +399,7 @@ def _lifted(
     plain: NDArray[np.float64],
     rarities: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Add what a grave broken rule adds to the contradictions of the variable that it speaks of."""
+    """Return the contradictions, raised where a grave rule about the variable is broken."""
     rows = np.empty(0) if grave is None else np.flatnonzero((worth > grave.worth).any(axis=1))
     if not len(rows):
         return plain
@@ -411,7 +411,7 @@ def _lifted(
 
 
 def _joined(weighed: Sequence[Weighed]) -> Weighed:
-    """Put blocks of rows one below the other."""
+    """Join blocks of rows."""
     parts = np.concatenate([each.parts for each in weighed])
     pieces = [each.pieces for each in weighed if each.pieces is not None]
     if not pieces:

@@ -1,4 +1,4 @@
-"""Which scores are worth reporting: scores of normal rows go in, a threshold comes out."""
+"""Which scores to report: scores of normal rows go in, a threshold comes out."""
 
 from decimal import ROUND_CEILING, Context
 
@@ -11,14 +11,14 @@ from truism.model.settings import check_number, exact
 
 
 def calibrate(scores: NDArray[np.float64], max_rate: float) -> Threshold:
-    """Choose the lowest threshold of three digits that at most a part of normal rows exceeds.
+    """Choose the lowest threshold, of three digits, that at most a given share of rows exceeds.
 
     Parameters
     ----------
     scores
         Scores of normal rows that were not learned from.
     max_rate
-        The part of them that may exceed it.
+        The share of them that may exceed it.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def calibrate(scores: NDArray[np.float64], max_rate: float) -> Threshold:
 
 
 def _rounded_up(value: float) -> float:
-    """Give a number that is no smaller and has three digits, so that it can be said and typed.
+    """Round up to three digits, so that the number is easy to read and type.
 
     >>> _rounded_up(0.6044059), _rounded_up(7.0), _rounded_up(0.04), _rounded_up(0.0)
     (0.605, 7.0, 0.04, 0.0)

@@ -1,9 +1,9 @@
-"""When predicates hold: columns go in, packed truth vectors come out; learning and scoring share it.
+"""In which rows predicates hold: columns go in, packed truth vectors come out.
 
-Every predicate has two vectors, *true* and *false*; a missing or infinite value is in neither.
-Comparisons are made once per cut-off and once per set of states, and the predicates are then put
-together from the packed results in a few vectorised steps, so that one row costs little more than a
-handful of NumPy calls and a block of thousands runs at memory speed.
+Learning and scoring share this module. Every predicate has two vectors, *true* and *false*; a missing
+or infinite value is in neither. Each cut-off and each set of states is compared once, and the predicates
+are assembled from the packed results in a few vectorised steps, so that one row costs little more than
+a handful of NumPy calls and a block of thousands runs at memory speed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ class _Cuts(msgspec.Struct, frozen=True, eq=False):
 
 
 class _States(msgspec.Struct, frozen=True, eq=False):
-    """The states that a code is compared with, as a column, and sets of them × codes."""
+    """The states that a code is compared with, as a column, and sets of states × codes."""
 
     equal: NDArray[np.int32]
     member: NDArray[np.bool_]
@@ -131,7 +131,7 @@ class Truths:
         for flags in self._atoms(columns):
             waiting.append(flags)
             last += len(flags)
-            # Few rows are packed all at once, many without holding more than a little unpacked.
+            # A few rows are packed in one go, many in batches, so that little is unpacked at a time.
             if (last - first) * n_rows > MAX_UNPACKED:
                 atoms[first:last] = pack(np.concatenate(waiting))
                 waiting, first = [], last
@@ -164,7 +164,7 @@ class Truths:
                 yield np.take(compared.member, encoded, axis=1)
 
     def _join(self, holds: Words, fails: Words) -> tuple[Words, Words]:
-        """Put joins together: true when a part is true, false when all are false."""
+        """Evaluate joins: true if a part is true, false if all are false."""
         true = np.empty((self.n_predicates, holds.shape[1]), np.uint64)
         false = np.empty_like(true)
         true[self._simple[:, 0]] = holds[self._simple[:, 1]]

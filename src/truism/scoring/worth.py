@@ -1,6 +1,6 @@
-"""What a broken rule is worth as evidence, and when it is grave by itself.
+"""What a broken rule is worth as evidence, and when it is grave in itself.
 
-A broken rule is worth ½·ln(1 + E), E being the exceptions that one would expect by chance among the
+A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
 rows of its antecedent.
 """
 
@@ -16,7 +16,7 @@ RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
 def lift(
     grave: Grave | None, scores: NDArray[np.float64], worth: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give what is added to the scores of rows whose strongest broken rule is worth so much.
+    """Return what to add to the scores of rows, given the worth of their strongest broken rule.
 
     Beside a hundred other values a broken rule is worth little; but a rule that hardly any held-out
     row would break is not broken by chance. Such a row scores as if it had one more piece of evidence
@@ -33,10 +33,11 @@ def expected_exceptions(
     n_false: NDArray[np.int64],
     n_episodes: NDArray[np.int64] | NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Say how many exceptions chance would have brought to a rule that has none.
+    """Return how many exceptions to expect by chance for a rule that has none.
 
-    Rows that fail the consequent one after the other had a common reason, or none: how many chances
-    they were lies between their episodes and themselves, and the geometric mean is taken.
+    Consecutive rows that fail the consequent may have one common reason, or each its own: the number of
+    independent failures lies between the number of runs and the number of rows, and the geometric mean
+    is taken.
 
     Parameters
     ----------
@@ -53,10 +54,10 @@ def expected_exceptions(
 
 
 def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Say what it means that a rule is broken which had no exception where so many were expected."""
+    """Return the worth of a broken rule that had no exception where so many were expected."""
     return RULE_WEIGHT * np.log1p(expected)
 
 
 def habit_worth(n_rows: int) -> float:
-    """Say what it means that something is different that never was in any of `n_rows` rows."""
+    """Return the worth of a difference that none of `n_rows` training rows had."""
     return float(np.log1p(n_rows / PSEUDO_COUNT))
