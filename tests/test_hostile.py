@@ -58,7 +58,10 @@ def test_no_column():
 
 
 def test_no_usable_column():
-    hint = "\nHint: a rule needs at least one column of states or numbers; say which columns hold them."
+    hint = (
+        "\nHint: a rule needs at least one column of states or numbers; name the columns that hold "
+        "them."
+    )
     days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(days=i) for i in range(20)]
     for data, why in (
         ({"t": days}, ""),
@@ -124,12 +127,12 @@ def test_no_usable_column():
         (
             pd.DataFrame({"x": [*map(float, range(9)), math.inf]}),
             "Column 'x' holds infinity in row 9; training values must be finite.\n"
-            "Hint: turn it into a missing value (NaN), or drop the row.",
+            "Hint: replace it with a missing value (NaN), or drop the row.",
         ),
         (
             pd.DataFrame({"x": [1.0, -math.inf] * 5}),
             "Column 'x' holds infinity in row 1; training values must be finite.\n"
-            "Hint: turn it into a missing value (NaN), or drop the row.",
+            "Hint: replace it with a missing value (NaN), or drop the row.",
         ),
     ],
 )

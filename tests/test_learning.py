@@ -161,7 +161,7 @@ def test_a_small_budget_keeps_the_shorter_rules_and_says_so():
     assert list(part.rules) == short
     assert part.notices == (
         f"The search budget was reached: rules with up to {part.provenance.complete_to} of 4 "
-        "conditions are complete, longer ones are left out.",
+        "conditions are complete, longer ones are missing.",
     )
     assert full.notices == ()
 

@@ -538,7 +538,7 @@ def test_damaged_evidence_is_refused_and_the_message_says_where(change, problem,
         ),
         (
             CONTENT.replace(b'"value":0.25', b'"value":0.5'),
-            "The model file was changed after it was written: its digest does not fit.\nHint: "
+            "The model file was changed after it was written: its digest does not match.\nHint: "
             "restore it, or learn it again; rules can be switched off without editing the file.",
         ),
     ],

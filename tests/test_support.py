@@ -60,8 +60,8 @@ def test_without_a_value_below_one_percent_the_lowest_rate_wins_and_is_noticed()
     assert (best.value, best.origin, *map(str, best.notices)) == (
         0.16,
         "fewest",
-        "No min_support keeps the false-positive rate on held-out rows below 1%; 0.16 with 1.5% "
-        "was taken.",
+        "No min_support keeps the false-positive rate on held-out rows below 1%; 0.16 was used, "
+        "with 1.5%.",
     )
 
 
@@ -70,8 +70,8 @@ def test_without_enough_rows_the_largest_value_is_taken_and_noticed():
     assert (best.value, best.origin, *map(str, best.notices)) == (
         0.32,
         "untried",
-        "There are too few rows to choose min_support (fewer than 10 would support a rule); 0.32 "
-        "was taken.",
+        "There are too few rows to choose min_support (a rule could hold in fewer than 10 rows); "
+        "0.32 was used.",
     )
 
 

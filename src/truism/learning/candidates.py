@@ -1,9 +1,9 @@
 """The predicates worth mining: cut-offs and categories go in, `Predicate` values come out.
 
-Continuous variables: algorithm 2's selection of cut-offs, or five uniform or k-means bins (KDD'23,
-sections 4.1.2 and 6.1). Categorical variables: algorithm 1, which joins rare values. A predicate is
-made only when its support exceeds the minimum; constants get none, their univariate rule says it
-all. Everything is decided on whole counts.
+For continuous variables: the cut-offs that algorithm 2 selects, or five uniform or k-means bins
+(KDD'23, sections 4.1.2 and 6.1). For categorical variables: algorithm 1, which joins rare values. Only
+predicates whose support exceeds the minimum are made; constants get none, because their univariate rule
+says it all. All decisions use whole counts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,17 +38,17 @@ class Exceeds(msgspec.Struct, frozen=True):
 
     @property
     def least(self) -> int:
-        """The smallest count that exceeds."""
+        """The smallest count above θ·n."""
         return int(self.min_support * self.n_rows) + 1
 
 
 def choose_cuts(bins: Bins, proposals: Iterable[Proposal], exceeds: Exceeds) -> list[int]:
     """Select cuts of one variable, best first (KDD'23, algorithm 2, lines 11 to 31).
 
-    A cut is kept when both intervals it creates keep a support above θ, the outer ones included.
+    A cut is kept if both intervals it creates have a support above θ; so do the outer intervals.
 
-    Deviation: as printed the algorithm compares in the wrong direction and takes the first cut-off
-    unchecked; ascending order and a check are what its text describes.
+    Deviation: as printed, the algorithm compares in the wrong direction and takes the first cut-off
+    unchecked; its text describes ascending order and a check.
     """
     kept: list[int] = []
     for proposal in proposals:
@@ -65,7 +65,7 @@ def choose_cuts(bins: Bins, proposals: Iterable[Proposal], exceeds: Exceeds) -> 
 
 
 def intervals(variable: str, cuts: Sequence[float]) -> list[Interval]:
-    """Divide the line at the cut-offs; each part is half-open.
+    """Return the half-open intervals between cut-offs.
 
     >>> [str(part) for part in intervals("X", [1.0, 2.5])]
     ['X < 1', '1 ≤ X < 2.5', 'X ≥ 2.5']
@@ -79,7 +79,7 @@ def intervals(variable: str, cuts: Sequence[float]) -> list[Interval]:
 def tree_intervals(
     bins: Sequence[Bins], proposals: Iterable[Proposal], exceeds: Exceeds
 ) -> list[Interval]:
-    """Turn the trees' proposals into the intervals of all variables."""
+    """Return the intervals of all variables, from the cuts that trees propose."""
     of_variable: dict[str, list[Proposal]] = {each.variable: [] for each in bins}
     for proposal in proposals:
         of_variable[proposal.variable].append(proposal)
@@ -105,7 +105,7 @@ def simple_intervals(
         values, counts = known.values, known.counts
         if not len(values):
             continue
-        # Sums of the largest doubles overflow; a power of two smaller they divide the same way.
+        # Sums of the largest doubles overflow; scaled by a power of two they divide the same way.
         scale = 2.0**-64 if max(-variable.low, variable.high) > 1e280 else 1.0
         scaled = values * scale
         edges = (
@@ -125,10 +125,10 @@ def simple_intervals(
 
 
 def kmeans_edges(values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Find the midpoints between the five centres of Lloyd's algorithm in one dimension.
+    """Return the midpoints between the five centres of Lloyd's algorithm in one dimension.
 
-    It starts from the centres of uniform bins, so that there is nothing random about it. On sorted
-    values a cluster is a run, and its mean a difference of running sums.
+    It starts from the centres of uniform bins, so nothing is random. On sorted values a cluster is a
+    run, and its mean comes from a difference of running sums.
     """
     edges = np.linspace(values[0], values[-1], N_SIMPLE_BINS + 1)
     centres = (edges[1:] + edges[:-1]) / 2
@@ -156,7 +156,7 @@ def categories(schema: Schema, columns: Sequence[Column], exceeds: Exceeds) -> l
         if isinstance(variable, Categorical) and variable.varies
     ]
     for variable, column in sorted(pairs, key=lambda pair: pair[0].name):
-        # Counted anew: the schema may have seen more rows than these, when θ is being chosen.
+        # Counted again: while θ is being chosen, the schema has seen more rows than these.
         known = codes(variable, column)
         counts = np.bincount(known[known >= 0], minlength=len(variable.values)).tolist()
         in_text_order = sorted(
@@ -173,13 +173,13 @@ def categories(schema: Schema, columns: Sequence[Column], exceeds: Exceeds) -> l
 def join_rare(
     rare: Sequence[tuple[Categorical, int, Column]], exceeds: Exceeds
 ) -> list[OneOf | AnyOf]:
-    """Walk the list of rare values and join neighbours until their support exceeds θ.
+    """Go through the rare values and join neighbours until their support exceeds θ.
 
-    What would remain, and could not exceed θ by itself, joins too (algorithm 1, line 16). Rows are
-    counted once however many of the joined values they have.
+    A remainder that could not exceed θ by itself joins too (algorithm 1, line 16). A row counts once,
+    however many of the joined values it has.
     """
     rows_of = _RareRows(rare, exceeds.n_rows)
-    # The tail that begins at each position can stand alone or not; found once, from the back.
+    # Whether the tail from each position can stand alone is worked out once, from the back.
     alone = rows_of.exceeding_tails(exceeds)
     found: list[OneOf | AnyOf] = []
     first = 0

@@ -1,7 +1,7 @@
-"""How often predicates hold, as sums that can be added up over parts of a table.
+"""How often predicates hold, as counts that add up over parts of a table.
 
-Rows that follow each other and fail a predicate together are one episode. Where two parts meet, an
-episode may go on from one to the other, so the sums remember how each part begins and ends.
+Consecutive rows that fail a predicate form one episode. An episode may continue from one part into the
+next, so the counts remember how each part begins and ends.
 """
 
 import msgspec
@@ -17,7 +17,7 @@ class PredicateCounts(msgspec.Struct, frozen=True, eq=False):
     Parameters
     ----------
     n_rows
-        The rows.
+        The number of rows.
     n_true, n_false
         Rows in which each predicate holds, and in which it fails.
     n_episodes

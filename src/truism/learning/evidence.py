@@ -1,11 +1,11 @@
-"""How much evidence normal rows bear that were not learned from: units and a threshold come out.
+"""The evidence against held-out normal rows: training rows go in, units and a threshold come out.
 
-Every training row is weighed by what the other rows say: leaf statistics, values and rules without
-its own block. Rows are divided into blocks in two ways. Blocks that are *mixed* by the rows' content do
-not depend on their order; they give the units. Blocks of stretches of rows stand *apart* in time, if the
-order of rows means that, and neighbours resemble each other; they give the threshold. What contexts
-explain in mixed blocks, but not in blocks that stand apart, is drift, and then they are believed less.
-Trees and cut-offs know all rows, or a sample of them that is the same for each block.
+Every training row is weighed by the other rows: by leaf statistics, values and rules without its own
+block. Rows are divided into blocks in two ways. *Mixed* blocks go by the content of the rows, not their
+order; they give the units. Blocks that stand *apart* are stretches of consecutive rows, which resemble
+each other if the order of rows is one of time; they give the threshold. What contexts explain in mixed
+blocks, but not in blocks that stand apart, is drift, and then contexts count for less. Trees and
+cut-offs are made from all rows, or from a sample of them that is the same for each block.
 """
 
 import itertools
@@ -38,13 +38,13 @@ from truism.work import Progress, share_out
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
 WEIGHED_AT_ONCE = 2048  # few enough for little memory and the processor's cache
-MIN_SIFTED = 1000  # of a block, for which it pays to set ordinary values aside
-MAX_RATE = 0.01  # of the held-out rows score above the default threshold, or break a grave rule
-GRAVE_SHARE = 0.8  # of the threshold, that a row which breaks a grave rule scores at least
-GRAVE_MARGIN = 1.1  # more exceptions expected than of a rule that too many held-out rows break
-MIN_EXPECTED = 20  # exceptions by chance, for a rule without any to be grave when it is broken
+MIN_SIFTED = 1000  # rows of a block from which it pays to set ordinary values aside
+MAX_RATE = 0.01  # share of held-out rows above the default threshold, or that break a grave rule
+GRAVE_SHARE = 0.8  # a row that breaks a grave rule scores at least this share of the threshold
+GRAVE_MARGIN = 1.1  # times the expected exceptions of a rule that too many held-out rows break
+MIN_EXPECTED = 20  # exceptions to expect by chance, for a rule without any to be grave
 DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
-MIN_USUAL_SPREAD = 0.3  # of the median of all variables
+MIN_USUAL_SPREAD = 0.3  # share of the median over all variables
 
 Floats = NDArray[np.float64]
 
@@ -68,9 +68,9 @@ def learn_evidence(
     settings
         How they were learned.
     n_jobs
-        Threads to use; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     progress
-        Told the stage, and how much of it is done.
+        Called with the stage, the amount done, and the total amount.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def learn_evidence(
     unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
     rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
     scores = apart.contradictions / unit + RARITY_WEIGHT / rarity_unit * apart.rarities
-    # The rules were learned from fewer rows, and would be worth more had they been from all.
+    # These rules were learned from fewer rows, and would be worth more if learned from all.
     more = RULE_WEIGHT * math.log(GRAVE_MARGIN * N_BLOCKS / (N_BLOCKS - 1))
     strongest = np.where(apart.strongest > 0, apart.strongest + more, 0.0)
     grave = _grave(scores, strongest)
@@ -110,10 +110,10 @@ def learn_evidence(
 
 
 class _HeldOut(msgspec.Struct, frozen=True, eq=False):
-    """What was found out about rows by what is known of the others.
+    """The evidence against rows, judged by the other rows.
 
-    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; and what
-    the `strongest` rule that it breaks is worth. Per variable: mean surprise `alone` and in context,
+    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; and the
+    worth of the `strongest` rule that it breaks. Per variable: mean surprise `alone` and in context,
     and mean and spread of contradictions.
     """
 
@@ -130,7 +130,7 @@ class _HeldOut(msgspec.Struct, frozen=True, eq=False):
 class _Blocks(msgspec.Struct, frozen=True, eq=False):
     """A division of the rows: the block of each row, and an order to sample rows by.
 
-    What is counted by both divisions, apart × mixed, has the blocks of this one along `axis`.
+    Counts by both divisions, apart × mixed, have the blocks of this one along `axis`.
     """
 
     of_row: NDArray[np.int64]
@@ -139,7 +139,7 @@ class _Blocks(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Study:
-    """Everything that is learned from all rows, and the sums from which any block can be left out."""
+    """Everything learned from all rows, as sums from which any block can be left out."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class _Study:
         )
         self.reader = Reader(schema)
         self.columns = columns
-        # Not kept: later a part of the rows is read again, and memory is dearer.
+        # Not kept: reading some of the rows again later costs less than the memory.
         readings = self.reader.read(columns)
         divisions = (self.apart.of_row, self.mixed.of_row)
         self.leaf_sums = sum_leaves(
@@ -189,7 +189,7 @@ class _Study:
         ]
 
     def chosen(self, blocks: _Blocks) -> NDArray[np.int64]:
-        """Choose the rows to weigh; of very many, evenly from their order."""
+        """Choose the rows to weigh; if there are very many, evenly along their order."""
         n_weighed = min(self.n_rows, MAX_ROWS_WEIGHED)
         return blocks.order[np.linspace(0, self.n_rows - 1, n_weighed).astype(np.int64)]
 
@@ -203,11 +203,11 @@ class _Study:
         of_rows = np.empty((4, len(chosen)))
 
         def weigh(some: NDArray[np.int64]) -> Floats:
-            """Note what is found out about some rows, and give sums over them."""
+            """Record the evidence against some rows, and return sums over them."""
             rows = chosen[some]
             block_of = blocks.of_row[rows]
             readings = self.reader.read([column.take(rows) for column in self.columns])
-            # The leaves without the second block follow those without the first, and so on.
+            # The leaves without the second block come after those without the first, and so on.
             leaves = np.multiply.outer(n_leaves, block_of.astype(np.uint16))
             leaves += self.leaves[:, rows]
             average = judge.average(leaves, readings)
@@ -225,7 +225,7 @@ class _Study:
             squares = np.square(all_told)
             return np.stack([alone, *(each.sum(axis=0) for each in (average, all_told, squares))])
 
-        # Those of a block together: many values at once are sooner told from rare ones.
+        # Block by block: ordinary values are set aside faster when many come at once.
         by_block = np.argsort(blocks.of_row[chosen], kind="stable")
         parts = range(WEIGHED_AT_ONCE, len(chosen), WEIGHED_AT_ONCE)
         sums = np.zeros((4, len(self.schema.variables)))
@@ -237,7 +237,7 @@ class _Study:
         return _HeldOut(in_context, contradictions, rare, strongest, alone, average, mean, spreads)
 
     def _rarities_without_each(self, axis: int) -> list[Rarities]:
-        """Give rarities that do not know a block, for each block in turn."""
+        """Return, for each block, rarities that do not know it."""
         found = []
         knots, states = (
             [sums_of_others(each.sum(axis=1 - axis)) for each in tables]
@@ -246,7 +246,7 @@ class _Study:
         for block in range(N_BLOCKS):
             empty = []
             for spacing, values, others in zip(self.spacings, self.knots, knots, strict=True):
-                # What the others never knew is as rare to them as it is to all.
+                # A state that the other rows do not have is as rare to them as to all rows.
                 known = others[block] if others[block].any() else np.array(spacing.counts)
                 empty.append(Emptiness(values, known, spacing.near, spacing.spread))
             found.append(Rarities(self.reader, empty, [others[block] for others in states]))
@@ -254,7 +254,7 @@ class _Study:
 
 
 def _runs(blocks: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
-    """Give each block and its rows, where the blocks of rows ascend.
+    """Yield each block and its rows; the block numbers of the rows must ascend.
 
     >>> list(_runs(np.array([0, 0, 2])))
     [(0, slice(0, 2, None)), (2, slice(2, 3, None))]
@@ -267,7 +267,7 @@ def _runs(blocks: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
 def _count_in_cells(
     cells: NDArray[np.int64], places: NDArray[np.int64], n_places: int
 ) -> NDArray[np.int64]:
-    """Count the rows of each cell at each place, blocks × blocks × places; -1 is no place."""
+    """Count the rows of each cell at each place: blocks × blocks × places; -1 is no place."""
     present = places >= 0
     flat = cells[present] * n_places + places[present]
     counts = np.bincount(flat, minlength=N_BLOCKS**2 * n_places)
@@ -275,7 +275,7 @@ def _count_in_cells(
 
 
 def _owners(knots: Floats, values: Floats) -> NDArray[np.int64]:
-    """Find the kept training value that stands for each value; -1 where it is missing."""
+    """Return the kept training value that stands for each value; -1 if missing."""
     return np.where(np.isnan(values), -1, stand_in(knots, values))
 
 
@@ -284,7 +284,7 @@ def _categorical(schema: Schema) -> list[Categorical]:
 
 
 def _trust(study: _Study, mixed: _HeldOut, apart: _HeldOut) -> float:
-    """Say how much of what contexts explain they still explain in another stretch of rows."""
+    """Return the share of what contexts explain that they still explain in another stretch of rows."""
     if not study.leaf_sums or not apart.alone.any():
         return 1.0
 
@@ -298,11 +298,11 @@ def _trust(study: _Study, mixed: _HeldOut, apart: _HeldOut) -> float:
 
 
 def _grave(scores: Floats, strongest: Floats) -> Grave | None:
-    """Find from what worth on hardly any row breaks a rule; such a row is nearly an anomaly by that.
+    """Find the worth above which hardly any row breaks a rule; doing so is nearly an anomaly.
 
-    Only nearly, because what normal rows do may drift away from what was learned, and rules are the
-    first to tell. A rule for which chance might have sufficed is not grave,
-    however rarely it is broken; and fewer than a hundred rows cannot tell what one in a hundred does.
+    Only nearly, because normal rows may drift away from what was learned, and rules are the first to
+    show it. A rule that may hold by chance is not grave, however rarely it is broken; and fewer than a
+    hundred rows cannot show what one in a hundred does.
     """
     n_allowed = int(MAX_RATE * len(scores))
     if not n_allowed:
@@ -314,7 +314,7 @@ def _grave(scores: Floats, strongest: Floats) -> Grave | None:
 
 
 def _usual(apart: _HeldOut, unit: float) -> tuple[Usual, ...]:
-    """Say how much evidence normal rows bear against each variable; a quiet one is not infinitely so."""
+    """Return the usual evidence against each variable in normal rows, with a least spread."""
     least = MIN_USUAL_SPREAD * float(np.median(apart.spread))
     spreads = np.maximum(apart.spread, least) / unit
     return tuple(

@@ -1,7 +1,8 @@
-"""Rules held against rows that they were not learned from: blocks of rows go in, worths come out.
+"""Rules checked against rows that they were not learned from: blocks of rows go in, worths come out.
 
-Rows form blocks, and each block is judged by the rules that the others support. Instead of mining once
-without each block, all rules are searched at once that a single block breaks (`mining.mine_broken`).
+Rows form blocks, and each block is judged by the rules that the other blocks support. Instead of mining
+once without each block, one search finds all rules that only a single block breaks
+(`mining.mine_broken`).
 """
 
 import itertools
@@ -33,26 +34,26 @@ def broken_worths(
     rows: Counts,
     n_jobs: int,
 ) -> NDArray[np.float64]:
-    """Give the worth of the strongest rule about each variable that rows break.
+    """Return the worth of the strongest rule about each variable that rows break.
 
-    A rule that holds in all other blocks counts if it has more than ``min_support`` of their rows, and
-    more than the settings' ratio of those of its rarest predicate, for the block that asks least. It is
-    no longer than the model's rules, as far as these are complete.
+    A rule that holds in all other blocks counts if it holds in more than ``min_support`` of their rows,
+    and in more than the settings' ratio of those of its rarest predicate, for the block that demands
+    least. It is no longer than the longest rules of which the model has all.
 
     Parameters
     ----------
     schema, columns
         The variables and the training rows.
     mined
-        What was mined from all rows.
+        The rules mined from all rows.
     settings
         How to mine.
     blocks
-        The number of each row's block.
+        The block number of each row.
     rows
-        Which rows to judge.
+        The rows to judge.
     n_jobs
-        Threads to use; the result does not depend on it.
+        Number of threads; the result does not depend on it.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def broken_worths(
         variable_numbers(laid.predicates),
         _least(mined, settings, laid),
         max_predicates=longest + 1,
-        # As much as mining once for each block would be allowed.
+        # The budget of mining once for each block.
         budget=Budget(
             settings.max_nodes * len(members),
             settings.max_rules * len(members),
@@ -106,8 +107,8 @@ def broken_worths(
 class _BlockTruths:
     """Truth vectors of a model's predicates, in which every block of rows has words of its own.
 
-    `ends` are the words before which blocks end; `n_others`, `n_true` and `n_false` count the rows of
-    all blocks but one, and those in which each predicate holds and fails.
+    `ends` are the words before which blocks end. `n_others`, `n_true` and `n_false` count, for all
+    blocks but one, the rows, and the rows in which each predicate holds and fails.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class _BlockTruths:
         )
 
     def place_at(self, rows: Counts) -> Counts:
-        """Say for each bit of the words which of some rows it stands for; -1 for none."""
+        """Return for each bit of the words which of some rows it stands for; -1 for none."""
         place_of = np.full(sum(map(len, self._members)), -1)
         place_of[rows] = np.arange(len(rows))
         found = np.full(64 * int(self.ends[-1]), -1)
@@ -143,7 +144,7 @@ class _BlockTruths:
 
 
 def _least(mined: MinedRules, settings: Settings, laid: _BlockTruths) -> Counts:
-    """Give the least rows that support a rule with each predicate, by the block that asks least."""
+    """Return the least count of a rule with each predicate, for the block that demands least."""
     return minimum_counts(
         laid.n_true.min(axis=0).tolist(),
         int(laid.n_others.min()),
@@ -153,10 +154,10 @@ def _least(mined: MinedRules, settings: Settings, laid: _BlockTruths) -> Counts:
 
 
 def _worth(mined: MinedRules, laid: _BlockTruths, found: Counts) -> NDArray[np.float64]:
-    """Give the worth of found rules: rows of (consequent, count, block, antecedent…)."""
+    """Return the worth of found rules, which are rows of (consequent, count, block, antecedent…)."""
     p, counted, block = found[:, 0], found[:, 1], found[:, 2]
     n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
-    # Of the rows that fail a predicate without the block, as many follow each other as of all.
+    # Without the block, failing rows form episodes at the same rate as in all rows.
     of_all = np.array([(each.n_false, each.n_episodes) for each in mined.rules.predicates])[p]
     n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
     return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))

@@ -1,9 +1,9 @@
-"""What the columns of a training table are: a `Table` goes in, a `Schema` with statistics comes out.
+"""The kinds of a training table's columns: a `Table` goes in, a `Schema` with statistics comes out.
 
-The kind of a variable is inferred, shown, stored, and can be overridden column by column; columns that
-only identify rows are left out and the reason is kept. Statistics are taken from distinct values and
-their counts in ascending order, so that neither the order of the rows nor repeating all of them changes
-a bit of them.
+The kind of a variable is inferred, shown and stored, and users can override it for each column. Columns
+that only identify rows are left out, and the reason is kept. Statistics come from distinct values and
+their counts in ascending order, so that neither reordering the rows nor repeating all of them changes a
+bit of the result.
 """
 
 import math
@@ -20,7 +20,7 @@ from truism.table.distinct import distinct
 from truism.table.times import dated
 
 MAX_STATES = 5  # numbers with at most this many distinct values are states, not quantities
-MAX_DISTINCT_TEXT = 0.95  # text with a larger part of distinct values identifies rows
+MAX_DISTINCT_TEXT = 0.95  # text with a larger share of distinct values identifies rows
 MAX_HISTOGRAM_BINS = 255
 
 
@@ -32,17 +32,17 @@ def infer(
     ignore: Sequence[str] = (),
     time: str | None = None,
 ) -> Schema:
-    """Decide for each column what it is.
+    """Decide the kind of each column.
 
     Parameters
     ----------
     table
         The training table.
     categorical, continuous, ignore
-        Columns whose kind is not to be inferred.
+        Columns whose kind the user sets.
     time
-        The column that says when; without it the first column of dates is taken, and without
-        dates the first text of which every value is ISO 8601.
+        The column of times. By default, the first column of dates; if there are no dates, the
+        first text column in which every value is ISO 8601.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def infer(
             continue
         forced = column.name in categorical or column.name in continuous
         if column.name in ignore:
-            reason: str | None = "ignored as asked"
+            reason: str | None = "ignored on request"
         else:
             reason = _reason_to_leave_out(column, forced)
         if reason is not None:
@@ -85,14 +85,14 @@ def infer(
         why = f" ({left_out[0].name!r}: {left_out[0].reason})" if left_out else ""
         raise TableError(
             f"No column can be learned from{why}.",
-            "a rule needs at least one column of states or numbers; say which columns hold them.",
+            "a rule needs at least one column of states or numbers; name the columns that hold them.",
             see=("categorical", "continuous"),
         )
     return Schema(tuple(variables), tuple(left_out), time)
 
 
 def infer_schema(table: Table, settings: Settings) -> Schema:
-    """Check that a table can be learned from, and infer its variables as the settings say."""
+    """Check that a table can be learned from, and infer its variables following the settings."""
     if table.n_rows < 2:
         raise TableError(
             f"A table to learn from must have at least 2 rows, got {table.n_rows} sample"
@@ -108,7 +108,7 @@ def infer_schema(table: Table, settings: Settings) -> Schema:
 
 
 def infer_added(schema: Schema, added: Sequence[Column]) -> Schema:
-    """Infer the variables of columns that were added to a table whose schema is known."""
+    """Infer the kinds of columns that were added to a table whose schema is known."""
     variables, left_out = list(schema.variables), list(schema.left_out)
     for column in added:
         reason = _reason_to_leave_out(column, forced=False)
@@ -166,7 +166,7 @@ def _check_overrides(
 
 
 def _time_axis(table: Table, columns: Sequence[Column]) -> str | None:
-    """Choose the column that says when: the first one of dates, else of text that reads as such."""
+    """Return the column of times: the first one of dates, else the first text that reads as dates."""
     times = [column.name for column in columns if column.kind == "time"]
     column_of = table.column_of()
     dates = (name for name in times if column_of[name].kind == "time")
@@ -197,7 +197,7 @@ def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
 
 
 def _counts_rows(column: Column) -> bool:
-    """Tell whether each row has its own whole number and, but for a few missing ones, no other."""
+    """Return whether the values number the rows: different whole numbers, with hardly any left out."""
     values, n_rows = column.present, len(column.values)
     if len(values) <= MAX_STATES + 1 or len(values) < MAX_DISTINCT_TEXT * n_rows:
         return False
@@ -226,7 +226,7 @@ def _categorical(column: Column) -> Categorical:
             column.name, "text", values, tuple(n for _, n in pairs), column.n_missing
         )
     _refuse_infinite(column)
-    # Unlike quantities, states are compared as they are: large whole numbers stay apart.
+    # Unlike quantities, states are compared exactly: large whole numbers stay distinct.
     states, occurrences = np.unique(column.present, return_counts=True)
     if states.dtype.kind == "f":
         states = states + 0.0
@@ -264,21 +264,21 @@ def _refuse_infinite(column: Column) -> None:
             raise TableError(
                 f"Column {column.name!r} holds infinity in row {int(infinite.argmax())}; "
                 f"training values must be finite.",
-                "turn it into a missing value (NaN), or drop the row.",
+                "replace it with a missing value (NaN), or drop the row.",
             )
 
 
 def _moments(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, float]:
-    """Mean and standard deviation, scaled by a power of two so that no square overflows.
+    """Return the mean and standard deviation, scaled by a power of two so that no square overflows.
 
-    Counts are reduced first: rows that are all repeated give the same numbers to the last bit.
+    Counts are reduced first, so that repeating all rows gives the same numbers to the last bit.
     """
     counts = counts // np.gcd.reduce(counts)
     exponent = math.frexp(max(abs(values[0]), abs(values[-1])))[1]
     scaled = np.ldexp(values, -exponent)
     total = counts.sum()
     mean = float((scaled * counts).sum() / total)
-    mean = min(max(mean, float(scaled[0])), float(scaled[-1]))  # rounding must not lead outside
+    mean = min(max(mean, float(scaled[0])), float(scaled[-1]))  # rounding must not leave the range
     variance = float((np.square(scaled - mean) * counts).sum() / total)
     if len(values) == 1:
         return float(values[0]), 0.0

@@ -1,4 +1,4 @@
-"""The rules of a table at a given θ: what is mined, and what is known of each variable alone."""
+"""The rules of a table at a given θ: mined rules, and rules about each variable alone."""
 
 import functools
 import sys
@@ -19,7 +19,7 @@ from truism.work import Progress
 
 
 class MinedRules(msgspec.Struct, frozen=True):
-    """The rules at one θ, and up to which antecedent length they are all there is."""
+    """The rules at one θ, and the antecedent length up to which they are complete."""
 
     rules: RuleSet
     min_support: Fraction
@@ -35,7 +35,7 @@ def find_rules(
     n_jobs: int,
     progress: Progress,
 ) -> MinedRules:
-    """Find every rule among predicates, and of each variable alone (KDD'23, sections 4.2, 4.3)."""
+    """Find all rules among predicates, and about each variable alone (KDD'23, sections 4.2, 4.3)."""
     n_rows = len(columns[0].values)
     true, false = Truths(schema, predicates).evaluate_all(columns)
     ratio = exact(settings.ratio)
@@ -64,7 +64,7 @@ def _as_values(
 
 
 def merge_units(units: Iterable[UnitRule], predicates: Sequence[Predicate]) -> list[Rule]:
-    """Show unit rules with the same antecedent and count as one, in canonical order."""
+    """Merge unit rules with the same antecedent and count into one rule, in canonical order."""
     arranged = sorted(range(len(predicates)), key=lambda i: order(predicates[i]))
     rank_of = {position: rank for rank, position in enumerate(arranged)}
     ranked = [predicates[position] for position in arranged]
@@ -72,7 +72,7 @@ def merge_units(units: Iterable[UnitRule], predicates: Sequence[Predicate]) -> l
     for unit in units:
         antecedent = tuple(sorted(rank_of[i] for i in unit.antecedent))
         together.setdefault((antecedent, unit.count), []).append(rank_of[unit.consequent])
-    # By ranks, which say the same as `rule_order` and are quicker to compare.
+    # By ranks, which give the same order as `rule_order` and are faster to compare.
     merged = sorted(
         (len(antecedent), antecedent, sorted(consequents), count)
         for (antecedent, count), consequents in together.items()
@@ -84,9 +84,9 @@ def merge_units(units: Iterable[UnitRule], predicates: Sequence[Predicate]) -> l
 
 
 def univariate_rules(schema: Schema, n_rows: int) -> list[Rule]:
-    """Say what is always true of each variable alone (KDD'23, section 4.3).
+    """Return what is always true of each variable alone (KDD'23, section 4.3).
 
-    A variable that was never missing also carries the rule that it is present.
+    A variable that was never missing also has the rule that it is present.
     """
     rules = []
     for variable in schema.variables:

@@ -7,7 +7,7 @@ from truism.scoring.rarity import Counts, Numbers
 
 NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
 N_KNOTS, N_EVEN = 255, 75  # kept training values, and how many of them are chosen evenly
-HEAVY_SHARE = 0.1  # a value that so many rows share does not take part in the usual spread
+HEAVY_SHARE = 0.1  # a value with this share of the rows is left out of the usual spread
 
 
 def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
@@ -26,17 +26,17 @@ def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
 
 
 def stand_in(knots: Numbers, values: Numbers) -> Counts:
-    """Say which of the kept training values stands for each value: the nearest one."""
+    """Return which of the kept training values stands for each value: the nearest one."""
     middles = knots[1:] / 2 + knots[:-1] / 2
-    # Between neighbouring doubles there is no middle; each still stands for itself.
+    # Neighbouring doubles have no midpoint; each still stands for itself.
     return np.searchsorted(np.minimum(middles, np.nextafter(knots[1:], -np.inf)), values)
 
 
 def _kept(n_values: int) -> Counts:
     """Choose which of the distinct values are kept, by their rank.
 
-    The outermost ones are all kept, some are chosen evenly, and the rest so that the farther from
-    the ends the more values one stands for: tails are where it matters how empty a place is.
+    The outermost ones are all kept, some are chosen evenly, and the rest more densely towards the
+    ends: it is in the tails that the spacing matters.
     """
     if n_values <= N_KNOTS:
         return np.arange(n_values)
@@ -49,10 +49,10 @@ def _kept(n_values: int) -> Counts:
 
 
 def _usual_spread(values: Numbers, counts: Counts) -> float:
-    """Give what a normal distribution's standard deviation would be between the outer deciles.
+    """Return the standard deviation of a normal distribution with the same outer deciles.
 
-    Where one value holds much of the rows, the others may be all the variation there is, so the
-    larger of with and without it counts.
+    If one value has a large share of the rows, the others may hold all the variation; so the spread is
+    taken with and without it, and the larger one counts.
     """
     spread = _decile_spread(values, counts)
     heaviest = int(counts.argmax())

@@ -1,8 +1,8 @@
-"""Choosing θ: the rows decide, or held-out rows do.
+"""The choice of θ: by the number of rows, or by held-out rows.
 
-Evidence scoring takes a share of the rows. For the paper's scoring (KDD'23, section 6.1) it is the
+Evidence scoring uses a fixed share of the rows. The paper's scoring (KDD'23, section 6.1) uses the
 smallest θ for which fewer than 1 % of the held-out rows break a rule; all values of the grid share one
-binning and one growth of every tree.
+binning, and every tree is grown only once.
 """
 
 from fractions import Fraction
@@ -26,7 +26,7 @@ GRID = (0.32, 0.16, 0.08, 0.04, 0.02, 0.01, 0.005, 0.002)
 MIN_ROWS = 10  # a θ of fewer rows than this is not tried
 HELD_OUT = Fraction(1, 5)
 MAX_RATE = 0.01
-EVIDENCE_SUPPORT, EVIDENCE_ROWS = 0.01, 12  # a broken rule is weighed, so θ need not be chosen
+EVIDENCE_SUPPORT, EVIDENCE_ROWS = 0.01, 12  # evidence weighs broken rules, so θ matters little
 
 
 class Support(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Support(msgspec.Struct, frozen=True):
 def choose_support(
     table: Table, schema: Schema, settings: Settings, n_jobs: int, progress: Progress
 ) -> Support:
-    """Return the θ to learn with: what was asked for, or what suits the rows."""
+    """Return the θ to learn with: as set, or what suits the rows."""
     if settings.min_support != "auto":
         return Support(settings.min_support, "asked")
     if settings.scoring == "evidence":
@@ -52,8 +52,8 @@ def choose_support(
 def usual_support(n_rows: int) -> Support:
     """Return θ for evidence scoring: 1 % of the rows, or what a rule of at least 12 rows exceeds.
 
-    A rule holds in *more* than θ of the rows, so θ lies half-way between 11 and 12 of them: with
-    three digits it is still between the two, where 12 / n may be rounded to either side of 12 rows.
+    A rule holds in *more* than θ of the rows, so θ lies halfway between 11 and 12 of them: rounded to
+    three digits it is still between the two, whereas 12 / n might be rounded to either side of 12 rows.
 
     >>> usual_support(100).value, usual_support(5000).value
     (0.115, 0.01)
@@ -67,7 +67,7 @@ def usual_support(n_rows: int) -> Support:
 def try_grid(
     table: Table, schema: Schema, settings: Settings, n_jobs: int, progress: Progress
 ) -> tuple[Trial, ...]:
-    """Count for each θ of the grid how many held-out rows break a mined rule."""
+    """Count how many held-out rows break a mined rule, for each θ of the grid."""
     grid = [each for each in GRID if exact(each) * table.n_rows >= MIN_ROWS]
     if not grid:
         return ()
@@ -88,7 +88,7 @@ def try_grid(
 
 
 def best_trial(trials: tuple[Trial, ...]) -> Support:
-    """Choose θ, with a notice where the 1 % rule cannot be followed.
+    """Choose θ, with a notice if no value keeps the rate below 1 %.
 
     >>> tried = (Trial(0.02, 0, 100, 4), Trial(0.01, 0, 100, 4), Trial(0.005, 3, 100, 4))
     >>> best_trial(tried).value

@@ -1,4 +1,4 @@
-"""The whole method: a table of normal rows goes in, a model to keep comes out."""
+"""The whole method: a table of normal rows goes in, a model comes out."""
 
 from collections.abc import Sequence
 
@@ -45,9 +45,9 @@ def train(
     created
         When, as ISO text.
     n_jobs
-        Threads to use; the result does not depend on it.
+        Number of threads; the result does not depend on it.
     progress
-        Told the stage, and how much of it is done.
+        Called with the stage, the amount done, and the total amount.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def train(
 def _with_variables(
     table: Table, settings: Settings, delta: bool
 ) -> tuple[Table, Schema, tuple[str, ...]]:
-    """Infer the variables; add the changes of the continuous ones, if they are asked for."""
+    """Infer the variables, and add the changes of the continuous ones if `delta` is set."""
     schema = infer_schema(table, settings)
     if not delta:
         return table, schema, ()
@@ -102,7 +102,7 @@ def _provenance(
     created: str | None,
     ordered: bool,
 ) -> Provenance:
-    # The index of a dataframe says when, but is none of its columns.
+    # The index of a dataframe may hold the times, but is not one of its columns.
     columns = tuple(column.name for column in table.columns if not column.index)
     return Provenance(
         version=__version__,

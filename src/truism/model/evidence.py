@@ -1,21 +1,21 @@
 """What is usual beyond the rules, as values: spacings of numbers, contexts, and the units of scores.
 
 A model learned with ``scoring="evidence"`` holds one `Evidence`. `truism.learning` makes it,
-`truism.scoring` holds rows against it.
+`truism.scoring` compares rows with it.
 """
 
 import msgspec
 
 from truism.model.predicates import Interval, OneOf
 
-LEAF = -1  # among the nodes of a context's tree
-MAX_CLASSES = 64  # states of a variable that are told apart; the rarest share the last class
-CLIP = 50.0  # standard deviations beyond which numbers are not told apart
+LEAF = -1  # stands for a leaf among the nodes of a context's tree
+MAX_CLASSES = 64  # states of a variable that are kept apart; the rarest share the last class
+CLIP = 50.0  # numbers farther out than this many standard deviations count as equal
 MIN_UNIT = 1.0
 N_EXACT = 50  # training values on each side that a spacing keeps exactly
 
 Split = Interval | OneOf
-"""What a context's tree asks of a row."""
+"""What a context's tree asks about a row."""
 
 
 class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -26,13 +26,13 @@ class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     variable
         The variable's name.
     values
-        At most 255 of them, ascending; the outermost 50 on each side are exact.
+        At most 255 training values, ascending; the outermost 50 on each side are all kept.
     counts
         How many training rows each stands for.
     near
-        How many training rows must lie close to a value that is not rare.
+        How many training rows must lie close to a value for it not to be rare.
     spread
-        The usual spread, as robust as a standard deviation is not.
+        The usual spread: like a standard deviation, but robust.
 
     """
 
@@ -44,21 +44,22 @@ class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
 
 class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A tree, and what the variables that it judges were like in its leaves.
+    """A tree, and statistics of the variables that it judges in each of its leaves.
 
     Parameters
     ----------
     tree
-        Its nodes, each before its children, the child for which the split holds first: the number
-        of a split, or -1 for a leaf. A row without the value goes where the split does not hold.
+        Its nodes, each before its children, and the child for which the split holds first. A node
+        is the number of a split, or -1 for a leaf. A row in which the value is missing goes where
+        the split does not hold.
     numbers, states
         Positions of the numeric and the categorical variables it judges.
     counts
         Training rows in each leaf.
     means, spreads
-        Of each leaf and number, in standard deviations of the variable from its mean.
+        For each leaf and number, in standard deviations of the variable from its mean.
     state_counts
-        Of each leaf and categorical variable, the rows in each class of states; see `classes`.
+        For each leaf and categorical variable, the rows in each class of states; see `classes`.
 
     """
 
@@ -72,14 +73,14 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Usual(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """Mean and spread of the contradictions of one variable in normal rows, as parts of the score."""
+    """Mean and spread of one variable's contradictions in normal rows, in units of the score."""
 
     mean: float
     spread: float
 
 
 class Grave(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """From what worth on it is grave that a rule is broken, and what a row then scores at least."""
+    """The worth above which a broken rule is grave, and the least that such a row then scores."""
 
     worth: float
     score: float
@@ -93,16 +94,16 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spacings
         Where the values of each numeric variable lie, in the schema's order.
     splits
-        What the contexts' trees ask.
+        What the trees of the contexts ask.
     contexts
-        What variables are like when others are as they are.
+        What each variable is usually like, given the others.
     contradiction_unit, rarity_unit
-        What the summed evidence of held-out training rows varies by; the unit of contradictions
-        is larger where contexts do not hold from one stretch of rows to another.
+        How much the summed evidence varies among held-out training rows. The unit of
+        contradictions is larger if contexts do not carry over from one stretch of rows to another.
     usual
-        How much contradicts each variable in held-out training rows.
+        How strongly each variable is contradicted in held-out training rows.
     grave
-        Which broken rules are grave by themselves; None when no rows could tell.
+        Which broken rules are grave in themselves; None if there were too few rows to find out.
 
     """
 

@@ -1,8 +1,8 @@
 """Model files: a `Model` goes out as JSON that people can read and git can compare, and comes back.
 
-Nothing in a file is executed. A file is read only when everything in it is right (`truism.model.format`)
-and its digest fits, so what is read is the model that was written, or a `ModelFileError` says where it
-is not.
+Nothing in a file is executed. A file is accepted only if everything in it is right
+(`truism.model.format`) and its digest matches. So the result is the model that was written, or a
+`ModelFileError` that says where it is not.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ class _Header(msgspec.Struct, frozen=True):
 
 
 def encode_model(model: Model) -> bytes:
-    """Write a model as UTF-8 JSON in a stable order, one rule a line."""
+    """Return a model as UTF-8 JSON in a stable order, with one rule per line."""
     content = msgspec.json.decode(msgspec.json.encode(to_file(model)))
     content["digest"] = _digest(content)
     return _layout(content)
@@ -59,14 +59,14 @@ def decode_model(content: bytes) -> Model:
         raise ModelFileError(f"The model file is damaged: {text.rstrip('.')}.") from None
     if digest != file.digest:
         raise ModelFileError(
-            "The model file was changed after it was written: its digest does not fit.",
+            "The model file was changed after it was written: its digest does not match.",
             "restore it, or learn it again; rules can be switched off without editing the file.",
         )
     return model
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model file; a file that is there survives any failure."""
+    """Write a model file; an existing file survives any failure."""
     write_atomically(path, encode_model(model))
 
 
@@ -90,9 +90,9 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 
 
 def json_schema() -> dict[str, Any]:
-    """Give the JSON Schema of model files."""
+    """Return the JSON Schema of model files."""
     schema = msgspec.json.schema(ModelFile)
-    for part in schema["$defs"].values():  # newer Pythons take the indentation off docstrings
+    for part in schema["$defs"].values():  # newer Pythons remove the indentation of docstrings
         if "description" in part:
             part["description"] = inspect.cleandoc(part["description"])
     for side in ("low", "high"):  # an open side is absent; JSON has no infinity to default to
@@ -101,7 +101,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _layout(content: dict[str, Any]) -> bytes:
-    """Indent one level, and give every element of a list a line of its own."""
+    """Indent one level, and put every element of a list on a line of its own."""
     lines = []
     for name, value in content.items():
         if name == "evidence":
@@ -121,7 +121,7 @@ def _entry(name: str, value: Any, indent: int, lists: Sequence[str]) -> str:
 
 
 def _digest(content: dict[str, Any]) -> str:
-    """Digest a file's content as it was read, whatever this truism would write today."""
+    """Return a digest of a file's content as it was read, whatever this truism would write."""
     encoded = msgspec.json.encode({**content, "digest": ""})
     return hashlib.blake2b(encoded, digest_size=16).hexdigest()
 

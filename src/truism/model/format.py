@@ -1,9 +1,9 @@
-"""The shape of a model file: what stands in it, and what must fit together for it to be a `Model`.
+"""The shape of a model file: what it contains, and what must fit together for it to be a `Model`.
 
-A predicate is written once and rules refer to it by number. What only some models have stands in
+A predicate is written once and rules refer to it by number. Parts that only some models have are
 sections, which a file lists by name and version, so that a truism that does not know one can say so.
-`to_file` and `from_file` are each other's inverse; what comes from outside passes every check of types,
-ranges and references, or a `ModelFileError` says where it does not.
+`to_file` and `from_file` are inverses. Types, ranges and references are all checked on reading, and a
+`ModelFileError` says where one is wrong.
 """
 
 import itertools
@@ -48,7 +48,7 @@ class FileRule(
     rename={"antecedent": "if", "consequents": "then"},
     forbid_unknown_fields=True,
 ):
-    """A rule whose predicates are numbers of entries in the file's list."""
+    """A rule that refers to predicates by their number in the file's list."""
 
     antecedent: tuple[Index, ...]
     consequents: Annotated[tuple[Index, ...], Meta(min_length=1)]
@@ -56,7 +56,7 @@ class FileRule(
 
 
 class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A predicate with its training counts; univariate ones have none, former files no episodes."""
+    """A predicate with its training counts; univariate ones have none, old files lack episodes."""
 
     predicate: Predicate
     n_true: Count | None = None
@@ -81,15 +81,15 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     Parameters
     ----------
     format, format_version
-        What this file is.
+        The name and version of the format.
     digest
-        Of everything else in the file.
+        Digest of everything else in the file.
     sections
         The optional parts that the file has, and the version of each.
     provenance
-        From what, when and by which truism the model was learned.
+        When, from what and by which version of truism the model was learned.
     settings
-        How.
+        How it was learned.
     threshold
         Rows that score above its value are anomalies; its origin says why.
     derived
@@ -128,7 +128,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 def to_file(model: Model) -> ModelFile:
-    """Write a model down, without a digest."""
+    """Return a model in the shape of a file, without a digest."""
     counted = {each.predicate: each for each in model.rules.predicates}
     univariate = {
         each for rule in model.rules if not rule.antecedent for each in rule.consequents
@@ -181,7 +181,7 @@ def _counted(counts: PredicateCount) -> FilePredicate:
 
 
 def from_file(file: ModelFile) -> Model:
-    """Check a file in all its parts, and make the model."""
+    """Check all parts of a file, and return its model."""
     schema = Schema(file.variables, file.left_out, file.time)
     _check_schema(schema, file)
     _check_predicates(schema, file)
@@ -311,7 +311,7 @@ def _check_predicates(schema: Schema, file: ModelFile) -> None:
 
 
 def _in_order(file: ModelFile, predicates: list[Predicate]) -> bool:
-    """Tell whether rules stand in canonical order; predicates are compared by their ranks."""
+    """Return whether rules are in canonical order; predicates are compared by their ranks."""
     arranged = sorted(range(len(predicates)), key=lambda i: order(predicates[i]))
     rank_of = {position: rank for rank, position in enumerate(arranged)}
     keys = [

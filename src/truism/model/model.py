@@ -1,7 +1,7 @@
 """What was learned, how, and what has been switched off since: one immutable value.
 
-A `Model` holds everything that scoring, explaining and reporting need; the training table is not
-one of those things. Editing gives a new model.
+A `Model` holds everything that scoring, explaining and reporting need; they do not need the training
+table. Editing returns a new model.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from truism.model.settings import Settings, check_threshold
 
 
 class Model(msgspec.Struct, frozen=True, dict=True):
-    """All that was learned from one training table.
+    """Everything that was learned from one training table.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     settings
         How it was learned.
     provenance
-        From what.
+        When and from what it was learned.
     limit
         The threshold, and why it is what it is.
     disabled
@@ -38,7 +38,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     derived
         Variables whose change since the previous row, ``ΔX``, is a variable too.
     evidence
-        What is usual beyond the rules; there when the scoring is ``"evidence"``.
+        What is usual beyond the rules; None unless the scoring is ``"evidence"``.
 
     """
 
@@ -58,7 +58,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the user should know of how it was learned, in sentences."""
+        """What the user should know about how it was learned, in sentences."""
         return tuple(map(str, (*self.schema.left_out, *self.provenance.notices)))
 
     @cached_property
@@ -75,7 +75,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         rule_id
             The rule's id.
         reason
-            Why, for whoever reads the model later; must not be empty.
+            Why, for those who read the model later; must not be empty.
         date
             When, as ISO text.
 
@@ -92,7 +92,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         return msgspec.structs.replace(self, disabled=tuple(edited))
 
     def enable(self, rule_id: str) -> "Model":
-        """Switch a disabled rule on again."""
+        """Switch a disabled rule back on."""
         self.rules.find(rule_id)
         others = self._disabled_without(rule_id)
         if len(others) == len(self.disabled):
@@ -103,7 +103,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         return [each for each in self.disabled if each.rule_id != rule_id]
 
     def with_threshold(self, value: float, origin: ThresholdOrigin | None = None) -> "Model":
-        """Report other rows: those that score above another threshold, by default one set by hand."""
+        """Return the model with another threshold, by default one set by hand."""
         check_threshold(value)
         if value == self.threshold and origin is None:
             return self

@@ -1,4 +1,4 @@
-"""What the user should know about how a model was learned, as values that know their words."""
+"""What the user should know about how a model was learned, as values that print as sentences."""
 
 import msgspec
 
@@ -6,14 +6,14 @@ from truism.errors import shorten
 
 
 class StatesFromNumbers(msgspec.Struct, frozen=True, tag="states", forbid_unknown_fields=True):
-    """Numbers with a fraction that were learned as states, because there are few different ones."""
+    """Numbers with a fraction that were learned as states, because they have few different values."""
 
     variables: tuple[str, ...]
 
     def __str__(self) -> str:
         return (
             f"Learned as states, because they have few different values: {shorten(self.variables)}. "
-            f"If one is a quantity, say that it is continuous."
+            f"If one is a quantity, declare it continuous."
         )
 
 
@@ -26,7 +26,7 @@ class BudgetReached(msgspec.Struct, frozen=True, tag="budget", forbid_unknown_fi
     def __str__(self) -> str:
         return (
             f"The search budget was reached: rules with up to {self.complete_to} of "
-            f"{self.longest} conditions are complete, longer ones are left out."
+            f"{self.longest} conditions are complete, longer ones are missing."
         )
 
 
@@ -38,8 +38,8 @@ class TooFewRows(msgspec.Struct, frozen=True, tag="too_few_rows", forbid_unknown
 
     def __str__(self) -> str:
         return (
-            f"There are too few rows to choose min_support (fewer than {self.least} would support a "
-            f"rule); {self.taken} was taken."
+            f"There are too few rows to choose min_support (a rule could hold in fewer than "
+            f"{self.least} rows); {self.taken} was used."
         )
 
 
@@ -53,12 +53,12 @@ class ManyFalseAlarms(msgspec.Struct, frozen=True, tag="false_alarms", forbid_un
     def __str__(self) -> str:
         return (
             f"No min_support keeps the false-positive rate on held-out rows below "
-            f"{self.max_rate:.0%}; {self.taken} with {self.rate:.1%} was taken."
+            f"{self.max_rate:.0%}; {self.taken} was used, with {self.rate:.1%}."
         )
 
 
 class ToldNotice(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
-    """What a model file of a former version says in words."""
+    """A notice that a model file of a former version gives in words."""
 
     text: str
 

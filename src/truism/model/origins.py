@@ -1,4 +1,4 @@
-"""Why a threshold and a support are what they are, as values that know their words."""
+"""Why a threshold and a support are what they are, as values that print as words."""
 
 from typing import Literal
 
@@ -6,14 +6,14 @@ import msgspec
 
 
 class ByHand(msgspec.Struct, frozen=True, tag="by_hand", forbid_unknown_fields=True):
-    """The user said it."""
+    """The user set it."""
 
     def __str__(self) -> str:
         return "set by hand"
 
 
 class AnyBrokenRule(msgspec.Struct, frozen=True, tag="any_broken_rule", forbid_unknown_fields=True):
-    """A threshold of 0 under the paper's scoring."""
+    """A threshold of 0 with the paper's scoring."""
 
     def __str__(self) -> str:
         return "any broken rule"
@@ -31,7 +31,7 @@ class ShareOfRows(msgspec.Struct, frozen=True, tag="share_of_rows", forbid_unkno
 
 
 class Calibrated(msgspec.Struct, frozen=True, tag="calibrated", forbid_unknown_fields=True):
-    """So many of some other normal rows score above the threshold."""
+    """How many of the calibration rows score above the threshold."""
 
     n_above: int
     n_rows: int
@@ -42,7 +42,7 @@ class Calibrated(msgspec.Struct, frozen=True, tag="calibrated", forbid_unknown_f
 
 
 class Told(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
-    """What a model file of a former version says in words."""
+    """A reason that a model file of a former version gives in words."""
 
     text: str
 
@@ -61,7 +61,7 @@ class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 SupportOrigin = Literal[
-    "asked",  # the user said it
+    "asked",  # the user set it
     "share",  # evidence scoring: 1 % of the rows
     "rows",  # evidence scoring: so that a rule holds in a dozen rows
     "most",  # evidence scoring: the largest value of the grid, because there are few rows

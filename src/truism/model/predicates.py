@@ -1,8 +1,8 @@
-"""Statements about one row that are true, false or unknown, as immutable values with one meaning.
+"""Statements about one row that are true, false or unknown, as immutable values.
 
 ``Interval`` is half-open, ``low <= x < high``, in learning and in scoring alike (KDD'23, section 3);
 ``Range`` is closed and belongs to univariate rules only (section 4.3). This module holds the values and
-their text; whether they hold in the rows of a table is `truism.scoring.truths`' work.
+their text; `truism.scoring.truths` finds out in which rows they hold.
 """
 
 import json
@@ -42,7 +42,7 @@ class Interval(
             )
         if self.low == self.high * -1 == -math.inf:
             raise ParameterError(f"An interval must have a bound, got none for {self.variable!r}.")
-        # Defaults are left out of JSON by identity, so an equal infinity must be the same object.
+        # JSON omits defaults by identity, so an equal infinity must be the same object.
         if self.low == -math.inf:
             msgspec.structs.force_setattr(self, "low", Interval.__struct_defaults__[0])
         if self.high == math.inf:
@@ -58,7 +58,7 @@ class Interval(
 
 
 class OneOf(msgspec.Struct, frozen=True, gc=False, tag="one_of", forbid_unknown_fields=True):
-    """``variable`` has one of some values, given as the table's own scalars."""
+    """``variable`` has one of some values, which are the table's own scalars."""
 
     variable: str
     values: tuple[Scalar, ...]
@@ -77,7 +77,7 @@ class OneOf(msgspec.Struct, frozen=True, gc=False, tag="one_of", forbid_unknown_
 
 
 class AnyOf(msgspec.Struct, frozen=True, gc=False, tag="any_of", forbid_unknown_fields=True):
-    """At least one of several statements about different variables; a variable of its own."""
+    """At least one of several statements about different variables; counts as a variable of its own."""
 
     parts: tuple[OneOf, ...]
 
@@ -90,7 +90,7 @@ class AnyOf(msgspec.Struct, frozen=True, gc=False, tag="any_of", forbid_unknown_
 
 
 class Range(msgspec.Struct, frozen=True, gc=False, tag="range", forbid_unknown_fields=True):
-    """``low <= variable <= high``, closed: what a univariate rule says of a number."""
+    """``low <= variable <= high``, closed: what a univariate rule says about a number."""
 
     variable: str
     low: float
@@ -110,11 +110,11 @@ class Range(msgspec.Struct, frozen=True, gc=False, tag="range", forbid_unknown_f
         return f"{low} ≤ {name} ≤ {high}"
 
     def exact_text(self) -> str:
-        """Print all digits: for a value that lies between a bound and what is printed of it."""
+        """Print all digits, for a value that lies between a bound and its printed text."""
         return f"{self.low!r} ≤ {quote_name(self.variable)} ≤ {self.high!r}"
 
     def seems_to_hold(self, value: float) -> bool:
-        """Tell whether a value lies within the bounds as `str` prints them."""
+        """Return whether a value lies within the bounds as `str` prints them."""
         if self.low == self.high:
             return False
         low, high = _outward(self.low, self.high)
@@ -134,7 +134,7 @@ Predicate = Interval | OneOf | AnyOf | Range | Present
 
 
 def variables(predicate: Predicate) -> tuple[str, ...]:
-    """Name the variables a predicate speaks of.
+    """Return the names of the variables that a predicate is about.
 
     >>> variables(AnyOf((OneOf("U", ("a",)), OneOf("V", ("b",)))))
     ('U', 'V')
@@ -145,7 +145,7 @@ def variables(predicate: Predicate) -> tuple[str, ...]:
 
 
 def order(predicate: Predicate) -> tuple[Any, ...]:
-    """Give a key that sorts predicates the same way whatever table they came from."""
+    """Return a key that sorts predicates the same way, whatever table they came from."""
     match predicate:
         case Interval(variable, low, high):
             return ((variable,), 0, low, high, "")
@@ -169,9 +169,9 @@ _ROUNDED = [
 def cut_between(below: float, above: float) -> float:
     """Choose the cut-off to print and to use between two neighbouring training values.
 
-    Of the numbers strictly between them, the one with the fewest significant digits; of those the
-    nearest to the midpoint; of those the smaller. Where no double lies between, the upper value,
-    since ``x < above`` still parts the two.
+    It is the number strictly between them with the fewest significant digits; among those, the
+    nearest to the midpoint; among those, the smaller. If no double lies between them, it is the upper
+    value, since ``x < above`` still separates the two.
 
     >>> cut_between(2.31, 2.58), cut_between(799.2, 803.9), cut_between(0.0, 1.0)
     (2.4, 800.0, 0.5)
@@ -218,8 +218,8 @@ def format_value(value: Scalar) -> str:
 def _outward(low: float, high: float) -> tuple[str, str]:
     """Print the bounds of a range to a ten-thousandth of its width, rounded outward.
 
-    A bound at three standard deviations is no value that anybody has measured; seventeen digits of
-    it would only hide what it says.
+    Nobody has measured a bound at three standard deviations; seventeen digits of it would only hide
+    what it says.
     """
     # Halved, so that the width of the widest range is still a number.
     width = high / 2 - low / 2 or high - low
@@ -235,7 +235,7 @@ def _outward(low: float, high: float) -> tuple[str, str]:
 
 
 def text_of(value: Scalar) -> str:
-    """Give a state's own text, unquoted: what values are sorted by and looked up with.
+    """Return a state's own text, unquoted; values are sorted and looked up by it.
 
     >>> text_of("rock and roll"), text_of(2.0)
     ('rock and roll', '2')

@@ -1,4 +1,4 @@
-"""Where a model comes from, and what was switched off since."""
+"""Where a model came from, and what was switched off since."""
 
 import msgspec
 
@@ -14,9 +14,9 @@ class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_support
         The value.
     n_broken, n_held_out
-        Held-out rows that broke a mined rule, and all of them.
+        Held-out rows that broke a mined rule, and all held-out rows.
     complete_to
-        The antecedent length up to which the budget allowed to mine; at 0 nothing was mined, and
+        The antecedent length up to which the budget allowed mining; if 0, nothing was mined and
         the trial says nothing.
     """
 
@@ -32,12 +32,12 @@ class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a model comes from.
+    """Where a model came from.
 
     Parameters
     ----------
     version
-        The truism that learned it.
+        The version of truism that learned it.
     n_rows, n_columns
         The training table's size.
     fingerprint
@@ -45,15 +45,15 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_support, support_origin
         The θ that was used, and why.
     complete_to
-        All kept rules with up to this many predicates in the antecedent are there.
+        All rules with up to this many predicates in the antecedent are in the model.
     trials
-        What was tried to choose θ.
+        The values of θ that were tried.
     notices
-        What the user should know, besides the columns that were left out.
+        What the user should know, apart from the columns that were left out.
     created
-        When, as ISO text; given by whoever asked for the model.
+        When, as ISO text; the caller gives it.
     columns
-        The training table's columns in its order, left out ones and the time axis included.
+        The training table's columns in its order, with those left out and the time axis.
 
     """
 

@@ -1,6 +1,6 @@
-"""Rules and sets of rules: what is always true, in values that know their text.
+"""Rules and sets of rules: what is always true, as values that print as text.
 
-A `Rule` is free of exceptions by construction, so it has a count and no confidence. Unit rules with
+A `Rule` has no exception by construction, so it has a count and no confidence. Unit rules with
 the same antecedent and the same count are shown as one rule with several consequents; rules with an
 empty antecedent are the univariate ones (KDD'23, section 4.3).
 """
@@ -26,7 +26,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     Parameters
     ----------
     antecedent
-        What must hold for the rule to speak; empty for a univariate rule.
+        What must hold for the rule to apply; empty for a univariate rule.
     consequents
         What then holds.
     count
@@ -40,20 +40,20 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     @property
     def id(self) -> str:
-        """A short name that depends on what the rule says, and on nothing else."""
+        """A short name that depends only on what the rule says."""
         content = msgspec.json.encode((self.antecedent, self.consequents))
         digest = hashlib.blake2b(content, digest_size=5).digest()
         return base64.b32encode(digest).decode().lower()
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Every variable the rule speaks of, once."""
+        """Every variable that the rule is about, once."""
         both = (*self.antecedent, *self.consequents)
         return tuple(dict.fromkeys(name for each in both for name in variables(each)))
 
     @property
     def length(self) -> int:
-        """How many predicates the rule has."""
+        """The number of predicates in the rule."""
         return len(self.antecedent) + len(self.consequents)
 
     def __str__(self) -> str:
@@ -69,8 +69,8 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """In how many training rows a predicate is true, and in how many it is false.
 
-    Rows that follow each other and fail it together are one of the `n_episodes`; None where a former
-    version of truism did not count them.
+    Consecutive rows that fail it form one of the `n_episodes`; None if a former version of truism did
+    not count them.
     """
 
     predicate: Predicate
@@ -80,7 +80,7 @@ class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_field
 
 
 class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Rules in a canonical order, with the counts from which each rule's chance comes.
+    """Rules in canonical order, with the counts that give each rule its chance.
 
     It is a sequence: ``len``, indexing, iterating and ``in`` work as on a tuple.
     """
@@ -108,16 +108,16 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return RuleSet(tuple(rules), self.n_rows, self.predicates)
 
     def about(self, variable: str) -> "RuleSet":
-        """Keep the rules that speak of a variable."""
+        """Return the rules about a variable."""
         return self._with(rule for rule in self.rules if variable in rule.variables)
 
     def containing(self, text: str) -> "RuleSet":
-        """Keep the rules whose text contains a text, whatever the case."""
+        """Return the rules that contain a text, ignoring case."""
         wanted = text.casefold()
         return self._with(rule for rule in self.rules if wanted in str(rule).casefold())
 
     def find(self, rule_id: str) -> Rule:
-        """Give the rule with an id."""
+        """Return the rule with an id."""
         for rule in self.rules:
             if rule.id == rule_id:
                 return rule
@@ -130,7 +130,7 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def sorted_by(self, key: Order = "chance") -> "RuleSet":
-        """Sort: least likely by chance first, largest support first, shortest first, or by id."""
+        """Return the rules sorted: least likely by chance first, largest support, shortest, or by id."""
         log_chance = self.log_chances()
         keys: dict[str, Any] = {
             "chance": lambda rule: (log_chance(rule), rule.length),
@@ -143,7 +143,7 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self._with(sorted(self.rules, key=keys[key]))
 
     def log_chances(self) -> "LogChances":
-        """Give the function from a rule to the natural logarithm of its chance."""
+        """Return the function from a rule to the natural logarithm of its chance."""
         return LogChances({each.predicate: (each.n_true, each.n_false) for each in self.predicates})
 
     def to_frame(self) -> Any:
@@ -192,19 +192,19 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LogChances:
-    """How likely a rule is by luck: (count(p)/n)^count(A), as a logarithm.
+    """How likely a rule is by chance: (count(p)/n)^count(A), as a logarithm.
 
-    It is the probability of seeing no exception in the rows that satisfy the antecedent, were the
-    consequent no more certain there than everywhere. Of several consequents the least likely one
-    counts. With missing values, rows in which the consequent is unknown are no evidence. A
-    univariate rule claims nothing beyond what was seen, and has chance 1.
+    It is the probability of seeing no exception in the rows that satisfy the antecedent, if the
+    consequent were no more certain there than anywhere else. If there are several consequents, the
+    least likely one counts. Rows in which the consequent is missing are no evidence. A univariate
+    rule claims nothing beyond what was seen, and has chance 1.
     """
 
     def __init__(self, counts_of: Mapping[Predicate, tuple[int, int]]) -> None:
         self.counts_of = counts_of
 
     def __call__(self, rule: Rule) -> float:
-        """Give the natural logarithm of a rule's chance."""
+        """Return the natural logarithm of a rule's chance."""
         if not rule.antecedent:
             return 0.0
         return min(rule.count * self._log_certainty(each) for each in rule.consequents)
@@ -215,7 +215,7 @@ class LogChances:
 
 
 def rule_order(rule: Rule) -> tuple[Any, ...]:
-    """Give the key of the canonical order: by length of the antecedent, then by content."""
+    """Return the key of the canonical order: by length of the antecedent, then by content."""
     return (
         len(rule.antecedent),
         [order(each) for each in rule.antecedent],

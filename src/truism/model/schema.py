@@ -1,4 +1,4 @@
-"""Variables, and what is remembered of their training values.
+"""Variables, with statistics of their training values.
 
 A variable is numeric or categorical; `truism.learning.kinds` decides which.
 """
@@ -11,7 +11,7 @@ Scalar = bool | int | float | str
 
 
 class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=True):
-    """A continuous variable, and what is remembered of its training values.
+    """A continuous variable, with statistics of its training values.
 
     Parameters
     ----------
@@ -20,12 +20,12 @@ class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=
     low, high
         Smallest and largest training value.
     mean, std
-        Mean and standard deviation (divided by the count, not by one less).
+        Mean and standard deviation (divided by the count, not the count less one).
     n_missing
         Training rows without a value.
     edges, counts
         Histogram of at most 255 bins: bin ``i`` holds ``counts[i]`` training values from
-        ``edges[i]`` up to, but without, ``edges[i + 1]``; the last one ends at `high`.
+        ``edges[i]`` (included) to ``edges[i + 1]`` (excluded); the last one ends at `high`.
 
     """
 
@@ -45,7 +45,7 @@ class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=
 
     @property
     def has_spread(self) -> bool:
-        """Whether distances can be measured in standard deviations; tiny ones may round to 0."""
+        """Whether distances can be measured in standard deviations; a tiny one may round to 0."""
         return self.std > 0.0
 
 
@@ -98,7 +98,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The variables in the table's order, the columns left out, and the time axis if there is one."""
+    """The variables in the table's order, the columns left out, and the time axis, if any."""
 
     variables: tuple[Variable, ...]
     left_out: tuple[LeftOut, ...] = ()

@@ -26,23 +26,24 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     min_support
-        θ: every rule holds in more than this part of the rows; ``"auto"`` chooses it (see
+        θ: a rule must hold in more than this share of the rows; ``"auto"`` chooses it (see
         `truism.learning.support`).
     support_ratio
-        γ: and in more than this part of the rows of its rarest predicate; ``"auto"`` is 0.7 for
-        the paper's scoring, as there, and 0.1 for evidence, which weighs a rule by its support.
+        γ: a rule must hold in more than this share of the rows of its rarest predicate; ``"auto"``
+        is 0.7 for the paper's scoring, as in the paper, and 0.1 for evidence, which weighs a rule
+        by its support.
     max_predicates
         The longest unit rule; ``"auto"`` is 5 for the paper's scoring, and 3 for evidence, whose
-        contexts see to what takes more conditions.
+        contexts cover what takes more conditions.
     cutoffs
         Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
     scoring
-        How a row becomes a score: ``"evidence"`` weighs broken rules, values that are unusual when
-        others are as they are, and rare values; ``"paper"`` sums broken rules as the paper does.
+        How to score a row: ``"evidence"`` weighs broken rules, values that are unusual given the
+        other variables, and rare values; ``"paper"`` adds up broken rules as in the paper.
     categorical, continuous, ignore, time
-        Columns whose kind is not to be inferred.
+        Columns whose kind the user sets.
     random_state
-        Seed of the split that chooses θ, and of the choice of variables for each context.
+        Random seed, for the split that chooses θ and for the choice of variables for each context.
     max_nodes, max_rules, max_seconds
         The search budget; see `truism.learning.mining.Budget`.
 
@@ -88,17 +89,17 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def longest(self) -> int:
-        """The longest unit rule: what was asked for, or what suits the scoring."""
+        """The longest unit rule: as set, or what suits the scoring."""
         return LONGEST[self.scoring] if self.max_predicates == "auto" else self.max_predicates
 
     @property
     def ratio(self) -> float:
-        """γ: what was asked for, or what suits the scoring."""
+        """γ: as set, or what suits the scoring."""
         return SUPPORT_RATIOS[self.scoring] if self.support_ratio == "auto" else self.support_ratio
 
 
 def exact(value: float) -> Fraction:
-    """Take a float as the decimal it prints as: 0.29 of 100 rows are 29, not 28.999….
+    """Return a float as the decimal that it prints as: 0.29 of 100 rows are 29, not 28.999….
 
     >>> exact(0.29) * 100
     Fraction(29, 1)
@@ -115,7 +116,7 @@ def check_number(
     at_least: float = 0.0,
     below: float = 1.0,
 ) -> None:
-    """Refuse a setting that is no number, or a number out of range.
+    """Refuse a setting that is not a number, or is out of range.
 
     >>> check_number("rate", 0.5, "be at least 0 and below 1")
     """
@@ -125,12 +126,12 @@ def check_number(
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuse a setting that is no whole number, or too small a one."""
+    """Refuse a setting that is not a whole number, or is too small."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least:
         raise ParameterError.of(name, f"be a whole number of at least {least}", value)
 
 
 def check_threshold(threshold: Any) -> None:
-    """Refuse a threshold that no score can be compared with."""
+    """Refuse a threshold that scores cannot be compared with."""
     check_number("threshold", threshold, "be a finite number of at least 0", below=math.inf)

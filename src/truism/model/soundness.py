@@ -1,4 +1,4 @@
-"""Whether evidence that was read from a file can be used: what is wrong with it, and where."""
+"""Checks of evidence that was read from a file: what is wrong with it, and where."""
 
 import itertools
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from truism.model.schema import Categorical, Numeric, Schema
 
 
 def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tuple[str, str]]:
-    """Say what is wrong with evidence that was not learned but read: each problem and where."""
+    """Yield what is wrong with evidence that was read from a file: each problem and its place."""
     numeric = [each for each in schema.variables if isinstance(each, Numeric)]
     if [each.name for each in numeric] != [each.variable for each in evidence.spacings]:
         yield "spacings and numeric variables differ", "$.spacings"
@@ -57,7 +57,7 @@ def _categorical(schema: Schema) -> list[Categorical]:
 
 
 def _is_sound(context: Context, schema: Schema, n_splits: int, n_rows: int) -> bool:
-    """Tell whether a context can be used: a whole tree, and statistics of the right shape."""
+    """Return whether a context has a complete tree, and statistics of the right shape."""
     n_open = 1
     for node in context.tree:
         if not (LEAF <= node < n_splits and n_open > 0):

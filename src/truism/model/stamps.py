@@ -4,15 +4,15 @@ import datetime
 
 
 def now() -> str:
-    """Return the present moment in UTC, for a model."""
+    """Return the current time in UTC, for a model."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def today() -> str:
-    """Return the present day in UTC, for a change of a model."""
+    """Return the current date in UTC, for a change to a model."""
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def now_here() -> str:
-    """Return the present minute where the user is, for a report."""
+    """Return the current local time to the minute, for a report."""
     return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")

@@ -1,7 +1,7 @@
-"""Model files of former versions, brought up to date: plain JSON objects go in and come out.
+"""Upgrades of model files of former versions: plain JSON objects go in and come out.
 
-Version 1 had rules alone. Version 2 had evidence beside them, in keys of its own, and said in sentences
-why the threshold is what it is and what the user should know.
+Version 1 had only rules. Version 2 added evidence, in keys of its own, and gave in sentences why the
+threshold is what it is and what the user should know.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ _USUAL_SUPPORT, _MOST_SUPPORT, _MAX_RATE = 0.01, 0.32, 0.01
 
 
 def upgrade(content: Json) -> Json:
-    """Turn a file of version 1 or 2 into one of version 3; leave any other as it is."""
+    """Return a file of version 1 or 2 as one of version 3, and any other as it is."""
     if content.get("format_version") not in (1, 2):
         return content
     evidence = {name: content[name] for name in _EVIDENCE if name in content}
@@ -34,7 +34,7 @@ def upgrade(content: Json) -> Json:
 
 
 def _with_lists(evidence: Json) -> Json:
-    """Add the lists that were left out of a file because they were empty."""
+    """Add the lists that a file omits because they are empty."""
     return {**{name: [] for name in ("usual", "spacings", "splits", "contexts")}, **evidence}
 
 
@@ -63,7 +63,7 @@ def _provenance(content: Json) -> Any:
 
 
 def _tells_what_is_left_out(text: str, content: Json) -> bool:
-    """Recognise what the list of columns that were left out says too."""
+    """Return whether a notice only repeats the list of columns that were left out."""
     left_out = content.get("left_out")
     return isinstance(left_out, list) and any(
         isinstance(each, dict)
@@ -73,7 +73,7 @@ def _tells_what_is_left_out(text: str, content: Json) -> bool:
 
 
 def _support_origin(content: Json, made: Json) -> str:
-    """Find out why θ was what it is, which former versions did not write down."""
+    """Work out why θ is what it is, which former versions did not record."""
     settings = content.get("settings")
     chosen = settings if isinstance(settings, dict) else {}
     value, trials = made.get("min_support"), made.get("trials")

@@ -1,7 +1,7 @@
-"""Predicates, lists and numbers as a person reads them: short, and never false.
+"""Predicates, lists and numbers as people read them: short, and never false.
 
-A rule's own text is exact (`truism.model.predicates`). An explanation may leave out the hundredth state
-of a list and the tenth digit of a measurement, but a value must never seem to satisfy what it breaks.
+A rule's own text is exact (`truism.model.predicates`). An explanation may omit the hundredth state of a
+list and the tenth digit of a measurement, but a value must never seem to satisfy what it breaks.
 """
 
 import unicodedata
@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from truism.model.predicates import AnyOf, OneOf, Predicate, format_number, format_value, quote_name
 from truism.model.schema import Scalar
 
-N_STATES = 6  # states that are named where one of them is meant
-N_EXCLUDED = 3  # states that are named where none of them is meant
+N_STATES = 6  # how many states to name where the value is one of them
+N_EXCLUDED = 3  # how many states to name where the value is none of them
 _MIN_DIGITS, _FEW_DIGITS, _ALL_DIGITS = 4, 6, 17
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
-    r"""Spell out what a terminal would obey or hide.
+    r"""Spell out characters that a terminal would obey or hide.
 
     >>> visible("red\x1b[31m alert"), visible("Δ level")
     ('red\\x1b[31m alert', 'Δ level')
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
 
 def name_some(values: Sequence[Scalar], most: int) -> str:
-    """Name the first of some states, and count the others.
+    """Name the first few states, and count the others.
 
     >>> name_some(("a", "b", "c", "d", "e"), 3), name_some(("a", "b", "c"), 2), name_some(("a",), 2)
     ('a, b, c and 2 others', 'a, b and 1 other', 'a')
@@ -44,7 +44,7 @@ def name_some(values: Sequence[Scalar], most: int) -> str:
 
 
 def brief(predicate: Predicate) -> str:
-    """Print a predicate, of very many states only the first.
+    """Print a predicate, with only the first few of very many states.
 
     >>> brief(OneOf("U", tuple("abcdefgh"))), brief(OneOf("U", ("a", "b")))
     ('U in {a, b, c, d, e, f and 2 others}', 'U in {a, b}')
@@ -80,9 +80,9 @@ def exclude(variable: str, values: Sequence[Scalar]) -> str:
 
 
 def shorten(value: float, says_the_same: Callable[[float], bool]) -> str:
-    """Print a measured number with four digits, or with as many as it takes to say the same.
+    """Print a measured number with four digits, or with as many as it takes to remain true.
 
-    Whole numbers, and numbers that are short anyway, are printed as they are.
+    Whole numbers, and numbers that are already short, are printed as they are.
 
     >>> shorten(2.835569264043213, lambda short: True), shorten(159.21, lambda short: True)
     ('2.836', '159.21')
@@ -102,7 +102,7 @@ def shorten(value: float, says_the_same: Callable[[float], bool]) -> str:
 
 
 def same_side(value: float, bounds: Iterable[float]) -> Callable[[float], bool]:
-    """Make a test for `shorten`: a number that lies to every bound as a value does.
+    """Return a test for `shorten`: whether a number lies on the same side of every bound as a value.
 
     >>> [same_side(2.5, (2.0, 3.0))(short) for short in (2.4, 2.0, 3.1)]
     [True, False, False]
@@ -115,7 +115,7 @@ def same_side(value: float, bounds: Iterable[float]) -> Callable[[float], bool]:
 
 
 def count(n: int, noun: str) -> str:
-    """Count things.
+    """Print a number of things.
 
     >>> count(1, "row"), count(1200, "row")
     ('1 row', '1,200 rows')
@@ -124,7 +124,7 @@ def count(n: int, noun: str) -> str:
 
 
 def percent(part: float) -> str:
-    """Print a part; a few in a million are not nothing.
+    """Print a share; a few in a million must not become zero.
 
     >>> percent(0.0533), percent(0.00004), percent(0.0), percent(1.0), percent(1e-9)
     ('5.3 %', '0.004 %', '0 %', '100 %', '< 0.001 %')
