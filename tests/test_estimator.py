@@ -158,23 +158,23 @@ def test_any_row_can_be_explained(detector):
         (
             [0, 2],
             "rows must be positions from 0 to 1, got 2.\n"
-            "Hint: they count the rows of the table, whatever its index says.",
+            "Hint: positions count the rows of the table, whatever its index says.",
         ),
         (
             np.array([-1]),
             "rows must be positions from 0 to 1, got -1.\n"
-            "Hint: they count the rows of the table, whatever its index says.",
+            "Hint: positions count the rows of the table, whatever its index says.",
         ),
         (
             ["a"],
             "rows must be positions from 0 to 1, got 'a'.\n"
-            "Hint: they count the rows of the table, whatever its index says.",
+            "Hint: positions count the rows of the table, whatever its index says.",
         ),
         (1, "rows must be a list of positions, got 1.\nHint: write rows=[1]."),
         (
             np.array([True, False]),
             "rows must be positions, got True.\n"
-            "Hint: numpy.flatnonzero(...) gives the positions at which a mask is true.",
+            "Hint: numpy.flatnonzero(mask) gives the positions where a mask is true.",
         ),
     ],
 )
@@ -489,7 +489,7 @@ def test_columns_that_were_not_there_in_training_are_ignored_with_a_notice():
     normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
     detector = InvariantRuleDetector(min_support=0.1).fit(normal)
     today = {"pump": ["on"], "flow": [0.0], "operator": ["Ann"]}
-    text = "^Columns that were not there in training are ignored: 'operator'.$"
+    text = "^Columns that were not in the training table are ignored: 'operator'.$"
     with pytest.warns(UserWarning, match=text):
         scores = detector.anomaly_score(today)
     assert np.array_equal(scores, detector.anomaly_score({n: today[n] for n in normal}))
@@ -570,7 +570,7 @@ def test_a_threshold_can_be_calibrated(tmp_path):
 def test_calibrating_on_the_training_rows_warns():
     normal = plant(500)
     detector = InvariantRuleDetector().fit(normal)
-    text = "^The rows to calibrate on are those that were learned from; take others.$"
+    text = "^The rows to calibrate on are the rows that were learned from; use other rows.$"
     with pytest.warns(UserWarning, match=text):
         detector.calibrate(normal)
     with pytest.raises(ParameterError, match=r"^max_false_positive_rate must be at least 0 and be"):
@@ -582,8 +582,8 @@ def test_a_file_name_is_not_a_table(tmp_path):
         with pytest.raises(TableError) as caught:
             InvariantRuleDetector().fit(name)
         assert str(caught.value) == (
-            f"A table must be given, not the name of a file, got {str(name)!r}.\n"
-            "Hint: read it first, for instance with pandas.read_csv or polars.read_parquet."
+            f"X must be a table, not the name of a file, got {str(name)!r}.\n"
+            "Hint: read it first, for example with pandas.read_csv or polars.read_parquet."
         )
 
 

@@ -45,10 +45,10 @@ def test_the_incident_shows_its_variable_and_the_condition(detector, table):
     assert figure.axes[0].get_title(loc="left") == "expected flow ≥ 1, found -1.5"
 
 
-def test_the_rule_says_how_many_rows_establish_and_break_it(detector, table):
+def test_the_rule_says_how_many_rows_support_and_break_it(detector, table):
     figure = figures(detector, table)["rule"]
     title = figure.axes[0].get_title(loc="left")
-    assert title.endswith("90 rows establish it (green), 10 break it (red)")
+    assert title.endswith("90 rows support it (green), 10 break it (red)")
 
 
 def test_scores_have_a_line_per_row_and_the_threshold(detector, table):
@@ -88,7 +88,7 @@ def test_what_is_no_incident_is_refused(detector, table):
     with pytest.raises(ParameterError) as caught:
         plot.incident(detector, table, 0)
     assert str(caught.value) == (
-        "which must be an incident, got 0.\nHint: take one of detector.incidents(data)."
+        "which must be an incident, got 0.\nHint: take one from detector.incidents(data)."
     )
     incident = detector.incidents(table)[0]
     with pytest.raises(ParameterError, match=r"^blame must be at least 0 and below"):
@@ -102,13 +102,13 @@ def test_rows_in_which_the_incident_was_not_found_are_refused(detector, table):
         plot.incident(detector, few, incident)
     assert str(caught.value) == (
         "data must be the rows in which the incident was found; "
-        "there are 20 rows, and the incident ends in row 39."
+        "there are 20 rows, but the incident ends in row 39."
     )
     with pytest.raises(ParameterError) as caught:
         plot.incident(detector, NORMAL, incident)
     assert str(caught.value) == (
         "data must be the rows in which the incident was found; "
-        f"row {incident.peak} scores 0 there, and {incident.score:.4g} in the incident."
+        f"row {incident.peak} scores 0 there, but {incident.score:.4g} in the incident."
     )
 
 
@@ -120,7 +120,7 @@ def test_what_blames_nobody_is_refused(detector, table, take, got):
         plot.blame(take(detector.incidents(table, gap=2)))
     assert str(caught.value) == (
         f"explained must be an incident, an explanation, or blames, got {got}.\n"
-        "Hint: take one of detector.incidents(data) or of detector.explain(data)."
+        "Hint: take one from detector.incidents(data) or detector.explain(data)."
     )
 
 

@@ -1,4 +1,4 @@
-"""Learns what is always true of your data, and tells you which variable broke it and why."""
+"""Learns what is always true of your data, and shows which variable broke it and why."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ _home = {"InvariantRuleDetector": "truism.estimator", "load": "truism.estimator"
 
 
 def __getattr__(name: str) -> Any:
-    # Importing scikit-learn takes half a second; whoever only asks for the version need not wait.
+    # Importing scikit-learn takes half a second; asking for the version should not.
     if name not in __all__:
         raise AttributeError(f"module 'truism' has no attribute {name!r}")
     return getattr(import_module(_home.get(name, "truism.errors")), name)

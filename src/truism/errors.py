@@ -4,15 +4,15 @@
 
     TruismError
     ├── SchemaError (ValueError)      a table does not fit the variables that were learned
-    ├── ParameterError (ValueError)   a setting is out of range, or names something that is not there
+    ├── ParameterError (ValueError)   a setting is out of range, or names something that does not exist
     ├── TableError (ValueError)       a table cannot be read, or cannot be learned from
     └── ModelFileError                a model file is damaged, too large, or of another version
 
-Every message names the user's own thing and, where we know a remedy, ends with a ``Hint:`` line. The
-core does not know which face the user sees: an error carries the setting that is wrong (`parameter`)
-and the settings that would help (`see`), and each face names them in its own way.
-Three of the four are also ``ValueError``, because scikit-learn asks that of an estimator that is
-given bad data or bad parameters.
+Every message names the user's own column, file or setting and, where we know a remedy, ends with a
+``Hint:`` line. The core does not know which face the user sees: an error carries the setting that is
+wrong (`parameter`) and the settings that would help (`see`), and each face uses its own names.
+Three of the four are also ``ValueError``, because scikit-learn expects that of an estimator that gets
+bad data or bad parameters.
 """
 
 import difflib
@@ -28,9 +28,9 @@ class TruismError(Exception):
     message
         What is wrong, in one sentence that names the culprit.
     hint
-        What to do about it, where that is known.
+        What to do about it, if known.
     see
-        Settings that help, for faces that can name them.
+        Settings that help; each face names them in its own way.
 
     """
 
@@ -39,7 +39,7 @@ class TruismError(Exception):
         self.message, self.hint, self.see = message, hint, tuple(see)
 
     def advice(self, name_of: Callable[[str], str]) -> str | None:
-        """Return the hint, with the names that a face has for the settings that help.
+        """Return the hint, with the settings that help named as a face names them.
 
         >>> TruismError("No names.", "say so.", see=["header"]).advice(lambda name: f"--{name}")
         'say so; see --header.'
@@ -55,12 +55,12 @@ class SchemaError(TruismError, ValueError):
 
 
 class ParameterError(TruismError, ValueError):
-    """A setting is out of range, or names something that is not there.
+    """A setting is out of range, or names something that does not exist.
 
     Attributes
     ----------
     parameter, constraint, value
-        Which setting, what it must do or be, and what it was; None where it is about several.
+        The setting, what it must be or do, and what it was; None if the error is about several.
 
     """
 
@@ -70,7 +70,7 @@ class ParameterError(TruismError, ValueError):
 
     @classmethod
     def of(cls, parameter: str, constraint: str, value: Any, hint: str | None = None) -> Self:
-        """Return the error of one setting.
+        """Return the error about one setting.
 
         >>> str(ParameterError.of("gap", "be at least 0", -1))
         'gap must be at least 0, got -1.'
@@ -95,7 +95,7 @@ class ModelFileError(TruismError):
 
 
 def shorten(names: list[str] | tuple[str, ...], most: int = 5) -> str:
-    """List names for a message: quoted, and never more than a handful.
+    """List names for a message: quoted, and only the first few.
 
     >>> shorten(["a", "b"])
     "'a', 'b'"
@@ -107,7 +107,7 @@ def shorten(names: list[str] | tuple[str, ...], most: int = 5) -> str:
 
 
 def did_you_mean(name: Any, names: Iterable[str]) -> str | None:
-    """Guess which name was meant, as a hint."""
+    """Return a hint that guesses which name was meant."""
     if not isinstance(name, str):
         return None
     close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)

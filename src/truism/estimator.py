@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _OUR_SIDE = {"truism", "sklearn"}
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
-        "The threshold is set on held-out rows (under paper scoring no training row breaks a rule), "
+        "The threshold is set on held-out rows (with paper scoring no training row breaks a rule), "
         "so no training row need be an outlier."
     ),
     "check_outliers_fit_predict": (
@@ -54,43 +54,43 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     min_support
-        θ: a rule holds in more than this part of the training rows; ``"auto"`` takes 1 %, or 12
-        rows if that is more, and with ``scoring="paper"`` the smallest value for which fewer than
+        θ: a rule must hold in more than this share of the training rows. ``"auto"`` is 1 %, or 12
+        rows if that is more; with ``scoring="paper"``, the smallest value for which fewer than
         1 % of held-out rows break a rule.
     support_ratio
-        γ: a rule holds in more than this part of the rows of its rarest predicate; ``"auto"`` is
-        0.1, and 0.7 with ``scoring="paper"``.
+        γ: a rule must hold in more than this share of the rows of its rarest predicate.
+        ``"auto"`` is 0.1, and 0.7 with ``scoring="paper"``.
     max_predicates
         The longest rule, counting one consequent; rules with the same antecedent are shown as one.
         ``"auto"`` is 3, and 5 with ``scoring="paper"``.
     cutoffs
         Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
     scoring
-        How a row becomes a score: ``"evidence"`` weighs broken rules, values that are unusual when
-        others are as they are, and values that are rare by themselves; ``"paper"`` sums the broken
-        rules as the paper does.
+        How to score a row: ``"evidence"`` weighs broken rules, values that are unusual given the
+        other variables, and values that are rare in themselves; ``"paper"`` adds up broken rules
+        as in the paper.
     threshold
-        Rows that score above it are anomalies; None takes the default of the scoring: for
-        ``"evidence"`` what 1 % of the training rows exceed when the others judge them, for
-        ``"paper"`` 0.0, any broken rule. May be changed after fitting.
+        Rows that score above it are anomalies. None takes the default of the scoring: for
+        ``"evidence"``, a value that 1 % of the training rows exceed when held out; for
+        ``"paper"``, 0.0, that is any broken rule. May be changed after fitting.
     categorical, continuous, ignore
-        Columns whose kind is not to be inferred.
+        Columns whose kind you set yourself.
     time
-        The column that says when; without it the first column of dates is taken, or the index of
-        a dataframe if it holds dates, and without dates the first text of which every value is
+        The column of times. By default, the first column of dates, or the index of a dataframe
+        if it holds dates; if there are no dates, the first text column in which every value is
         ISO 8601.
     delta
         Whether to add ``ΔX``, the change since the previous row, for each continuous variable; for
-        rows in order of time. What ``ΔX`` does is said of ``X`` in `attribute`.
+        rows in order of time. `attribute` counts what ``ΔX`` does under ``X``.
     random_state
-        Seed of the split that chooses θ, and of the choice of variables for contexts.
+        Random seed, for the split that chooses θ and for the choice of variables for contexts.
     n_jobs
-        Threads; None and -1 take all cores. Results do not depend on it.
+        Number of threads; None and -1 use all cores. Results do not depend on it.
 
     Attributes
     ----------
     model_ : Model
-        All that was learned, as one immutable value.
+        Everything that was learned, as one immutable value.
     rules_ : RuleSet
         The rules.
     n_features_in_, feature_names_in_
@@ -152,9 +152,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         X
             A table of normal rows: any dataframe, array or dict of columns.
         y
-            Ignored; there for scikit-learn.
+            Ignored; exists for scikit-learn.
         progress
-            Called with the stage, how much of it is done, and of how much.
+            Called with the stage, the amount done, and the total amount.
 
         Returns
         -------
@@ -176,24 +176,26 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self._adopt(model)
 
     def calibrate(self, X: Any, max_false_positive_rate: float = 0.01) -> Self:  # noqa: N803
-        """Choose the lowest threshold of three digits that at most a part of normal rows exceeds.
+        """Choose the lowest threshold, of three digits, that at most a given share of rows exceeds.
 
         Parameters
         ----------
         X
-            Normal rows, other than those that were learned from.
+            Normal rows that were not learned from.
         max_false_positive_rate
-            The part of them that may be reported.
+            The share of them that may be reported.
 
         Returns
         -------
         self
-            With `threshold` None, so that the calibrated one is in force.
+            With `threshold` None, so that the calibrated one is used.
 
         """
         table = self._table(X)
         if self._checker.learned_from(table):
-            warn_caller("The rows to calibrate on are those that were learned from; take others.")
+            warn_caller(
+                "The rows to calibrate on are the rows that were learned from; use other rows."
+            )
         chosen = calibrate(self._current().score(table), max_false_positive_rate)
         self.threshold = None
         return self._adopt(self.model_.with_threshold(chosen.value, chosen.origin))
@@ -203,34 +205,34 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self._current().score(self._table(X))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row, scikit-learn's way: lower is worse."""
+        """Score every row as scikit-learn does: lower is worse."""
         return -self.anomaly_score(X)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row so that anomalies are below 0."""
+        """Score every row so that anomalies score below 0."""
         scores = self.score_samples(X)
         return scores - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
-        """Tell normal rows (1) from anomalies (-1)."""
+        """Return 1 for normal rows and -1 for anomalies."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def attribute(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Attribute each score to columns: rows × columns as in ``feature_names_in_``.
+        """Attribute each score to columns: one row per row, columns as in ``feature_names_in_``.
 
-        Each row sums to its `anomaly_score`; columns that are no variables get 0.
+        Each row sums to its `anomaly_score`; columns that are not variables get 0.
         """
         return self._current().attribute(self._table(X), self._columns)
 
     def explain(self, X: Any, rows: Sequence[int] | None = None) -> Explanations:  # noqa: N803
-        """Explain the rows above the threshold, or other ones.
+        """Explain the rows above the threshold, or the rows you name.
 
         Parameters
         ----------
         X
             Rows in order of time.
         rows
-            Positions of the rows to explain, whatever they score, counted from 0.
+            Positions of the rows to explain, counted from 0, whatever they score.
 
         Returns
         -------
@@ -267,21 +269,21 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         label: str | None = None,
         source: str | None = None,
     ) -> "Summary":
-        """Tell what happened in a table, and write the page that shows it.
+        """Summarise what happened in a table, and write the page that shows it.
 
         Parameters
         ----------
         X
             Rows in order of time.
         path
-            A file to write, whose ending says in which form: ``.html``, ``.json`` or ``.txt``.
+            The file to write; its ending decides the form: ``.html``, ``.json`` or ``.txt``.
         time
-            The column that says when, if it is another one than in training.
+            The column of times, if not the same as in training.
         gap
             How many normal rows may lie between two anomalous rows of one incident; absent, a
             minute of them, or five if that is more.
         label
-            A column of labels: 0 and false mean normal, everything else anomalous.
+            The column of labels: 0 and false mean normal, everything else anomalous.
         source
             Where the rows came from, in words.
 
@@ -319,7 +321,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return summary
 
     def disable_rule(self, rule_id: str, reason: str) -> Self:
-        """Switch a rule off; it neither scores nor explains any more.
+        """Switch a rule off, so that it no longer scores or explains.
 
         More specific rules that it made redundant do not come back.
         """
@@ -327,7 +329,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self._adopt(self.model_.disable(rule_id, reason, today()))
 
     def enable_rule(self, rule_id: str) -> Self:
-        """Switch a disabled rule on again."""
+        """Switch a disabled rule back on."""
         check_is_fitted(self)
         return self._adopt(self.model_.enable(rule_id))
 
@@ -352,7 +354,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _current(self) -> Checker:
-        """Return the checker with the threshold and the threads that the user has set since."""
+        """Return the checker, with the threshold and the threads that the user has set since."""
         check_is_fitted(self)
         model = self.model_
         if self.threshold is not None:
@@ -368,17 +370,17 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("categorical", "continuous", "ignore"):
             given = getattr(self, name)
             listed = isinstance(given, Iterable) and not isinstance(given, str)
-            values[name] = tuple(given) if listed else given  # refused when the kinds are inferred
+            values[name] = tuple(given) if listed else given  # learning refuses it later
         return Settings(**values)
 
     def _table(self, X: Any, *, reset: bool = False, known: Iterable[str] = ()) -> Table:  # noqa: N803
-        """Read a table; arrays and lists go through scikit-learn's checks, frames do not need to."""
+        """Read a table; only arrays and lists need scikit-learn's checks."""
         if not reset:
             check_is_fitted(self)
         if isinstance(X, str | os.PathLike):
             raise TableError(
-                f"A table must be given, not the name of a file, got {os.fspath(X)!r}.",
-                "read it first, for instance with pandas.read_csv or polars.read_parquet.",
+                f"X must be a table, not the name of a file, got {os.fspath(X)!r}.",
+                "read it first, for example with pandas.read_csv or polars.read_parquet.",
             )
         if isinstance(X, Table | dict) or has_named_columns(X):
             table = as_table(X)
@@ -389,7 +391,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             checked = validate_data(
                 self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
             )
-            # scikit-learn checks, and warns of missing names, but it forgets what is masked.
+            # scikit-learn checks, and warns about missing names, but it drops masks.
             table = as_table(X if isinstance(X, np.ma.MaskedArray) else checked)
             if reset:
                 self._remember(table.names, named=False)
@@ -398,11 +400,13 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return table if reset else self._prepared(table, known)
 
     def _prepared(self, table: Table, known: Iterable[str]) -> Table:
-        """Add derived variables, and say which columns are not looked at."""
+        """Add derived variables, and warn about columns that are ignored."""
         prepared = self._checker.prepare(table)
         unknown = tuple(name for name in self._checker.extra(prepared) if name not in known)
         if unknown:
-            warn_caller(f"Columns that were not there in training are ignored: {shorten(unknown)}.")
+            warn_caller(
+                f"Columns that were not in the training table are ignored: {shorten(unknown)}."
+            )
         return prepared
 
     def _remember(self, names: tuple[str, ...], *, named: bool) -> None:
@@ -472,7 +476,7 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
 
 
 def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return positions of rows as an array; refuse masks and what is not in the table."""
+    """Return positions of rows as an array; refuse masks and rows that do not exist."""
     if isinstance(rows, int | np.integer):
         raise ParameterError.of(
             "rows", "be a list of positions", rows, f"write rows=[{int(rows)}]."
@@ -483,7 +487,7 @@ def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
                 "rows",
                 "be positions",
                 bool(row),
-                "numpy.flatnonzero(...) gives the positions at which a mask is true.",
+                "numpy.flatnonzero(mask) gives the positions where a mask is true.",
             )
         if not isinstance(row, int | np.integer) or not 0 <= row < n_rows:
             shown = row.item() if isinstance(row, np.generic) else row
@@ -491,13 +495,13 @@ def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
                 "rows",
                 f"be positions from 0 to {n_rows - 1}",
                 shown,
-                "they count the rows of the table, whatever its index says.",
+                "positions count the rows of the table, whatever its index says.",
             )
     return np.array(list(rows), np.int64)
 
 
 def warn_caller(message: str) -> None:
-    """Warn, and point at the line that called truism, however deep inside it we are."""
+    """Warn, and point at the line of the user's code that called truism."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OUR_SIDE:
         frame, level = frame.f_back, level + 1

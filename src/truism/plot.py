@@ -1,9 +1,9 @@
 """Pictures for notebooks and papers: figures that can be styled, and saved as PNG or SVG.
 
-They are matplotlib's, not Bokeh's as on the report page: saving a Bokeh figure as a picture needs a
-browser and a driver, matplotlib needs nothing, and a figure for a paper wants to be styled by hand.
-Matplotlib is optional (``pip install 'truism[plot]'``). Each function takes an ``ax`` or makes a
-figure, shows nothing by itself, and leaves the user's style settings alone.
+They use matplotlib, not Bokeh as on the report page: saving a Bokeh figure as a picture needs a browser
+and a driver, and figures for papers are styled by hand. Matplotlib is optional
+(``pip install 'truism[plot]'``). Each function takes an ``ax`` or makes a figure, shows nothing by
+itself, and leaves the user's style settings alone.
 """
 
 import math
@@ -87,7 +87,7 @@ def incident(
     *,
     blame: int = 0,
 ) -> "Figure":
-    """Draw an incident: the blamed variable, what was expected of it, and the condition below.
+    """Draw an incident: the blamed variable, what was expected of it, and below it the condition.
 
     Parameters
     ----------
@@ -98,12 +98,12 @@ def incident(
     which
         One of ``detector.incidents(data)``.
     blame
-        Which of its blames, 0 being the one with the largest share.
+        Position of the blame to draw; 0 has the largest share.
 
     """
     if not isinstance(which, Incident):
         raise ParameterError.of(
-            "which", "be an incident", which, "take one of detector.incidents(data)."
+            "which", "be an incident", which, "take one from detector.incidents(data)."
         )
     if not isinstance(blame, Integral) or not 0 <= blame < len(which.blames):
         raise ParameterError.of("blame", f"be at least 0 and below {len(which.blames)}", blame)
@@ -118,14 +118,14 @@ def incident(
 
 
 def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Figure":
-    """Draw a rule as small multiples: its variables, the rows that establish it and that break it.
+    """Draw a rule as one small chart per variable, with the rows that support and that break it.
 
     Parameters
     ----------
     detector
         A fitted detector.
     data
-        Rows: training rows to see what establishes the rule, others to see what breaks it.
+        Rows: training rows show what supports the rule, other rows what breaks it.
     which
         A rule of ``detector.rules_``, or its id.
 
@@ -153,7 +153,7 @@ def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Fi
         ax.set_ylim(low, high)
     n_held, n_broken = int((holds & ~broken).sum()), int(broken.sum())
     axes[0].set_title(
-        f"{fill(str(chosen), 110)}\n{n_held:,} rows establish it (green), {n_broken:,} break it (red)",
+        f"{fill(str(chosen), 110)}\n{n_held:,} rows support it (green), {n_broken:,} break it (red)",
         fontsize=9, loc="left", parse_math=False,
     )  # fmt: skip
     _finish(axes[-1], axis.unit)
@@ -163,7 +163,7 @@ def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Fi
 def blame(
     explained: Explanation | Incident | Sequence[Blame], *, most: int = 10, ax: "Axes | None" = None
 ) -> "Figure":
-    """Draw whom to blame as bars, each with what was expected and found.
+    """Draw the blamed variables as bars, each with what was expected and found.
 
     Parameters
     ----------
@@ -206,19 +206,19 @@ def _blames_of(explained: Any) -> list[Blame]:
         got = repr(explained)
     raise ParameterError(
         f"explained must be an incident, an explanation, or blames, got {got}.",
-        "take one of detector.incidents(data) or of detector.explain(data).",
+        "take one from detector.incidents(data) or detector.explain(data).",
     )
 
 
 def _refuse_other_rows(checker: Checker, table: Table, which: Incident) -> None:
-    """Refuse rows, or a model, in which an incident cannot have been found."""
+    """Refuse rows or a model that cannot have produced an incident."""
     if which.end < table.n_rows:
         score = float(checker.score(table.take(np.array([which.peak])))[0])
         if math.isclose(score, which.score, rel_tol=1e-9):
             return
-        why = f"row {which.peak} scores {score:.4g} there, and {which.score:.4g} in the incident"
+        why = f"row {which.peak} scores {score:.4g} there, but {which.score:.4g} in the incident"
     else:
-        why = f"there are {table.n_rows} rows, and the incident ends in row {which.end}"
+        why = f"there are {table.n_rows} rows, but the incident ends in row {which.end}"
     raise ParameterError(f"data must be the rows in which the incident was found; {why}.")
 
 
@@ -284,7 +284,7 @@ def _moments(x: NDArray[np.float64], unit: Unit) -> NDArray[Any]:
 
 
 def _new(n_panels: int, height: float, first: float | None = None) -> tuple["Figure", list["Axes"]]:
-    """Make a figure without pyplot, which would keep it alive and may want a screen."""
+    """Make a figure without pyplot, which would keep it alive and may need a screen."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:

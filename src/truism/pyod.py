@@ -1,4 +1,4 @@
-"""A face in the manner of PyOD, for code that expects its detectors; PyOD itself is not needed."""
+"""The PyOD face, for code that expects PyOD's detectors; PyOD itself is not needed."""
 
 from typing import Any, Self
 
@@ -14,8 +14,8 @@ class InvariantRules:
     Parameters
     ----------
     **parameters
-        Those of `InvariantRuleDetector`. There is no ``contamination``: the threshold is not
-        guessed from it.
+        The parameters of `InvariantRuleDetector`. There is no ``contamination``: the threshold is
+        not guessed from it.
 
     Attributes
     ----------
@@ -47,12 +47,12 @@ class InvariantRules:
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:  # noqa: ARG002, N803
-        """Learn from normal rows, and tell the normal ones of them (0) from anomalies (1)."""
+        """Learn from normal rows, and return 0 for the normal ones of them and 1 for anomalies."""
         return self.fit(X).labels_
 
     @property
     def threshold_(self) -> float:
-        """Rows that score above it are anomalies; follows the parameter."""
+        """Rows that score above it are anomalies; changes with the parameter."""
         return -self.detector_.offset_
 
     @property
@@ -65,11 +65,11 @@ class InvariantRules:
         return self.detector_.anomaly_score(X)
 
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
-        """Tell normal rows (0) from anomalies (1)."""
+        """Return 0 for normal rows and 1 for anomalies."""
         return (self.decision_function(X) > self.threshold_).astype(np.int64)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters, as scikit-learn does."""
+        """Return the parameters, as scikit-learn does."""
         return dict(self._detector.get_params(deep))
 
     def set_params(self, **parameters: Any) -> Self:

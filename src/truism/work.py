@@ -1,7 +1,7 @@
-"""Long work: shared out among threads, with word of how far it is.
+"""Long work: shared among threads, with progress.
 
-`Progress` and `Advance` are callbacks that whoever waits may hand in; `share_out` is a ``map`` that
-calls other threads when it takes long. Results never depend on the number of threads.
+`Progress` and `Advance` are callbacks that report progress; `share_out` is a ``map`` that starts
+other threads when the work takes long. Results never depend on the number of threads.
 """
 
 import os
@@ -16,10 +16,10 @@ from truism.errors import ParameterError
 PATIENCE = 0.004  # seconds; starting other threads and waiting for them takes about as long
 
 Progress = Callable[[str, int, int], None]
-"""Told the stage, how much of it is done, and of how much."""
+"""Called with the stage, the amount done, and the total amount."""
 
 Advance = Callable[[int, int], None]
-"""Told how much of one stage is done, and of how much."""
+"""Called within one stage, with the amount done and the total amount."""
 
 
 def be_silent(stage: str, done: int, of: int) -> None:
@@ -34,12 +34,12 @@ _Result = TypeVar("_Result")
 
 
 def n_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def count_threads(n_jobs: Any) -> int:
-    """Return how many threads are meant; None and -1 mean all cores.
+    """Return the number of threads to use; None and -1 mean all cores.
 
     >>> count_threads(2), count_threads(None) == count_threads(-1) == n_cores()
     (2, True)
@@ -54,9 +54,9 @@ def count_threads(n_jobs: Any) -> int:
 def share_out(
     n_jobs: int, work: Callable[..., _Result], *arguments: Iterable[Any]
 ) -> Iterator[_Result]:
-    """Map, alone at first; when that turns out to take long, others are called to help.
+    """Map in one thread at first, and start others only when the work takes long.
 
-    How long something takes cannot be told from the size of a table, and on a small one threads would
+    The size of a table does not say how long the work takes, and on a small one starting threads would
     take longer than the work.
 
     >>> list(share_out(2, abs, [-1, 2, -3]))
@@ -74,7 +74,7 @@ def share_out(
 
 @contextmanager
 def threads(n_jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Provide a `map` that uses so many threads; one alone is the one that asks.
+    """Provide a `map` that uses this many threads; with one, the caller's own.
 
     >>> with threads(2) as spread:
     ...     list(spread(abs, [-1, 2, -3]))
