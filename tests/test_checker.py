@@ -54,8 +54,8 @@ def test_rows_that_are_rounded_more_than_in_training_are_told():
     checker, table = Checker(model), rounded(fine, 2)
     found = checker.find(table, checker.score(table))
     assert found.doubts[0] == (
-        "Fewer decimals than in training: 'narrow'. What differs by rounding alone may be reported; "
-        "learn from rows that are rounded alike."
+        "Fewer decimals than in training: 'narrow'. Rows may be reported because of rounding "
+        "alone; learn from rows with the same rounding."
     )
 
 
@@ -83,10 +83,10 @@ def test_the_summary_holds_what_a_person_asks(model):
     assert (summary.n_rows, summary.n_columns) == (100, 3)
     assert summary.categorical == (HOSTILE, "flow")
     assert summary.left_out[0].name == "id"
-    assert summary.why == "as asked"
+    assert summary.why == "set by hand"
     assert summary.notices == (
         "Learned as states, because they have few different values: 'flow'. If one is a "
-        "quantity, say that it is continuous.",
+        "quantity, declare it continuous.",
     )
     assert summary.n_rules == len(model.rules)
     assert all(rule.antecedent for rule in summary.best)

@@ -70,7 +70,7 @@ def test_learn_tells_what_a_person_wants_to_know(learned):
     folder, out, err = learned
     # Where the folder's name is long, its line is broken.
     assert out.replace("is in\n", "is in ").replace(str(folder), "DIR") == LEARNED
-    assert [line for line in err.splitlines() if "first use compiles" not in line] == []
+    assert [line for line in err.splitlines() if "first run compiles" not in line] == []
 
 
 LEARNED = """\
@@ -79,12 +79,12 @@ Learned 17 rules.
   time         time
   continuous   2: flow  level
   categorical  1: pump
-  support θ    0.0288, so that a rule holds in at least 12 rows
+  support θ    0.0288, so that every rule holds in at least 12 rows
   rules        6 about one variable alone; 10 of 2, 1 of 3 predicates
   threshold φ  0.777: at most 1 % of 400 training rows score above it when held
                out
 
-The 10 rules least likely to be chance
+The 10 rules least likely by chance
    1  whenever flow < 1, pump = off  (200 of 400 rows)
    2  whenever pump = off, flow < 1  (200 of 400 rows)
    3  whenever 2.525 ≤ flow < 2.565, pump = on  (60 of 400 rows)
@@ -114,8 +114,8 @@ def test_learn_takes_its_options(place):
     assert model.threshold == 0.25
     assert model.provenance.created is not None
     assert model.settings.max_predicates == 3
-    assert "support θ    0.1, as asked\n" in out
-    assert "left out     level: ignored as asked\n" in out
+    assert "support θ    0.1, set by hand\n" in out
+    assert "left out     level: ignored on request\n" in out
     assert "threshold φ  0.25: set by hand\n" in out
 
 
@@ -150,7 +150,7 @@ CHECKED = """\
                because flow < 1
                (200 of 400 training rows, no exception)
 
-Up to 6 normal rows may lie within an incident; --gap sets it.
+An incident may contain up to 6 normal rows; --gap changes that.
 anomalies: 2 incidents; 4 of 400 rows (1 %) score above 0.777.
 """
 
@@ -180,7 +180,7 @@ CHECKED_BY_RULES = """\
                 because flow < 1
                 (200 of 400 training rows, no exception)
 
-Up to 6 normal rows may lie within an incident; --gap sets it.
+An incident may contain up to 6 normal rows; --gap changes that.
 anomalies: 2 incidents; 4 of 400 rows (1 %) score above 0.
 """
 
@@ -251,7 +251,7 @@ def test_check_says_when_the_calibration_rows_were_learned_from(place):
         *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.01"),
         *("--calibrate", "normal.csv"),
     )
-    first = "Note: the rows to calibrate on are those that were learned from; take others."
+    first = "Note: the --calibrate rows are the rows that were learned from; use other rows."
     assert err.splitlines()[0] == first
 
 
@@ -260,9 +260,9 @@ def test_check_doubts_the_model_when_much_is_reported(place):
     _, err, code = run("check", "changed.csv", "-m", "m.truism.json")
     assert code == 1
     assert " ".join(err.split()) == (
-        "Note: 34 % of all rows are reported: much is wrong, or what is normal has changed since "
-        "the model was learned. If it has, learn from newer rows, or calibrate the threshold on "
-        "them."
+        "Note: 34 % of all rows are reported: either much is wrong, or what is normal has "
+        "changed since the model was learned. If it has changed, learn from newer rows or calibrate "
+        "the threshold on them."
     )
 
 
@@ -365,7 +365,7 @@ def test_explain_a_row_that_nothing_speaks_against(place):
     out, err, code = run("explain", "today.csv", "-m", "m.truism.json", "--row", 1)
     assert (out, err, code) == (
         "row 1 · 2024-03-01 00:00:10 · score 0 · not reported (threshold 0.777)\n"
-        "Nothing speaks against it.\n",
+        "Nothing is unusual about it.\n",
         "",
         0,
     )
@@ -431,7 +431,11 @@ def test_rules_can_be_searched_and_sorted(place):
         assert values == (ordered[::-1] if sort == "support" else ordered)
     lines = run("rules", "m.truism.json", "--format", "jsonl")[0].splitlines()
     assert [json.loads(line) for line in lines] == every
-    assert run("rules", "m.truism.json", "--contains", "no such text") == ("no rule fits.\n", "", 0)
+    assert run("rules", "m.truism.json", "--contains", "no such text") == (
+        "no rule matches.\n",
+        "",
+        0,
+    )
 
 
 def test_rules_are_switched_off_and_on_again(place):
@@ -489,12 +493,12 @@ def test_demo_tells_a_story_and_leaves_its_files(place, monkeypatch):
     assert [title for title in titles if "row" not in title] == [
         "1  A water treatment plant at work",
         "2  What is always true of it",
-        "3  Somebody attacks it",
-        "4  What truism makes of that",
-        "5  Now you",
+        "3  Someone attacks it",
+        "4  What truism found",
+        "5  Your turn",
     ]
     assert out.count("truth: ") >= 3
-    assert re.search(r"\d of \d attacks\s+noticed", out)
+    assert re.search(r"\d of \d attacks\s+detected", out)
     commands = re.findall(r"^ +\S*truism (.*d/.*)$", out, re.MULTILINE)
     assert len(commands) == 3
     for command in commands:
@@ -518,7 +522,7 @@ FAILURES = [
     (
         ["learn", "normal.csv", "-o", "normal.csv"],
         "Error: 'normal.csv' is both input and output.\n"
-        "Hint: write to another file; inputs are kept.\n",
+        "Hint: write to another file; inputs are never overwritten.\n",
     ),
     (["learn", "normal.csv", "-o", "."], "Error: '.' cannot be written: it is a directory.\n"),
     (
@@ -557,7 +561,7 @@ FAILURES = [
     (
         ["learn", "count.csv", "-o", "n.json"],
         "Error: No column can be learned from ('a': whole numbers that count the rows).\n"
-        "Hint: a rule needs at least one column of states or numbers; say which columns hold "
+        "Hint: a rule needs at least one column of states or numbers; name the columns that hold "
         "them; see --categorical and --continuous.\n",
     ),
     (
@@ -584,7 +588,7 @@ FAILURES = [
             *("check", "-", "-m", "m.truism.json"),
             *("--max-false-positive-rate", "0.1", "--calibrate", "-"),
         ],
-        "Error: Standard input can be read only once, got '-' for DATA and for --calibrate.\n",
+        "Error: Standard input can be read only once, got '-' for both DATA and --calibrate.\n",
     ),
     (
         ["learn", "normal.csv", "-o", "n.truism.json", "--calibrate", "today.csv"],
@@ -613,7 +617,7 @@ FAILURES = [
     (
         ["check", "today.csv", "-m", "m.truism.json", "--scores", "s.xlsx"],
         "Error: 's.xlsx' must end in .csv, .csv.gz, .parquet, .feather or .arrow.\n"
-        "Hint: the ending says how the table is written.\n",
+        "Hint: the ending decides the file format.\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--report", "r.pdf"],
@@ -625,7 +629,7 @@ FAILURES = [
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--label", "pump"],
-        "Error: --label must be given with --report, which shows how well it worked.\n",
+        "Error: --label must be given with --report, which compares scores with labels.\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--report", "r.html", "--label", "pum"],
@@ -634,7 +638,7 @@ FAILURES = [
     (
         ["check", "today.csv", "-m", "m.truism.json", "--scores", "today.csv"],
         "Error: 'today.csv' is both input and output.\n"
-        "Hint: write to another file; inputs are kept.\n",
+        "Hint: write to another file; inputs are never overwritten.\n",
     ),
     (
         ["explain", "today.csv", "-m", "m.truism.json", "--row", "400"],
@@ -647,13 +651,13 @@ FAILURES = [
     ),
     (
         ["rules", "m.truism.json", "--disable", "zzzzzzzz", "--reason", "x"],
-        "Error: The model has no rule with the id 'zzzzzzzz'.\n"
-        "Hint: truism rules MODEL lists ids.\n",
+        "Error: The model has no rule with id 'zzzzzzzz'.\n"
+        "Hint: truism rules MODEL lists the ids.\n",
     ),
     (
         ["rules", "m.truism.json", "--disable", "zzzzzzzz"],
         "Error: --disable and --reason must be given together.\n"
-        "Hint: say why, for whoever reads the model later.\n",
+        "Hint: say why, for those who read the model later.\n",
     ),
     (
         ["plant", "--rows", "5", "-o", "normal.csv"],
@@ -721,7 +725,7 @@ def test_a_fault_of_our_own_is_a_sentence_too(place, monkeypatch):
     assert run("check", "today.csv", "-m", "m.truism.json") == (
         "",
         "Error: Internal error: RuntimeError: this cannot be\n"
-        "Hint: please report it, with what the same command shows with --debug.\n",
+        "Hint: please report it, with the output of the same command with --debug.\n",
         2,
     )
 

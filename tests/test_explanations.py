@@ -296,7 +296,7 @@ def test_rules_that_add_nothing_further_are_told_apart():
         "a  100 %  expected a = 1, found 0",
         "          because c0 = 1",
         f"          (9 of 9 training rows, no exception) · rule {ids[0]} +3",
-        "          also broken, which adds nothing further:",
+        "          also broken, but adding nothing to the score:",
         f"          rule {ids[1]}: expected a = 1 because c1 = 1",
         f"          rule {ids[2]}: expected a = 1 because c2 = 1",
     ]

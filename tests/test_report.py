@@ -169,7 +169,7 @@ def test_labels_give_segments_and_areas(summary):
         (
             "flow",
             "label must not be a variable of the model, got 'flow'.\n"
-            "Hint: learn again, and leave that column out.",
+            "Hint: learn again without that column.",
         ),
     ],
 )
@@ -184,7 +184,7 @@ def test_labels_must_mark_some_rows_and_not_all(checker):
     with pytest.raises(ParameterError) as caught:
         summarise(checker, table, label="label")
     assert str(caught.value) == (
-        "label must mark some rows and not all, got 'label'.\nHint: all rows of it are normal."
+        "label must mark some rows and not all, got 'label'.\nHint: all its rows are normal."
     )
 
 
@@ -209,8 +209,9 @@ def test_much_reported_is_doubted(checker):
     flow = [-1.5] * 50 + NORMAL["flow"][50:]
     told = summarise(checker, as_table({**NORMAL, "flow": flow}))
     assert told.notices[0] == (
-        "25 % of all rows are reported: much is wrong, or what is normal has changed since the "
-        "model was learned. If it has, learn from newer rows, or calibrate the threshold on them."
+        "25 % of all rows are reported: either much is wrong, or what is normal has changed since "
+        "the model was learned. If it has changed, learn from newer rows or calibrate the threshold "
+        "on them."
     )
     assert told.notices[0] in to_html(told)
 

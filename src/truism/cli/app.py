@@ -1,7 +1,7 @@
-"""The ``truism`` command as a whole: its list of commands, its exit codes, and what failures look like.
+"""The ``truism`` command as a whole: its commands, its exit codes, and how failures are shown.
 
-Exit codes: 0 done; 1 only from ``check`` that found anomalies; 2 bad input, usage or unwritable
-output; 130 interrupted.
+Exit codes: 0 done; 1 ``check`` found anomalies; 2 bad input, wrong usage or unwritable output;
+130 interrupted.
 """
 
 import os
@@ -22,27 +22,27 @@ from truism.version import __version__
 
 FAILED, INTERRUPTED = 2, 130
 COMMANDS = {
-    "demo": "Simulate a plant, learn it, attack it, and explain what happened.",
+    "demo": "Simulate a plant, learn from it, attack it, and explain what happened.",
     "plant": "Write the simulated plant's tables, with or without attacks.",
     "learn": "Learn what is always true of normal rows.",
-    "check": "Score rows, group anomalies into incidents, explain each.",
+    "check": "Score rows, group anomalies into incidents, and explain each.",
     "explain": "Explain one row in full.",
-    "rules": "List, search and sort rules; switch them off and on.",
-    "export": "Write a model's rules for people or other programs.",
+    "rules": "List, search and sort rules; switch them on and off.",
+    "export": "Write a model's rules, for people or other programs.",
 }
 _OPTION_OF = {"n_rows": "--rows", "random_state": "--seed", "rule_id": "A rule's id"}
 
 
 def option_of(setting: str) -> str:
-    """Return what the command line calls a setting."""
+    """Return the name of a setting on the command line."""
     return _OPTION_OF.get(setting, f"--{setting.replace('_', '-')}")
 
 
 class App(click.Group):
-    """A group that imports commands when they are called, and turns failures into sentences."""
+    """A group that imports commands when they are called, and reports failures in sentences."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Name the commands in the order in which one meets them."""
+        """Return the names of the commands, in the order in which a new user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -59,7 +59,7 @@ class App(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:  # type: ignore[override]
-        """Run, and exit with the code that the contract asks for."""
+        """Run, and exit with the right code."""
         arguments = list(sys.argv[1:] if args is None else args)
         screen = Screen()
         code = self._run(arguments, screen, extra)
@@ -98,7 +98,7 @@ def _sentence(problem: Exception) -> tuple[str, str | None]:
             return "There is not enough memory.", "use fewer rows or columns (--ignore)."
     return (
         f"Internal error: {type(problem).__name__}: {problem}",
-        "please report it, with what the same command shows with --debug.",
+        "please report it, with the output of the same command with --debug.",
     )
 
 
@@ -123,7 +123,7 @@ truism COMMAND --help shows options and examples.""",
 @click.version_option(__version__, "--version", message="truism %(version)s")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks of failures.")
 def app() -> None:
-    """Learn what is always true of your data; find out which variable broke it, and why."""
+    """Learn what is always true of your data; see which variable broke it, and why."""
 
 
 def main() -> None:
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """Stop in an orderly way, but soon: compiled loops in other threads do not hear an exception."""
+    """Stop cleanly, but soon: an exception does not reach compiled loops in other threads."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     watchdog = threading.Timer(2.0, _leave)
     watchdog.daemon = True

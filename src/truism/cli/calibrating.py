@@ -1,4 +1,4 @@
-"""Choosing the threshold on the command line: its options, and normal rows that decide about it."""
+"""Choosing the threshold on the command line: its options, and the choice from normal rows."""
 
 from collections.abc import Sequence
 
@@ -18,19 +18,19 @@ from truism.table.files import STDIN
 
 
 def calibration_options(command: Decorated) -> Decorated:
-    """Add the options that choose a threshold by normal rows."""
+    """Add the options that choose a threshold from normal rows."""
     command = click.option(
         "--calibrate",
         "calibration",
         multiple=True,
         metavar="FILE",
-        help="Normal rows, other than those learned from; may be repeated.",
+        help="A file of normal rows that were not learned from; may be repeated.",
     )(command)
     return click.option(
         "--max-false-positive-rate",
         metavar="RATE",
         type=float,
-        help="Choose the lowest threshold that at most this part of the --calibrate rows exceeds.",
+        help="Choose the lowest threshold that at most this share of the --calibrate rows exceeds.",
     )(command)
 
 
@@ -40,7 +40,7 @@ def check_calibration(
     calibration: Sequence[str],
     data: Sequence[str],
 ) -> None:
-    """Refuse options that contradict each other, before anything is read."""
+    """Refuse options that contradict each other before reading anything."""
     if (max_rate is None) != (not calibration):
         raise ParameterError(
             "--max-false-positive-rate and --calibrate must be given together.",
@@ -50,7 +50,7 @@ def check_calibration(
         raise ParameterError("--threshold and --max-false-positive-rate must not both be given.")
     if STDIN in calibration and STDIN in data:
         raise ParameterError(
-            "Standard input can be read only once, got '-' for DATA and for --calibrate."
+            "Standard input can be read only once, got '-' for both DATA and --calibrate."
         )
     if threshold is not None:
         check_threshold(threshold)
@@ -59,10 +59,10 @@ def check_calibration(
 
 
 def choose_threshold(screen: Screen, checker: Checker, normal: Table, max_rate: float) -> Threshold:
-    """Choose the threshold by normal rows, and say so."""
+    """Choose the threshold from normal rows, and print it."""
     table = checker.prepare(normal)
     if checker.learned_from(table):
-        screen.note("the rows to calibrate on are those that were learned from; take others.")
+        screen.note("the --calibrate rows are the rows that were learned from; use other rows.")
     chosen = calibrate(checker.score(table), max_rate)
     screen.note(f"threshold {format_number(chosen.value)}: {chosen.origin}.")
     return chosen

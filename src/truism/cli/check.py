@@ -1,4 +1,4 @@
-"""``truism check``: which rows are anomalies, grouped into incidents and explained."""
+"""``truism check``: find the anomalies in a table, group them into incidents, and explain them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -59,35 +59,40 @@ Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input or usage.""",
 @data_argument
 @model_option
 @click.option(
-    "--threshold", metavar="φ", type=float, help="Report rows that score above it, not the model's."
+    "--threshold",
+    metavar="φ",
+    type=float,
+    help="Report rows that score above φ.  [default: the model's]",
 )
 @calibration_options
 @click.option(
     "--gap",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Normal rows that may lie within an incident.  [default: a minute of them, at least 5]",
+    help="Normal rows allowed within an incident.  [default: one minute's worth, at least 5]",
 )
 @click.option(
     "--top",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Show the N worst incidents, 0 all.  [default: 10 for table, else all]",
+    help="Show the N worst incidents; 0 shows all.  [default: 10 for table, else all]",
 )
 @click.option(
     "--scores",
     "scores_place",
     metavar="FILE",
-    help="Write every row's score and blames, as .csv or .parquet.",
+    help="Write the score and blames of every row to a .csv or .parquet file.",
 )
 @click.option(
     "--report",
     "report_place",
     metavar="FILE",
-    help="Write a page to look at, send and print, as .html (or .json, .txt).",
+    help="Write a report as a single .html page (or as .json or .txt).",
 )
 @click.option(
-    "--label", metavar="COL", help="A column that says which rows are anomalies, for the report."
+    "--label",
+    metavar="COL",
+    help="Column that marks true anomalies; compared with the scores in the report.",
 )
 @format_option
 @jobs_option
@@ -110,10 +115,11 @@ def check(
     jobs: int,
     **options: Any,
 ) -> int:
-    """Score rows, group anomalies into incidents, explain each.
+    """Score rows, group anomalies into incidents, and explain each.
 
-    DATA are files as for learn, with the columns that were learned, in any order. Incidents come worst
-    first; the last line is the verdict. Rows are counted from 0, the first below the names.
+    DATA takes the same kinds of files as learn. They must have the columns that were learned, in any
+    order. The worst incidents come first; the last line is the verdict. Rows are counted from 0, not
+    counting the header.
     """
     layout = layout_of(options)
     check_calibration(threshold, max_false_positive_rate, calibration, data)
@@ -121,7 +127,9 @@ def check(
         check_suffix(scores_place)
         check_output(scores_place, (*data, *calibration, place))
     if label is not None and report_place is None:
-        raise ParameterError("--label must be given with --report, which shows how well it worked.")
+        raise ParameterError(
+            "--label must be given with --report, which compares scores with labels."
+        )
     if report_place is not None:
         check_ending(report_place)
         check_output(report_place, (*data, *calibration, place))
@@ -183,7 +191,7 @@ def write_page(
 
 
 def report(screen: Screen, findings: Findings, form: Format, top: int | None) -> None:
-    """Print findings in the form asked for."""
+    """Print findings in the requested form."""
     if top is None:
         top = N_SHOWN if form == "table" else 0
     n_shown = top or len(findings.incidents)
@@ -219,7 +227,7 @@ def _plain(incident: Incident) -> dict[str, Any]:
 
 
 def _rows(incidents: list[Incident]) -> list[dict[str, Any]]:
-    """One line for each variable that is blamed, with its strongest reason."""
+    """Return one line for each blamed variable, with its strongest reason."""
     rows = []
     for number, incident in enumerate(incidents, 1):
         plain = _plain(incident)

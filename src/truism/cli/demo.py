@@ -1,4 +1,4 @@
-"""``truism demo``: simulate a plant, learn it, attack it, check it, and compare with the truth."""
+"""``truism demo``: simulate a plant, learn from it, attack it, check it, and compare with the truth."""
 
 import os
 import shutil
@@ -36,13 +36,13 @@ from truism.work import Progress
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
 MAX_RATE = 0.001
 N_SHOWN = 3
-AFTERMATH = 60  # rows after an attack in which what it did may still show
+AFTERMATH = 60  # rows after an attack in which its effects may still show
 _BARS = "▁▂▃▄▅▆▇█"
 _CHART_WIDTH = 60
 
 
 class Files(msgspec.Struct, frozen=True):
-    """Where the demonstration keeps what it makes."""
+    """The files that the demonstration writes."""
 
     folder: Path
 
@@ -53,7 +53,7 @@ class Files(msgspec.Struct, frozen=True):
 
     @property
     def quiet(self) -> Path:
-        """A run to choose the threshold with."""
+        """The run to choose the threshold on."""
         return self.folder / "quiet.csv"
 
     @property
@@ -63,7 +63,7 @@ class Files(msgspec.Struct, frozen=True):
 
     @property
     def attacks(self) -> Path:
-        """The truth about it."""
+        """The true attacks in that run."""
         return self.folder / "attacks.json"
 
     @property
@@ -73,7 +73,7 @@ class Files(msgspec.Struct, frozen=True):
 
     @property
     def report(self) -> Path:
-        """What happened, as a page."""
+        """The report, as a page."""
         return self.folder / "report.html"
 
 
@@ -91,14 +91,14 @@ Examples:
     type=click.IntRange(min=N_RUNS + 1),  # the smaller ones are learned from
     default=5,
     show_default=True,
-    help="Another seed plays other attacks in another run; smaller ones are those of the normal runs.",
+    help="Seed of the attacked run. Smaller seeds are taken by the normal runs.",
 )
 @jobs_option
 @click.pass_obj
 def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
-    """Simulate a plant, learn it, attack it, and explain what happened.
+    """Simulate a plant, learn from it, attack it, and explain what happened.
 
-    Files are kept in DIR ("demo" unless given), to go on with.
+    The files are kept in DIR (by default "demo"), so that you can go on with them.
     """
     began = time.monotonic()
     files = Files(Path(folder))
@@ -117,18 +117,18 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
         attacks = attack(files, seed)
         progress("checking", 0, 0)
         model, findings = check_runs(files, model, jobs)
-    screen.show(_title(3, "Somebody attacks it"), _tell_attacks(attacks), "")
-    screen.show(_title(4, "What truism makes of that"), _tell_threshold(model))
+    screen.show(_title(3, "Someone attacks it"), _tell_attacks(attacks), "")
+    screen.show(_title(4, "What truism found"), _tell_threshold(model))
     screen.show(Padding(verdict(findings), (0, 0, 0, 3)), "", _chart(attacks, findings), "")
     for number, incident in enumerate(findings.incidents[:N_SHOWN], 1):
         screen.show(show_incident(incident, number), _tell_truth(incident, attacks), "")
     screen.show(_tell_result(attacks, findings), "")
-    screen.show(_title(5, "Now you"), *_next_steps(files, findings))
+    screen.show(_title(5, "Your turn"), *_next_steps(files, findings))
     screen.show("", Text(f"This took {time.monotonic() - began:.0f} seconds.", FAINT))
 
 
 def simulate_runs(files: Files, progress: Progress) -> Recording:
-    """Write the normal runs, and give the first one."""
+    """Write the normal runs, and return the first one."""
     recordings = []
     for number, path in enumerate([*files.normal, files.quiet]):
         progress("simulating", number, N_RUNS + 1)
@@ -138,7 +138,7 @@ def simulate_runs(files: Files, progress: Progress) -> Recording:
 
 
 def attack(files: Files, seed: int) -> tuple[Attack, ...]:
-    """Write the attacked run and the truth about it."""
+    """Write the attacked run and the list of its attacks."""
     attacks = schedule(N_ATTACKED, seed=seed)
     recording = simulate(N_ATTACKED, seed=seed, attacks=attacks)
     write_table(recording.columns, files.attacked)
@@ -147,7 +147,7 @@ def attack(files: Files, seed: int) -> tuple[Attack, ...]:
 
 
 def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
-    """Choose the threshold on a quiet run, keep the model, and check the attacked run."""
+    """Choose the threshold on a quiet run, save the model, and check the attacked run."""
     checker = Checker(model, jobs)
 
     def read(path: Path) -> Table:
@@ -163,7 +163,7 @@ def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
 
 
 def involved(incident: Incident, attacks: Sequence[Attack]) -> list[Attack]:
-    """Name the attacks that an incident shows, or the aftermath of."""
+    """Return the attacks that overlap an incident, aftermath included."""
     return [
         each
         for each in attacks
@@ -198,7 +198,7 @@ def _spark(values: Sequence[float]) -> str:
 
 def _tell_model(model: Model) -> RenderableType:
     lines: list[RenderableType] = [
-        f"{count(len(model.rules), 'rule')} hold in all of {count(model.rules.n_rows, 'row')}. "
+        f"{count(len(model.rules), 'rule')} hold in all {count(model.rules.n_rows, 'row')}. "
         f"For instance:",
         "",
     ]
@@ -207,7 +207,7 @@ def _tell_model(model: Model) -> RenderableType:
 
 
 def _different(model: Model) -> list[Rule]:
-    """Choose a few short rules, none about variables of the one before."""
+    """Choose a few short rules that share no variable with the one before."""
     chosen: list[Rule] = []
     known: set[str] = set()
     for rule in model.rules.sorted_by("chance"):
@@ -219,22 +219,22 @@ def _different(model: Model) -> list[Rule]:
 
 def _tell_attacks(attacks: Sequence[Attack]) -> RenderableType:
     return Padding(
-        f"{count(len(attacks), 'attack')} on sensors, pumps and valves are played in another run. "
-        f"truism is not told when, nor where.",
+        f"Another run plays {count(len(attacks), 'attack')} on sensors, pumps and valves. "
+        f"truism is not told when or where.",
         (0, 0, 0, 3),
     )
 
 
 def _tell_threshold(model: Model) -> RenderableType:
     return Padding(
-        f"On a quiet run it has not seen before, at most {percent(MAX_RATE)} of the rows score above "
-        f"{model.threshold:.3g}. So it reports what scores more:",
+        f"On a quiet run that is new to it, at most {percent(MAX_RATE)} of the rows score above "
+        f"{model.threshold:.3g}, so it reports rows that score more:",
         (0, 0, 1, 3),
     )
 
 
 def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
-    """Draw when there were attacks, and when incidents."""
+    """Draw the attacks and the incidents over time."""
 
     def line(spans: Sequence[tuple[int, int]]) -> str:
         scale = _CHART_WIDTH / findings.n_rows
@@ -258,7 +258,7 @@ def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
 def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType:
     guilty = involved(incident, attacks)
     if not guilty:
-        return Padding(Text("✘ truth: no attack then", BAD), (0, 0, 0, 3))
+        return Padding(Text("✘ truth: no attack at that time", BAD), (0, 0, 0, 3))
     blamed = [blame.variable for blame in incident.blames[:3]]
     lines = []
     for each in guilty:
@@ -279,8 +279,8 @@ def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableTyp
     false = sum(not involved(incident, attacks) for incident in findings.incidents)
     return Text.assemble(
         (f"{seen} of {count(len(attacks), 'attack')}", STRONG),
-        f" noticed, {named} with a target among the first three variables blamed; ",
-        f"{count(false, 'incident')} at a time without attack.",
+        f" detected, {named} with a target among the first three blamed variables; ",
+        f"{count(false, 'incident')} without an attack.",
     )
 
 
@@ -289,23 +289,23 @@ def _next_steps(files: Files, findings: Findings) -> list[RenderableType]:
     row = findings.incidents[0].peak if findings.incidents else 0
     truism = _program()
     steps = [
-        ("the same to look at: open this page in a browser", str(files.report)),
+        ("the same as a page: open it in a browser", str(files.report)),
         ("everything it found", f"{truism} check {attacked} -m {model} --top 0"),
         ("one row in full", f"{truism} explain {attacked} -m {model} --row {row}"),
-        ("what it knows of a pump", f"{truism} rules {model} --about P101"),
+        ("what it knows about a pump", f"{truism} rules {model} --about P101"),
         ("the truth", f"cat {files.attacks}"),
         ("your own data", f"{truism} learn normal.csv -o my.truism.json"),
     ]
     lines: list[RenderableType] = [f"   The files are in {files.folder}."]
     for what, how in steps:
-        # A command that is broken into lines cannot be copied.
+        # A command that wraps over two lines cannot be copied.
         whole = Text(f"   {visible(how)}", no_wrap=True)
         lines += ["", Text(f"   # {what}", FAINT), whole]
     return lines
 
 
 def _program() -> str:
-    """Say how to call truism from here; after ``make demo`` it is not on the path."""
+    """Return how to call truism from here; after ``make demo`` it is not on the path."""
     own = Path(sys.executable).with_name("truism")
     if shutil.which("truism") or not own.exists():
         return "truism"

@@ -40,14 +40,14 @@ Examples:
 @data_argument
 @model_option
 @click.option(
-    "--row", required=True, type=int, metavar="N", help="The row, counted from 0 as check does."
+    "--row", required=True, type=int, metavar="N", help="The row, counted from 0 as in check."
 )
 @click.option(
     "--top",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Show the N variables with the largest shares, 0 all.  [default: for table 8, without those "
-    "of 0 %; else all]",
+    help="Show the N variables with the largest shares; 0 shows all.  [default: for table 8, without "
+    "those of 0 %; else all]",
 )
 @format_option
 @layout_options
@@ -64,9 +64,9 @@ def explain(
 ) -> None:
     """Explain one row in full.
 
-    All that speaks against the row is shown, whatever the threshold: by the variable that is to blame,
-    strongest first, with what each reason adds to the score. Rules that are broken too, where something
-    else about the variable counts already, are named and add nothing further.
+    Shows every reason against the row, whatever the threshold: grouped by the blamed variable,
+    strongest first, with what each reason adds to the score. Where a stronger reason already counts
+    for a variable, other rules that are broken too are listed and add nothing.
     """
     layout = layout_of(options)
     checker = Checker(load_model(place))

@@ -1,4 +1,4 @@
-"""``truism export``: a model's rules for people or other programs."""
+"""``truism export``: a model's rules, for people or other programs."""
 
 import click
 
@@ -25,10 +25,10 @@ Examples:
     required=True,
     help="A page for people, or every rule in full for programs.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Where to.  [default: standard output]")
+@click.option("-o", "--output", metavar="FILE", help="File to write.  [default: standard output]")
 @click.pass_obj
 def export(screen: Screen, /, place: str, form: str, output: str | None) -> None:
-    """Write a model's rules for people or other programs."""
+    """Write a model's rules, for people or other programs."""
     if output is not None:
         check_output(output, (place,))
     model = load_model(place)

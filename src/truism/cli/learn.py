@@ -1,4 +1,4 @@
-"""``truism learn``: normal rows in, model file out, a summary on screen."""
+"""``truism learn``: normal rows in, a model file out, and a summary on the screen."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,10 +45,18 @@ Examples:
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="The model file to write, *.truism.json."
 )
-@click.option("--time", metavar="COL", help="The column that says when.  [default: first of dates]")
-@click.option("--ignore", multiple=True, metavar="COL", help="Leave a column out; may be repeated.")
-@click.option("--categorical", multiple=True, metavar="COL", help="A column of states.")
-@click.option("--continuous", multiple=True, metavar="COL", help="A column of quantities.")
+@click.option(
+    "--time", metavar="COL", help="Column of times.  [default: the first column of dates]"
+)
+@click.option(
+    "--ignore", multiple=True, metavar="COL", help="Column to leave out; may be repeated."
+)
+@click.option(
+    "--categorical", multiple=True, metavar="COL", help="Column of states; may be repeated."
+)
+@click.option(
+    "--continuous", multiple=True, metavar="COL", help="Column of quantities; may be repeated."
+)
 @click.option(
     "--delta",
     is_flag=True,
@@ -59,37 +67,37 @@ Examples:
     metavar="auto|θ",
     default="auto",
     show_default=True,
-    help="A rule holds in more than this part of the rows.",
+    help="A rule must hold in more than this share of the rows.",
 )
 @click.option(
     "--support-ratio",
     metavar="auto|γ",
     default="auto",
     show_default=True,
-    help="And in more than this part of the rows of its rarest predicate.",
+    help="A rule must hold in more than this share of the rows of its rarest predicate.",
 )
 @click.option(
     "--max-predicates",
     metavar="auto|N",
     default="auto",
     show_default=True,
-    help="The longest rule, with one consequence; those with the same condition are shown as one.",
+    help="Longest rule, counting one consequent; rules with the same antecedent are shown as one.",
 )
 @click.option(
     "--cutoffs",
     type=click.Choice(CUTOFFS),
     default=Settings().cutoffs,
     show_default=True,
-    help="Where continuous variables are cut.",
+    help="How to choose the cut-offs of continuous variables.",
 )
 @click.option(
     "--scoring",
     type=click.Choice(SCORINGS),
     default=Settings().scoring,
     show_default=True,
-    help="Weigh all evidence, or sum the broken rules as the paper does.",
+    help="Weigh all evidence, or add up broken rules as in the paper.",
 )
-@click.option("--threshold", metavar="φ", type=float, help="Report rows that score above it.")
+@click.option("--threshold", metavar="φ", type=float, help="Report rows that score above φ.")
 @calibration_options
 @click.option(
     "--seed",
@@ -97,7 +105,7 @@ Examples:
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Of the split that chooses θ, and of the contexts.",
+    help="Random seed.",
 )
 @jobs_option
 @layout_options
@@ -116,8 +124,9 @@ def learn(
 ) -> None:
     """Learn what is always true of normal rows.
 
-    DATA are CSV, Parquet, Feather or Arrow files, patterns, or - for standard input; several are read
-    as one table. The rows should be normal: what they never do becomes a rule.
+    DATA are CSV, Parquet, Feather or Arrow files, patterns such as 'june/*.csv', or - for standard
+    input; several files are read as one table. The rows should be normal: what never happens in them
+    becomes a rule.
     """
     layout = layout_of(options)
     settings = settings_of(options)
@@ -165,14 +174,14 @@ def _number(
 
 
 def announce_compiling(screen: Screen) -> None:
-    """Say why the first time takes longer."""
+    """Print why compiling takes time, if it will."""
     if not kernels.can_cache():
         screen.note(
-            "code is compiled anew each time, because no cache can be written; set NUMBA_CACHE_DIR to "
+            "code is compiled again each time, because no cache can be written; set NUMBA_CACHE_DIR to "
             "a folder that can be written to."
         )
     elif not kernels.are_cached():
-        screen.note("the first use compiles code, which takes some seconds, once.")
+        screen.note("the first run compiles code; this takes a few seconds, once.")
 
 
 def learn_table(
@@ -183,7 +192,7 @@ def learn_table(
     jobs: int,
     progress: Progress,
 ) -> Model:
-    """Learn, and put the date on it."""
+    """Learn a model, and date it."""
     return train(
         table,
         settings,

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the way they become values of the library."""
+"""The options that several commands share, and how they become values of the library."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -39,72 +39,72 @@ class Command(click.Command):
 
 
 def data_argument(command: Decorated) -> Decorated:
-    """Take one or more table files."""
+    """Add the argument for one or more table files."""
     return click.argument("data", nargs=-1, required=True, metavar="DATA...")(command)
 
 
 def model_option(command: Decorated) -> Decorated:
-    """Take a model file."""
+    """Add the option for a model file."""
     return click.option(
         "-m", "--model", "place", required=True, metavar="FILE", help="The model file."
     )(command)
 
 
 def format_option(command: Decorated) -> Decorated:
-    """Take the form of the output."""
+    """Add the option for the form of the output."""
     return click.option(
         "--format",
         "form",
         type=click.Choice(FORMATS),
         default="table",
         show_default=True,
-        help="For people (table) or programs.",
+        help="Output for people (table) or programs.",
     )(command)
 
 
 def jobs_option(command: Decorated) -> Decorated:
-    """Take the number of threads."""
+    """Add the option for the number of threads."""
     return click.option(
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
         default=n_cores,
         show_default="all cores",
-        help="Threads to use; results do not depend on it.",
+        help="Number of threads; results do not depend on it.",
     )(command)
 
 
 def layout_options(command: Decorated) -> Decorated:
-    """Take how CSV files are written."""
+    """Add the options for reading CSV files."""
     for option in reversed(
         (
             click.option(
                 "--delimiter",
                 metavar="CHAR",
-                help="Between CSV fields: a character, or tab.  [default: seen from the file]",
+                help="Delimiter in CSV files: a character, or tab.  [default: detected]",
             ),
             click.option(
                 "--decimal",
                 type=click.Choice((".", ",")),
-                help="Decimal sign in CSV files.  [default: seen from the file]",
+                help="Decimal mark in CSV files.  [default: detected]",
             ),
             click.option(
                 "--header/--no-header",
                 default=None,
-                help="Whether CSV files begin with a line of names.  [default: they do]",
+                help="Whether CSV files start with a line of names.  [default: header]",
             ),
             click.option(
                 "--encoding",
                 metavar="NAME",
                 default="utf-8",
                 show_default=True,
-                help="Of CSV files, for instance latin-1.",
+                help="Encoding of CSV files, for example latin-1.",
             ),
             click.option(
                 "--missing",
                 multiple=True,
                 metavar="TEXT",
-                help="A further spelling of missing values in CSV files; may be repeated.",
+                help="Text that stands for a missing value in CSV files; may be repeated.",
             ),
         )
     ):
@@ -113,7 +113,7 @@ def layout_options(command: Decorated) -> Decorated:
 
 
 def layout_of(options: dict[str, Any]) -> Layout:
-    """Take the CSV options out of a command's options."""
+    """Remove the CSV options from a command's options, and return them as a layout."""
     delimiter = options.pop("delimiter")
     return Layout(
         delimiter=_DELIMITER_NAMES.get(delimiter, delimiter),
@@ -125,12 +125,13 @@ def layout_of(options: dict[str, Any]) -> Layout:
 
 
 def check_output(place: str, inputs: Sequence[str] = ()) -> None:
-    """Refuse an output that cannot be written before any work is done for it."""
+    """Refuse an output that cannot be written, before doing the work."""
     path = Path(place)
     for each in inputs:
         if each != STDIN and path.exists() and os.path.exists(each) and path.samefile(each):
             raise TruismError(
-                f"{place!r} is both input and output.", "write to another file; inputs are kept."
+                f"{place!r} is both input and output.",
+                "write to another file; inputs are never overwritten.",
             )
     if path.is_dir():
         raise TruismError(f"{place!r} cannot be written: it is a directory.")
@@ -145,9 +146,9 @@ def check_output(place: str, inputs: Sequence[str] = ()) -> None:
 
 
 def check_suffix(place: str) -> None:
-    """Refuse to guess what a table file of another name should hold."""
+    """Refuse to guess the format of a table file with another ending."""
     if not place.endswith((".csv", ".csv.gz", ".parquet", ".feather", ".arrow")):
         raise TableError(
             f"{place!r} must end in .csv, .csv.gz, .parquet, .feather or .arrow.",
-            "the ending says how the table is written.",
+            "the ending decides the file format.",
         )

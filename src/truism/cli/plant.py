@@ -1,4 +1,4 @@
-"""``truism plant``: the simulated water treatment plant as files to try things on."""
+"""``truism plant``: tables of the simulated water treatment plant, to try things on."""
 
 from typing import get_args
 
@@ -18,16 +18,22 @@ Examples:
   truism plant --rows 20000 --attacks --format parquet -o plant""",
 )
 @click.option(
-    "--rows", required=True, type=click.IntRange(min=1), metavar="N", help="Rows of each table."
+    "--rows",
+    required=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of rows in each table.",
 )
-@click.option("--attacks", is_flag=True, help="Also write an attacked run and the truth about it.")
+@click.option(
+    "--attacks", is_flag=True, help="Also write an attacked run and the list of its attacks."
+)
 @click.option(
     "--seed",
     metavar="N",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Another seed is another run.",
+    help="Random seed; each seed gives another run.",
 )
 @click.option(
     "--format",
@@ -35,18 +41,20 @@ Examples:
     type=click.Choice(get_args(TableFormat)),
     default="csv",
     show_default=True,
-    help="Of the tables.",
+    help="File format of the tables.",
 )
-@click.option("-o", "--output", required=True, metavar="DIR", help="Where to; made if need be.")
+@click.option(
+    "-o", "--output", required=True, metavar="DIR", help="Folder to write to; created if missing."
+)
 @click.pass_obj
 def plant(
     screen: Screen, /, rows: int, attacks: bool, seed: int, form: TableFormat, output: str
 ) -> None:
     """Write the simulated plant's tables, with or without attacks.
 
-    A water treatment plant of six stages, one row every ten seconds: normal.csv, and with --attacks
-    another run, attacked.csv, and attacks.json, which lists the attacks: rows from start up to, but
-    without, end, the targets and the kind. As many attacks as fit are played.
+    A water treatment plant with six stages and one row every ten seconds. Writes normal.csv. With
+    --attacks, also writes attacked.csv, another run with as many attacks as fit, and attacks.json,
+    which lists each attack: its rows (start included, end excluded), its targets and its kind.
     """
     with screen.stages() as progress:
         progress("simulating", 0, 0)

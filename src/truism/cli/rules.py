@@ -1,4 +1,4 @@
-"""``truism rules``: list, search and sort rules; switch them off and on."""
+"""``truism rules``: list, search and sort rules; switch them on and off."""
 
 from typing import Any, get_args
 
@@ -34,27 +34,35 @@ Examples:
 )
 @click.argument("place", metavar="MODEL")
 @click.option(
-    "--about", multiple=True, metavar="VAR", help="Rules about a variable; may be repeated."
+    "--about",
+    multiple=True,
+    metavar="VAR",
+    help="Show only rules about a variable; may be repeated.",
 )
 @click.option(
-    "--contains", multiple=True, metavar="TEXT", help="Rules whose text contains a text, any case."
+    "--contains",
+    multiple=True,
+    metavar="TEXT",
+    help="Show only rules that contain a text; ignores case.",
 )
 @click.option(
     "--sort",
     type=click.Choice(get_args(Order)),
     default="chance",
     show_default=True,
-    help="Least likely by chance, most rows, shortest, or by id first.",
+    help="Order of the rules: least likely by chance, most rows, shortest, or id.",
 )
 @click.option(
     "--top",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Show the first N rules, 0 all.  [default: 20 for table, else all]",
+    help="Show the first N rules; 0 shows all.  [default: 20 for table, else all]",
 )
 @click.option("--disable", multiple=True, metavar="ID", help="Switch a rule off; may be repeated.")
-@click.option("--reason", metavar="TEXT", help="Why it is switched off; kept in the model.")
-@click.option("--enable", multiple=True, metavar="ID", help="Switch a rule on again.")
+@click.option("--reason", metavar="TEXT", help="Why the rule is switched off; stored in the model.")
+@click.option(
+    "--enable", multiple=True, metavar="ID", help="Switch a rule back on; may be repeated."
+)
 @format_option
 @click.pass_obj
 def rules(
@@ -70,17 +78,17 @@ def rules(
     enable: tuple[str, ...],
     form: Format,
 ) -> None:
-    """List, search and sort rules; switch them off and on.
+    """List, search and sort rules; switch them on and off.
 
-    A rule that is switched off neither scores nor explains. It stays in the model file with the reason
-    and the date. Its variables can still be reported, because they are unlike similar training rows or
-    rare, and longer rules that it made redundant do not come back. The chance of a rule is the
+    A rule that is switched off no longer scores or explains. It stays in the model file with the
+    reason and the date. Its variables can still be reported when they are unlike similar training rows
+    or rare, and longer rules that it made redundant do not come back. The chance of a rule is the
     probability of seeing no exception by luck.
     """
     if (reason is None) != (not disable):
         raise ParameterError(
             "--disable and --reason must be given together.",
-            "say why, for whoever reads the model later.",
+            "say why, for those who read the model later.",
         )
     model = load_model(place)
     if disable or enable:
@@ -113,12 +121,12 @@ def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[s
     for rule_id in (*disable, *enable):
         if rule_id not in known:
             raise ParameterError(
-                f"The model has no rule with the id {rule_id!r}.",
-                did_you_mean(rule_id, sorted(known)) or "truism rules MODEL lists ids.",
+                f"The model has no rule with id {rule_id!r}.",
+                did_you_mean(rule_id, sorted(known)) or "truism rules MODEL lists the ids.",
             )
     for rule_id in enable:
         if rule_id not in off:
-            raise ParameterError(f"The rule {rule_id!r} is not switched off.")
+            raise ParameterError(f"Rule {rule_id!r} is not switched off.")
     for rule_id in disable:
         model = model.disable(rule_id, reason, today())
     for rule_id in enable:

@@ -1,7 +1,7 @@
 """Where output goes: data to standard output, everything else to standard error.
 
-A reader that has gone away (``truism rules … | head``) is no failure, and must not change the exit
-code of ``check``; so all data pass through `Screen`, which then goes on in silence.
+A reader that closes the pipe (``truism rules … | head``) is not a failure, and must not change the
+exit code of ``check``; so all data pass through `Screen`, which then continues silently.
 """
 
 import csv
@@ -24,12 +24,12 @@ _FAILED = 2
 
 
 class Screen:
-    """What a command prints with."""
+    """The output of a command."""
 
     def __init__(self) -> None:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")  # ≤ on a terminal that has none
+                stream.reconfigure(errors="replace")  # a terminal may be unable to show ≤
         self._broken = False
 
     def show(self, *parts: RenderableType) -> None:
@@ -38,7 +38,7 @@ class Screen:
             self._write(_render(part, sys.stdout))
 
     def write(self, content: bytes | str) -> None:
-        """Print for programs, as UTF-8 whatever the terminal speaks."""
+        """Print for programs, always as UTF-8."""
         self._write(content if isinstance(content, str) else content.decode())
 
     def write_json(self, value: Any) -> None:
@@ -46,7 +46,7 @@ class Screen:
         self.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
     def write_lines(self, values: Sequence[Any]) -> None:
-        """Print one JSON document a line."""
+        """Print one JSON document per line."""
         self.write(b"".join(msgspec.json.encode(value) + b"\n" for value in values))
 
     def write_csv(self, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -58,18 +58,18 @@ class Screen:
         self.write(sheet.getvalue())
 
     def note(self, text: str) -> None:
-        """Tell people something beside the data."""
+        """Print a note for people, apart from the data."""
         _print_error(Text.assemble(("Note: ", "bold yellow"), _plain(text)))
 
     def fail(self, message: str, hint: str | None = None) -> None:
-        """Tell what is wrong, and what to do about it."""
+        """Print what is wrong, and what to do about it."""
         _print_error(Text.assemble(("Error: ", "bold red"), _plain(message)))
         if hint is not None:
             _print_error(Text.assemble(("Hint: ", "bold"), _plain(hint)))
 
     @contextmanager
     def stages(self) -> Iterator[Progress]:
-        """Draw progress on standard error, if somebody watches."""
+        """Draw progress on standard error, if that is a terminal."""
         if not sys.stderr.isatty():
             yield be_silent
             return
@@ -86,7 +86,7 @@ class Screen:
             yield _Stages(bars)
 
     def close(self, code: int) -> int:
-        """Flush; a full disk must not look like success."""
+        """Flush the output; a full disk must not look like success."""
         try:
             sys.stdout.flush()
         except BrokenPipeError:
@@ -112,12 +112,12 @@ class Screen:
 
     def _go_silent(self) -> None:
         self._broken = True
-        # Python flushes once more when it ends; let that go nowhere.
+        # Python flushes once more when it exits; discard that output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Stages:
-    """One bar a stage; a stage without a length is done when the next one begins."""
+    """One bar per stage; a stage of unknown length is done when the next one begins."""
 
     def __init__(self, bars: Any) -> None:
         self._bars = bars
@@ -156,14 +156,14 @@ def _print_error(text: Text) -> None:
 def _render(part: RenderableType, stream: TextIO) -> str:
     console = _console(io.StringIO(), stream)
     with console.capture() as captured:
-        # print() would join texts and forget that one must not be broken into lines.
+        # print() would join texts and ignore that one must not wrap.
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
-    # Cells are filled up with blanks, which nobody wants in a file or a comparison.
+    # Cells are padded with blanks, which nobody wants in a file or a comparison.
     return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
 
 
 def _console(file: TextIO, like: TextIO) -> Console:
-    """Make a console that writes to a file as if it were another one."""
+    """Return a console that writes to one file as if it were another."""
     watched = like.isatty()
     return Console(
         file=file,

@@ -1,6 +1,6 @@
-"""A model at work on tables: every face asks a `Checker`, and none of them computes anything.
+"""A model at work on tables: every face uses a `Checker`, and none of them computes anything.
 
-`Findings` is all that a screen, a file or a page needs to tell the story; it is made once.
+`Findings` is all that a screen, a file or a page needs; it is made once.
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ from truism.table.fingerprint import fingerprint
 from truism.work import Advance, stand_still
 
 DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
-ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to tell rounding by
-N_BLAMES = 3  # blames of a row that are written beside its score
+ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to detect rounding
+N_BLAMES = 3  # blames written beside the score of a row
 _CHUNK = 256
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """What a model says of a table.
+    """What a model finds in a table.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Findings(msgspec.Struct, frozen=True):
     extra
         Columns that the model does not know; they were ignored.
     coarser
-        Variables that are given with fewer decimals than in training; see `find_coarser`.
+        Variables that have fewer decimals than in training; see `find_coarser`.
 
     """
 
@@ -67,18 +67,18 @@ class Findings(msgspec.Struct, frozen=True):
 
     @property
     def rate(self) -> float:
-        """The part of the rows that are anomalies."""
+        """The share of the rows that are anomalies."""
         return self.n_anomalous / self.n_rows
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Sentences for when it is in question whether the model fits the rows."""
+        """Sentences that say why the model may not fit the rows."""
         said = (say_coarser(self.coarser), say_doubt(self.n_anomalous, self.n_rows))
         return tuple(each for each in said if each is not None)
 
 
 def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
-    """Say what else it may mean that a large part of many rows is reported.
+    """Say what else it may mean if a large share of many rows is reported.
 
     >>> say_doubt(3, 10) is None, say_doubt(5, 200) is None, say_doubt(90, 200)[:25]
     (True, True, '45 % of all rows are repo')
@@ -86,17 +86,17 @@ def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
     if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
         return None
     return (
-        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: much is wrong, or what is "
-        f"normal has changed since the model was learned. If it has, learn from newer rows, or "
-        f"calibrate the threshold on them."
+        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: either much is wrong, or what "
+        f"is normal has changed since the model was learned. If it has changed, learn from newer rows "
+        f"or calibrate the threshold on them."
     )
 
 
 def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
-    """Name the variables that are given with fewer decimals than in training, where it matters.
+    """Return the variables that have fewer decimals than in training, where it matters.
 
-    A historian that rounds, or an export for people, makes rows differ from what was learned by the
-    rounding alone; a model cannot know that, but whoever sees many rows can.
+    If a historian rounds, or an export for people does, rows differ from what was learned by rounding
+    alone. A model cannot know that, but many rows together show it.
     """
     if table.n_rows < MIN_ROWS_TO_DOUBT:
         return ()
@@ -118,7 +118,7 @@ def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
 
 
 def _decimals(values: NDArray[np.float64]) -> int:
-    """Count the decimals that values are given with, up to `MAX_DECIMALS`."""
+    """Return how many decimals values have, up to `MAX_DECIMALS`."""
     return next(
         (d for d in range(MAX_DECIMALS) if np.array_equal(np.round(values, d), values)),
         MAX_DECIMALS,
@@ -126,7 +126,7 @@ def _decimals(values: NDArray[np.float64]) -> int:
 
 
 def say_coarser(names: Sequence[str]) -> str | None:
-    """Say what it may mean that variables are given with fewer decimals than in training.
+    """Say what it may mean that variables have fewer decimals than in training.
 
     >>> say_coarser(["P_J280"])[:42]
     "Fewer decimals than in training: 'P_J280'."
@@ -134,8 +134,8 @@ def say_coarser(names: Sequence[str]) -> str | None:
     if not names:
         return None
     return (
-        f"Fewer decimals than in training: {shorten(tuple(names))}. What differs by rounding alone may "
-        f"be reported; learn from rows that are rounded alike."
+        f"Fewer decimals than in training: {shorten(tuple(names))}. Rows may be reported "
+        f"because of rounding alone; learn from rows with the same rounding."
     )
 
 
@@ -145,11 +145,11 @@ class Checker:
     Parameters
     ----------
     model
-        What was learned.
+        The model.
     n_jobs
-        Threads to use; results do not depend on it.
+        Number of threads; results do not depend on it.
     scorer
-        The same model ready for scoring, where there is one; its threshold may differ.
+        A scorer of the same model, if there is one; its threshold may differ.
 
     Examples
     --------
@@ -170,22 +170,22 @@ class Checker:
         self.n_jobs = n_jobs
 
     def at(self, limit: Threshold) -> "Checker":
-        """Return a checker with another threshold; what was made ready for scoring is shared."""
+        """Return a checker with another threshold, which shares the scorer."""
         model = msgspec.structs.replace(self.model, limit=limit)
         return Checker(model, self.n_jobs, self.scorer)
 
     def learned_from(self, table: Table) -> bool:
-        """Tell whether a prepared table holds the rows that the model was learned from."""
+        """Return whether a prepared table holds the rows that the model was learned from."""
         found = fingerprint(table, ordered=bool(self.model.derived))
         return found == self.model.provenance.fingerprint
 
     def prepare(self, table: Table) -> Table:
-        """Add the variables that the model derives from others, and refuse what does not fit."""
+        """Add the variables that the model derives from others, and refuse a table that does not fit."""
         _refuse_text_for_numbers(self.model, table)
         return with_deltas(table, self.model.derived)
 
     def extra(self, table: Table) -> tuple[str, ...]:
-        """Name the columns of a prepared table that the model does not know; they are ignored."""
+        """Return the columns of a prepared table that the model does not know; they are ignored."""
         return align(self.model.schema, table)[1]
 
     def score(self, table: Table) -> NDArray[np.float64]:
@@ -195,7 +195,7 @@ class Checker:
     def attribute(self, table: Table, names: Sequence[str]) -> NDArray[np.float64]:
         """Attribute each row's score to columns: rows × `names`, the training table's columns.
 
-        What ``ΔX`` does is attributed to ``X``; columns that are no variables get 0.
+        What ``ΔX`` does is attributed to ``X``; columns that are not variables get 0.
         """
         parts = self.scorer.attribute(table, self.n_jobs)
         position = {name: i for i, name in enumerate(names)}
@@ -223,9 +223,9 @@ class Checker:
         table
             A prepared table.
         scores
-            Its scores, where they are known already.
+            Its scores, if they are already known.
         gap
-            Normal rows that may lie within an incident; `usual_gap` when absent.
+            Normal rows allowed within an incident; `usual_gap` when absent.
 
         """
         scores = self.score(table) if scores is None else scores
@@ -245,12 +245,12 @@ class Checker:
     def tabulate(
         self, table: Table, scores: NDArray[np.float64], advance: Advance = stand_still
     ) -> dict[str, Any]:
-        """Return every row's score and blames as columns.
+        """Return the score and blames of every row as columns.
 
-        The first three variables and their shares stand beside every score above 0; what was
-        expected and found, beside the scores above the threshold.
+        Rows that score above 0 have their first three variables and shares; rows above the threshold
+        also have what was expected and found.
         """
-        # As the table has it: whoever joins the scores with their rows needs the same values.
+        # As in the table: joining the scores with their rows needs the same values.
         time = table.column_of().get(self.model.schema.time or "")
         columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
         if time is not None:
@@ -295,7 +295,7 @@ class Checker:
 
 
 def _refuse_text_for_numbers(model: Model, table: Table) -> None:
-    """Name the value that turned a column of numbers into text; historians write "Bad" and the like."""
+    """Refuse text in a column of numbers, and name it; historians write "Bad" and the like."""
     column_of = table.column_of()
     for variable in model.schema.variables:
         column = column_of.get(variable.name)

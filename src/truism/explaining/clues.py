@@ -1,11 +1,11 @@
-"""What speaks against a row, piece by piece: weighed rows go in, `Clue` values come out.
+"""The evidence against a row, piece by piece: weighed rows go in, `Clue` values come out.
 
-Under the paper's scoring the clues are the violated rules. Under evidence scoring each variable has at
-most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of the two
-sets the penalty. A rule that is worth at least a third as much speaks in place of the context, because a
-rule has no exception and few conditions. Other broken rules are listed with a penalty of 0. The
-penalties of a row's clues sum to its score. Clues hold values; `truism.explaining.reasons` puts them
-into words.
+With the paper's scoring, the clues are the violated rules. With evidence scoring, each variable has at
+most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of rule and
+context sets the penalty. A rule that is worth at least a third as much as the context is named in its
+place, because a rule has no exception and few conditions. Other broken rules are listed with a penalty
+of 0. The penalties of a row's clues sum to its score. Clues hold values; `truism.explaining.reasons`
+puts them into words.
 """
 
 import math
@@ -31,10 +31,10 @@ from truism.scoring.readings import classes, has_rest
 from truism.scoring.scorer import Pieces, Scorer, Violation, Weighed
 from truism.table.columns import Table
 
-WHY_FIRST = 4.0  # how much more a rarity must weigh to come before what can say why
-RULE_FIRST = 1 / 3  # of the worth of a context, from which on a broken rule speaks in its place
-RESOLUTION = 0.02  # of a variable's standard deviation: contexts keep four decimals of it
-NEGLIGIBLE = 0.05  # of some rows: so few missing values do not change what is said of them
+WHY_FIRST = 4.0  # how much more a rarity must weigh to come before a clue that can say why
+RULE_FIRST = 1 / 3  # share of a context's worth from which a broken rule is named in its place
+RESOLUTION = 0.02  # share of a variable's standard deviation: contexts keep four decimals of it
+NEGLIGIBLE = 0.05  # share of rows with missing values that is too small to mention
 
 Odd = Literal["missing", "infinite", "unseen"]
 Answers = Sequence[tuple[Split, bool]]
@@ -50,13 +50,13 @@ class Circumstance(msgspec.Struct, frozen=True):
     variable
         The variable.
     allowed
-        The interval or the states; None where no state is left.
+        The interval or the states; None if no state is left.
     excluded
-        States that the rows do not have, where that is the shorter thing to say.
+        States that the rows do not have, if these are shorter to list.
     besides
-        What else belongs to those rows: they may lack the value, for instance.
+        What else those rows may have: a missing value, for example.
     holds
-        Whether `allowed` holds in the row that is explained.
+        Whether `allowed` holds in the row being explained.
 
     """
 
@@ -70,8 +70,8 @@ class Circumstance(msgspec.Struct, frozen=True):
 class UsualNumber(msgspec.Struct, frozen=True):
     """Mean and spread of a number in the training rows of a leaf.
 
-    `resolution` is how finely they are known. `some_missing` says that rows lack the value; how many
-    of these rows do is not known, only how many of all rows.
+    `resolution` is how precisely they are known. `some_missing` says that training rows lack the value;
+    how many rows of the leaf do is not known, only how many of all rows.
     """
 
     mean: float
@@ -83,8 +83,8 @@ class UsualNumber(msgspec.Struct, frozen=True):
 class UsualStates(msgspec.Struct, frozen=True):
     """How many training rows of a leaf have the state that was expected, and how many the one found.
 
-    The rarest of very many states were counted together: `usual_is_shared` and `found_is_shared` say
-    that a count belongs to all of those.
+    The rarest of very many states are counted together: `usual_is_shared` and `found_is_shared` say
+    that a count covers all of them.
     """
 
     n_usual: int
@@ -101,13 +101,13 @@ class Contradiction(msgspec.Struct, frozen=True):
     variable, found
         The variable and its value.
     expected
-        Where it usually lies, or its commonest other state, in training rows like this one.
+        Its usual interval, or its most common other state, in training rows like this one.
     circumstances
-        What those rows have in common; empty where all rows are alike.
+        What those rows have in common; empty if they are all rows.
     usual
         What the variable was like in those rows.
     n_like
-        How many training rows those are.
+        The number of those rows.
     penalty
         What this adds to the row's score.
 
@@ -143,9 +143,9 @@ class Rarity(msgspec.Struct, frozen=True):
     variable, found
         The variable and its value.
     usual
-        The commoner states, or the nearest ordinary numbers.
+        The more common states, or the nearest ordinary numbers.
     seen
-        How many training rows are like this.
+        How many training rows have such a value.
     penalty
         What this adds to the row's score.
     new
@@ -162,7 +162,7 @@ class Rarity(msgspec.Struct, frozen=True):
 
     @property
     def expected(self) -> Interval | OneOf | None:
-        """What is usual, where one predicate can say it."""
+        """What is usual, if one predicate can say it."""
         return self.usual if isinstance(self.usual, OneOf) else self.usual.interval(self.variable)
 
 
@@ -173,7 +173,7 @@ CluesOfRow = Mapping[str, tuple[Clue, ...]]
 
 
 def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> list[CluesOfRow]:
-    """Gather all that speaks against each row; `weighed` are the same rows, if they were weighed."""
+    """Return the evidence against each row as clues; `weighed` are the same rows, if already weighed."""
     violations = scorer.violations(table)
     if scorer.model.evidence is None:
         return [_by_variable(of_row) for of_row in violations]
@@ -183,7 +183,7 @@ def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> 
 
 
 def _by_variable(violations: Iterable[Violation]) -> dict[str, tuple[Violation, ...]]:
-    """Sort the broken rules of a row by what they speak of, strongest first."""
+    """Group the broken rules of a row by variable, strongest first."""
     of_variable: dict[str, list[Violation]] = {}
     for each in violations:
         for name in variables(each.failed):
@@ -195,9 +195,9 @@ def _by_variable(violations: Iterable[Violation]) -> dict[str, tuple[Violation, 
 
 
 def _prominence(clue: Clue) -> float:
-    """Sort by penalty, but put what can say why before what cannot, unless it is a small part.
+    """Return the key to sort clues by: the penalty, but clues that can say why come first.
 
-    A value beyond all that training had needs no why.
+    They do so unless their penalty is small. A value beyond all training values needs no why.
     """
     plain = isinstance(clue, Rarity) and not clue.new
     return -clue.penalty if plain else -WHY_FIRST * clue.penalty
@@ -230,7 +230,7 @@ class _ClueFinder:
         self.code_at = {i: at for at, i in enumerate(prepared.reader.states)}
 
     def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
-        """List the clues against each variable of a row."""
+        """Return the clues against each variable of a row."""
         found: dict[str, tuple[Clue, ...]] = {}
         parts, rarities = self.pieces.contradictions[row], self.pieces.rarities[row]
         for i in np.flatnonzero((parts > 0) | (rarities > 0)).tolist():
@@ -278,11 +278,11 @@ class _ClueFinder:
         return Contradiction(variable.name, value, expected, circumstances, usual, n_like, penalty)
 
     def _usual_states(self, row: int, i: int, counts: Sequence[int]) -> tuple[OneOf, UsualStates]:
-        """Return the commonest other state of a leaf, and how often that and the one found occur."""
+        """Return the most common other state of a leaf, and how often that and the one found occur."""
         known, code = self.states[i], self._code(row, i)
         variable, class_of = known.variable, known.class_of
         rest = MAX_CLASSES - 1 if has_rest(variable) else None
-        # A state can be rarer than by chance and still the commonest one: name another.
+        # A state can be rarer than by chance and still the most common one: name another.
         others = [k for k in range(len(counts)) if k != class_of[code]]
         best = max(others, key=lambda k: (counts[k] > 0, k != rest, counts[k], -k))
         states = known.of_class(best)
@@ -291,7 +291,7 @@ class _ClueFinder:
         return OneOf(variable.name, states), usual
 
     def _circumstances(self, k: int, leaf: int, row: int) -> tuple[Circumstance, ...]:
-        """Say what makes the rows of a leaf alike: one for each variable, in order of the path."""
+        """Return what the rows of a leaf have in common, variable by variable, in order of the path."""
         if (k, leaf) not in self.asked_in:
             self.asked_in[k, leaf] = self._ask(self.contexts[k], leaf)
         return tuple(
@@ -302,7 +302,7 @@ class _ClueFinder:
         )
 
     def _ask(self, context: Context, leaf: int) -> list[tuple[int, Answers, Circumstance]]:
-        """Collect what is asked on the way to a leaf, and what is said of a row that is not odd."""
+        """Return what is asked on the way to a leaf, and the answer for a row without odd values."""
         asked_of: dict[str, list[tuple[Split, bool]]] = {}
         for split, holds in path_to(context.tree, leaf):
             asked = self.splits[split]
@@ -370,11 +370,11 @@ def _without_penalty(violation: Violation) -> Violation:
 
 
 def _circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstance:
-    """Say what the rows have in common for which some splits of a variable hold and others do not.
+    """Return what rows have in common if some splits of a variable hold and others do not.
 
-    Where no split holds there are missing values too, infinite ones, and states that training did not
-    have. They are told where training had them or this row has: what is said is true of all training
-    rows of the leaf.
+    If no split holds, the rows may also have missing values, infinite ones, or states unseen in
+    training. These are named if training or this row has them, so that the result is true of all
+    training rows of the leaf.
     """
     some_hold = any(holds for _, holds in answers)
     besides: list[Odd] = ["missing"] if value is None or variable.n_missing else []
@@ -416,7 +416,7 @@ def _states_left(variable: Categorical, answers: Answers) -> tuple[Scalar, ...]:
 
 
 def path_to(tree: Sequence[int], leaf: int) -> list[tuple[int, bool]]:
-    """List the splits on the way to a leaf, and whether each holds there.
+    """Return the splits on the way to a leaf, and whether each holds there.
 
     >>> path_to((5, -1, 3, -1, -1), 1)
     [(5, False), (3, True)]

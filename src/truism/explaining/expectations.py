@@ -1,4 +1,4 @@
-"""Where a number usually lies: what contexts and spacings know goes in, intervals and counts come out."""
+"""Where a number usually lies: contexts and spacings go in, intervals and counts come out."""
 
 import math
 import sys
@@ -13,22 +13,22 @@ from truism.model.schema import Numeric
 from truism.scoring.contexts import FLOOR
 from truism.scoring.rarity import Emptiness, rarity
 
-FEW = 0.01  # of the training rows: so few that it is said how many lie this far out
+FEW = 0.01  # share of the training rows, up to which the number of rows this far out is given
 
 
 class Nearest(msgspec.Struct, frozen=True):
-    """The nearest ordinary values on either side of a number that is rare; None where there is none."""
+    """The nearest ordinary values on either side of a rare number; None if there is none."""
 
     below: float | None
     above: float | None
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Those that there are."""
+        """The values that exist."""
         return tuple(each for each in (self.below, self.above) if each is not None)
 
     def interval(self, variable: str) -> Interval | None:
-        """Return what is ordinary as a predicate, where there is only one side."""
+        """Return what is ordinary as a predicate, if it lies on one side only."""
         if self.below is not None and self.above is None:
             return Interval(variable, high=math.nextafter(self.below, math.inf))
         if self.above is not None and self.below is None:
@@ -37,28 +37,28 @@ class Nearest(msgspec.Struct, frozen=True):
 
 
 class Beyond(msgspec.Struct, frozen=True):
-    """How many training rows lie as far out as a number, and on which side; exact if they are few."""
+    """How many training rows lie as far out as a number, and on which side; exact if few."""
 
     n_rows: int
     side: Literal["low", "high"]
 
     @property
     def is_exact(self) -> bool:
-        """Whether every one of them was counted."""
+        """Whether the number is exact."""
         return self.n_rows <= N_EXACT
 
 
 class Sparse(msgspec.Struct, frozen=True):
-    """About how many training rows lie where a number does, away from the nearest ordinary values."""
+    """About how many training rows lie near a number, away from the nearest ordinary values."""
 
     n_rows: int
 
 
 def usual_interval(variable: Numeric, mean: float, spread: float, found: float) -> Interval:
-    """Return where a number was expected: two spreads around the mean, never where it was found.
+    """Return the interval in which a number was expected: two spreads around the mean.
 
-    The interval is at least as wide as what contexts tell apart, and is halved until the value that was
-    found lies outside. The other side is open where it reaches beyond all training values.
+    The interval is at least as wide as the resolution of contexts, and is halved until the found value
+    lies outside. Its other side is open if it reaches beyond all training values.
     """
     half = min(max(2 * spread, FLOOR * variable.std), sys.float_info.max)
     while half > 0.0:
@@ -75,7 +75,7 @@ def usual_interval(variable: Numeric, mean: float, spread: float, found: float) 
 
 
 def nearest(emptiness: Emptiness, found: float) -> Nearest:
-    """Find the nearest values, on either side, that are at most half as rare."""
+    """Return the nearest values, on either side, that are at most half as rare."""
     rare = rarity(emptiness.distances, emptiness.spread)
     limit = rarity(emptiness.distance(np.array([found])), emptiness.spread)[0] / 2
     usual = emptiness.points[rare <= limit]
@@ -96,7 +96,7 @@ def count_others(
     fewest = min(n_below, n_above)
     if fewest <= FEW * n_training:
         return Beyond(fewest, "low" if n_below <= n_above else "high")
-    # A training value that is kept stands for its neighbours too.
+    # A kept training value stands for its neighbours too.
     n_usual = 0
     if around.below is not None:
         n_usual += emptiness.count_beyond(around.below)[0]
@@ -106,13 +106,13 @@ def count_others(
 
 
 def _shortened(place: float, spread: float, found: float) -> float:
-    """Leave out digits that say nothing, unless they tell a value from what was found."""
+    """Drop digits that mean nothing, unless they separate a value from the found one."""
     short = round_to(place, spread / 1000)
     return short if (short < found) == (place < found) and short != found else place
 
 
 def round_to(value: float, size: float) -> float:
-    """Round a number to a tenth of another one's size.
+    """Round a number to a tenth of the size of another.
 
     >>> round_to(3.14159, 0.5), round_to(1234.5, 80.0)
     (3.14, 1234.0)

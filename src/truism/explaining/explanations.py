@@ -1,7 +1,7 @@
 """Why a row is an anomaly: rows go in, explanations with blames come out.
 
-Every explanation answers the three questions of KDD'23, section 5.2: which variable, what should it
-have been, why. A blame holds clues, and puts them into words when somebody reads them.
+Every explanation answers the three questions of KDD'23, section 5.2: which variable, what it should
+have been, and why. A blame holds clues, and puts them into words when they are read.
 """
 
 import html
@@ -21,27 +21,27 @@ from truism.scoring.scorer import Scorer
 from truism.table.columns import Column, Table
 from truism.table.times import Moment
 
-MIN_SHOWN = 0.005  # a share that is not printed as 0 %
+MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
 _CHUNK = 1024
 
 
 class Blame(msgspec.Struct, frozen=True, dict=True):
-    """What one variable adds to a score, and what speaks against it.
+    """What one variable adds to a score, and why.
 
     Parameters
     ----------
     variable
         Its name.
     share
-        Its part of the blame.
+        Its share of the blame.
     penalty
-        What it adds to the score; of an incident, to the scores of all its rows.
+        What it adds to the score; for an incident, to the scores of all its rows.
     clues
-        What speaks against it, first what should be told first.
+        The evidence against it, in the order in which to show it.
     n_training
-        Rows that were learned from.
+        Number of training rows.
     row
-        The row that the clues are about, where that is not the row that is being explained.
+        The row that the clues are about, if it is not the row being explained.
 
     """
 
@@ -54,7 +54,7 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
-        """The clues in words, put together when somebody reads them."""
+        """The clues in words, made when they are read."""
         return tuple(say(clue, self.n_training, self.row) for clue in self.clues)
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,11 +75,11 @@ class Explanation(msgspec.Struct, frozen=True):
     row
         The row's position in the table.
     time
-        When that was, where the table says.
+        Its time, if the table has times.
     score
         Its anomaly score.
     blames
-        The variables that are wrong.
+        The variables to blame.
 
     """
 
@@ -108,9 +108,9 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 class Explanations:
-    """The explanations of some rows of a table, made when they are asked for.
+    """The explanations of some rows of a table, made on demand.
 
-    It is a sequence; printing shows the first few, `to_frame` and `to_dict` give all.
+    It is a sequence; printing shows the first few, `to_frame` and `to_dict` return all.
     """
 
     def __init__(self, scorer: Scorer, table: Table, rows: NDArray[np.int64]) -> None:
@@ -140,7 +140,7 @@ class Explanations:
         return self._explain(self.rows[[position]])[0]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Give all as plain lists and dicts."""
+        """Return all as plain lists and dicts."""
         return [each.to_dict() for each in self]
 
     def to_frame(self) -> Any:
@@ -191,7 +191,7 @@ def explain_rows(
     rows: Sequence[int] | NDArray[np.int64],
     times: Column | None = None,
 ) -> list[Explanation]:
-    """Explain rows of a table, whatever they score; `times` is its time column, if it was read."""
+    """Explain rows of a table, whatever they score; `times` is its time column, if already read."""
     chosen = np.asarray(rows, np.int64)
     part = table.take(chosen)
     weighed = scorer.weigh(part)
@@ -239,9 +239,9 @@ def say_moment(moment: Moment | None) -> str | None:
 
 
 def choose(blames: Sequence[Blame], most: int) -> tuple[Sequence[Blame], Sequence[Blame]]:
-    """Part the first blames from the others; what would be shown as 0 % is in neither.
+    """Return the first blames and the others; those that would print as 0 % are in neither.
 
-    The first of all is always shown, however little it is: a hundred variables may share a score.
+    The very first is always shown, however small: a hundred variables may share a score.
     """
     named = [each for each in blames if each.share >= MIN_SHOWN] or blames[:1]
     return named[:most], named[most:]
@@ -264,7 +264,7 @@ def describe(blames: Sequence[Blame], most: int = 3) -> str:
 
 
 def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
-    """Give the first blames as an HTML table; everything from the data is escaped."""
+    """Return the first blames as an HTML table; everything from the data is escaped."""
     left, number = " style='text-align:left'", " style='text-align:right;white-space:nowrap'"
     shown, _ = choose(blames, most)
     rows = "".join(

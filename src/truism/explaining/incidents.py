@@ -20,8 +20,8 @@ from truism.table.columns import Column, Table
 from truism.table.times import Moment
 
 GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
-MIN_SHARE = 0.01  # of the blame for an incident, to be named
-ROWS_AT_ONCE = 4096  # of incidents that are weighed together
+MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
+ROWS_AT_ONCE = 4096  # rows of incidents that are weighed together
 _PLAIN = ("start", "end", "n_rows", "peak", "score")
 _TIMES = ("started", "ended", "peaked")
 
@@ -42,13 +42,13 @@ class Incident(msgspec.Struct, frozen=True):
     score
         That score.
     started, ended, peaked
-        The times of these rows, where the table has them.
+        The times of these rows, if the table has times.
     blames
-        Merged over the incident; see `incident_shares` for the shares. Under evidence scoring a
-        variable with less than 1 % is not named, the clues are those of the row that tells most
-        against the variable, and where it is blamed for a contradiction, that comes first. Under
-        the paper's scoring the clues are those of the peak or, where the variable is not wrong
-        there, of the row in which it is worst.
+        Merged over the incident; see `incident_shares` for the shares. With evidence scoring,
+        variables with less than 1 % are left out, the clues come from the row with the strongest
+        evidence against the variable, and a contradiction it is blamed for comes first. With the
+        paper's scoring, the clues come from the peak or, if the variable is not wrong there, from
+        the row in which it is worst.
 
     """
 
@@ -70,7 +70,7 @@ class Incident(msgspec.Struct, frozen=True):
 
     @property
     def duration(self) -> datetime.timedelta | None:
-        """How long it lasted, where its times are times."""
+        """How long it lasted; None if there are no times to tell."""
         started, ended = self.started, self.ended
         if not isinstance(started, datetime.datetime) or not isinstance(ended, datetime.datetime):
             return None
@@ -119,7 +119,7 @@ def find_incidents(
         How many normal rows may lie between two anomalous rows of one incident; `usual_gap` when
         absent.
     threshold
-        Rows above it are anomalous; the model's own when absent.
+        Rows that score above it are anomalous; the model's own when absent.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def find_incidents(
 
 
 def group_rows(rows: Rows, gap: int) -> list[Rows]:
-    """Divide ascending rows where more than `gap` others lie between two of them.
+    """Divide ascending rows wherever more than `gap` other rows lie between two of them.
 
     >>> [group.tolist() for group in group_rows(np.array([1, 2, 5, 9]), 2)]
     [[1, 2, 5], [9]]
@@ -167,7 +167,7 @@ def _portions(groups: Sequence[Rows]) -> Iterator[list[Rows]]:
 
 
 def usual_gap(schema: Schema, table: Table) -> int:
-    """Return how many normal rows may lie within an incident: a minute of them, at least five.
+    """Return how many normal rows are allowed within an incident: one minute's worth, at least five.
 
     >>> from truism.table.frames import as_table
     >>> usual_gap(Schema(()), as_table({"pump": ["on", "off"]}))
@@ -194,13 +194,13 @@ class _Outline(msgspec.Struct, frozen=True, eq=False):
     first
         Where they begin among the rows that were weighed together.
     shares
-        How much of the blame each variable bears.
+        Each variable's share of the blame.
     totals
         What each variable adds to the scores of all rows.
     peak
         Which of its rows has the highest score.
     telling
-        For each variable to blame, worst first, which of its rows tells most against it.
+        For each blamed variable, worst first, the row with the strongest evidence against it.
 
     """
 
@@ -215,7 +215,7 @@ class _Outline(msgspec.Struct, frozen=True, eq=False):
 def _explain_groups(
     scorer: Scorer, table: Table, groups: Sequence[Rows], times: Column | None
 ) -> Iterator[Incident]:
-    """Weigh the rows of some incidents once, and blame variables for each incident."""
+    """Weigh the rows of some incidents once, and find the variables to blame for each."""
     rows = np.concatenate(groups)
     part = table.take(rows)
     weighed = scorer.weigh(part)
@@ -236,14 +236,14 @@ def _explain_groups(
 
 
 def incident_shares(scorer: Scorer, weighed: Weighed) -> NDArray[np.float64]:
-    """Divide the blame for an incident among its rows and variables, one in all.
+    """Divide the blame for an incident among its rows and variables; the shares sum to 1.
 
-    Under the paper's scoring a share is the mean of the shares in the anomalous rows: one row far out
-    of range must not hide what broke in others. Under evidence scoring a variable is blamed for what
-    contradicts it more than usual, in units of what is usual for it, and early rows count most,
-    because what is wrong spreads to other variables. A value that is merely rare is blamed where
-    nothing is contradicted: it is where consequences show. docs/experiments.md compares ways to blame.
-    An incident of one row has the shares of that row, so that both are explained alike.
+    With the paper's scoring, a share is the mean of the shares in the anomalous rows: one row far out
+    of range must not hide what broke in others. With evidence scoring, a variable is blamed for being
+    contradicted more than usual, in units of what is usual for it, and early rows count most, because
+    a fault spreads to other variables. A value that is merely rare is blamed only if nothing is
+    contradicted: rare values are often consequences. docs/experiments.md compares ways to blame. An
+    incident of one row has the shares of that row, so that both are explained alike.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def incident_shares(scorer: Scorer, weighed: Weighed) -> NDArray[np.float64]:
 
 
 def _beyond_usual(scorer: Scorer, pieces: Pieces) -> NDArray[np.float64]:
-    """Return how much more than usual contradicts each variable, in units of what is usual for it."""
+    """Return how much more than usual each variable is contradicted, in units of what is usual."""
     assert scorer.model.evidence is not None
     level, spread = np.array([(each.mean, each.spread) for each in scorer.model.evidence.usual]).T
     beyond: NDArray[np.float64] = np.maximum(pieces.plain - level, 0) / spread
@@ -280,7 +280,7 @@ def _beyond_usual(scorer: Scorer, pieces: Pieces) -> NDArray[np.float64]:
 def _outline(scorer: Scorer, rows: Rows, first: int, weighed: Weighed) -> _Outline:
     shared = incident_shares(scorer, weighed)
     shares, parts = shared.sum(axis=0), weighed.parts
-    # Under evidence scoring everything bears a little; who bears nearly nothing is not named.
+    # With evidence scoring every variable has a little blame; those with hardly any are left out.
     least = 0.0 if weighed.pieces is None else min(MIN_SHARE, shares.max() / 2)
     worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
     peak = int(weighed.scores.argmax())
@@ -327,5 +327,5 @@ def _incident(
 
 
 def _contradictions_first(clues: Sequence[Clue]) -> tuple[Clue, ...]:
-    """Put what a variable is blamed for first, however rare the value is."""
+    """Put contradictions first, which the variable is blamed for, however rare the value is."""
     return tuple(sorted(clues, key=lambda each: isinstance(each, Rarity) or each.penalty == 0))

@@ -1,4 +1,4 @@
-"""Clues in words: the same four parts everywhere, expected, found, because and evidence."""
+"""Clues in words: always the same four parts, expected, found, because and evidence."""
 
 import functools
 from typing import Any
@@ -42,16 +42,16 @@ class Reason(msgspec.Struct, frozen=True):
     found
         What it was.
     because
-        The condition under which this was expected; None where there is no condition.
+        The condition under which this was expected; None if there is no condition.
     evidence
         How often that was seen in training.
     rule
-        The id of the rule that was broken; empty when the reason is no rule.
+        The id of the broken rule; empty if the reason is not a rule.
     penalty
-        What it adds to the score; 0 for a rule that is broken too where something else counts.
+        What it adds to the score; 0 for a broken rule where a stronger reason already counts.
     row
-        The row it is about, where that is not the row that is being explained: a variable of an
-        incident that is not wrong in its peak.
+        The row it is about, if it is not the row being explained: a variable of an incident may
+        be normal at the peak.
 
     """
 
@@ -65,7 +65,7 @@ class Reason(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Where it was found, to be read after what was found."""
+        """The row in which it was found, as words to put after `found`."""
         return "" if self.row is None else f" in row {self.row}"
 
     @property
@@ -126,7 +126,7 @@ def _say_contradiction(clue: Contradiction, n_training: int, row: int | None) ->
 
 
 def _say_average(usual: UsualNumber) -> str:
-    """Print mean and spread of some training rows, without digits that contexts do not keep."""
+    """Print the mean and spread of some training rows, without digits that contexts do not keep."""
     size = max(usual.spread, usual.resolution)
     middle, around = (format_number(round_to(each, size)) for each in (usual.mean, usual.spread))
     known = ", where it is known," if usual.some_missing else ""
@@ -179,7 +179,7 @@ def _say_rarity(clue: Rarity, n_training: int, row: int | None) -> Reason:
 
 
 def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:
-    """Say what is usual, and name the numbers that are said."""
+    """Return what is usual in words, and the numbers in them."""
     if not isinstance(clue.usual, Nearest):
         return brief(clue.usual), ()
     name, around = quote_name(clue.variable), clue.usual
@@ -203,7 +203,7 @@ def _where(around: Nearest) -> str:
 
 
 def _tell(value: Any, expected: Predicate | tuple[float, ...]) -> str:
-    """Print what was found so that it still is not what was expected."""
+    """Print what was found, with enough digits to differ from what was expected."""
     if value is None:
         return "missing"
     match expected:

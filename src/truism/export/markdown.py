@@ -1,4 +1,4 @@
-"""A model as a Markdown page: for a pull request, a wiki, or the shift book."""
+"""A model as a Markdown page: for a pull request, a wiki, or a logbook."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MAX_VALUES = 8
 
 
 def to_markdown(model: Model) -> str:
-    """Write what was learned: where from, the variables, and the rules by the variable they fix.
+    """Return a Markdown page: where the model came from, its variables, and its rules.
 
     Examples
     --------
@@ -38,8 +38,8 @@ def _lines(model: Model) -> Iterator[str]:
         f"{made.n_rows:,} rows{when} with truism {made.version}."
     )
     yield (
-        f"Each holds in every training row without exception, and in more than "
-        f"{100 * made.min_support:g} % of them. Rows that score above "
+        f"No training row breaks a rule, and each rule holds in more than "
+        f"{100 * made.min_support:g} % of the rows. Rows that score above "
         f"{format_number(model.threshold)} are anomalies."
     )
     for notice in model.notices:
@@ -50,7 +50,7 @@ def _lines(model: Model) -> Iterator[str]:
         kind = "categorical" if isinstance(variable, Categorical) else "continuous"
         yield f"| {_escape(variable.name)} | {kind} | {_escape(_values(variable))} |"
     yield from ("", "## Rules", "")
-    yield "By the variable that a rule fixes; least likely to be chance first."
+    yield "Grouped by the variable in the conclusion; least likely by chance first."
     records = rule_records(model, model.rules.sorted_by("chance"))
     for name in model.schema.names:
         own = [record for record in records if _fixes(record, name)]
@@ -64,7 +64,7 @@ def _lines(model: Model) -> Iterator[str]:
 
 
 def _fixes(record: RuleRecord, name: str) -> bool:
-    """Tell whether a rule is listed under a variable: under each that it claims something of."""
+    """Return whether a rule is listed under a variable: it is, if it claims something about it."""
     return any(name in variables(each) for each in record.consequents)
 
 
@@ -76,7 +76,7 @@ def _row(record: RuleRecord) -> str:
 
 
 def chance(log10: float) -> str:
-    """Print a chance of which only the logarithm may be small enough to hold.
+    """Print a chance from its logarithm; the chance itself may be too small for a float.
 
     >>> chance(0.0), chance(-1.3), chance(-512.4)
     ('1', '0.05', '1e-512')

@@ -1,4 +1,4 @@
-"""Rules as plain records with everything about them: what JSON, CSV and lists are made of."""
+"""Rules as plain records with all their numbers: the source of JSON, CSV and lists."""
 
 import math
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
     antecedent, consequents
         The same as values.
     variables
-        What it speaks of.
+        The variables it is about.
     count, support
-        Training rows in which it holds, and the part of all that they are.
+        Training rows in which it holds, and their share of all training rows.
     log10_chance
-        How likely it is to be luck, as a decimal logarithm.
+        How likely it is by chance, as a decimal logarithm.
     disabled
         Why and since when the rule is switched off; None when it is not.
 
@@ -46,12 +46,12 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
 
     @property
     def length(self) -> int:
-        """How many predicates the rule has."""
+        """The number of predicates in the rule."""
         return len(self.antecedent) + len(self.consequents)
 
 
 def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord, ...]:
-    """Describe rules of a model, by default all, in the order given."""
+    """Return records of a model's rules, by default of all, in the given order."""
     chosen = model.rules if rules is None else rules
     log_chance = model.rules.log_chances()
     disabled_of = {each.rule_id: each for each in model.disabled}
@@ -80,7 +80,7 @@ def select(
     contains: Sequence[str] = (),
     sort: Order = "chance",
 ) -> RuleSet:
-    """Choose rules that speak of every variable and contain every text, and sort them."""
+    """Select the rules that are about all given variables and contain all given texts, and sort them."""
     rules = model.rules
     for variable in about:
         rules = rules.about(variable)
@@ -90,10 +90,10 @@ def select(
 
 
 def to_json(model: Model) -> bytes:
-    """Give a model as JSON for other programs: where it comes from, its variables, every rule in full.
+    """Return a model as JSON for other programs: where it came from, its variables, its rules in full.
 
-    Unlike the model file it repeats what would otherwise have to be looked up; truism does not read
-    it back.
+    Unlike the model file, it repeats predicates and numbers so that nothing need be looked up; truism
+    cannot read it back.
     """
     content: dict[str, Any] = {
         "format": "truism-rules",

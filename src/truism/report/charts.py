@@ -1,8 +1,8 @@
-"""Charts of a `Summary`, as Bokeh documents in JSON that the page's script shows when they are opened.
+"""Charts of a `Summary`, as Bokeh documents in JSON that the page's script shows on demand.
 
-Names from data are never handed to Bokeh where it would read them as mathematics or as a template:
-captions are HTML beside the chart, and state names are plain text. Colours are those of a light page;
-`DARK_FOR` tells the script what to put in their place on a dark one.
+Names from data never reach Bokeh where it would read them as mathematics or as a template: captions
+are HTML beside the chart, and state names are plain text. Colours are those of a light page; the
+script replaces them on a dark one as `DARK_FOR` says.
 """
 
 import json
@@ -44,7 +44,7 @@ DARK_FOR = {
 FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _TOOLS = "xpan,xbox_zoom,reset"
 _LEFT = 72
-_NARROWEST = 0.004  # of the axis: an incident of one row must still be seen and hit
+_NARROWEST = 0.004  # share of the axis: an incident of one row must still be visible and clickable
 _LABEL_ROOM = 0.022
 _WIDE_RATIO = 50.0
 _TIME = DatetimeTickFormatter(
@@ -161,7 +161,7 @@ def _bands(
 
 
 def _labels(cards: Sequence[Card], extent: float) -> list[str]:
-    """Give bands their numbers, the worst first, as far as there is room."""
+    """Return the numbers to print on the bands: the worst first, while there is room."""
     placed: list[float] = []
     labels = []
     for card in cards:
@@ -174,7 +174,7 @@ def _labels(cards: Sequence[Card], extent: float) -> list[str]:
 
 
 def _score_range(y: NDArray[np.float64], threshold: float) -> tuple[float, float, bool]:
-    """Choose a logarithmic axis where scores differ so much that a linear one shows only peaks."""
+    """Return the range of the axis, and whether it is logarithmic: a linear one may show only peaks."""
     positive = y[np.isfinite(y) & (y > 0)]
     if not len(positive):
         return 0.0, max(1.0, 2 * threshold), False
@@ -188,7 +188,7 @@ def _score_range(y: NDArray[np.float64], threshold: float) -> tuple[float, float
 
 
 def roc(detection: Detection) -> str:
-    """Draw the ROC with the low-false-positive region marked."""
+    """Draw the ROC, and mark the region of low false-positive rates."""
     plot = new_figure("row", 300, Range1d(-0.01, 1.01), "linear")
     plot.y_range = Range1d(-0.02, 1.03)
     for axis in (plot.xaxis, plot.yaxis):
@@ -230,7 +230,7 @@ def roc(detection: Detection) -> str:
 
 
 def new_figure(unit: Unit, height: int, shared: Range1d, scale: str, axis: bool = True) -> Any:
-    """Make an empty chart in the page's style; its left border aligns it with others."""
+    """Make an empty chart in the page's style; equal left borders align charts."""
     plot = figure(
         height=height,
         sizing_mode="stretch_width",
@@ -269,7 +269,7 @@ def new_figure(unit: Unit, height: int, shared: Range1d, scale: str, axis: bool 
 def new_hover(
     unit: Unit, more: list[tuple[str, str]], renderers: list[Any], mode: str
 ) -> HoverTool:
-    """Show time or row, and more, of the point under the mouse."""
+    """Make a tooltip that shows the time or row, and more, of the point under the mouse."""
     where = ("time", "@x{%F %T}") if unit == "time" else ("row", "@x{0,0}")
     formatters = {"@x": "datetime"} if unit == "time" else {}
     return HoverTool(
@@ -282,13 +282,13 @@ def new_hover(
 
 
 def arrays(line: Line) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give a line as arrays, missing values as NaN."""
+    """Return a line as arrays, with missing values as NaN."""
     y = [math.nan if value is None else value for value in line.y]
     return np.array(line.x, np.float64), np.array(y, np.float64)
 
 
 def ends(x: NDArray[np.float64]) -> tuple[float, float]:
-    """Give first and last place on an axis, never the same."""
+    """Return the first and the last place on an axis, never the same."""
     if not len(x):
         return 0.0, 1.0
     first, last = float(x[0]), float(x[-1])
@@ -303,6 +303,6 @@ def _document(plots: Sequence[Any]) -> str:
 
 
 def as_json(content: Any) -> str:
-    """Give JSON that cannot end the script element it stands in."""
+    """Return JSON that cannot end the script element that contains it."""
     text = json.dumps(content, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,7 +1,7 @@
-"""What a report says, as one frozen value: page, JSON and plain text are all made from a `Summary`.
+"""The content of a report, as one frozen value: page, JSON and plain text come from a `Summary`.
 
-Everything that is shown is in here, as the number and, where a person reads it, as the words too;
-so whoever draws or prints has nothing left to compute.
+It holds every number that is shown and, where a person reads it, the words too; so there is nothing
+left to compute when drawing or printing.
 """
 
 from html import escape
@@ -16,7 +16,7 @@ Unit = Literal["time", "row"]
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A series reduced for drawing: every bucket's smallest and largest value are kept.
+    """A series reduced for drawing: it keeps the smallest and the largest value of every bucket.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """From the beginning of one row to the beginning of the row after another, on the x axis."""
+    """A stretch of the x axis, from the start of its first row to the end of its last."""
 
     start: float
     end: float
@@ -66,13 +66,13 @@ class Panel(msgspec.Struct, frozen=True):
     variable
         Its name.
     says
-        What was expected of it, or the part of the condition that it stands for.
+        What was expected of it, or its part of the condition.
     states
-        Names of its states, where it has states; `line` then holds positions in here.
+        Names of its states, if it has states; `line` then holds positions in this list.
     line
         Its values.
     band
-        The expected interval or states; None where no rule says.
+        The expected interval or states; None if no rule names any.
     broken
         Rows that break the expectation, as a line of points.
 
@@ -113,11 +113,11 @@ class BlameCard(msgspec.Struct, frozen=True):
     Parameters
     ----------
     variable, share
-        Who, and how much of the incident's score.
+        The variable, and its share of the incident's score.
     reason
         The strongest reason.
     related
-        Other reasons, strongest first, at most as many as a person would look at.
+        Other reasons, strongest first; only as many as a person would read.
     n_related
         How many others there are.
     picture
@@ -134,7 +134,7 @@ class BlameCard(msgspec.Struct, frozen=True):
 
 
 class Card(msgspec.Struct, frozen=True):
-    """One incident as it is told.
+    """One incident as it is shown.
 
     Parameters
     ----------
@@ -145,11 +145,11 @@ class Card(msgspec.Struct, frozen=True):
     when, lasted, peaked
         In words.
     span
-        On the x axis.
+        Its stretch of the x axis.
     incident
         Its rows, times and peak score.
     blames, n_blamed
-        Which variables to blame, largest share first, and how many there are in all.
+        The blamed variables, largest share first, and how many there are in all.
 
     """
 
@@ -170,11 +170,11 @@ class RuleLine(msgspec.Struct, frozen=True):
     Parameters
     ----------
     id, text, variables
-        What it says.
+        The rule itself.
     count, support
-        Training rows in which it holds, and their part of all.
+        Training rows in which it holds, and their share of all training rows.
     log_chance
-        How likely it is by luck, as a natural logarithm.
+        How likely it is by chance, as a natural logarithm.
     n_broken
         Rows of this table that break it.
     incidents
@@ -196,14 +196,14 @@ class RuleLine(msgspec.Struct, frozen=True):
 
 
 class Histogram(msgspec.Struct, frozen=True):
-    """How values are spread in training and here, as parts of all values that are there.
+    """How values are spread in training and here, as shares of the values that are not missing.
 
     Parameters
     ----------
     labels
         The state, or the interval, of each bin.
     training, here
-        The part of the values in each bin; values beyond the ends count in the outer bins.
+        The share of the values in each bin; values beyond the ends count in the outer bins.
 
     """
 
@@ -227,7 +227,7 @@ class VariableLine(msgspec.Struct, frozen=True):
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """A name and what it is."""
+    """A name and its value."""
 
     name: str
     value: str
@@ -244,7 +244,7 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class Detection(msgspec.Struct, frozen=True):
-    """How well the scores tell labelled rows from the others.
+    """How well the scores separate labelled rows from the others.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ class Detection(msgspec.Struct, frozen=True):
     false_positive_rates, true_positive_rates
         The ROC.
     false_positive_rate, true_positive_rate
-        At the threshold.
+        The rates at the threshold.
     segments
         The labelled segments.
 
@@ -282,12 +282,12 @@ class Detection(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """All that a report says.
+    """Everything a report says.
 
     Parameters
     ----------
     format, format_version
-        What this is, in JSON.
+        The name and version of the JSON format.
     verdict
         The findings in one sentence.
     source
@@ -299,25 +299,25 @@ class Summary(msgspec.Struct, frozen=True):
     threshold
         Rows that score above it are anomalies.
     unit
-        What x means: milliseconds since 1970, or row numbers.
+        What x is: milliseconds since 1970, or row numbers.
     scores
         The score over time.
     incidents, n_incidents
         The worst incidents, and how many there are.
     weaker
-        Where the others are; neighbours are one where there are very many.
+        Where the other incidents are; neighbours are merged if there are very many.
     rules, n_rules, n_active
-        The rules that are listed, how many there are, and how many of them were checked.
+        The rules that are listed, how many the model has, and how many of them were checked.
     variables
         Every variable.
     model, data
-        Facts about the model and about what was read.
+        Facts about the model and about the table.
     trials
-        What was tried to choose θ.
+        The values of θ that were tried.
     detection
-        With labels, how well it worked.
+        How the scores compare with the labels, if there are labels.
     notices
-        What else should be known.
+        What else the reader should know.
 
     """
 

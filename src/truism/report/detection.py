@@ -1,4 +1,4 @@
-"""With labels: how well scores tell labelled rows from the others, as in KDD'23, section 6.1."""
+"""How well scores separate labelled rows from the others, as in KDD'23, section 6.1."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ def detect(
     """Compare scores with a column of labels."""
     truth = _labels(table, label)
     n_true, n_false = int(truth.sum()), int((~truth).sum())
-    # scikit-learn takes half a second to import, and only labels need it.
+    # scikit-learn takes half a second to import, and only this needs it.
     from sklearn.metrics import roc_auc_score, roc_curve
 
     false_rates, true_rates, _ = roc_curve(truth, scores, drop_intermediate=False)
@@ -80,6 +80,6 @@ def _labels(table: Table, label: str) -> NDArray[np.bool_]:
         truth = truth & ~column.missing
     if truth.all() or not truth.any():
         only = "anomalous" if truth.all() else "normal"
-        hint = f"all rows of it are {only}."
+        hint = f"all its rows are {only}."
         raise ParameterError.of("label", "mark some rows and not all", label, hint)
     return truth

@@ -1,4 +1,4 @@
-"""Variables then and now: the schema's training statistics against the columns of a table."""
+"""Variables then and now: the schema's training statistics beside the columns of a table."""
 
 import itertools
 
@@ -14,11 +14,11 @@ from truism.table.columns import Column, numbers
 
 N_BINS = 24
 MAX_STATES = 12
-_REACH = 0.25  # values beyond the training range by more than this part of it share the outer bin
+_REACH = 0.25  # values beyond the training range by more than this share of it go to the outer bin
 
 
 def histogram(variable: Variable, column: Column) -> Histogram:
-    """Compare how values are spread."""
+    """Return how values are spread in training and here."""
     if isinstance(variable, Categorical):
         return _of_states(variable, codes(variable, column))
     values = numbers(column)
@@ -26,7 +26,7 @@ def histogram(variable: Variable, column: Column) -> Histogram:
 
 
 def extent(variable: Variable, column: Column) -> tuple[str, str]:
-    """Say what was seen in training, and here."""
+    """Say what values were seen in training, and here."""
     if isinstance(variable, Categorical):
         encoded = codes(variable, column)
         present = np.unique(encoded[encoded >= 0]).tolist()
@@ -87,7 +87,7 @@ def _of_numbers(variable: Numeric, values: NDArray[np.float64]) -> Histogram:
 
 
 def _rebinned(variable: Numeric, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Spread the training bins over other bins; bins of one value each stay points."""
+    """Spread the training bins over other bins; a bin that holds one value stays a point."""
     starts, counts = np.array(variable.edges), np.array(variable.counts, np.float64)
     if len(starts) < MAX_HISTOGRAM_BINS // 2:
         return np.histogram(starts, edges, weights=counts)[0]

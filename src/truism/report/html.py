@@ -1,9 +1,9 @@
 """The page: a `Summary` goes in, one self-contained HTML file comes out.
 
-Bokeh's own JavaScript is copied into the page from the installed package, so that the page needs no
-network, ever; a content security policy forbids it to ask for one, and lets run only the two scripts
-whose digests it names, so that even text that escaped our escaping could not. Of the alternatives, a
-page of static SVG could not be zoomed, and Plotly's script alone is larger than the whole page may be.
+The page includes Bokeh's JavaScript from the installed package, so it never needs a network. A content
+security policy forbids it to use one, and allows only the two scripts whose digests it names, so that
+even text that slipped through our escaping could not run. Alternatives: a page of static SVG could not
+be zoomed, and Plotly's script alone is larger than the whole page may be.
 """
 
 import base64
@@ -23,18 +23,18 @@ from truism.report.contents import BlameCard, Card, Histogram, RuleLine, Summary
 from truism.report.histograms import short
 
 MAX_BYTES = 2_900_000
-_FRAME_BYTES = 1500  # of HTML around a chart
+_FRAME_BYTES = 1500  # bytes of HTML around a chart
 _LARGER, _MOST_LINKS = 3, 5
 _BARS_WIDTH, _BARS_HEIGHT = 132, 30
 
 
 def to_html(summary: Summary) -> str:
-    """Make the page.
+    """Return the page of a summary.
 
     Parameters
     ----------
     summary
-        What `summarise` gave.
+        The result of `summarise`.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def to_html(summary: Summary) -> str:
     )
     template = environment.get_template("page.html")
     content = _content(summary)
-    # What is said comes first; charts of incidents, the worst first, fill what room is left.
+    # Words come first; charts of incidents, the worst first, fill the room that is left.
     room = MAX_BYTES - len(template.render(content, cards=_cards(summary, 0)).encode())
     return template.render(content, cards=_cards(summary, room))
 
@@ -83,7 +83,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """Name what the page may do: run these scripts, style itself, and nothing else."""
+    """Return the content security policy: the page may run these scripts, style itself, nothing else."""
     digests = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'"
         for each in scripts
@@ -190,7 +190,7 @@ def _variable(line: VariableLine) -> dict[str, Any]:
 
 
 def _bars(histogram: Histogram) -> dict[str, Any]:
-    """Draw training as filled bars and the present as an outline over them."""
+    """Draw training as filled bars, and this table as an outline over them."""
     n_bins = len(histogram.labels)
     tallest = max((*histogram.training, *histogram.here, 1e-9))
     width = _BARS_WIDTH / n_bins

@@ -1,4 +1,4 @@
-"""What a person wants to know of a model, as one frozen value that every form of telling is fed with."""
+"""What a person wants to know about a model, as one frozen value from which every form is made."""
 
 from collections import Counter
 
@@ -19,29 +19,30 @@ class ModelSummary(msgspec.Struct, frozen=True):
     Parameters
     ----------
     n_rows, n_columns
-        The training table's size, differences included.
+        The size of the training table, with its derived variables.
     continuous, categorical
         The variables by kind.
     derived
-        The variables whose change is a variable too.
+        Variables whose change since the previous row is a variable too.
     time
-        The column that says when.
+        The column of times.
     left_out
-        Columns that are no variables, and why.
+        Columns that are not variables, and why.
     min_support
         θ.
     why
         Why this θ.
     rules_by_length
-        Pairs of a number of predicates and how many rules have it; univariate rules have one.
+        Pairs of a number of predicates and the number of rules with so many; univariate rules
+        have one predicate.
     complete_to
-        All rules with up to this many predicates before the arrow are there.
+        All rules with up to this many predicates in the antecedent are in the model.
     best
-        The rules least likely to be chance.
+        The rules least likely by chance.
     threshold, why_threshold
         Rows that score above it are anomalies, and why it is what it is.
     notices
-        What else should be known.
+        What else the reader should know.
 
     """
 
@@ -63,7 +64,7 @@ class ModelSummary(msgspec.Struct, frozen=True):
 
     @property
     def n_rules(self) -> int:
-        """How many rules there are."""
+        """The number of rules."""
         return sum(n for _, n in self.rules_by_length)
 
 
@@ -96,11 +97,11 @@ def why_min_support(model: Model) -> str:
     rate_of = {trial.min_support: trial.rate for trial in made.trials}
     match made.support_origin:
         case "asked":
-            return "as asked"
+            return "set by hand"
         case "share":
             return "the default"
         case "rows":
-            return f"so that a rule holds in at least {EVIDENCE_ROWS} rows"
+            return f"so that every rule holds in at least {EVIDENCE_ROWS} rows"
         case "most":
             return "the largest value, because there are few rows"
         case "untried":

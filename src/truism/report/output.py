@@ -1,4 +1,4 @@
-"""Reports as files: what the ending of the name asks for, whole or not at all."""
+"""Reports as files: the ending of the name decides the form; a file is written whole or not at all."""
 
 import os
 from pathlib import Path
@@ -12,26 +12,26 @@ from truism.table.atomic import write_atomically
 
 
 def to_json(summary: Summary) -> bytes:
-    """Give a summary as JSON."""
+    """Return a summary as JSON."""
     return msgspec.json.encode(summary) + b"\n"
 
 
 def write_report(path: str | os.PathLike[str], summary: Summary) -> None:
-    """Write a report; the ending of the name (.html, .json, .txt) says in which form.
+    """Write a report; the ending of the name (.html, .json, .txt) decides the form.
 
     Parameters
     ----------
     path
-        Where to; an existing file is replaced, and kept if anything goes wrong.
+        The file to write. An existing file is replaced, or kept if anything goes wrong.
     summary
-        What `summarise` gave.
+        The result of `summarise`.
 
     """
     write_atomically(path, render(path, summary))
 
 
 def render(path: str | os.PathLike[str], summary: Summary) -> bytes:
-    """Give the content that `write_report` writes."""
+    """Return the content that `write_report` writes."""
     ending = Path(path).suffix.lower()
     check_ending(path)
     if ending == ".json":

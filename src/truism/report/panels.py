@@ -1,4 +1,4 @@
-"""Pictures of broken rules for the page: panels without content once, and content for each picture."""
+"""Pictures of broken rules for the page: empty panels once, and the content of each picture."""
 
 import itertools
 from typing import Any
@@ -26,7 +26,7 @@ _LONGEST_STATE = 11
 
 
 def skeletons(unit: Unit) -> str:
-    """Give the panels of pictures without their content, which `picture` gives.
+    """Return the empty panels of pictures; `picture` returns their content.
 
     Bokeh spends more time and bytes on a panel's axes and tools than on its values, and they are
     the same in every picture. So the page holds each kind of panel once; its script makes copies
@@ -103,7 +103,7 @@ def _source(name: str) -> ColumnDataSource:
 
 
 def picture(drawn: Picture) -> str:
-    """Give what fills the skeletons: the blamed variable and, below it, those of the condition."""
+    """Return the content of one picture: the blamed variable and, below it, those of the condition."""
     x, _ = arrays(drawn.panels[0].line)
     start, end = ends(x)
     last = len(drawn.panels) - 1
@@ -117,7 +117,7 @@ def picture(drawn: Picture) -> str:
         }
         for i, panel in enumerate(drawn.panels)
     ]
-    # Steps are shorter to write than moments; the script adds them up.
+    # Steps take fewer bytes than moments; the script adds them up.
     steps = [round(step, 3) for step in np.diff(x, prepend=0.0).tolist()]
     return as_json({"x": {"start": start, "end": end}, "steps": steps, "panels": panels})
 

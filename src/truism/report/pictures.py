@@ -1,7 +1,7 @@
 """A reason as a picture: the blamed variable over the incident, then those of the condition.
 
-What was expected is there only where the condition held, so a person sees the rule being broken. A
-value that is rare by itself gives a picture of its variable alone.
+The expectation is drawn only where the condition held, so that a person sees where the rule breaks. A
+value that is rare in itself gives a picture of its variable alone.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _OTHER = "not seen in training"
 
 
 class Painter:
-    """Makes the pictures of one table's incidents.
+    """Draws the incidents of one table.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Painter:
     table
         The rows.
     axis
-        Where they lie.
+        Their places on the x axis.
 
     """
 
@@ -77,7 +77,7 @@ class Painter:
         )
 
     def window(self, incident: Incident) -> slice:
-        """Choose the rows around an incident: as many before and after as it has, but not few."""
+        """Choose the rows around an incident: as many before and after as it has, but not too few."""
         around = max(_LEAST_AROUND, incident.end - incident.start + 1)
         return slice(
             max(0, incident.start - around), min(self.table.n_rows, incident.end + around + 1)
@@ -111,7 +111,7 @@ class Painter:
         where: NDArray[np.bool_] | None,
         broken: NDArray[np.bool_] | None,
     ) -> Panel:
-        """Draw one variable, what is expected of it where, and the rows that break that."""
+        """Draw one variable, what was expected of it and where, and the rows that break that."""
         variable = self.variable_of[name]
         values, states = _drawable(variable, part, name)
         band = None
@@ -162,7 +162,7 @@ def _positions(variable: Variable, values: tuple[object, ...]) -> tuple[int, ...
 def _drawable(
     variable: Variable, part: Table, name: str
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Give values as numbers to draw; states as positions, unseen ones above all others."""
+    """Return values as numbers to draw; states as positions, unseen ones above all others."""
     column = part.column_of()[name]
     if not isinstance(variable, Categorical):
         return numbers(column), ()

@@ -1,4 +1,4 @@
-"""A `Summary` as plain text, for mails and logs."""
+"""A `Summary` as plain text, for emails and logs."""
 
 from truism.model.wording import visible
 from truism.report.contents import BlameCard, Card, Summary
@@ -7,14 +7,14 @@ _MOST = 3
 
 
 def to_text(summary: Summary, most: int = 10) -> str:
-    """Tell the verdict and the worst incidents in plain text.
+    """Return the verdict and the worst incidents as plain text.
 
     Parameters
     ----------
     summary
-        What `summarise` gave.
+        The result of `summarise`.
     most
-        How many incidents to tell.
+        How many incidents to show.
 
     """
     blocks = [visible(summary.verdict), *(_card(card) for card in summary.incidents[:most])]

@@ -1,6 +1,6 @@
 """Series made small enough to draw: an axis and a column go in, a `Line` comes out.
 
-Averaging would hide what a report is about, so every bucket of rows keeps its smallest and its
+Averaging would hide what matters in a report, so every bucket of rows keeps its smallest and its
 largest value, in the order in which they occurred: a peak of one row stays a peak.
 """
 
@@ -19,9 +19,9 @@ _MINUTE = 60
 
 
 class Axis:
-    """Where rows lie on the x axis, and how that is said.
+    """The places of rows on the x axis, and the words for them.
 
-    Rows lie in time where the table's time column holds times that never run backwards, and are
+    Rows are placed in time if the table's time column holds times that never run backwards, and are
     numbered otherwise.
     """
 
@@ -42,12 +42,12 @@ class Axis:
         self.step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
 
     def span(self, start: int, end: int) -> Span:
-        """Give the stretch of the x axis that rows from start to end cover."""
+        """Return the stretch of the x axis that rows from start to end cover."""
         after = self.x[end + 1] if end + 1 < self.n_rows else self.x[end] + self.step
         return Span(float(self.x[start]), float(min(after, self.x[end] + 10 * self.step)))
 
     def when(self, start: int, end: int) -> str:
-        """Say from when to when, no more precisely than needed."""
+        """Say from when to when rows last, no more precisely than needed."""
         if self._times is None:
             return f"row {start:,}" if start == end else f"rows {start:,} to {end:,}"
         first, last = self._moment(start), self._moment(end)
@@ -61,7 +61,7 @@ class Axis:
         return f"{begun} to {ended}{self._zone}"
 
     def lasted(self, start: int, end: int) -> str:
-        """Say how long it is from start to end, as the command line does."""
+        """Say how long it is from start to end, in the words of the command line."""
         if self._times is None or start == end:
             return count(end - start + 1, "row")
         return lasting((self.x[end] - self.x[start]) / 1e3)
@@ -91,13 +91,13 @@ def reduce(x: NDArray[np.float64], y: NDArray[np.float64], n_buckets: int) -> Li
 
 
 def line(x: NDArray[np.float64], y: NDArray[np.float64]) -> Line:
-    """Give a series as it is, rounded to what a screen can show."""
+    """Return a series as it is, rounded to what a screen can show."""
     shown = [None if value != value else float(f"{value:.7g}") for value in y.tolist()]
     return Line(tuple(x.tolist()), tuple(shown))
 
 
 def runs(mask: NDArray[np.bool_], most: int = 200) -> list[tuple[int, int]]:
-    """Give first and last position of each run of true; the shortest gaps close if there are many.
+    """Return the first and last position of each run of true; if there are many, close short gaps.
 
     >>> runs(np.array([True, True, False, True]))
     [(0, 1), (3, 3)]

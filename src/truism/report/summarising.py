@@ -1,4 +1,4 @@
-"""From a model and a table to a `Summary`: what happened, told as one value."""
+"""The `Summary` of a table: a model and a table go in, everything that a report says comes out."""
 
 import platform
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def summarise(
     label: str | None = None,
     created: str | None = None,
 ) -> Summary:
-    """Summarise what a model finds in a table.
+    """Return what a model finds in a table.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def summarise(
     table
         The rows in order of time, as `Checker.prepare` returns them.
     findings, scores
-        What was found, and the rows' scores, where that is known already.
+        The findings and the scores of the rows, if they are already known.
     source
         Where the rows came from, in words.
     label
-        A column of labels: 0 and false mean normal, everything else anomalous.
+        The column of labels: 0 and false mean normal, everything else anomalous.
     created
         When the report is made, as text.
 
@@ -92,7 +92,7 @@ def summarise(
             "label",
             "not be a variable of the model",
             label,
-            "learn again, and leave that column out.",
+            "learn again without that column.",
         )
     scores = checker.score(table) if scores is None else scores
     findings = checker.find(table, scores) if findings is None else findings
@@ -202,7 +202,7 @@ def _weaker(axis: Axis, incidents: Sequence[Incident]) -> tuple[Span, ...]:
 
 
 def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLine, ...]:
-    """List the rules that were broken or are disabled, then those least likely by chance."""
+    """List the rules that are broken or disabled, then those least likely by chance."""
     model = scorer.model
     broken = scorer.count_broken(table)
     named: dict[str, list[int]] = {}
@@ -278,18 +278,18 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
     facts = [
         Fact("learned", made.created or "at an unknown time"),
         Fact("from", f"{made.n_rows:,} rows, {made.n_columns:,} columns"),
-        Fact("fingerprint of the training values", made.fingerprint),
+        Fact("fingerprint of training values", made.fingerprint),
         Fact("by", f"truism {made.version}"),
-        Fact("rules", f"{len(model.rules):,}, of them {len(model.disabled):,} disabled"),
+        Fact("rules", f"{len(model.rules):,}, {len(model.disabled):,} of them disabled"),
         Fact("min_support (θ)", f"{made.min_support:g}: {why_min_support(model)}"),
         Fact("support_ratio (γ)", f"{chosen.ratio:g}"),
         Fact("max_predicates", str(chosen.longest)),
         Fact("cut-offs", chosen.cutoffs),
         Fact("scoring", chosen.scoring),
-        Fact("complete", f"every rule with up to {made.complete_to} conditions is in the model"),
+        Fact("complete", f"all rules with up to {made.complete_to} conditions are in the model"),
     ]
     if model.derived:
-        facts.append(Fact("changes taken of", ", ".join(model.derived)))
+        facts.append(Fact("changes learned for", ", ".join(model.derived)))
     if left_out:
         facts.append(Fact("columns left out", left_out))
     return tuple(facts)

@@ -1,7 +1,7 @@
-"""Models and findings for a terminal: values go in, things that `rich` prints come out.
+"""Models and findings for a terminal: values go in, objects that `rich` prints come out.
 
-Nothing is computed here but words. All text from data goes through `visible`, because a column name
-may hold an escape sequence and a terminal would obey it.
+This module only makes words. All text from data goes through `visible`, because a column name may
+hold an escape sequence, which a terminal would obey.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,16 +26,16 @@ STRONG, FAINT, GOOD, BAD = "bold", "dim", "bold green", "bold red"
 N_BLAMES = 3
 N_ALSO_BROKEN = 5
 _MAX_NAMES = 60
-_LONG = 8  # predicates from which on rules are counted together
+_LONG = 8  # rules with at least so many predicates are counted together
 
 
 def say(text: str, style: str = "") -> Text:
-    """Give text that is shown as it is."""
+    """Return text that is shown as it is."""
     return Text(visible(text), style)
 
 
 def in_words(rule: Rule) -> Text:
-    """Say a rule as a sentence; what then holds stands out."""
+    """Say a rule as a sentence, with its conclusion highlighted."""
     if not rule.antecedent:
         return say(str(rule))
     return Text.assemble(
@@ -47,7 +47,7 @@ def in_words(rule: Rule) -> Text:
 
 
 def show_model(summary: ModelSummary, place: str) -> RenderableType:
-    """Tell what was learned."""
+    """Show what was learned."""
     n_variables = len(summary.continuous) + len(summary.categorical)
     grid = _pairs()
     grid.add_row("table", f"{count(summary.n_rows, 'row')}, {count(n_variables, 'variable')}")
@@ -68,10 +68,10 @@ def show_model(summary: ModelSummary, place: str) -> RenderableType:
     head = Text.assemble("Learned ", (count(summary.n_rules, "rule"), STRONG), ".")
     parts: list[RenderableType] = [head, Padding(grid, (0, 0, 0, 2))]
     if summary.best:
-        title = f"The {count(len(summary.best), 'rule')} least likely to be chance"
+        title = f"The {count(len(summary.best), 'rule')} least likely by chance"
         parts += ["", Text(title, STRONG), _list(summary.best, summary.n_rows)]
     else:
-        parts += ["", "No rule relates variables to each other; only their ranges are known."]
+        parts += ["", "No rule relates variables to each other; the model knows only their ranges."]
     parts += ["", Text.assemble("The model is in ", (visible(place), STRONG), ".")]
     return Group(*parts)
 
@@ -113,7 +113,7 @@ def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
 
 
 def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
-    """Tell what happened, worst first, and end with the verdict."""
+    """Show what happened, worst first, and end with the verdict."""
     shown = findings.incidents[:top]
     for number, incident in enumerate(shown, 1):
         yield show_incident(incident, number)
@@ -123,12 +123,12 @@ def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
         yield Text(f"{count(rest, 'more incident')}; --top 0 shows all.", FAINT)
     if findings.incidents:
         between = count(findings.gap, "normal row")
-        yield Text(f"Up to {between} may lie within an incident; --gap sets it.", FAINT)
+        yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
     yield verdict(findings)
 
 
 def verdict(findings: Findings) -> Text:
-    """Say in one line what to think of a table."""
+    """Say in one line whether a table is clean."""
     above = f"above {format_number(findings.threshold)}"
     if not findings.n_anomalous:
         rows = count(findings.n_rows, "row")
@@ -141,7 +141,7 @@ def verdict(findings: Findings) -> Text:
 
 
 def show_incident(incident: Incident, number: int | None = None) -> RenderableType:
-    """Tell one incident: where, when, how bad, and what was wrong."""
+    """Show one incident: where, when, how bad, and what was wrong."""
     where = f"row {incident.start}"
     if incident.end > incident.start:
         where = f"rows {incident.start}–{incident.end}"
@@ -160,7 +160,7 @@ def show_incident(incident: Incident, number: int | None = None) -> RenderableTy
 
 
 def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType:
-    """Tell what each variable did wrong, with the strongest reason."""
+    """Show what was wrong with each variable, with the strongest reason."""
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=STRONG, overflow="fold")
     grid.add_column(justify="right", no_wrap=True)
@@ -177,7 +177,7 @@ def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType
 
 
 def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
-    """Tell the four parts: expected, found, because, evidence."""
+    """Show the four parts: expected, found, because, evidence."""
     _, why, evidence = reason.lines()
     text = Text.assemble(
         "expected ",
@@ -195,8 +195,8 @@ def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
 
 
 def show_also_broken(reasons: Sequence[Reason]) -> Text:
-    """Name the rules that are broken too where something else counts already."""
-    text = Text("also broken, which adds nothing further:", FAINT)
+    """List the other broken rules, where a stronger reason already counts."""
+    text = Text("also broken, but adding nothing to the score:", FAINT)
     for reason in reasons[:N_ALSO_BROKEN]:
         said = visible(f"{reason.expected} {reason.why}")
         text.append(f"\nrule {reason.rule}: expected {said}", FAINT)
@@ -207,7 +207,7 @@ def show_also_broken(reasons: Sequence[Reason]) -> Text:
 
 
 def show_explanation(explanation: Explanation, threshold: float, top: int) -> RenderableType:
-    """Tell all that speaks against one row about the first `top` variables, or with 0 about all."""
+    """Show every reason against one row, for its first `top` variables, or for all if 0."""
     when = "" if explanation.time is None else f" · {visible(str(explanation.time))}"
     anomalous = explanation.score > threshold
     mark = "anomaly" if anomalous else "not reported"
@@ -218,7 +218,7 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
         f" (threshold {format_number(threshold)})",
     )
     if not explanation.blames:
-        return Group(head, "Nothing speaks against it.")
+        return Group(head, "Nothing is unusual about it.")
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=STRONG, overflow="fold")
     grid.add_column(justify="right", no_wrap=True)
@@ -241,7 +241,7 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
 
 
 def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:
-    """List rules with their numbers; a disabled one says why."""
+    """List rules with their numbers; disabled ones with the reason."""
     grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=FAINT)
     grid.add_column("id", no_wrap=True, style="cyan")
     grid.add_column("rows", justify="right", no_wrap=True)
@@ -258,4 +258,4 @@ def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:
     end = f"{count(n_found, 'rule')}."
     if rest:
         end = f"{len(records):,} of {count(n_found, 'rule')}; --top 0 shows all."
-    return Group(grid, "", Text(end, FAINT)) if records else Text("no rule fits.")
+    return Group(grid, "", Text(end, FAINT)) if records else Text("no rule matches.")

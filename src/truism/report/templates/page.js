@@ -18,8 +18,8 @@
     return value;
   }
 
-  // Pictures are put together from skeletons: copies with ids of their own, in which the models
-  // that have a name are filled in. All panels of a picture share one x range.
+  // Pictures are built from skeletons: copies with new ids, in which the models that have a name
+  // are filled in. All panels of a picture share one x range.
   let copies = 0;
 
   function copied(value, prefix, fill) {
@@ -117,7 +117,7 @@
     });
   }, { rootMargin: "400px" });
   document.querySelectorAll(".chart").forEach((chart) => inView.observe(chart));
-  // While printing, browsers pretend to be light; what is drawn stays, and the style inverts it.
+  // While printing, browsers pretend to be light; charts stay as drawn, and the style inverts them.
   dark.addEventListener("change", () => {
     if (!window.matchMedia("print").matches) redraw();
   });
@@ -157,7 +157,7 @@
     });
   });
 
-  // A link to an incident opens it, a link to a rule makes sure that it is listed.
+  // A link to an incident opens it; a link to a rule clears filters that hide it.
   function open() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
