@@ -315,7 +315,7 @@ class _ClueFinder:
         return found
 
     def _is_odd(self, row: int, place: int) -> bool:
-        """Tell whether a value is missing, infinite or was never seen; others fit their leaf."""
+        """Return whether a value is missing, infinite or unseen; all others fit their leaf."""
         column = self.columns[place]
         if column.kind == "empty" or (column.missing is not None and column.missing[row]):
             return True
