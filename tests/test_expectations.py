@@ -5,7 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from truism.explaining.expectations import average, ordinary, usual_interval
+from truism.explaining.expectations import (
+    Beyond,
+    Nearest,
+    Sparse,
+    count_others,
+    nearest,
+    usual_interval,
+)
 from truism.model.schema import Numeric
 from truism.scoring.rarity import Emptiness
 
@@ -51,42 +58,41 @@ def test_no_number_is_where_it_was_expected_however_large(found, mean, spread, s
     assert not expected.low <= found < expected.high
 
 
-@pytest.mark.parametrize(
-    ("mean", "spread", "std", "missing", "said"),
-    [
-        (50.004, 2.0, 10.0, 0, "50 ± 2"),
-        (1.9712, 0.1633, 1.0, 0, "1.97 ± 0.16"),
-        (2.49996, 0.0, 1.0, 0, "2.5"),
-        (-0.00036, 0.0, 7.0, 0, "0"),
-        (3.0, 0.00001, 1.0, 0, "3"),
-        (3.0, 0.5, 1.0, 7, "3 ± 0.5, where it is known,"),
-        (3.0, 0.5, 1.0, 5, "3 ± 0.5"),
-    ],
-)
-def test_mean_and_spread_have_the_digits_that_are_kept(mean, spread, std, missing, said):
-    assert average(numeric(std=std, n_missing=missing), mean, spread, 100) == said
-
-
 def emptiness(values):
     values, counts = np.unique(values, return_counts=True)
     return Emptiness(values, counts, 5, 1.0)
 
 
-def test_rows_elsewhere_are_said_to_lie_where_they_do():
-    two_modes = emptiness([0.0] * 50 + [5.0] * 50 + [2.0, 3.0])
-    between = ordinary("x", two_modes, 2.5, 102)
-    assert between.said == "x ≤ 1 or x ≥ 4"
-    assert between.evidence == "about 2 of 102 training rows lie between these"
-    assert len(between.nearest) == 2
-    beyond = ordinary("x", two_modes, 50.0, 102)
-    assert beyond.evidence == "0 of 102 training rows were this high"
-    one_mode = ordinary("x", emptiness([0.0] * 80 + [9.0, 10.0, 11.0, 12.0]), 9.5, 84)
-    assert one_mode.evidence == "about 4 of 84 training rows lie above that"
-    mirrored = ordinary("x", emptiness([0.0] * 80 + [-9.0, -10.0, -11.0, -12.0]), -9.5, 84)
-    assert mirrored.evidence == "about 4 of 84 training rows lie below that"
+def around(values, found, n_training):
+    empty = emptiness(values)
+    near = nearest(empty, found)
+    return near, count_others(empty, near, found, n_training)
+
+
+def test_rows_are_counted_where_a_rare_number_lies():
+    two_modes = [0.0] * 50 + [5.0] * 50 + [2.0, 3.0]
+    assert around(two_modes, 2.5, 102) == (Nearest(1.0, 4.0), Sparse(2))
+    assert around(two_modes, 50.0, 102)[1] == Beyond(0, "high")
+    near, others = around([0.0] * 80 + [9.0, 10.0, 11.0, 12.0], 9.5, 84)
+    assert (near.above, others) == (None, Sparse(4))
+    near, others = around([0.0] * 80 + [-9.0, -10.0, -11.0, -12.0], -9.5, 84)
+    assert (near.below, others) == (None, Sparse(4))
 
 
 def test_a_number_is_never_said_to_be_expected_where_it_was_found():
-    alone = ordinary("x", emptiness([1.0]), 1.0, 1)
-    assert alone.said == "x near other values"
-    assert (alone.interval, alone.nearest) == (None, ())
+    near, _ = around([1.0], 1.0, 1)
+    assert near == Nearest(None, None)
+    assert (near.interval("x"), near.values) == (None, ())
+
+
+def test_what_is_ordinary_on_one_side_is_an_interval():
+    below, above = Nearest(2.0, None).interval("x"), Nearest(None, 3.0).interval("x")
+    assert below.low == -math.inf
+    assert below.high == math.nextafter(2.0, math.inf)
+    assert (above.low, above.high) == (3.0, math.inf)
+    assert Nearest(2.0, 3.0).interval("x") is None
+
+
+def test_few_rows_beyond_a_number_are_counted_exactly():
+    assert Beyond(50, "low").is_exact
+    assert not Beyond(51, "low").is_exact

@@ -11,7 +11,7 @@ from strategies import exact
 from truism.explaining.explanations import explain_rows
 from truism.learning.candidates import Exceeds, categories, choose_cuts, intervals
 from truism.learning.kinds import infer
-from truism.learning.support import choose, tune
+from truism.learning.support import best_trial
 from truism.learning.trees import Bins, Proposal
 from truism.model.model import Model
 from truism.model.predicates import Interval, OneOf, Present, Range
@@ -172,7 +172,7 @@ class TestSection6:
 
     def test_theta_is_the_smallest_of_the_grid_below_one_percent_with_gamma_070(self):
         data = {"u": ["a", "b"] * 500, "v": ["c", "d"] * 500}
-        model = tune(as_table(data), Settings(scoring="paper"))
+        model = learn(as_table(data), Settings(scoring="paper"))
         assert model.settings.ratio == 0.7
-        assert model.provenance.min_support == choose(model.provenance.trials)[0] == 0.01
+        assert model.provenance.min_support == best_trial(model.provenance.trials).value == 0.01
         assert math.isclose(model.provenance.trials[-1].rate, 0.0)
