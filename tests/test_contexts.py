@@ -1,6 +1,5 @@
 """Contexts find the leaf that a walk finds, and weigh what the formula says."""
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,11 +16,9 @@ from truism.learning.kinds import variable_columns
 from truism.model.evidence import LEAF
 from truism.model.schema import Categorical
 from truism.scoring import contexts, readings
-from truism.scoring.alignment import MISSING, UNSEEN
 from truism.scoring.bits import pack
 from truism.scoring.contexts import Leaves, state_evidence, surprise
 from truism.scoring.evidence import PreparedEvidence
-from truism.scoring.readings import classes, standardise
 from truism.scoring.scorer import Scorer
 from truism.scoring.truths import Truths
 from truism.table.frames import as_table
@@ -137,15 +134,6 @@ def test_each_context_alone_and_all_together_say_the_same(drawn):
             assert together[:, i] == pytest.approx(mean, rel=1e-5, abs=1e-6)
 
 
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=150))
-def test_states_are_ranked_by_how_common_they_are_and_the_rarest_share_a_class(counts):
-    states = tuple(f"s{i:03}" for i in range(len(counts)))
-    found = classes(Categorical("U", "text", states, tuple(counts), 0))
-    assert found[: len(counts)].tolist() == oracle.classes(counts, readings.MAX_CLASSES)
-    n_classes = min(len(counts), readings.MAX_CLASSES)
-    assert (found[UNSEEN], found[MISSING]) == (n_classes, n_classes + 1)
-
-
 @given(
     st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 6), st.integers(0, 10**6)
 )
@@ -169,13 +157,6 @@ def test_the_evidence_of_states_is_the_formula_to_the_letter(widths, n_leaves, s
         assert of_both.tolist() == [first.tolist(), second.tolist()]
 
 
-@given(st.floats(), st.floats(-1e308, 1e308), st.floats(0, 1e308, exclude_min=True))
-def test_standardised_numbers_stay_within_bounds_and_missing_ones_missing(value, mean, std):
-    found = standardise(np.array([value]), mean, std)[0]
-    assert math.isnan(found) == math.isnan(value)
-    assert math.isnan(value) or abs(found) <= readings.CLIP
-
-
 def test_surprise_is_nothing_at_the_mean_and_grows_on_either_side():
     away = np.array([0.0, 0.5, 1.0, 3.0, 10.0, 50.0])
     found = surprise(away)
@@ -185,14 +166,6 @@ def test_surprise_is_nothing_at_the_mean_and_grows_on_either_side():
     assert found.tolist() == pytest.approx(
         [oracle.surprise(each, contexts.TAIL) for each in away.tolist()]
     )
-
-
-def test_of_very_many_states_a_new_one_counts_among_the_rarest():
-    states = tuple(f"u{i:03}" for i in range(readings.MAX_CLASSES + 10))
-    many = classes(Categorical("U", "text", states, (2,) * len(states), 0))
-    assert many[UNSEEN] == many[len(states) - 1] == readings.MAX_CLASSES - 1
-    few = classes(Categorical("U", "text", states[:5], (2,) * 5, 0))
-    assert few[UNSEEN] == 5
 
 
 def test_a_variable_that_never_varies_is_not_judged():

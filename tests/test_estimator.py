@@ -23,7 +23,6 @@ from truism.estimator import EXPECTED_FAILED_CHECKS
 from truism.explaining.explanations import Explanations
 from truism.model.files import save_model
 from truism.model.rules import RuleSet
-from truism.pyod import InvariantRules
 from truism.table.deltas import with_deltas
 from truism.table.frames import as_table
 
@@ -455,34 +454,6 @@ def test_fitting_twice_gives_the_same_model():
     one, other = (InvariantRuleDetector(min_support=0.1).fit(NORMAL).model_ for _ in range(2))
     assert one.rules == other.rules
     assert one.schema == other.schema
-
-
-# --- the manner of PyOD ---
-
-
-def test_the_adapter_speaks_pyods_language():
-    adapter = InvariantRules(min_support=0.1, scoring="paper").fit(NORMAL)
-    assert adapter.decision_scores_.tolist() == [0.0] * 100
-    assert adapter.labels_.tolist() == [0] * 100
-    assert adapter.threshold_ == 0.0
-    assert adapter.decision_function(TODAY).tolist() == [0.0, 1.0]
-    assert adapter.predict(TODAY).tolist() == [0, 1]
-    assert adapter.get_params()["min_support"] == 0.1
-    adapter.set_params(min_support=0.2).fit(NORMAL)
-    assert adapter.detector_.model_.provenance.min_support == 0.2
-
-
-def test_the_adapter_follows_a_changed_threshold():
-    adapter = InvariantRules(min_support=0.1)
-    labels = adapter.fit_predict(NORMAL)
-    assert labels.tolist() == adapter.labels_.tolist() == [0] * 100
-    adapter.set_params(threshold=0)
-    assert adapter.threshold_ == 0.0
-    assert np.array_equal(adapter.labels_, (adapter.decision_scores_ > 0).astype(int))
-    assert adapter.predict(TODAY)[1] == 1
-    adapter.set_params(threshold=1e6)
-    assert adapter.predict(TODAY).tolist() == [0, 0]
-    assert not hasattr(InvariantRules(), "labels_")
 
 
 def test_columns_that_were_not_there_in_training_are_ignored_with_a_notice():

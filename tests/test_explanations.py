@@ -2,18 +2,13 @@
 
 import datetime
 import html
-import io
-import math
 
-import msgspec
 import numpy as np
 import pytest
-from rich.console import Console
 
 from learned import learn
 from strategies import BROKEN, HOSTILE_NAMES, NORMAL
-from truism.explaining.clues import WHY_FIRST, Rarity
-from truism.explaining.expectations import Beyond, Nearest
+from truism.explaining.clues import WHY_FIRST
 from truism.explaining.explanations import (
     Blame,
     Explanation,
@@ -21,10 +16,8 @@ from truism.explaining.explanations import (
     explain_rows,
 )
 from truism.explaining.incidents import find_incidents
-from truism.explaining.reasons import say
-from truism.model.predicates import Interval, OneOf, Range
+from truism.model.predicates import OneOf
 from truism.model.rules import Rule
-from truism.report.terminal import show_explanation
 from truism.scoring.scorer import Scorer, Violation
 from truism.table.frames import as_table
 
@@ -182,55 +175,6 @@ def test_time_is_shown_where_the_table_has_it():
     )
 
 
-@pytest.mark.parametrize(
-    ("found", "printed"),
-    [
-        (0.9348712349871234, "0.9349"),
-        (0.99999999, "0.99999999"),  # 1 would seem to satisfy what it breaks
-        (0.5, "0.5"),
-        (-123456.0, "-123456"),
-        (0.123456, "0.123456"),
-        (-math.inf, "-inf"),
-    ],
-)
-def test_a_found_number_has_as_many_digits_as_it_needs(found, printed):
-    for failed in (Interval("X", low=1.0), Interval("X", 1.0, 2.0), Range("X", 1.0, 2.0)):
-        clue = Violation(Rule((), (failed,), 9), failed, (found,), 1.0)
-        assert say(clue, 9).found == printed
-
-
-def test_a_found_number_stays_beyond_a_bound_that_is_printed_rounded():
-    failed = Range("X", -1.0, 2.33333333333)
-    shown = float(str(failed).split()[-1])
-    found = shown + 1e-7
-    assert not failed.seems_to_hold(found)
-    said = say(Violation(Rule((), (failed,), 9), failed, (found,), 1.0), 9)
-    assert float(said.found) > shown
-    assert said.expected == str(failed)
-
-
-def test_a_number_that_is_rare_is_printed_beside_the_places_that_are_named():
-    rare = Rarity("X", 1.00000001, Nearest(1.0, None), Beyond(0, "high"), 1.0, True)
-    assert say(rare, 9).found == "1.00000001"
-    assert say(msgspec.structs.replace(rare, found=1.23456789), 9).found == "1.235"
-
-
-def test_states_that_are_numbers_keep_their_digits():
-    failed = OneOf("X", (1.0, 2.0))
-    clue = Violation(Rule((), (failed,), 9), failed, (1.23456789,), 1.0)
-    assert say(clue, 9).found == "1.23456789"
-
-
-def test_very_many_states_are_counted_in_words_and_kept_in_rules():
-    many = OneOf("U", tuple(f"s{i:03}" for i in range(500)))
-    failed = OneOf("V", tuple(f"t{i}" for i in range(7)))
-    rule = Rule((many, OneOf("W", ("x",))), (failed,), 9)
-    said = say(Violation(rule, failed, ("other",), 1.0), 9)
-    assert said.because == "U in {s000, s001, s002, s003, s004, s005 and 494 others} and W = x"
-    assert said.expected == "V in {t0, t1, t2, t3, t4, t5 and 1 other}"
-    assert "s499" in str(rule)
-
-
 def blame(name, share):
     return Blame(name, share, share, (broken(name, (), share),), 9)
 
@@ -270,48 +214,3 @@ def test_a_value_just_outside_a_rounded_bound_is_shown_so_that_it_is_outside():
     reason = explain_rows(scorer, as_table({"X": [found]}), [0])[0].blames[0].reasons[0]
     assert reason.expected.endswith(f"≤ X ≤ {bound!r}")
     assert float(reason.found) > bound
-
-
-# --- on a screen ---
-
-
-def on_screen(*arguments):
-    console = Console(width=78, file=io.StringIO(), color_system=None)
-    console.print(show_explanation(*arguments))
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
-
-
-def also_broken(n_others):
-    """A variable that breaks a rule that counts, and others that add nothing further."""
-    clues = [broken("a", [OneOf(f"c{i}", (1,))], 0.0 if i else 3.0) for i in range(n_others + 1)]
-    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, tuple(clues), 9),))
-    return row, [clue.rule.id for clue in clues]
-
-
-def test_rules_that_add_nothing_further_are_told_apart():
-    row, ids = also_broken(2)
-    assert on_screen(row, 1.0, 8) == [
-        "row 7 · score 3 · anomaly (threshold 1)",
-        "",
-        "a  100 %  expected a = 1, found 0",
-        "          because c0 = 1",
-        f"          (9 of 9 training rows, no exception) · rule {ids[0]} +3",
-        "          also broken, but adding nothing to the score:",
-        f"          rule {ids[1]}: expected a = 1 because c1 = 1",
-        f"          rule {ids[2]}: expected a = 1 because c2 = 1",
-    ]
-
-
-def test_a_screen_names_a_few_of_very_many_rules_that_add_nothing():
-    row, _ = also_broken(39)
-    assert len(on_screen(row, 1.0, 8)) == 12
-    assert on_screen(row, 1.0, 8)[-1].strip() == "and 34 more rules; --format json lists all."
-    assert len(row.to_dict()["blames"][0]["reasons"]) == 40
-
-
-def test_a_screen_shows_what_is_nothing_only_when_all_is_asked_for():
-    row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
-    few, every = on_screen(row, 0.5, 8), on_screen(row, 0.5, 0)
-    assert not any(line.startswith("c") for line in few)
-    assert few[-1] == "1 more variable with 0.4 % of the score; --top 0 shows all."
-    assert any(line.split()[:2] == ["c", "0"] for line in every)

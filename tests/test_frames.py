@@ -10,9 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
 
-from strategies import tables
 from truism.errors import TableError
 from truism.table.columns import Table, numbers
 from truism.table.frames import as_table, to_frame
@@ -186,13 +184,6 @@ def test_masked_values_are_missing():
     assert cells(as_table({"a": swapped})) == {"a": [None, 2.5]}
 
 
-def test_only_texts_that_occur_must_read_as_times():
-    texts = pd.Categorical(["2026-01-01", None], categories=["never", "2026-01-01"])
-    column = dated(as_table({"t": texts}).columns[0])
-    assert column.kind == "time"
-    assert [column.cell(row) for row in range(2)] == [datetime.datetime(2026, 1, 1), None]
-
-
 def test_a_lazy_frame_is_collected():
     table = as_table(pl.DataFrame({"a": [1, 2]}).lazy())
     assert cells(table) == {"a": [1, 2]}
@@ -234,18 +225,6 @@ def test_enums_and_categoricals_of_polars_are_text():
 def test_a_table_with_no_rows_has_no_rows(to_library):
     for data in (pd.DataFrame({"a": []}), pl.DataFrame({"a": []}), np.empty((0, 2)), {"a": []}):
         assert as_table(data).n_rows == 0
-
-
-@given(tables())
-def test_taking_rows_takes_the_rows(data):
-    table = as_table(data)
-    assert cells(table.take(slice(2, 7))) == {name: cs[2:7] for name, cs in cells(table).items()}
-    picked = np.array([5, 0, 5])
-    taken = table.take(picked)
-    assert taken.n_rows == 3
-    assert cells(taken) == {name: [cs[i] for i in picked] for name, cs in cells(table).items()}
-    mask = np.arange(table.n_rows) % 2 == 0
-    assert table.take(mask).n_rows == mask.sum()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import os
 import random
 import re
 import stat
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -22,7 +21,6 @@ from truism.errors import ModelFileError
 from truism.explaining.clues import find_clues
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
-from truism.model.format import FORMAT_VERSION
 from truism.model.origins import (
     AnyBrokenRule,
     ByHand,
@@ -183,39 +181,6 @@ def test_the_digest_is_that_of_the_content_as_it_was_read():
         del plain["settings"]["max_seconds"]  # as if it had been added since
 
     assert decode_model(damaged(forget)) == MODEL
-
-
-GOLDEN = Path(__file__).parent / "data"
-
-
-def test_there_is_a_file_of_every_format_version_so_far():
-    files = sorted(path.name for path in GOLDEN.glob("model-v*.truism.json"))
-    assert files == [f"model-v{each}.truism.json" for each in modelfiles.READABLE]
-    assert FORMAT_VERSION in modelfiles.READABLE
-
-
-def test_a_file_of_version_1_stays_readable():
-    model = load_model(GOLDEN / "model-v1.truism.json")
-    assert (len(model.rules), len(model.disabled)) == (27, 1)
-    assert (model.settings.scoring, model.evidence) == ("paper", None)
-    assert not Scorer(model.with_threshold(0.0)).score(as_table(DATA)).any()
-    newer = decode_model(encode_model(model))
-    assert newer == model
-    assert json.loads(encode_model(model))["format_version"] == 3
-
-
-def test_a_file_of_version_2_stays_readable_with_the_same_scores_to_the_bit():
-    path = GOLDEN / "model-v2.truism.json"
-    model = load_model(path)
-    assert (len(model.rules), len(model.disabled), model.threshold) == (27, 1, 0.25)
-    assert model.settings.scoring == "evidence"
-    assert model.evidence is not None
-    assert len(model.evidence.spacings) == 1
-    assert {type(each).__name__ for each in model.evidence.splits} == {"Interval", "OneOf"}
-    table = as_table({name: column[::-1] for name, column in DATA.items()} | {"W": DATA["W"]})
-    scores, again = Scorer(model).score(table), Scorer(decode_model(encode_model(model)))
-    assert scores.max() > 0
-    assert np.array_equal(again.score(table), scores)
 
 
 def test_in_a_file_without_episodes_each_failing_row_is_one():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from test_report import NORMAL, attacked
+from reported import NORMAL, attacked
 from truism import InvariantRuleDetector, ParameterError, TruismError, plot
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import finite
-from truism.learning import spacings
 from truism.learning.spacings import space
 from truism.scoring import rarity
 from truism.scoring.rarity import Emptiness, state_rarities
@@ -46,13 +45,6 @@ def test_a_value_that_many_rows_share_is_not_rare_though_the_rest_lies_elsewhere
     assert between > max(zero, usual)
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 3, 9, 10, 11, 500, 10_000])
-def test_how_many_rows_must_be_near(n_rows):
-    near = spaced(list(range(n_rows))).near
-    wanted = min(max(int(spacings.NEAR_SHARE * n_rows), spacings.MIN_NEAR), spacings.MAX_NEAR)
-    assert near == min(wanted, max(1, n_rows // 2))
-
-
 def test_rarity_of_many_values_is_nearly_what_all_of_them_say():
     values = np.sort(np.random.default_rng(0).normal(size=100_000))
     spacing = space("X", values, np.ones(len(values), np.int64))
@@ -64,24 +56,6 @@ def test_rarity_of_many_values_is_nearly_what_all_of_them_say():
     assert np.abs(found - wanted).max() < 0.05
     assert kept.count_beyond(-4.0)[0] == (values <= -4.0).sum()
     assert kept.count_beyond(-2.5)[0] == pytest.approx((values <= -2.5).sum(), rel=0.2)
-
-
-@pytest.mark.parametrize("n_values", [1, 255, 256, 300, 5000])
-def test_of_many_values_the_outermost_are_all_kept_and_every_row_is_counted(n_values):
-    values = np.arange(n_values) ** 1.5
-    counts = np.arange(n_values) % 3 + 1
-    spacing = space("X", values, counts)
-    most = min(n_values, spacings.N_KNOTS)
-    assert 0.7 * most <= len(spacing.values) <= most
-    assert sum(spacing.counts) == counts.sum()
-    assert set(spacing.values) <= set(values.tolist())
-    if n_values > spacings.N_KNOTS:
-        # The innermost of them also stands for values that are not kept.
-        outer = spacings.N_EXACT
-        assert spacing.values[:outer] == tuple(values[:outer])
-        assert spacing.values[-outer:] == tuple(values[-outer:])
-        assert spacing.counts[: outer - 1] == tuple(counts[: outer - 1])
-        assert spacing.counts[1 - outer :] == tuple(counts[1 - outer :])
 
 
 @pytest.mark.parametrize(
@@ -104,11 +78,6 @@ def test_extreme_training_values_give_a_usable_spread_without_a_warning(values):
     assert (found >= 0).all()
     assert (found <= rarity.MAX_RARITY).all()
     assert found[0] == found[-1] == rarity.MAX_RARITY
-
-
-def test_of_nearly_constant_values_the_spread_is_the_standard_deviation():
-    values = [0.0] * 95 + [7.0] * 5
-    assert spaced(values).spread == pytest.approx(np.std(values))
 
 
 @given(

@@ -1,0 +1,56 @@
+"""The page stands alone and runs nothing but its own scripts."""
+
+import base64
+import hashlib
+import html
+import re
+
+import pytest
+
+import reported
+from reported import NORMAL
+from truism.explaining.checker import Checker
+from truism.report.contents import Summary
+from truism.report.html import to_html
+from truism.report.summarising import summarise
+from truism.table.frames import as_table
+
+
+@pytest.fixture(scope="module")
+def checker() -> Checker:
+    return reported.checker()
+
+
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    return reported.summary()
+
+
+def test_the_page_refers_to_nothing_outside_itself(summary):
+    page = to_html(summary)
+    without_scripts = re.sub(r"<script[^>]*>.*?</script>", "", page, flags=re.S)
+    links = re.findall(r"""(?:src|href)\s*=\s*["']?([^"'\s>]+)""", without_scripts)
+    assert links
+    assert all(link.startswith("#") for link in links)
+    assert "<script src" not in page
+    targets = set(re.findall(r'\bid="([^"]+)"', without_scripts))
+    assert {link[1:] for link in links} <= targets
+
+
+def test_the_page_allows_only_its_own_scripts(summary):
+    page = to_html(summary)
+    [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    policy = html.unescape(policy)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "'unsafe-inline'" not in policy.split(";")[1]
+    for script in re.findall(r"<script>(.*?)</script>", page, flags=re.S):
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+def test_a_table_of_no_rows_still_gives_a_page(checker):
+    table = as_table(NORMAL).take(slice(0, 0))
+    told = summarise(checker, table)
+    assert told.verdict == "No incident in 0 rows."
+    assert told.verdict in to_html(told)

@@ -1,0 +1,36 @@
+"""Reports as files: what the ending of the name asks for, or nothing at all."""
+
+import json
+
+import msgspec
+import pytest
+
+import reported
+from truism import ParameterError
+from truism.report.contents import Summary
+from truism.report.output import to_json, write_report
+from truism.report.plain import to_text
+
+
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    return reported.summary()
+
+
+def test_page_json_and_text_come_from_the_same_summary(summary, tmp_path):
+    for name in ("r.html", "r.json", "r.txt"):
+        write_report(tmp_path / name, summary)
+    assert msgspec.json.decode((tmp_path / "r.json").read_bytes(), type=Summary) == summary
+    assert (tmp_path / "r.txt").read_text() == to_text(summary) == str(summary)
+    assert summary.verdict in (tmp_path / "r.html").read_text()
+    assert json.loads(to_json(summary))["format"] == "truism-report"
+
+
+def test_a_report_with_an_unknown_ending_is_refused_before_any_work(summary, tmp_path):
+    with pytest.raises(ParameterError) as caught:
+        write_report(tmp_path / "r.pdf", summary)
+    name = str(tmp_path / "r.pdf")
+    assert str(caught.value) == (
+        f"The report's name must end in .html, .json or .txt, got {name!r}."
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,42 @@
+"""Where training values lie is kept in few numbers, and exactly at the ends."""
+
+import numpy as np
+import pytest
+
+from truism.learning import spacings
+from truism.learning.spacings import space
+
+
+def spaced(values):
+    distinct, counts = np.unique(np.array(values, np.float64) + 0.0, return_counts=True)
+    return space("X", distinct, counts)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 9, 10, 11, 500, 10_000])
+def test_how_many_rows_must_be_near(n_rows):
+    near = spaced(list(range(n_rows))).near
+    wanted = min(max(int(spacings.NEAR_SHARE * n_rows), spacings.MIN_NEAR), spacings.MAX_NEAR)
+    assert near == min(wanted, max(1, n_rows // 2))
+
+
+@pytest.mark.parametrize("n_values", [1, 255, 256, 300, 5000])
+def test_of_many_values_the_outermost_are_all_kept_and_every_row_is_counted(n_values):
+    values = np.arange(n_values) ** 1.5
+    counts = np.arange(n_values) % 3 + 1
+    spacing = space("X", values, counts)
+    most = min(n_values, spacings.N_KNOTS)
+    assert 0.7 * most <= len(spacing.values) <= most
+    assert sum(spacing.counts) == counts.sum()
+    assert set(spacing.values) <= set(values.tolist())
+    if n_values > spacings.N_KNOTS:
+        # The innermost of them also stands for values that are not kept.
+        outer = spacings.N_EXACT
+        assert spacing.values[:outer] == tuple(values[:outer])
+        assert spacing.values[-outer:] == tuple(values[-outer:])
+        assert spacing.counts[: outer - 1] == tuple(counts[: outer - 1])
+        assert spacing.counts[1 - outer :] == tuple(counts[1 - outer :])
+
+
+def test_of_nearly_constant_values_the_spread_is_the_standard_deviation():
+    values = [0.0] * 95 + [7.0] * 5
+    assert spaced(values).spread == pytest.approx(np.std(values))

@@ -1,0 +1,65 @@
+"""What a screen shows of models, findings and explanations."""
+
+import io
+
+from rich.console import Console
+
+from truism.explaining.explanations import (
+    Blame,
+    Explanation,
+)
+from truism.model.predicates import OneOf
+from truism.model.rules import Rule
+from truism.report.terminal import show_explanation
+from truism.scoring.scorer import Violation
+
+
+def blame(name, share):
+    return Blame(name, share, share, (broken(name, (), share),), 9)
+
+
+def broken(name, conditions, penalty):
+    failed = OneOf(name, (1,))
+    return Violation(Rule(tuple(conditions), (failed,), 9), failed, (0,), penalty)
+
+
+def on_screen(*arguments):
+    console = Console(width=78, file=io.StringIO(), color_system=None)
+    console.print(show_explanation(*arguments))
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def also_broken(n_others):
+    """A variable that breaks a rule that counts, and others that add nothing further."""
+    clues = [broken("a", [OneOf(f"c{i}", (1,))], 0.0 if i else 3.0) for i in range(n_others + 1)]
+    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, tuple(clues), 9),))
+    return row, [clue.rule.id for clue in clues]
+
+
+def test_rules_that_add_nothing_further_are_told_apart():
+    row, ids = also_broken(2)
+    assert on_screen(row, 1.0, 8) == [
+        "row 7 · score 3 · anomaly (threshold 1)",
+        "",
+        "a  100 %  expected a = 1, found 0",
+        "          because c0 = 1",
+        f"          (9 of 9 training rows, no exception) · rule {ids[0]} +3",
+        "          also broken, which adds nothing further:",
+        f"          rule {ids[1]}: expected a = 1 because c1 = 1",
+        f"          rule {ids[2]}: expected a = 1 because c2 = 1",
+    ]
+
+
+def test_a_screen_names_a_few_of_very_many_rules_that_add_nothing():
+    row, _ = also_broken(39)
+    assert len(on_screen(row, 1.0, 8)) == 12
+    assert on_screen(row, 1.0, 8)[-1].strip() == "and 34 more rules; --format json lists all."
+    assert len(row.to_dict()["blames"][0]["reasons"]) == 40
+
+
+def test_a_screen_shows_what_is_nothing_only_when_all_is_asked_for():
+    row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
+    few, every = on_screen(row, 0.5, 8), on_screen(row, 0.5, 0)
+    assert not any(line.startswith("c") for line in few)
+    assert few[-1] == "1 more variable with 0.4 % of the score; --top 0 shows all."
+    assert any(line.split()[:2] == ["c", "0"] for line in every)
