@@ -1,0 +1,34 @@
+"""Where a model comes from, and what was switched off since."""
+
+import msgspec
+import pytest
+
+from truism.model.notices import BudgetReached, ToldNotice
+from truism.model.provenance import Disabled, Provenance, Trial
+
+
+def test_the_rate_of_a_trial_is_the_part_of_held_out_rows_that_broke_a_rule():
+    assert Trial(0.1, 3, 12, 4).rate == 0.25
+    assert Trial(0.1, 0, 12, 4).rate == 0.0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Provenance("0.1.0", 40, 6, "abc", 0.05, 2),
+        Provenance(
+            "0.1.0", 40, 6, "abc", 0.05, 2, "smallest",
+            (Trial(0.05, 1, 20, 2),), (BudgetReached(2, 5), ToldNotice("x")), "2024-01-01", ("U",),
+        ),
+        Disabled("abc", "too noisy"),
+        Disabled("abc", "too noisy", "2024-01-01"),
+    ],
+)  # fmt: skip
+def test_it_survives_a_file(value):
+    assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
+
+
+def test_an_origin_that_is_not_known_is_refused():
+    plain = msgspec.to_builtins(Provenance("0.1.0", 40, 6, "abc", 0.05, 2))
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({**plain, "support_origin": "guessed"}, Provenance)

@@ -1,0 +1,69 @@
+"""What a broken rule is worth as evidence: nothing without exceptions by chance, more with more."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truism.model.evidence import Grave
+from truism.scoring.contexts import PSEUDO_COUNT
+from truism.scoring.worth import (
+    RULE_WEIGHT,
+    expected_exceptions,
+    habit_worth,
+    lift,
+    rule_worth,
+)
+
+scores = st.lists(st.floats(0, 1e6), min_size=1, max_size=20)
+
+
+def test_of_rows_that_fail_one_by_one_each_is_a_chance():
+    # Of 100 rows 20 fail the consequent, each by itself; the antecedent holds in half of the rows.
+    found = expected_exceptions(*map(np.array, (50, 100, 20, 20)))
+    assert found == pytest.approx(10.0)
+    assert rule_worth(found) == pytest.approx(RULE_WEIGHT * math.log(11))
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_expected_exceptions_lie_between_those_of_episodes_and_those_of_rows(a, b, c, d):
+    count, n_known = sorted((a, b))
+    n_episodes, n_false = sorted((c, d))
+    found = float(expected_exceptions(*map(np.array, (count, n_known, n_false, n_episodes))))
+    part = count / n_known
+    assert found == pytest.approx(part * math.sqrt(n_false * n_episodes))
+    assert part * n_episodes * (1 - 1e-9) <= found <= part * n_false * (1 + 1e-9)
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=1))
+def test_a_rule_is_worth_nothing_where_nothing_was_expected_and_never_less_for_more(expected):
+    ascending = np.sort(np.array([0.0, *expected]))
+    worth = rule_worth(ascending)
+    assert worth[0] == 0.0
+    assert (np.diff(worth) >= 0).all()
+
+
+def test_a_habit_is_worth_more_the_more_rows_had_it():
+    assert [habit_worth(n) for n in (0, 7, 1000)] == pytest.approx(
+        [math.log(1 + n / PSEUDO_COUNT) for n in (0, 7, 1000)]
+    )
+
+
+@given(scores, st.floats(0, 100), st.floats(0, 100), st.integers(0, 10**6))
+def test_what_is_grave_adds_at_a_right_angle_and_keeps_the_order(values, least, score, seed):
+    own = np.array(values)
+    worth = np.random.default_rng(seed).uniform(0, 100, len(own))
+    added = lift(Grave(least, score), own, worth)
+    for before, each, much in zip(values, added.tolist(), worth.tolist(), strict=True):
+        wanted = math.hypot(before, score) if much > least else before
+        assert before + each == pytest.approx(wanted)
+    grave = worth > least
+    order = np.argsort(own[grave], kind="stable")
+    assert (np.diff((own + added)[grave][order]) >= -1e-6).all()
+
+
+@given(scores)
+def test_where_no_rows_could_tell_nothing_is_grave(values):
+    assert not lift(None, np.array(values), np.full(len(values), 1e9)).any()
