@@ -6,10 +6,15 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import settings as examples
 
+import oracle
+from strategies import learned as learned_tables
 from truism.errors import SchemaError, TableError
 from truism.learning.kinds import infer
-from truism.scoring.alignment import MISSING, UNSEEN, align, codes
+from truism.model.schema import Categorical
+from truism.scoring.alignment import MISSING, UNSEEN, align, codes, time_column
 from truism.table.columns import numbers
 from truism.table.frames import as_table
 
@@ -120,3 +125,31 @@ def test_codes_tell_seen_unseen_and_missing_apart():
     (variable,) = infer(as_table({"U": list("bca" * 4)})).variables
     column = as_table({"U": ["a", "z", None, "c"]}).columns[0]
     assert codes(variable, column).tolist() == [0, UNSEEN, MISSING, 2]
+
+
+@examples(max_examples=30)
+@given(learned_tables())
+def test_codes_are_positions_among_the_states_one_by_one(drawn):
+    _, model, rows = drawn
+    table = as_table(rows)
+    columns, extra = align(model.schema, table)
+    assert extra == ()
+    assert tuple(column.name for column in columns) == model.schema.names
+    for variable, column in zip(model.schema.variables, columns, strict=True):
+        if not isinstance(variable, Categorical):
+            continue
+        wanted = [
+            MISSING
+            if oracle.is_missing(value)
+            else next((i for i, state in enumerate(variable.values) if state == value), UNSEEN)
+            for value in rows[variable.name]
+        ]
+        assert codes(variable, column).tolist() == wanted
+
+
+def test_a_table_need_not_say_when():
+    table = as_table({"t": ["2026-01-01", "2026-01-02"], "u": ["a", "b"]})
+    schema = infer(table)
+    assert time_column(schema, table).kind == "time"
+    assert time_column(schema, as_table({"u": ["a"]})) is None
+    assert time_column(infer(as_table({"u": ["a", "b"]})), table) is None

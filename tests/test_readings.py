@@ -3,14 +3,18 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import oracle
-from truism.model.schema import Categorical
+from strategies import learned
+from truism.model.schema import Categorical, Numeric
 from truism.scoring import readings
-from truism.scoring.alignment import MISSING, UNSEEN
-from truism.scoring.readings import classes, standardise
+from truism.scoring.alignment import MISSING, UNSEEN, align
+from truism.scoring.readings import Reader, classes, has_rest, join, standardise
+from truism.table.frames import as_table
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=150))
@@ -35,3 +39,45 @@ def test_of_very_many_states_a_new_one_counts_among_the_rarest():
     assert many[UNSEEN] == many[len(states) - 1] == readings.MAX_CLASSES - 1
     few = classes(Categorical("U", "text", states[:5], (2,) * 5, 0))
     assert few[UNSEEN] == 5
+
+
+@examples(max_examples=30)
+@given(learned())
+def test_rows_are_read_as_each_value_is(drawn):
+    _, model, rows = drawn
+    columns, _ = align(model.schema, as_table(rows))
+    reader = Reader(model.schema)
+    found = reader.read(columns)
+    numeric = [each for each in model.schema.variables if isinstance(each, Numeric)]
+    assert [model.schema.variables[i] for i in reader.numbers] == numeric
+    for place, variable in enumerate(numeric):
+        for row, value in enumerate(rows[variable.name]):
+            standard = found.standard[row, place]
+            if oracle.is_missing(value):
+                assert math.isnan(standard)
+            else:
+                wanted = oracle.standardise(value, variable, readings.CLIP)
+                assert standard == pytest.approx(wanted, rel=1e-5, abs=1e-5)
+    for place, i in enumerate(reader.states):
+        variable = model.schema.variables[i]
+        ranks = classes(variable)
+        assert found.classes[:, place].tolist() == ranks[found.codes[:, place]].tolist()
+        assert found.classes[:, place].max() < reader.n_classes(place)
+        assert not has_rest(variable)
+
+
+@examples(max_examples=20)
+@given(learned())
+def test_blocks_that_are_joined_are_the_whole(drawn):
+    _, model, rows = drawn
+    columns, _ = align(model.schema, as_table(rows))
+    whole = Reader(model.schema).read(columns)
+    for cut in (1, 7):
+        parts = join([whole.take(slice(0, cut)), whole.take(slice(cut, None))])
+        for name in ("numbers", "standard", "codes", "classes"):
+            assert np.array_equal(
+                getattr(parts, name),
+                getattr(whole, name),
+                equal_nan=name in ("numbers", "standard"),
+            )
+    assert whole.take(np.array([2, 0])).codes.tolist() == whole.codes[[2, 0]].tolist()

@@ -1,9 +1,15 @@
 """Series that are small enough to draw, and still have every peak."""
 
+import itertools
+
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reported import NORMAL
 from truism.model.schema import Schema
+from truism.report.contents import Span
 from truism.report.series import Axis, reduce, runs
 from truism.table.frames import as_table
 
@@ -36,3 +42,66 @@ def test_times_with_a_zone_are_said_in_utc():
     axis = Axis(as_table({"time": times}), Schema((), (), "time"))
     assert axis.when(3, 3) == "06:03 UTC"
     assert axis.when(3, 8) == "06:03 to 06:08 UTC"
+
+
+masks = st.lists(st.booleans(), max_size=60)
+
+
+@given(masks)
+def test_runs_are_the_groups_of_true(mask):
+    groups = [
+        list(rows) for held, rows in itertools.groupby(range(len(mask)), mask.__getitem__) if held
+    ]
+    assert runs(np.array(mask, np.bool_)) == [(rows[0], rows[-1]) for rows in groups]
+
+
+@given(masks, st.integers(1, 6))
+def test_where_there_are_many_runs_the_shortest_gaps_close(mask, most):
+    every, some = runs(np.array(mask, np.bool_)), runs(np.array(mask, np.bool_), most)
+    assert len(some) == min(len(every), most)
+    if every:
+        assert (some[0][0], some[-1][1]) == (every[0][0], every[-1][1])
+    gaps = sorted((b[0] - a[1] for a, b in itertools.pairwise(every)), reverse=True)
+    kept = sorted((b[0] - a[1] for a, b in itertools.pairwise(some)), reverse=True)
+    assert kept == gaps[: len(kept)]
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6) | st.sampled_from([np.nan, np.inf, -np.inf]), min_size=1),
+    st.integers(1, 12),
+)
+def test_every_bucket_keeps_its_smallest_and_its_largest_value(values, n_buckets):
+    y = np.array(values)
+    found = reduce(np.arange(len(y), dtype=float), y, n_buckets)
+    known = [value for value in values if np.isfinite(value)]
+    drawn = [value for value in found.y if value is not None]
+    assert len(found.x) == len(found.y) <= max(2 * n_buckets, 1)
+    assert bool(drawn) == bool(known)
+    if known:
+        assert (min(drawn), max(drawn)) == pytest.approx((min(known), max(known)), rel=1e-6)
+    if len(y) > 2 * n_buckets:
+        starts = [int(len(y) * i / n_buckets + 1e-9) for i in range(n_buckets)]
+        for i, (start, end) in enumerate(itertools.pairwise([*starts, len(y)])):
+            own = [value for value in values[start:end] if np.isfinite(value)]
+            pair = [value for value in found.y[2 * i : 2 * i + 2] if value is not None]
+            assert sorted(pair) == pytest.approx([min(own), max(own)] if own else [], rel=1e-6)
+
+
+def test_rows_cover_the_axis_up_to_the_next_row_but_no_long_pause():
+    seconds = np.array([0, 60, 120, 180, 3600, 3660], "timedelta64[s]")
+    times = np.datetime64("2024-01-01T10:00") + seconds
+    axis = Axis(as_table({"time": times}), Schema((), (), "time"))
+    first = axis.x[0]
+    assert (axis.unit, axis.step) == ("time", 60_000.0)
+    assert axis.span(1, 2) == Span(first + 60_000, first + 3 * 60_000)
+    assert axis.span(3, 3) == Span(first + 3 * 60_000, first + 13 * 60_000)
+    assert axis.span(5, 5) == Span(first + 61 * 60_000, first + 62 * 60_000)
+    assert axis.lasted(0, 3) == "3 min"
+
+
+def test_without_times_rows_are_numbered():
+    axis = Axis(as_table({"x": [1.0, 2.0, 3.0]}), Schema(()))
+    assert (axis.unit, axis.x.tolist()) == ("row", [0.0, 1.0, 2.0])
+    assert axis.span(1, 2) == Span(1.0, 3.0)
+    assert axis.lasted(1, 2) == "2 rows"
+    assert axis.when(1, 1) != axis.when(1, 2)

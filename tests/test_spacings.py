@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from truism.learning import spacings
-from truism.learning.spacings import space
+from truism.learning.spacings import space, stand_in
 
 
 def spaced(values):
@@ -40,3 +42,19 @@ def test_of_many_values_the_outermost_are_all_kept_and_every_row_is_counted(n_va
 def test_of_nearly_constant_values_the_spread_is_the_standard_deviation():
     values = [0.0] * 95 + [7.0] * 5
     assert spaced(values).spread == pytest.approx(np.std(values))
+
+
+@given(
+    st.lists(st.integers(-500, 500), min_size=1, max_size=12, unique=True).map(sorted),
+    st.lists(st.integers(-600, 600), min_size=1, max_size=40),
+)
+def test_the_nearest_kept_value_stands_for_a_value(knots, values):
+    owners = stand_in(np.array(knots, float), np.array(values, float))
+    for value, owner in zip(values, owners.tolist(), strict=True):
+        assert abs(value - knots[owner]) == min(abs(value - knot) for knot in knots)
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=12).map(lambda v: np.unique(np.array(v) + 0.0)))
+def test_a_kept_value_stands_for_itself(values):
+    knots = values[np.isfinite(values)]
+    assert stand_in(knots, knots).tolist() == list(range(len(knots)))

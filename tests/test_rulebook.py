@@ -1,0 +1,106 @@
+"""All rules at once: broken where a row-by-row look says so, and never anywhere else."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+
+import oracle
+from strategies import learned
+from truism.learning.kinds import variable_columns
+from truism.model.predicates import variables
+from truism.model.rules import RuleSet
+from truism.scoring import rulebook
+from truism.scoring.rulebook import Rulebook, breaks_any
+from truism.scoring.truths import Truths
+from truism.scoring.worth import expected_exceptions, rule_worth
+from truism.table.frames import as_table
+
+
+def rows_of(data):
+    return [dict(zip(data, values, strict=True)) for values in zip(*data.values(), strict=True)]
+
+
+def broken_units(model, rules, data):
+    """Rule, consequent and row of every broken unit rule, as the rulebook says."""
+    book = Rulebook(model.schema, rules)
+    if not book.predicates:
+        return set()
+    table = as_table(data)
+    true, false = Truths(model.schema, book.predicates).evaluate(
+        variable_columns(model.schema, table)
+    )
+    found = set()
+    for consequent, rows, bits in book.violated(true, false, table.n_rows):
+        assert consequent.owners == tuple(
+            model.schema.names.index(name) for name in variables(consequent.predicate)
+        )
+        owners = book.rule_of[consequent.units]
+        for unit, at in zip(*np.nonzero(bits), strict=True):
+            found.add((book.rules[owners[unit]].id, consequent.predicate, int(rows[at])))
+        assert bits.any(axis=0).all()
+    return found
+
+
+@pytest.mark.parametrize("most", [1, rulebook.MAX_WORDS], ids=["in portions", "at once"])
+def test_rules_are_broken_where_a_look_at_each_row_says_so(monkeypatch, most):
+    monkeypatch.setattr(rulebook, "MAX_WORDS", most)
+
+    @examples(max_examples=25)
+    @given(learned())
+    def check(drawn):
+        _, model, data = drawn
+        wanted = {
+            (rule.id, consequent, i)
+            for rule in model.rules if rule.antecedent
+            for consequent in rule.consequents
+            for i, row in enumerate(rows_of(data))
+            if all(oracle.holds(each, row) is True for each in rule.antecedent)
+            and oracle.holds(consequent, row) is False
+        }  # fmt: skip
+        assert broken_units(model, model.rules, data) == wanted
+
+    check()
+
+
+@examples(max_examples=25)
+@given(learned())
+def test_a_row_breaks_any_if_it_breaks_one(drawn):
+    _, model, data = drawn
+    columns = variable_columns(model.schema, as_table(data))
+    wanted = [
+        any(oracle.is_violated(rule, row) for rule in model.rules if rule.antecedent)
+        for row in rows_of(data)
+    ]
+    for n_jobs in (1, 2):
+        assert breaks_any(model.schema, model.rules, columns, n_jobs).tolist() == wanted
+
+
+@examples(max_examples=25)
+@given(learned())
+def test_a_unit_rule_is_worth_what_its_counts_say(drawn):
+    _, model, _ = drawn
+    book = Rulebook(model.schema, model.rules)
+    counts_of = {each.predicate: each for each in model.rules.predicates}
+    units = [
+        (rule.count, counts_of[consequent])
+        for rule in book.rules
+        for consequent in rule.consequents
+    ]
+    wanted = [
+        rule_worth(
+            expected_exceptions(
+                np.array(count), np.array(known.n_true + known.n_false),
+                np.array(known.n_false), np.array(known.n_episodes),
+            )
+        )
+        for count, known in units
+    ]  # fmt: skip
+    assert sorted(book.worths.tolist()) == pytest.approx(sorted(map(float, wanted)))
+
+
+def test_no_rules_are_never_broken(model):
+    none = RuleSet((), model.rules.n_rows, ())
+    book = Rulebook(model.schema, none)
+    assert list(book.violated(np.empty((0, 1), np.uint64), np.empty((0, 1), np.uint64), 5)) == []
+    assert len(book.worths) == 0
