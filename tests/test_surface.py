@@ -8,7 +8,10 @@ import sys
 import pytest
 
 import truism
+from truism import plot, report
 from truism.errors import TruismError
+from truism.model.settings import Settings
+from truism.pyod import InvariantRules
 
 
 def test_public_names_are_sorted_and_exist():
@@ -57,10 +60,64 @@ def test_the_detectors_parameters_are_those_of_the_design():
     }
 
 
-def test_the_detectors_parameters_are_documented():
-    text = inspect.getdoc(truism.InvariantRuleDetector)
-    for name in inspect.signature(truism.InvariantRuleDetector).parameters:
-        assert name in text
+def documented(thing, section="Parameters"):
+    """The names that a section of a numpydoc docstring describes, in its order."""
+    lines = inspect.getdoc(thing).splitlines()
+    starts = [i for i, line in enumerate(lines) if line and set(line) == {"-"}]
+    ends = [i - 1 for i in (*starts[1:], len(lines) + 1)]
+    sections = {lines[i - 1]: lines[i + 1 : end] for i, end in zip(starts, ends, strict=False)}
+    heads = [line for line in sections.get(section, []) if line and not line[0].isspace()]
+    return [name.strip().lstrip("*") for head in heads for name in head.split(":")[0].split(",")]
+
+
+def parameters_of(thing):
+    return [name for name in inspect.signature(thing).parameters if name != "self"]
+
+
+def public_functions(module):
+    return [
+        value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
+    ]
+
+
+DETECTOR = truism.InvariantRuleDetector
+METHODS = [
+    value
+    for name, value in vars(DETECTOR).items()
+    if inspect.isfunction(value) and not name.startswith("_")
+]
+REPORT = [report.summarise, report.to_html, report.to_text, report.write_report]
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [DETECTOR, InvariantRules, Settings, *public_functions(plot), *REPORT],
+    ids=lambda thing: f"{thing.__module__}.{thing.__name__}",
+)
+def test_the_documented_parameters_are_those_of_the_signature(thing):
+    assert documented(thing) == parameters_of(thing)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+def test_a_method_documents_all_its_parameters_or_none(method):
+    assert documented(method) in ([], parameters_of(method))
+
+
+def test_the_documented_attributes_are_those_of_a_fitted_detector():
+    fitted = DETECTOR(min_support=0.1).fit({"u": ["a", "b"] * 20, "v": ["c", "d"] * 20})
+    named = documented(DETECTOR, "Attributes")
+    assert named
+    for name in named:
+        assert hasattr(fitted, name), name
+    public = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
+    public |= {
+        name
+        for name, value in vars(DETECTOR).items()
+        if isinstance(value, property) and name.endswith("_")
+    }
+    assert public == set(named)
 
 
 def test_an_unknown_name_is_refused():
