@@ -223,3 +223,68 @@ def test_the_plant_knows_nothing_of_learning_and_learning_nothing_of_the_plant()
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_opens_with_what_it_is(module):
     assert ast.get_docstring(tree_of(module))
+
+
+# A module has a test file of its name, or of its room's and its name; for others it is said here.
+TESTED_IN = {
+    "__main__": "test_cli",
+    "cli": "test_cli",
+    "learning.kernels": "test_kernels",
+    "learning.kernels.antecedents": "test_mining",
+    "learning.kernels.bits": "test_mining",
+    "learning.kernels.compiling": "test_kernels",
+    "learning.kernels.consequents": "test_mining",
+    "learning.kernels.contexts": "test_context_trees",
+    "learning.kernels.mining": "test_mining",
+    "learning.kernels.predicates": "test_mining",
+    "learning.kernels.prefetch": "test_kernels",
+    "learning.kernels.splits": "test_trees",
+    "learning.kernels.trees": "test_trees",
+    "model.model": "test_model",
+    "plant": "test_plant",
+    "report": "test_report",
+    "version": "test_surface",
+}
+# Rooms of which one file tests all modules.
+TESTED_TOGETHER = ("cli", "plant")
+# Modules that only hold their room's docstring.
+EMPTY = {"table", "model", "scoring", "explaining", "learning", "export"}
+# What a test file must use to reach modules that it does not import by their whole name.
+REACHED_BY = {
+    "test_cli": "truism.cli",
+    "test_context_trees": "truism.learning.context_trees",
+    "test_kernels": "truism.learning.kernels",
+    "test_mining": "truism.learning.mining",
+    "test_model": "truism.model",
+    "test_plant": "truism.plant",
+    "test_report": "truism.report",
+    "test_surface": "truism",
+    "test_trees": "truism.learning.trees",
+}
+
+
+def file_that_tests(module):
+    """Return the name of the file that tests a module, and what it must import."""
+    room, _, name = module.rpartition(".")
+    if module in TESTED_IN or room in TESTED_TOGETHER:
+        file = TESTED_IN[module if module in TESTED_IN else room]
+        return file, REACHED_BY[file]
+    candidates = [f"test_{room}_{name}", f"test_{name}"] if room else [f"test_{name}"]
+    tests = Path(__file__).parent
+    found = [each for each in candidates if (tests / f"{each}.py").exists()]
+    assert found, f"no test file for {module}: tests/{candidates[-1]}.py is missing"
+    return found[0], f"truism.{module}"
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name not in {"truism", *EMPTY}])
+def test_every_module_has_a_test_file_that_imports_it(module):
+    file, needed = file_that_tests(module)
+    path = Path(__file__).with_name(f"{file}.py")
+    used = {name for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")))}
+    assert any(name == needed or name.startswith(f"{needed}.") for name in used), (file, needed)
+
+
+def test_what_is_said_of_test_files_is_about_modules_that_are_there():
+    assert {*TESTED_IN, *TESTED_TOGETHER, *EMPTY} <= {*MODULES}
+    for module in EMPTY:
+        assert len(tree_of(module).body) == 1

@@ -14,8 +14,10 @@ from truism.explaining.clues import Rarity
 from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.explanations import Blame
 from truism.explaining.incidents import Incident
-from truism.report.contents import Span, Summary
+from truism.report.contents import Band, Span, Summary
 from truism.report.html import to_html
+from truism.report.pictures import MAX_BROKEN, Painter, panels_of_rule
+from truism.report.series import Axis
 from truism.report.summarising import summarise
 from truism.table.frames import as_table
 
@@ -62,3 +64,56 @@ def test_values_that_are_missing_only_today_are_drawn(kind):
         told = summarise(checker, table)
         assert told.incidents
         assert to_html(told)
+
+
+@pytest.fixture(scope="module")
+def painter(checker):
+    table = as_table({name: attacked()[name] for name in ("pump", "flow")})
+    return Painter(checker.scorer, table, Axis(table, checker.model.schema))
+
+
+def test_the_window_has_as_many_rows_around_as_the_incident_but_not_few(checker, painter):
+    found = checker.find(painter.table, gap=2).incidents
+    assert [painter.window(each) for each in found] == [slice(0, 100), slice(90, 200)]
+
+
+def test_a_picture_has_the_incident_its_peak_and_the_broken_rows(checker, painter):
+    worst = checker.find(painter.table, gap=2).incidents[0]
+    drawn = painter.paint(worst, worst.blames[0])
+    assert drawn.incident == Span(30.0, 40.0)
+    assert drawn.peak == worst.peak
+    flow, pump = drawn.panels
+    assert flow.band == Band(1.0, None, (), (Span(0.0, 100.0),))
+    assert flow.broken.x == tuple(range(30, 40))
+    assert flow.broken.y == (-1.5,) * 10
+    assert flow.line.y == pytest.approx(attacked()["flow"][:100])
+    assert pump.states == ("off", "on")
+    assert pump.band.states == (1,)
+    assert pump.broken.x == ()
+
+
+def test_an_unseen_state_is_drawn_above_all_others(checker):
+    table = as_table({"pump": ["on", "never", "off", None] * 20, "flow": [2.5] * 80})
+    painter = Painter(checker.scorer, table, Axis(table, checker.model.schema))
+    panel = painter.panel(table, painter.axis.x, "pump", "", None, None)
+    assert panel.states[:2] == ("off", "on")
+    assert len(panel.states) == 3
+    assert panel.line.y[:4] == (1.0, 2.0, 0.0, None)
+    assert panel.band is None
+
+
+def test_of_very_many_broken_rows_some_are_marked_from_first_to_last(checker):
+    table = as_table({"pump": ["on"] * 1000, "flow": [-1.5] * 1000})
+    painter = Painter(checker.scorer, table, Axis(table, checker.model.schema))
+    broken = np.ones(1000, bool)
+    marks = painter.panel(table, painter.axis.x, "flow", "", None, broken).broken
+    assert len(marks.x) == MAX_BROKEN
+    assert (marks.x[0], marks.x[-1]) == (0.0, 999.0)
+
+
+def test_a_rule_is_drawn_with_its_consequents_first(checker, painter):
+    for rule in checker.model.rules:
+        panels = panels_of_rule(checker.scorer, painter.table, painter.axis, rule)
+        wanted = [str(each) for each in (*rule.consequents, *rule.antecedent)]
+        assert list(dict.fromkeys(panel.says for panel in panels)) == wanted
+        assert {panel.variable for panel in panels} == set(rule.variables)
