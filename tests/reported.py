@@ -6,6 +6,8 @@ import numpy as np
 
 from learned import learn
 from truism.explaining.checker import Checker
+from truism.learning.training import train
+from truism.model.settings import Settings
 from truism.report.summarising import summarise
 from truism.table.frames import as_table
 
@@ -41,3 +43,15 @@ def summarised(checker, table, *, gap=None, **options):
 def summary():
     """Return the report about the other day."""
     return summarised(checker(), as_table(attacked()), gap=2, source="a.csv", label="label")
+
+
+HOSTILE = "a|b*<i>[x](y)`_"
+
+
+@functools.cache
+def hostile_model():
+    """Return a model of a variable whose name is hard to print, with one rule switched off."""
+    data = {HOSTILE: ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    table = as_table({**data, "id": [f"n{i}" for i in range(100)]})
+    model = train(table, Settings(min_support=0.1), created="2024-01-01T00:00:00+00:00")
+    return model.disable(model.rules[-1].id, "a | b", "2024-02-03")

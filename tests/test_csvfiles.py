@@ -1,14 +1,23 @@
 """CSV files: how they are written is seen or can be said, and every fault names the file."""
 
 import contextlib
+import csv
 import gzip
+import io
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.errors import ParameterError, TableError
-from truism.table.csvfiles import Layout
+from truism.table.csvfiles import (
+    DELIMITERS,
+    MISSING,
+    Layout,
+    find_decimal,
+    find_delimiter,
+    parse_csv,
+)
 from truism.table.files import read_table
 
 PLAIN = "pump,level\non,2.5\noff,3.25\n"
@@ -187,3 +196,50 @@ def test_any_bytes_are_a_table_or_a_table_error(tmp_path_factory, content):
     place.write_bytes(content)
     with contextlib.suppress(TableError):
         assert read_table([str(place)]).n_rows > 0
+
+
+printable = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1)
+fields = st.text(st.characters(codec="ascii", categories=["L"]), min_size=1, max_size=5)
+field_rows = st.integers(2, 4).flatmap(
+    lambda width: st.lists(st.lists(fields, min_size=width, max_size=width), min_size=2, max_size=6)
+)
+
+
+@given(field_rows, st.sampled_from(DELIMITERS))
+def test_the_delimiter_that_was_used_is_found(rows, delimiter):
+    text = "".join(delimiter.join(row) + "\n" for row in rows)
+    assert find_delimiter(text) == delimiter
+
+
+@pytest.mark.parametrize(
+    ("field", "delimiter", "decimal"),
+    [
+        ("2,5", ";", ","),
+        ("2.5", ";", "."),
+        ("2,5", ",", "."),
+        ("x", ";", "."),
+        ("-1,25", "\t", ","),
+    ],
+)
+def test_the_decimal_sign_is_found(field, delimiter, decimal):
+    assert find_decimal([["name"], [field]], delimiter) == decimal
+    assert find_decimal([["name"], [field], ["1.5"]], delimiter) == "."
+
+
+@given(
+    st.lists(
+        st.tuples(printable, st.integers()),
+        min_size=1, max_size=8,
+    ).filter(lambda rows: not {text for text, _ in rows} & {*MISSING})
+)  # fmt: skip
+def test_what_python_writes_is_read_back(rows):
+    content = io.StringIO()
+    writer = csv.writer(content, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(["text", "number"])
+    writer.writerows((f"t{text}", number % 2**31) for text, number in rows)
+    layout = Layout(delimiter=",", decimal=".")
+    table = parse_csv("t.csv", io.BytesIO(content.getvalue().encode()), layout)
+    assert table.to_pydict() == {
+        "text": [f"t{text}" for text, _ in rows],
+        "number": [number % 2**31 for _, number in rows],
+    }

@@ -1,22 +1,22 @@
 """A model as a Markdown page that no name can break."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import settings as examples
 
-from truism.export.markdown import to_markdown
-from truism.learning.training import train
-from truism.model.settings import Settings
+from learned import learn
+from reported import hostile_model
+from strategies import names
+from truism.export.markdown import chance, to_markdown
+from truism.export.records import rule_records
 from truism.table.frames import as_table
-
-HOSTILE = "a|b*<i>[x](y)`_"
 
 
 @pytest.fixture(scope="module")
 def model():
-    table = as_table(
-        {HOSTILE: ["on", "off"] * 50, "flow": [2.5, 0.0] * 50, "id": [f"n{i}" for i in range(100)]}
-    )
-    model = train(table, Settings(min_support=0.1), created="2024-01-01T00:00:00+00:00")
-    return model.disable(model.rules[-1].id, "a | b", "2024-02-03")
+    return hostile_model()
 
 
 def test_markdown_shows_names_as_they_are(model):
@@ -24,3 +24,31 @@ def test_markdown_shows_names_as_they_are(model):
     assert r"### a\|b\*\<i\>\[x\](y)\`\_" in page
     assert r"a \| b" in page
     assert all(line.count(" | ") >= 2 for line in page.splitlines() if line.startswith("| "))
+
+
+@examples(max_examples=25)
+@given(names)
+def test_no_name_breaks_a_table_or_makes_a_heading(name):
+    model = learn(as_table({name: ["on", "off"] * 20, "X" + name: [1, 2] * 20}), min_support=0.1)
+    lines = to_markdown(model).splitlines()
+    for line in lines:
+        if line.startswith("|") and not line.startswith("|---"):
+            n_columns = len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) - 1
+            assert n_columns in (3, 4), line
+    assert sum(line.startswith("### ") for line in lines) == 2
+    assert sum(line.startswith("## ") for line in lines) == 2
+
+
+def test_every_rule_stands_under_each_variable_that_it_claims_something_of(model):
+    page = to_markdown(model)
+    for record in rule_records(model):
+        assert page.count(f"| `{record.id}` |") >= len(record.consequents)
+    off = [record.id for record in rule_records(model) if record.disabled]
+    assert all(re.search(rf"`{each}` \| ~~.*~~", page) for each in off)
+
+
+@pytest.mark.parametrize(
+    ("log10", "said"), [(0.0, "1"), (-2.0, "0.01"), (-3.0, "1e-3"), (-400.6, "1e-401")]
+)
+def test_a_chance_that_no_float_can_hold_is_said(log10, said):
+    assert chance(log10) == said

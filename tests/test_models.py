@@ -1,22 +1,16 @@
 """A model at a glance."""
 
+import msgspec
 import pytest
 
-from truism.learning.training import train
-from truism.model.settings import Settings
-from truism.report.models import summarise
-from truism.table.frames import as_table
-
-HOSTILE = "a|b*<i>[x](y)`_"
+from reported import HOSTILE, hostile_model
+from truism.model.provenance import Trial
+from truism.report.models import N_BEST, summarise, why_min_support
 
 
 @pytest.fixture(scope="module")
 def model():
-    table = as_table(
-        {HOSTILE: ["on", "off"] * 50, "flow": [2.5, 0.0] * 50, "id": [f"n{i}" for i in range(100)]}
-    )
-    model = train(table, Settings(min_support=0.1), created="2024-01-01T00:00:00+00:00")
-    return model.disable(model.rules[-1].id, "a | b", "2024-02-03")
+    return hostile_model()
 
 
 def test_the_summary_holds_what_a_person_asks(model):
@@ -31,3 +25,32 @@ def test_the_summary_holds_what_a_person_asks(model):
     )
     assert summary.n_rules == len(model.rules)
     assert all(rule.antecedent for rule in summary.best)
+
+
+def test_rules_are_counted_by_length_and_the_best_are_the_least_likely(model):
+    summary = summarise(model)
+    lengths = [rule.length for rule in model.rules]
+    assert dict(summary.rules_by_length) == {n: lengths.count(n) for n in set(lengths)}
+    mined = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent]
+    assert list(summary.best) == mined[:N_BEST]
+    assert summary.why_threshold == str(model.limit.origin)
+
+
+def with_origin(model, origin):
+    trials = (Trial(0.05, 3, 20, 3), Trial(0.1, 1, 20, 3))
+    made = msgspec.structs.replace(model.provenance, support_origin=origin, trials=trials)
+    return msgspec.structs.replace(model, provenance=made)
+
+
+def test_every_origin_of_a_support_has_words_of_its_own(model):
+    origins = ("asked", "share", "rows", "most", "untried", "fewest", "smallest")
+    said = [why_min_support(with_origin(model, origin)) for origin in origins]
+    assert all(said)
+    assert len(set(said)) == len(origins)
+
+
+def test_why_names_the_rates_that_decided(model):
+    assert "5 %" in why_min_support(with_origin(model, "fewest"))
+    smallest = why_min_support(with_origin(model, "smallest"))
+    assert "5 %" in smallest
+    assert "15 % at 0.05" in smallest

@@ -8,7 +8,7 @@ import pytest
 import reported
 from truism import ParameterError
 from truism.report.contents import Summary
-from truism.report.output import to_json, write_report
+from truism.report.output import check_ending, render, to_json, write_report
 from truism.report.plain import to_text
 
 
@@ -34,3 +34,17 @@ def test_a_report_with_an_unknown_ending_is_refused_before_any_work(summary, tmp
         f"The report's name must end in .html, .json or .txt, got {name!r}."
     )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["r.html", "r.HTM", "a.b.json", "R.TXT"])
+def test_an_ending_is_known_in_any_case(summary, name):
+    check_ending(name)
+    assert render(name, summary)
+
+
+@pytest.mark.parametrize("name", ["r", ".html", "r.html.gz", "r.xlsx", ""])
+def test_an_ending_that_names_no_form_is_refused(summary, name):
+    with pytest.raises(ParameterError):
+        check_ending(name)
+    with pytest.raises(ParameterError):
+        render(name, summary)

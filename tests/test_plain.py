@@ -40,3 +40,11 @@ def test_in_plain_text_a_name_with_a_line_break_stays_on_its_line():
     assert not any(line.startswith("lines") for line in lines)
     # The word in front of a condition is no part of it, nor of a name that begins with it.
     assert "<dd>because pump = on</dd>" in to_html(summary)
+
+
+def test_only_the_first_incidents_are_told_and_the_rest_counted(summary):
+    blocks = to_text(summary, most=1).split("\n\n")
+    assert [block.startswith("1. ") for block in blocks] == [False, True, False, False]
+    assert "1 more" in blocks[2]
+    none = msgspec.structs.replace(summary, incidents=(), n_incidents=0, detection=None)
+    assert to_text(none) == f"{summary.verdict}\n"

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from truism import InvariantRuleDetector
 from truism.pyod import InvariantRules
 
 NORMAL = pd.DataFrame({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50, "level": [1.0] * 100})
@@ -34,3 +35,11 @@ def test_the_adapter_follows_a_changed_threshold():
     adapter.set_params(threshold=1e6)
     assert adapter.predict(TODAY).tolist() == [0, 0]
     assert not hasattr(InvariantRules(), "labels_")
+
+
+def test_scores_are_those_of_the_detector_and_higher_is_worse():
+    adapter = InvariantRules(min_support=0.1).fit(NORMAL)
+    detector = InvariantRuleDetector(min_support=0.1).fit(NORMAL)
+    assert np.array_equal(adapter.decision_function(TODAY), detector.anomaly_score(TODAY))
+    assert np.array_equal(adapter.predict(TODAY), (detector.predict(TODAY) == -1).astype(int))
+    assert adapter.get_params() == detector.get_params()

@@ -4,10 +4,13 @@ import math
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from strategies import finite, intervals, ranges
 from truism.explaining.clues import Rarity
 from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.reasons import say
+from truism.explaining.reasons import ANYWAY, Reason, say
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
 from truism.scoring.scorer import Violation
@@ -60,3 +63,36 @@ def test_very_many_states_are_counted_in_words_and_kept_in_rules():
     assert said.because == "U in {s000, s001, s002, s003, s004, s005 and 494 others} and W = x"
     assert said.expected == "V in {t0, t1, t2, t3, t4, t5 and 1 other}"
     assert "s499" in str(rule)
+
+
+@given(intervals() | ranges, finite)
+def test_a_found_number_never_seems_to_satisfy_what_it_breaks(failed, value):
+    low = failed.low <= value
+    high = value < failed.high if isinstance(failed, Interval) else value <= failed.high
+    if low and high:
+        return
+    said = say(Violation(Rule((), (failed,), 9), failed, (value,), 1.0), 9)
+    shown = float(said.found)
+    assert (shown < failed.low, shown > failed.high) == (value < failed.low, value > failed.high)
+
+
+@given(st.text(max_size=5), st.text(max_size=5), st.none() | st.text(max_size=5), st.integers(0, 9))
+def test_the_lines_hold_all_four_parts(expected, found, because, row):
+    reason = Reason(expected, found, because, "9 of 9", "abc", 1.0, row)
+    first, why, evidence = reason.lines()
+    assert expected in first
+    assert found in first
+    assert first.endswith(f"row {row}")
+    assert (why == ANYWAY) == (because is None)
+    assert "9 of 9" in evidence
+    assert Reason(expected, found, because, "", "", 1.0).place == ""
+
+
+@pytest.mark.parametrize("row", [None, 7])
+def test_a_missing_value_is_found_missing_and_the_rule_is_named(row):
+    failed = OneOf("U", ("a",))
+    rule = Rule((OneOf("V", ("b",)),), (failed,), 5)
+    said = say(Violation(rule, failed, (None,), 2.0), 9, row)
+    assert (said.found, said.rule, said.penalty, said.row) == ("missing", rule.id, 2.0, row)
+    assert said.because == "V = b"
+    assert "5 of 9" in said.evidence

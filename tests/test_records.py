@@ -1,25 +1,60 @@
 """Rules as records: everything about each, in the order asked for."""
 
+import json
+import math
+
+import msgspec
 import pytest
 
-from truism.export.records import rule_records
-from truism.learning.training import train
-from truism.model.settings import Settings
-from truism.table.frames import as_table
-
-HOSTILE = "a|b*<i>[x](y)`_"
+from reported import HOSTILE, hostile_model
+from truism.export.records import rule_records, select, to_json
+from truism.model.rules import RuleSet
 
 
 @pytest.fixture(scope="module")
 def model():
-    table = as_table(
-        {HOSTILE: ["on", "off"] * 50, "flow": [2.5, 0.0] * 50, "id": [f"n{i}" for i in range(100)]}
-    )
-    model = train(table, Settings(min_support=0.1), created="2024-01-01T00:00:00+00:00")
-    return model.disable(model.rules[-1].id, "a | b", "2024-02-03")
+    return hostile_model()
 
 
 def test_records_know_what_is_switched_off(model):
     records = rule_records(model)
     assert [record.id for record in records] == [rule.id for rule in model.rules]
     assert [record.disabled.reason for record in records if record.disabled] == ["a | b"]
+
+
+def test_a_record_says_what_the_rule_says(model):
+    chance = model.rules.log_chances()
+    for rule, record in zip(model.rules, rule_records(model), strict=True):
+        assert (record.text, record.variables) == (str(rule), rule.variables)
+        assert (record.antecedent, record.consequents) == (rule.antecedent, rule.consequents)
+        assert (record.count, record.length) == (rule.count, rule.length)
+        assert record.support == rule.count / 100
+        assert record.log10_chance == pytest.approx(chance(rule) / math.log(10), abs=0.005)
+
+
+def test_rules_are_chosen_by_variable_and_by_text(model):
+    for about in ((), ("flow",), (HOSTILE, "flow")):
+        for contains in ((), ("2.5",), ("2.5", "on")):
+            wanted = {
+                rule.id
+                for rule in model.rules
+                if set(about) <= set(rule.variables) and all(text in str(rule) for text in contains)
+            }
+            found = select(model, about=about, contains=contains)
+            assert isinstance(found, RuleSet)
+            assert {rule.id for rule in found} == wanted
+
+
+@pytest.mark.parametrize("sort", ["chance", "support", "length", "id"])
+def test_chosen_rules_are_sorted_as_asked(model, sort):
+    found = [rule.id for rule in select(model, sort=sort)]
+    assert found == [rule.id for rule in model.rules.sorted_by(sort)]
+
+
+def test_json_for_other_programs_has_every_rule_in_full(model):
+    plain = json.loads(to_json(model))
+    assert plain["format"] == "truism-rules"
+    records = rule_records(model, model.rules.sorted_by("chance"))
+    assert plain["rules"] == json.loads(msgspec.json.encode(records))
+    assert [each["name"] for each in plain["variables"]] == [HOSTILE, "flow"]
+    assert {"if", "then"} <= set(plain["rules"][0])

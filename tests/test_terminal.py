@@ -4,14 +4,26 @@ import io
 
 from rich.console import Console
 
+import reported
+from reported import hostile_model
 from truism.explaining.explanations import (
     Blame,
     Explanation,
 )
+from truism.export.records import rule_records
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
-from truism.report.terminal import show_explanation
+from truism.report.models import summarise
+from truism.report.terminal import (
+    in_words,
+    show_explanation,
+    show_findings,
+    show_model,
+    show_rules,
+    verdict,
+)
 from truism.scoring.scorer import Violation
+from truism.table.frames import as_table
 
 
 def blame(name, share):
@@ -63,3 +75,43 @@ def test_a_screen_shows_what_is_nothing_only_when_all_is_asked_for():
     assert not any(line.startswith("c") for line in few)
     assert few[-1] == "1 more variable with 0.4 % of the score; --top 0 shows all."
     assert any(line.split()[:2] == ["c", "0"] for line in every)
+
+
+def printed(*parts):
+    console = Console(width=400, file=io.StringIO(), color_system=None)
+    for part in parts:
+        console.print(part)
+    return console.file.getvalue()
+
+
+def test_a_model_is_shown_with_its_variables_rules_and_place():
+    model = hostile_model()
+    shown = printed(show_model(summarise(model), "plant\x1b[31m.json"))
+    assert reported.HOSTILE in shown
+    assert f"{len(model.rules)} rules" in shown
+    assert "\x1b" not in shown
+    assert "plant\\x1b[31m.json" in shown
+    for rule in summarise(model).best:
+        assert in_words(rule).plain in shown
+
+
+def test_findings_are_shown_worst_first_and_end_with_the_verdict():
+    checker = reported.checker()
+    findings = checker.find(as_table(reported.attacked()), gap=2)
+    every, one = (printed(*show_findings(findings, top)) for top in (10, 1))
+    assert every.index("rows 30–39") < every.index("row 150")
+    assert "row 150" not in one
+    for shown in (every, one):
+        assert shown.rstrip().endswith(verdict(findings).plain.rstrip())
+
+
+def test_rules_are_listed_with_their_numbers_and_those_that_are_off_say_why():
+    records = rule_records(hostile_model())
+    shown = printed(show_rules(records, len(records) + 3))
+    for record in records:
+        [line] = [line for line in shown.splitlines() if line.startswith(record.id)]
+        assert record.text in line
+        assert f"{record.count}" in line.split()
+    assert "2024-02-03: a | b" in shown
+    assert f"{len(records)} of {len(records) + 3} rules" in shown
+    assert printed(show_rules([], 0)).strip()
