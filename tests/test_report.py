@@ -1,4 +1,4 @@
-"""What a report says, before it is drawn."""
+"""A report as a whole, by either scoring and from the detector."""
 
 import html
 
