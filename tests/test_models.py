@@ -18,11 +18,9 @@ def test_the_summary_holds_what_a_person_asks(model):
     assert (summary.n_rows, summary.n_columns) == (100, 3)
     assert summary.categorical == (HOSTILE, "flow")
     assert summary.left_out[0].name == "id"
-    assert summary.why == "as asked"
-    assert summary.notices == (
-        "Learned as states, because they have few different values: 'flow'. If one is a "
-        "quantity, say that it is continuous.",
-    )
+    assert summary.why == why_min_support(model)
+    assert summary.notices == tuple(map(str, model.provenance.notices))
+    assert "'flow'" in summary.notices[0]
     assert summary.n_rules == len(model.rules)
     assert all(rule.antecedent for rule in summary.best)
 
