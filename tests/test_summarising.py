@@ -47,10 +47,7 @@ def test_rules_say_how_often_they_are_broken_and_where(summary):
 def test_much_reported_is_doubted(checker):
     flow = [-1.5] * 50 + NORMAL["flow"][50:]
     told = summarise(checker, as_table({**NORMAL, "flow": flow}))
-    assert told.notices[0] == (
-        "25 % of all rows are reported: much is wrong, or what is normal has changed since the "
-        "model was learned. If it has, learn from newer rows, or calibrate the threshold on them."
-    )
+    assert told.notices[0].startswith("25 % of all rows")
     assert told.notices[0] in to_html(told)
 
 
