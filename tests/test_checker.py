@@ -26,8 +26,8 @@ def test_rows_that_are_rounded_more_than_in_training_are_told():
     checker, table = Checker(model), rounded(fine, 2)
     found = checker.find(table, checker.score(table))
     assert found.doubts[0] == (
-        "Fewer decimals than in training: 'narrow'. What differs by rounding alone may be reported; "
-        "learn from rows that are rounded alike."
+        "Fewer decimals than in training: 'narrow'. Rows may be reported because of rounding alone; "
+        "learn from rows with the same rounding."
     )
 
 

@@ -55,7 +55,7 @@ def test_labels_give_segments_and_areas(summary):
         (
             "flow",
             "label must not be a variable of the model, got 'flow'.\n"
-            "Hint: learn again, and leave that column out.",
+            "Hint: learn again without that column.",
         ),
     ],
 )
@@ -70,7 +70,7 @@ def test_labels_must_mark_some_rows_and_not_all(checker):
     with pytest.raises(ParameterError) as caught:
         summarise(checker, table, label="label")
     assert str(caught.value) == (
-        "label must mark some rows and not all, got 'label'.\nHint: all rows of it are normal."
+        "label must mark some rows and not all, got 'label'.\nHint: all its rows are normal."
     )
 
 

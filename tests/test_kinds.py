@@ -149,7 +149,7 @@ def test_dates_go_before_text_that_reads_as_times():
 
 def test_ignored_columns_are_left_out_as_asked():
     schema = infer(as_table({"a": [1, 2] * 5, "b": [1, 2] * 5}), ignore=["a"])
-    assert schema.left_out == (LeftOut("a", "ignored as asked"),)
+    assert schema.left_out == (LeftOut("a", "ignored on request"),)
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_overrides_that_make_no_sense_are_refused(options, message):
         infer(table, **options)
     if message is None:
         message = (
-            "No column can be learned from ('FIT201': ignored as asked).\nHint: a rule needs at "
-            "least one column of states or numbers; say which columns hold them."
+            "No column can be learned from ('FIT201': ignored on request).\nHint: a rule needs at "
+            "least one column of states or numbers; name the columns that hold them."
         )
     assert str(caught.value) == message
 
@@ -200,7 +200,7 @@ def test_infinity_is_refused_in_training_with_the_column_named(infinity):
         infer(as_table({"X": [*map(float, range(9)), infinity]}))
     assert str(caught.value) == (
         "Column 'X' holds infinity in row 9; training values must be finite.\n"
-        "Hint: turn it into a missing value (NaN), or drop the row."
+        "Hint: replace it with a missing value (NaN), or drop the row."
     )
 
 

@@ -111,7 +111,7 @@ def place_of_band(page, number: int) -> tuple[float, float]:
 
 
 def test_the_page_loads_offline_and_its_timeline_has_the_incidents(page):
-    assert page.locator("h1").inner_text().startswith("3 incidents in 5.6 hours; worst: ")
+    assert page.locator("h1").inner_text().startswith("3 incidents in 5 h 33 min; worst: ")
     assert list(incident_bands(page)) == ["1", "2", "3"]
     assert page.locator("details.card").count() == 3
     assert page.locator("#score canvas").count() > 0
