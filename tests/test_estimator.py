@@ -256,7 +256,7 @@ def test_times_with_a_zone_say_so():
         for frame in (normal, today)
     ]
     detector = InvariantRuleDetector().fit(zoned[0])
-    assert detector.incidents(zoned[1])[0].to_dict()["started"] == "2025-12-31 23:25:00+00:00"
+    assert detector.incidents(zoned[1])[0].to_dict()["started"] == "2026-01-01 00:25:00+01:00"
     assert detector.report(zoned[1]).verdict == "1 incident in 39 min: level at 23:25 UTC."
 
 

@@ -1,5 +1,6 @@
 """Table files: every kind is read, every fault is one sentence that names the file, outputs survive."""
 
+import contextlib
 import gzip
 import io
 import sys
@@ -9,13 +10,21 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from truism.errors import TableError
+from truism.errors import ParameterError, TableError
 from truism.table.csvfiles import Layout
 from truism.table.files import read_table, write_table
 
 PLAIN = "pump,level\non,2.5\noff,3.25\n"
 CELLS = {"pump": ["on", "off"], "level": [2.5, 3.25]}
+
+
+def said(problem):
+    """Return an error as a face prints it that calls settings by their own names."""
+    advice = problem.advice(str)
+    return problem.message if advice is None else f"{problem.message}\nHint: {advice}"
 
 
 def cells(table):
@@ -38,13 +47,62 @@ def refused(read):
     def refused(content, name="t.csv", **layout):
         with pytest.raises(TableError) as caught:
             read(content, name, **layout)
-        return str(caught.value)
+        return said(caught.value)
 
     return refused
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_seen(read, delimiter):
+    assert read(PLAIN.replace(",", delimiter)) == CELLS
+
+
+def test_a_decimal_comma_is_seen(read):
+    assert read("pump;level\non;2,5\noff;3,25\n") == CELLS
+
+
+def test_delimiter_and_decimal_can_be_said(read):
+    assert read("pump,level\non,'2;5'\n", delimiter=",") == {"pump": ["on"], "level": ["'2;5'"]}
+    assert read("a;b\n1,5;2\n", decimal=".") == {"a": [1.5], "b": [2]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_with_a_mark_and_utf_8_are_seen(read, encoding):
+    assert read("größe\n1\n2\n".encode(encoding)) == {"größe": [1, 2]}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16-le", "cp1252"])
+def test_other_encodings_can_be_said(read, encoding):
+    text = "größe,art\n1,weiß\n".encode(encoding)
+    assert read(text, encoding=encoding) == {"größe": [1], "art": ["weiß"]}
+
+
 def test_gzip_is_taken_off(read):
     assert read(gzip.compress(PLAIN.encode())) == CELLS
+
+
+def test_files_without_a_header_get_numbered_names(read):
+    assert read("1,2\n3,4\n", header=False) == {"x0": [1, 3], "x1": [2, 4]}
+
+
+def test_names_that_are_numbers_can_be_insisted_on(read):
+    assert read("1,2\n3,4\n", header=True) == {"1": [3], "2": [4]}
+
+
+def test_blanks_around_names_are_taken_off(read):
+    assert read(" pump , level\non,1\n") == {"pump": ["on"], "level": [1]}
+
+
+def test_missing_values_in_many_spellings(read):
+    text = "pump,level\nNA,1\n,\noff,NaN\nBad,3\n"
+    assert read(text, missing=("Bad",)) == {
+        "pump": [None, None, "off", None],
+        "level": [1, None, None, 3],
+    }
+
+
+def test_quoted_line_breaks_belong_to_the_value(read):
+    assert read('a,b\n"x\ny",1\n') == {"a": ["x\ny"], "b": [1]}
 
 
 def test_parquet_feather_and_arrow_are_known_by_their_content(tmp_path):
@@ -89,22 +147,95 @@ def test_the_file_with_other_columns_is_named(tmp_path, monkeypatch):
     (tmp_path / "b.csv").write_text("a,c\n1,x\n")
     with pytest.raises(TableError) as caught:
         read_table(["a.csv", "b.csv"])
-    assert str(caught.value) == (
+    assert said(caught.value) == (
         "'b.csv': The columns differ from those of 'a.csv': it lacks 'b' and adds 'c'.\n"
         "Hint: files that are read as one table must have the same columns."
     )
 
 
-def test_the_file_with_other_values_is_named(tmp_path, monkeypatch):
+def test_files_that_disagree_become_the_texts_that_they_hold(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").write_text("a,b\n1,x\n")
-    (tmp_path / "b.csv").write_text("a,b\nBad,x\n")
+    (tmp_path / "a.csv").write_text("a,b\n012,x\n1.50,x\n")
+    (tmp_path / "b.csv").write_text("a,b\nA7,x\n")
+    assert cells(read_table(["a.csv", "b.csv"]))["a"] == ["012", "1.50", "A7"]
+
+
+def test_the_file_with_values_of_another_type_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"a": [1.5]}), "a.parquet")
+    pq.write_table(pa.table({"a": ["x"]}), "b.parquet")
     with pytest.raises(TableError) as caught:
-        read_table(["a.csv", "b.csv"])
-    assert str(caught.value) == (
-        "Column 'a' holds string in 'b.csv' and int64 in the files before it.\n"
+        read_table(["a.parquet", "b.parquet"])
+    assert said(caught.value) == (
+        "Column 'a' holds string in 'b.parquet' and double in the files before it.\n"
         "Hint: columns must hold the same kind of values in every file."
     )
+
+
+FAULTS = [
+    (b"", "'t.csv' is empty."),
+    (b"\n \n", "'t.csv' is empty."),
+    (b"a,b\n", "'t.csv' has no rows."),
+    (
+        b"a,b\n1,2\n\n3,4,5\n",
+        "'t.csv', line 4: the number of fields must be 2 as in the line of names, got 3.\n"
+        "Hint: the delimiter was taken to be ','; see delimiter.",
+    ),
+    (
+        b'a;b\n"x\ny";1\n5\n',
+        "'t.csv', line 4: the number of fields must be 2 as in the line of names, got 1.\n"
+        "Hint: the delimiter was taken to be ';'; see delimiter.",
+    ),
+    (
+        b'a,b\n"1,2\n3,4\n',
+        "'t.csv', line 2: the number of fields must be 2 as in the line of names, got 1.\n"
+        "Hint: a quote opens in line 2 and closes in line 3 or never.",
+    ),
+    (
+        b"a,b,a\n1,2,3\n",
+        "'t.csv': Column names must be distinct, got more than one 'a'.\n"
+        "Hint: rename or drop one of them; see header.",
+    ),
+    (
+        b",a\n0,1\n",
+        "'t.csv': Column names must not be empty, got none for column 1 of 2.\n"
+        "Hint: give it a name or remove it; pandas writes it unless asked to_csv(index=False).",
+    ),
+    (
+        b"1,2.5\n3,4\n",
+        "'t.csv': The first line holds numbers where names are expected, got '1', '2.5'.\n"
+        "Hint: say whether the first line holds names; see header.",
+    ),
+    (
+        "art\nweiß\n".encode("latin-1"),
+        "'t.csv' is not text in the encoding utf-8.\n"
+        "Hint: say which it is, for instance latin-1; see encoding.",
+    ),
+    (
+        "größe\n1\n".encode("latin-1"),
+        "'t.csv' is not text in the encoding utf-8.\n"
+        "Hint: say which it is, for instance latin-1; see encoding.",
+    ),
+    (
+        b"a\x00b\x01\n",
+        "'t.csv' is neither CSV text nor another table that is known.\n"
+        "Hint: if it is text in another encoding, such as utf-16, say which; see encoding.",
+    ),
+    (
+        b"PK\x03\x04rest",
+        "'t.csv': The spreadsheet cannot be read: Cannot detect file format.",
+    ),
+    (
+        gzip.compress(PLAIN.encode(), mtime=0)[:-9],
+        "'t.csv': The gzip file is damaged: Compressed file ended before the end-of-stream marker "
+        "was reached.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), FAULTS)
+def test_faults_are_one_sentence_with_a_hint(refused, content, message):
+    assert refused(content) == message
 
 
 @pytest.mark.parametrize("magic", [b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"])
@@ -121,13 +252,35 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
         (["-", "-"], "Standard input can be read only once, got '-' more than once."),
         (
             ["folder"],
-            "'folder' cannot be read: Is a directory.\n"
-            "Hint: name its files, for instance 'folder/*.csv'.",
+            "'folder' is a folder without table files.\n"
+            "Hint: they end in one of .csv, .tsv, .txt and so on, or may be named themselves.",
         ),
     ]:
         with pytest.raises(TableError) as caught:
             read_table(sources)
-        assert str(caught.value) == message
+        assert said(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ({"delimiter": "::"}, "delimiter must be one character, got '::'."),
+        ({"decimal": "x"}, "decimal must be '.' or ',', got 'x'."),
+        (
+            {"decimal": ",", "delimiter": ","},
+            "decimal and delimiter must differ, got ',' for both.",
+        ),
+        (
+            {"encoding": "klingon"},
+            "encoding must be one that Python knows, got 'klingon'.\n"
+            "Hint: for instance utf-8, latin-1, cp1252 or utf-16.",
+        ),
+    ],
+)
+def test_layouts_that_make_no_sense_are_refused(layout, message):
+    with pytest.raises(ParameterError) as caught:
+        Layout(**layout)
+    assert said(caught.value) == message
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.feather", "t.arrow"])
@@ -149,6 +302,15 @@ def test_times_in_csv_have_no_needless_digits(tmp_path):
     times = np.array(["2024-01-01T00:00:00"], "datetime64[us]")
     write_table({"time": times}, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == '"time"\n2024-01-01 00:00:00\n'
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_a_table_or_a_table_error(tmp_path_factory, content):
+    place = tmp_path_factory.getbasetemp() / "any.csv"
+    place.write_bytes(content)
+    with contextlib.suppress(TableError):
+        assert read_table([str(place)]).n_rows > 0
 
 
 def test_times_with_a_zone_say_so_in_csv(tmp_path):

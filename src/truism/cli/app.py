@@ -30,7 +30,12 @@ COMMANDS = {
     "rules": "List, search and sort rules; switch them on and off.",
     "export": "Write a model's rules, for people or other programs.",
 }
-_OPTION_OF = {"n_rows": "--rows", "random_state": "--seed", "rule_id": "A rule's id"}
+_OPTION_OF = {
+    "header": "--header and --no-header",
+    "n_rows": "--rows",
+    "random_state": "--seed",
+    "rule_id": "A rule's id",
+}
 
 
 def option_of(setting: str) -> str:

@@ -1,6 +1,9 @@
 """Tables as NumPy columns: the values that everything after the border to dataframes works on."""
 
 import datetime
+import functools
+import re
+import zoneinfo
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -19,6 +22,27 @@ NOUNS: Mapping[ColumnKind, str] = {
     "time": "dates",
     "empty": "no values",
 }
+
+
+@functools.lru_cache(maxsize=64)
+def zone_named(name: str) -> datetime.tzinfo | None:
+    """Return a time zone by its name or by its offset, None where there is no such zone.
+
+    >>> str(zone_named("+02:00")), zone_named("Nowhere")
+    ('UTC+02:00', None)
+    """
+    if name == "UTC":
+        return datetime.UTC
+    offset = re.fullmatch(r"([+-])(\d{2}):?(\d{2})", name)
+    if offset is not None:
+        minutes = int(offset[2]) * 60 + int(offset[3])
+        if minutes >= 24 * 60:
+            return None
+        return datetime.timezone(datetime.timedelta(minutes=int(f"{offset[1]}{minutes}")))
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -55,6 +79,8 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
         Whether the dataframe itself calls the column categorical.
     zoned
         Whether times came with a zone; then the values are in UTC.
+    zone
+        The zone in which such times are shown: a name or an offset; UTC when absent.
     index
         Whether it is not one of the dataframe's columns but its index.
     fault
@@ -71,6 +97,7 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
     zoned: bool = False
     index: bool = False
     fault: Fault | None = None
+    zone: str | None = None
 
     def take(self, rows: slice | NDArray[Any]) -> "Column":
         """Give some of the rows: a view for a slice, a copy for positions or a mask."""
@@ -99,7 +126,8 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
         if self.kind == "time" and isinstance(value, int) and self.values.dtype.kind == "i":
             return (datetime.datetime.min + datetime.timedelta(microseconds=value)).time()
         if self.zoned and isinstance(value, datetime.datetime):
-            return value.replace(tzinfo=datetime.UTC)
+            moment = value.replace(tzinfo=datetime.UTC)
+            return moment.astimezone(zone_named(self.zone or "UTC") or datetime.UTC)
         return value
 
 

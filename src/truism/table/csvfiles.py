@@ -1,80 +1,38 @@
-"""CSV files: bytes and a `Layout` go in, an Arrow table comes out.
+"""CSV files: bytes and a `Layout` go in, an Arrow table comes out, and lines for who asks for a row.
 
-Delimiter, decimal comma and encoding are seen from the first rows; whatever is seen wrongly can be said
-in `Layout`. Every failure names the file, and the line where there is one.
+How the file is written is seen from its beginning (`truism.table.dialects`); the rest is pyarrow's fast
+reader. Every failure names the file, and the line where there is one.
 """
 
 import csv
 import io
-import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from truism.errors import ParameterError, TableError, shorten
+from truism.errors import TableError
+from truism.table.dialects import Dialect, see_dialect
+from truism.table.notices import Notice
+from truism.table.reading import Layout as Layout
+from truism.table.reading import Reading
+from truism.table.words import MISSING as MISSING
 
-DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
-MISSING = (
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
-    *("<NA>", "N/A", "NA", "NULL", "NaN", "NaT", "n/a", "nan", "null"),
-)
 _SAMPLE_BYTES = 1 << 18
-_SAMPLE_ROWS = 200
 _BLOCK_BYTES = 8 << 20  # no line may be longer
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
-_DECIMAL_POINT = re.compile(r"\s*[+-]?\d+\.\d+\s*")
 
 
-class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How CSV files are written; Parquet, Feather and Arrow files say it themselves.
+class Parsed(msgspec.Struct, frozen=True, eq=False):
+    """What came of a CSV file."""
 
-    Parameters
-    ----------
-    delimiter
-        Between fields; None tells comma, semicolon, tab and ``|`` apart by itself.
-    decimal
-        The decimal sign, ``"."`` or ``","``; None sees it from the first rows.
-    header
-        Whether the first line holds the names; None expects so, and refuses a line of numbers.
-        Without a header the columns are called ``x0``, ``x1``, …
-    encoding
-        Any name that Python knows; a byte order mark overrides it.
-    missing
-        Spellings of a missing value, besides the usual ones.
-
-    """
-
-    delimiter: str | None = None
-    decimal: str | None = None
-    header: bool | None = None
-    encoding: str = "utf-8"
-    missing: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise ParameterError.of("delimiter", "be one character", self.delimiter)
-        if self.decimal not in (None, ".", ","):
-            raise ParameterError.of("decimal", "be '.' or ','", self.decimal)
-        if self.decimal is not None and self.decimal == self.delimiter:
-            raise ParameterError(
-                f"decimal and delimiter must differ, got {self.decimal!r} for both."
-            )
-        try:
-            "".encode(self.encoding)
-        except LookupError:
-            raise ParameterError.of(
-                "encoding",
-                "be one that Python knows",
-                self.encoding,
-                "for instance utf-8, latin-1, cp1252 or utf-16.",
-            ) from None
+    frame: pa.Table
+    dialect: Dialect
+    notices: tuple[Notice, ...] = ()
 
 
-def parse_csv(name: str, file: BinaryIO, layout: Layout) -> pa.Table:
+def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None) -> Parsed:
     """Parse a CSV file.
 
     Parameters
@@ -84,172 +42,159 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout) -> pa.Table:
     file
         Its bytes; must be able to seek.
     layout
-        How it is written.
+        What was said about how it is written.
+    learned
+        How earlier files were read: columns of text stay text.
 
     """
     head = file.read(_SAMPLE_BYTES)
     whole = len(head) < _SAMPLE_BYTES
     file.seek(0)
-    if not head.strip():
-        raise TableError(f"{name} is empty.")
-    encoding = _encoding(head, layout)
+    encoding = _encoding(head, layout, learned)
     if b"\x00" in head and "16" not in encoding and "32" not in encoding:
         raise TableError(
-            f"{name} is neither CSV text nor Parquet, Feather or Arrow.",
-            "if it is text in another encoding, say which, for instance with --encoding utf-16.",
+            f"{name} is neither CSV text nor another table that is known.",
+            "if it is text in another encoding, such as utf-16, say which.",
+            see=("encoding",),
         )
     text = _decoded(head, encoding, whole)
-    delimiter = layout.delimiter or find_delimiter(text)
-    rows = _sample(text, delimiter)
-    if any("\ufffd" in name for name in rows[0]):  # what could not be decoded
+    if not text.strip():
+        raise TableError(f"{name} is empty.")
+    dialect, notices = see_dialect(name, text, encoding, layout, learned)
+    if any("\ufffd" in each for each in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
-    names = _names(rows[0], layout.header)
-    decimal = layout.decimal or find_decimal(rows, delimiter)
+    texts = {} if learned is None else {c.name for c in learned.columns if c.kind == "text"}
+    texts = {*texts, *(new for new, old in layout.renames if old in texts), *dialect.texts}
+    return Parsed(read_csv(name, file, dialect, layout, texts), dialect, notices)
+
+
+def read_csv(
+    name: str,
+    file: BinaryIO,
+    dialect: Dialect,
+    layout: Layout,
+    texts: Collection[str] = (),
+    only: Sequence[str] | None = None,
+) -> pa.Table:
+    """Read a CSV file of a known dialect, some columns as text and if asked only some columns."""
+    names = [each or "\x00" for each in dialect.names]
+    kept = [each for each in dialect.names if each]
     options: dict[str, Any] = {
         "read_options": pa_csv.ReadOptions(
             block_size=_BLOCK_BYTES,
-            encoding=encoding,
-            column_names=names if layout.header is False else None,
+            encoding=dialect.encoding,
+            column_names=names,
+            skip_rows=dialect.n_lines,
         ),
-        "parse_options": pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "parse_options": pa_csv.ParseOptions(
+            delimiter=dialect.delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=len(names) > 1,  # in one column an empty line is a missing value
+        ),
         "convert_options": pa_csv.ConvertOptions(
             null_values=[*MISSING, *layout.missing],
             strings_can_be_null=True,
-            decimal_point=decimal,
+            decimal_point=dialect.decimal or ".",
+            column_types={each: pa.string() for each in texts if each in kept},
+            include_columns=kept if only is None else list(only),
         ),
     }
+    file.seek(0)
     try:
         frame = pa_csv.read_csv(file, **options)
     except UnicodeError:
-        raise _wrong_encoding(name, encoding) from None
+        raise _wrong_encoding(name, dialect.encoding) from None
     except pa.ArrowInvalid as problem:
+        if "Empty CSV file" in str(problem):
+            return pa.table({each: pa.nulls(0) for each in only or kept})
+        if "invalid UTF8" in str(problem):
+            raise _wrong_encoding(name, dialect.encoding) from None
         if "Expected" in str(problem) and "columns, got" in str(problem):
-            raise _ragged(name, file, encoding, delimiter, len(names)) from None
+            raise _ragged(name, file, dialect) from None
         raise
     if any(pa.types.is_binary(field.type) for field in frame.schema):
-        raise _wrong_encoding(name, encoding)
-    return frame.rename_columns(names)
+        raise _wrong_encoding(name, dialect.encoding)
+    return frame
 
 
-def _encoding(head: bytes, layout: Layout) -> str:
+def find_line(file: BinaryIO, dialect: Dialect, row: int) -> int:
+    """Return the line in which a row begins; people count lines, and a row may span several."""
+    lines = _rows(file, dialect)
+    for number, (line, _) in enumerate(lines):
+        if number == row:
+            return line
+    return dialect.n_lines + row + 1
+
+
+def _rows(file: BinaryIO, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row below the names with the line in which it begins."""
+    file.seek(0)
+    text = io.TextIOWrapper(file, encoding=dialect.encoding, errors="replace", newline="")
+    try:
+        for _ in range(dialect.n_lines):
+            text.readline()
+        reader = csv.reader(text, delimiter=dialect.delimiter)
+        line = dialect.n_lines + 1
+        for fields in reader:
+            if fields or len(dialect.names) == 1:
+                yield line, fields
+            line = dialect.n_lines + reader.line_num + 1
+        yield line, []
+    finally:
+        text.detach()  # the file is the caller's to close
+
+
+def _encoding(head: bytes, layout: Layout, learned: Reading | None) -> str:
     if head.startswith(b"\xef\xbb\xbf"):
         return "utf-8"  # pyarrow takes the mark off
+    if head.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
+        return "utf-32"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    return "utf-8" if layout.encoding.lower() in ("utf-8-sig", "utf8") else layout.encoding
+    known = None if learned is None else learned.layout.encoding
+    said = layout.encoding or known or "utf-8"
+    return "utf-8" if said.lower() in ("utf-8-sig", "utf8") else said
 
 
 def _decoded(head: bytes, encoding: str, whole: bool) -> str:
     """Decode the beginning of a file; it may end in the middle of a character and of a line."""
     text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
-    if not whole and "\n" in text:
-        text = text[: text.rindex("\n")]
+    if not whole:
+        end = max(text.rfind("\n"), text.rfind("\r"))
+        text = text[: end + 1] if end >= 0 else text
     return text
-
-
-def find_delimiter(text: str) -> str:
-    r"""Find the delimiter that divides the most rows into as many fields as the first one.
-
-    >>> find_delimiter("pump;level\non;2,5\noff;3,25\n")
-    ';'
-    """
-
-    def agreement(delimiter: str) -> float:
-        rows = _sample(text, delimiter)
-        if len(rows[0]) < 2:
-            return 0.0
-        return sum(len(row) == len(rows[0]) for row in rows) / len(rows)
-
-    best = max(DELIMITERS, key=agreement)
-    return best if agreement(best) > 0 else ","
-
-
-def find_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
-    """Find the decimal sign: a comma where fields look like 2,5 and none like 2.5."""
-    if delimiter == ",":
-        # A quoted "2,5" in a file of commas is a decimal comma too, but so is a quoted "1,000".
-        return "."
-    fields = [field for row in rows[1:] for field in row]
-    commas = sum(_DECIMAL_COMMA.fullmatch(field) is not None for field in fields)
-    points = sum(_DECIMAL_POINT.fullmatch(field) is not None for field in fields)
-    return "," if commas and not points else "."
-
-
-def _sample(text: str, delimiter: str) -> list[list[str]]:
-    rows = []
-    try:
-        for row in csv.reader(io.StringIO(text), delimiter=delimiter):
-            if row:
-                rows.append(row)
-            if len(rows) == _SAMPLE_ROWS:
-                break
-    except csv.Error:
-        pass  # the real reader will say what is wrong
-    return rows or [[text]]
-
-
-def _names(first: Sequence[str], header: bool | None) -> list[str]:
-    if header is False:
-        return [f"x{i}" for i in range(len(first))]
-    names = [name.strip() for name in first]
-    if header is None and all(_is_number(name) for name in names):
-        raise TableError(
-            f"The first line holds numbers where names are expected, got {shorten(list(names), 3)}.",
-            "say --no-header if the file has no names, or --header if these are the names.",
-        )
-    for position, name in enumerate(names):
-        if not name:
-            raise TableError(
-                f"Column names must not be empty, got none for column {position + 1} of {len(names)}.",
-                "give it a name or remove it; pandas writes it unless asked to_csv(index=False).",
-            )
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise TableError(
-            f"Column names must be distinct, got more than one {shorten(twice)}.",
-            "rename or drop one of them; --no-header if the file has no names.",
-        )
-    return names
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 def _wrong_encoding(name: str, encoding: str) -> TableError:
     other = "latin-1" if encoding.lower().startswith("utf") else "utf-8"
     return TableError(
         f"{name} is not text in the encoding {encoding}.",
-        f"say which it is, for instance --encoding {other}.",
+        f"say which it is, for instance {other}.",
+        see=("encoding",),
     )
 
 
-def _ragged(name: str, file: BinaryIO, encoding: str, delimiter: str, expected: int) -> TableError:
+def _ragged(name: str, file: BinaryIO, dialect: Dialect) -> TableError:
     """Find the line that the fast reader stumbled over; it counts rows, people count lines."""
-    file.seek(0)
-    text = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="")
-    reader = csv.reader(text, delimiter=delimiter)
-    line = 1
+    expected, delimiter = len(dialect.names), dialect.delimiter
+    line, fields, after = dialect.n_lines + 1, [""], dialect.n_lines + 2
     try:
-        for row in reader:
-            if row and len(row) != expected:
+        rows = _rows(file, dialect)
+        for line, fields in rows:
+            if len(fields) != expected:
+                after = next(rows, (line + 1, []))[0]
                 break
-            line = reader.line_num + 1
     except csv.Error:
-        row = []
-    finally:
-        text.detach()  # the file is the caller's to close
-    hint = None
-    if reader.line_num > line:
-        hint = f"a quote opens in line {line} and closes in line {reader.line_num} or never."
-    elif delimiter == "," or len(row) == 1:
-        hint = f"the delimiter was taken to be {delimiter!r}; say another one with --delimiter."
+        fields = []
+    hint: str | None = None
+    see: tuple[str, ...] = ()
+    if after > line + 1:
+        hint = f"a quote opens in line {line} and closes in line {after - 1} or never."
+    elif delimiter == "," or len(fields) == 1:
+        hint, see = f"the delimiter was taken to be {delimiter!r}.", ("delimiter",)
     return TableError(
-        f"{name}, line {line}: the number of fields must be {expected} as in the first "
-        f"line, got {len(row)}.",
+        f"{name}, line {line}: the number of fields must be {expected} as in the line of names, "
+        f"got {len(fields)}.",
         hint,
+        see=see,
     )

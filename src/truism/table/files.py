@@ -1,57 +1,280 @@
-"""Table files: paths go in, one `Table` comes out; and columns go out as a whole file or not at all.
+"""Table files: paths go in, one `Table` comes out and how it was read; columns go out as a whole file.
 
-What a file is is seen from its first bytes, not from its name: Parquet, Feather or Arrow, gzip around
-CSV, or CSV, which `truism.table.csvfiles` reads. Every failure names the file.
+Files are read one by one (`truism.table.sources`), put one below the other, and only then is decided
+what each column holds, so that no file has a say of its own. A `Reading` of earlier files decides it for
+later ones.
 """
 
-import glob
 import gzip
-import io
 import os
-import sys
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from truism.errors import TableError, shorten
+from truism.errors import ParameterError, TableError, did_you_mean
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
-from truism.table.csvfiles import Layout, parse_csv
+from truism.table.conforming import conform, without_rows
 from truism.table.frames import as_table
+from truism.table.historian import looks_long, pivot
+from truism.table.interpreting import interpret, interpret_times
+from truism.table.notices import NoRows, Notice, TimesInTwoColumns, TimesJoined
+from truism.table.reading import ColumnReading, Layout, Reading, kind_of
+from truism.table.sources import STDIN as STDIN
+from truism.table.sources import Part, find_places, name_of, naming, read_part
+from truism.table.stacking import stack
+from truism.table.texts import BadCell, Interpreted
+from truism.table.timelines import examine
+from truism.table.times import join_times
+from truism.table.unitrows import bare
 
-STDIN = "-"
+
+class TableRead(msgspec.Struct, frozen=True, eq=False):
+    """A table, how it was read, and what there is to say about that."""
+
+    table: Table
+    reading: Reading
+    notices: tuple[Notice, ...] = ()
 
 
-def read_table(sources: Sequence[str], layout: Layout | None = None) -> Table:
+def read_table(
+    sources: Sequence[str],
+    layout: Layout | None = None,
+    *,
+    reading: Reading | None = None,
+    allow_empty: bool = False,
+) -> Table:
+    """Read files as one table, one below the other; see `read`."""
+    return read(sources, layout, reading=reading, allow_empty=allow_empty).table
+
+
+def read(
+    sources: Sequence[str],
+    layout: Layout | None = None,
+    *,
+    reading: Reading | None = None,
+    allow_empty: bool = False,
+) -> TableRead:
     """Read files as one table, one below the other.
 
     Parameters
     ----------
     sources
-        Paths, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-`` for standard
-        input.
+        Paths, folders, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-`` for
+        standard input.
     layout
-        How CSV files are written; seen from the files when absent.
+        What is said about how files are written; the rest is seen from them.
+    reading
+        How earlier files were read: these are read alike.
+    allow_empty
+        Whether there may be no rows.
 
     Returns
     -------
-    Table
+    TableRead
         With the columns in the first file's order; the other files must have the same ones.
 
     """
-    places = list(_places(sources))
-    if places.count(STDIN) > 1:
-        raise TableError("Standard input can be read only once, got '-' more than once.")
     layout = layout or Layout()
-    frames = [_read(place, layout) for place in places]
-    frame = frames[0] if len(frames) == 1 else _stack(places, frames)
-    with _named(places[0]):
-        return as_table(frame)
+    parts, notices = _read_parts(find_places(sources), layout, reading, allow_empty)
+    said = layout if reading is None else layout.over(reading.layout)
+    if not parts:
+        return TableRead(_nothing(reading), reading or Reading(layout), notices)
+    stacked = stack(parts, said)
+    with naming(parts[0].place):
+        table = as_table(stacked)
+    said = _seen(said, parts)
+    _check_time(table, layout)
+    if not set(said.time) <= {*table.names}:  # a later file may lack what only said when
+        said = msgspec.structs.replace(said, time=())
+    if said.every is not None:
+        with naming(parts[0].place):
+            table, pivoted = pivot(table, said)
+        notices += pivoted
+    try:
+        return _interpret_all(table, said, reading, parts, notices)
+    except BadCell as cell:
+        raise _cell_error(cell, parts, said) from None
+
+
+def _read_parts(
+    places: Sequence[str], layout: Layout, reading: Reading | None, allow_empty: bool
+) -> tuple[list[Part], tuple[Notice, ...]]:
+    """Read every file; those without rows add nothing if others have some."""
+    parts: list[Part] = []
+    problem: TableError | None = None
+    notices: list[Notice] = []
+    for place in places:
+        try:
+            part = read_part(place, layout, reading)
+        except TableError as found:
+            if not found.message.endswith(" is empty."):
+                raise
+            problem, part = problem or found, None
+        if part is not None and (part.frame.num_rows or allow_empty):
+            parts.append(part)
+            notices += part.notices
+        else:
+            problem = problem or TableError(f"{name_of(place)} has no rows.")
+            notices.append(NoRows(name_of(place)))
+    if not parts and not allow_empty and problem is not None:
+        raise problem
+    full = [part for part in parts if part.frame.num_rows]
+    return full or parts[:1], tuple(notices)
+
+
+def _nothing(reading: Reading | None) -> Table:
+    """Return a table without rows, with the columns that are known."""
+    known = () if reading is None else reading.columns
+    return Table(tuple(without_rows(column) for column in known), 0)
+
+
+def _seen(layout: Layout, parts: Sequence[Part]) -> Layout:
+    """Return the layout with what was seen in the first CSV file."""
+    dialect = next((part.dialect for part in parts if part.dialect is not None), None)
+    if dialect is None:
+        return layout
+    several = len(dialect.names) > 1
+    seen = Layout(
+        delimiter=dialect.delimiter if several else None,
+        decimal=dialect.decimal if dialect.delimiter != "," or layout.decimal else None,
+        encoding=None if dialect.encoding == "utf-8" else dialect.encoding,
+    )
+    return layout.over(seen)
+
+
+def _interpret_all(
+    table: Table,
+    layout: Layout,
+    reading: Reading | None,
+    parts: Sequence[Part],
+    notices: tuple[Notice, ...],
+) -> TableRead:
+    """Decide what each column holds, or follow what was decided, and put times together."""
+    known = _known(reading, layout)
+    units = _units(parts)
+    found: list[Interpreted] = []
+    for column in table.columns:
+        learned = known.get(column.name)
+        if learned is not None:
+            found.append(conform(column, learned, layout))
+            continue
+        if len(layout.time) == 1 and column.name in layout.time:
+            found.append(interpret_times(column, layout))
+            continue
+        found.append(interpret(column, layout, units.get(column.name)))
+    if len(layout.time) > 1:
+        found = _joined(found, layout)
+    columns = tuple(each.column for each in found)
+    whole = Table(columns, table.n_rows)
+    extra = [notice for each in found for notice in each.notices]
+    axis = layout.time[0] if len(layout.time) == 1 else None
+    axis = axis or next((c.name for c in columns if kind_of(c) == "time"), None)
+    if axis is not None:
+        extra += examine(whole.column_of()[axis])
+    if reading is None:
+        extra += _hints(whole, layout)
+    said = Reading(layout, tuple(each.reading for each in found), bool(_has_units(parts)))
+    return TableRead(whole, said, (*notices, *extra))
+
+
+def _known(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:
+    """Return how columns were read; the first of two that say when was read as both together were."""
+    known = {} if reading is None else reading.column_of()
+    joined = known.get(" ".join(layout.time))
+    if len(layout.time) == 2 and joined is not None:
+        known[layout.time[0]] = msgspec.structs.replace(joined, name=layout.time[0])
+    return known
+
+
+def _units(parts: Sequence[Part]) -> dict[str, str]:
+    """Return the units of columns: from a row of units, else from brackets in the names."""
+    units = {}
+    for part in parts[:1]:
+        for name, own in part.names.items():
+            if own.endswith("]") and "[" in own[1:]:
+                units[name] = bare(own[own.rindex("[") :])
+        if part.dialect is not None and part.dialect.units:
+            by_own = dict(zip(part.dialect.names, part.dialect.units, strict=True))
+            units |= {name: by_own[own] for name, own in part.names.items() if by_own[own]}
+    return units
+
+
+def _has_units(parts: Sequence[Part]) -> bool:
+    return any(part.dialect is not None and part.dialect.units for part in parts)
+
+
+def _check_time(table: Table, layout: Layout) -> None:
+    for name in layout.time:
+        if name not in table.names:
+            raise ParameterError(
+                f"time must name columns of the table, got {name!r}.",
+                did_you_mean(name, table.names),
+            )
+
+
+def _joined(found: list[Interpreted], layout: Layout) -> list[Interpreted]:
+    """Put the columns that together say when into one, in the place of the first."""
+    by_name = {each.column.name: each for each in found}
+    date, clock = (by_name[name].column for name in layout.time[:2])
+    name = " ".join(layout.time)
+    times = join_times(name, date, clock) if len(layout.time) == 2 else None
+    if times is None:
+        which = clock if kind_of(date) == "time" else date
+        row = 0 if which.missing is None else int((~which.missing).argmax())
+        wanted = "a time of day" if which is clock else "a date"
+        raise BadCell(which.name, row, str(which.cell(row)), wanted)
+    first = by_name[layout.time[0]]
+    joined = Interpreted(
+        times,
+        msgspec.structs.replace(first.reading, name=name),
+        (*first.notices, TimesJoined(layout.time, name)),
+    )
+    if layout.zone is not None:
+        joined = msgspec.structs.replace(joined, column=interpret(times, layout).column)
+    parts = []
+    for each in found:
+        if each.column.name == layout.time[0]:
+            parts.append(joined)
+        elif each.column.name not in layout.time:
+            parts.append(each)
+    return parts
+
+
+def _hints(table: Table, layout: Layout) -> list[Notice]:
+    """Return what may be meant but was not said."""
+    hints: list[Notice] = []
+    dates = [c for c in table.columns if kind_of(c) == "time"]
+    clocks = [c for c in table.columns if kind_of(c) == "clock"]
+    if not layout.time and len(dates) == 1 and len(clocks) == 1:
+        values = dates[0].present
+        if len(values) and (values == values.astype("datetime64[D]")).all():
+            hints.append(TimesInTwoColumns((dates[0].name, clocks[0].name)))
+    if layout.every is None:
+        long = looks_long(table)
+        if long is not None:
+            hints.append(long)
+    return hints
+
+
+def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout) -> TableError:
+    """Say in which file and line a value stands."""
+    row, part = cell.row, parts[0]
+    for part in parts:
+        if row < part.frame.num_rows:
+            break
+        row -= part.frame.num_rows
+    line = None if layout.every is not None else part.line_of(row)
+    where = f"row {row}" if line is None else f"line {line}"
+    see = ("time_format",) if cell.wanted in ("a time", "a date", "a time of day") else ("missing",)
+    return TableError(
+        f"{part.name}, {where}: column {cell.column!r} must hold {cell.wanted}, got {cell.value!r}.",
+        see=see,
+    )
 
 
 def write_table(columns: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
@@ -94,141 +317,3 @@ def _as_text(frame: pa.Table) -> pa.Table:
             if whole.cast(field.type).equals(frame.column(i)):
                 frame = frame.set_column(i, field.name, whole)
     return frame
-
-
-def _places(sources: Sequence[str]) -> Iterator[str]:
-    for source in sources:
-        if source == STDIN or os.path.exists(source) or not glob.has_magic(source):
-            yield source
-            continue
-        found = sorted(glob.glob(source, recursive=True))
-        if not found:
-            raise TableError(f"No file matches {source!r}.")
-        yield from found
-
-
-@contextmanager
-def _named(place: str) -> Iterator[None]:
-    """Say in every error which file it is about."""
-    try:
-        yield
-    except TableError as problem:
-        text = problem.message
-        raise TableError(
-            text if _name(place) in text else f"{_name(place)}: {text}", problem.hint
-        ) from None
-
-
-def _name(place: str) -> str:
-    return "standard input" if place == STDIN else repr(place)
-
-
-def _stack(places: Sequence[str], frames: Sequence[pa.Table]) -> pa.Table:
-    first = frames[0]
-    for place, frame in zip(places[1:], frames[1:], strict=True):
-        with _named(place):
-            _check_same_columns(places[0], first, frame)
-    ordered = [frame.select(first.column_names) for frame in frames]
-    stacked = ordered[0]
-    for place, frame in zip(places[1:], ordered[1:], strict=True):
-        try:
-            stacked = pa.concat_tables([stacked, frame], promote_options="permissive")
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            name = next(
-                name
-                for name in stacked.column_names
-                if not _can_stack(stacked.select([name]), frame.select([name]))
-            )
-            raise TableError(
-                f"Column {name!r} holds {frame.schema.field(name).type} in {_name(place)} and "
-                f"{stacked.schema.field(name).type} in the files before it.",
-                "columns must hold the same kind of values in every file.",
-            ) from None
-    return stacked
-
-
-def _can_stack(one: pa.Table, other: pa.Table) -> bool:
-    try:
-        pa.concat_tables([one, other], promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return False
-    return True
-
-
-def _check_same_columns(first: str, known: pa.Table, frame: pa.Table) -> None:
-    lacks = [name for name in known.column_names if name not in frame.column_names]
-    adds = [name for name in frame.column_names if name not in known.column_names]
-    if not lacks and not adds:
-        return
-    parts = [f"lacks {shorten(lacks)}"] * bool(lacks) + [f"adds {shorten(adds)}"] * bool(adds)
-    raise TableError(
-        f"The columns differ from those of {_name(first)}: it {' and '.join(parts)}.",
-        "files that are read as one table must have the same columns.",
-    )
-
-
-def _read(place: str, layout: Layout) -> pa.Table:
-    with _named(place):
-        try:
-            with _open(place) as file:
-                return _parse(place, file, layout)
-        except OSError as problem:
-            reason = (problem.strerror or str(problem)).rstrip(".")
-            hint = f"name its files, for instance '{place.rstrip('/')}/*.csv'."
-            raise TableError(
-                f"{_name(place)} cannot be read: {reason}.",
-                hint if isinstance(problem, IsADirectoryError) else None,
-            ) from None
-
-
-@contextmanager
-def _open(place: str) -> Iterator[BinaryIO]:
-    """Open for reading and seeking; gzip is taken off."""
-    if place == STDIN:
-        yield _unzipped(io.BytesIO(sys.stdin.buffer.read()))
-        return
-    with open(place, "rb") as file:
-        yield _unzipped(file if file.seekable() else io.BytesIO(file.read()))
-
-
-def _unzipped(file: Any) -> BinaryIO:
-    packed = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
-
-
-def _parse(place: str, file: BinaryIO, layout: Layout) -> pa.Table:
-    try:
-        magic = file.read(8)
-        file.seek(0)
-        frame = _parse_by_magic(magic, file)
-        if frame is None:
-            frame = parse_csv(_name(place), file, layout)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
-    except pa.ArrowException as problem:
-        text = " ".join(str(problem).split()).rstrip(".")
-        raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
-    if frame.num_rows == 0:
-        raise TableError(f"{_name(place)} has no rows.")
-    return frame
-
-
-def _parse_by_magic(magic: bytes, file: BinaryIO) -> pa.Table | None:
-    if magic.startswith(b"PAR1"):
-        import pyarrow.parquet as pq
-
-        return pq.ParquetFile(file).read()
-    if magic.startswith(b"ARROW1"):
-        return pa.ipc.open_file(file).read_all()
-    if magic.startswith(b"FEA1"):
-        import pyarrow.feather
-
-        return pyarrow.feather.read_table(file)
-    if magic.startswith(b"\xff\xff\xff\xff"):
-        return pa.ipc.open_stream(file).read_all()
-    if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise TableError(
-            "This is a spreadsheet or an archive, not a table file.", "export it as CSV or Parquet."
-        )
-    return None

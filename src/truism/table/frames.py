@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 
 from truism.errors import TableError, shorten
 from truism.table.columns import Column, ColumnKind, Fault, Table
+from truism.table.conforming import conform
+from truism.table.reading import Reading, kind_of
+from truism.table.texts import BadCell
 
 
-def as_table(data: Any) -> Table:
+def as_table(data: Any, reading: Reading | None = None) -> Table:
     """Read any table.
 
     Parameters
@@ -31,6 +34,8 @@ def as_table(data: Any) -> Table:
         two dimensions (its columns are named ``x0``, ``x1``, …), or a dict from names to columns;
         a dict from names to single values is one row. An index of dates is a column too, unless
         there are dates already.
+    reading
+        How the table that was learned was read: columns are converted likewise where that is exact.
 
     Returns
     -------
@@ -43,6 +48,8 @@ def as_table(data: Any) -> Table:
     [('P101', 'text', 1), ('LIT301', 'number', 0)]
 
     """
+    if reading is not None:
+        return _conformed(as_table(data), reading)
     if isinstance(data, Table):
         return data
     if isinstance(data, Mapping):
@@ -50,6 +57,26 @@ def as_table(data: Any) -> Table:
     if isinstance(data, np.ndarray):
         return _from_array(data)
     return _from_frame(data)
+
+
+def _conformed(table: Table, reading: Reading) -> Table:
+    """Convert columns to what they were when learned, or name the value that does not allow it."""
+    known = reading.column_of()
+    columns = []
+    for column in table.columns:
+        wanted = known.get(column.name)
+        if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
+            columns.append(column)
+            continue
+        try:
+            columns.append(conform(column, wanted, reading.layout).column)
+        except BadCell as cell:
+            raise TableError(
+                f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, "
+                f"got {cell.value!r}.",
+                "convert the column, or learn the model again.",
+            ) from None
+    return Table(tuple(columns), table.n_rows)
 
 
 def has_named_columns(data: Any) -> bool:
@@ -185,9 +212,15 @@ def _read(name: str, values: Any) -> Column:
     """Read a column, or keep it with the reason why that is not possible."""
     try:
         return _column(name, _arrow(name, values))
-    except _UNREADABLE as problem:
+    except (*_UNREADABLE, TypeError) as problem:
+        if _types(values) == {"Decimal"}:  # Arrow's decimals know neither infinity nor NaN
+            return _column(name, pa.array([_float(each) for each in values], pa.float64()))
         kind, fault = _find_fault(name, values, problem)
         return Column(name, kind, np.zeros(len(values)), fault=fault)
+
+
+def _float(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)
 
 
 def _find_fault(name: str, values: Any, problem: Exception) -> tuple[ColumnKind, Fault]:
@@ -299,7 +332,7 @@ def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
         zone = getattr(kind, "tz", None)
         instants = array.cast(pa.timestamp("us", tz=zone), safe=False)
         times = instants.to_numpy(zero_copy_only=False)
-        return Column(name, "time", times, missing, zoned=zone is not None)
+        return Column(name, "time", times, missing, zoned=zone is not None, zone=zone)
     if pa.types.is_time(kind):
         ticks = array.cast(pa.time64("us"), safe=False).cast(pa.int64()).fill_null(0)
         return Column(name, "time", ticks.to_numpy(zero_copy_only=False), missing)

@@ -1,0 +1,85 @@
+"""Columns that only count: running numbers and meters, known by how they grow and never by name alone.
+
+A running number (an id, a record number) says nothing about the process and is left out. A meter (a
+totaliser, an energy counter) says something by how much it grew: its change is what counts.
+"""
+
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from truism.table.columns import Column
+from truism.table.words import says_counter, words_in
+
+MIN_ROWS = 1_000  # of growing, to be a counter by its values alone
+MIN_NAMED_ROWS = 20  # where a whole word of the name says id, counter or total
+_UP = 0.5  # part of the steps that must grow
+_UP_NAMED = 0.1
+_MIN_UPS = 10
+
+
+class Counter(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """A column that only grows.
+
+    Parameters
+    ----------
+    column
+        Its name.
+    counts
+        ``rows`` for a running number, which is left out; ``amounts`` for a meter, of which the
+        change is taken.
+    n_rows
+        Over how many rows it grew.
+    named
+        Whether a word of its name helped.
+
+    """
+
+    column: str
+    counts: Literal["rows", "amounts"]
+    n_rows: int
+    named: bool
+
+    @property
+    def reason(self) -> str:
+        """Why it is treated so, to be said after its name."""
+        what = "running numbers" if self.counts == "rows" else "a counter"
+        named = ", and its name says so" if self.named else ""
+        return f"{what}: whole numbers that only grow over {self.n_rows:,} rows{named}"
+
+    def __str__(self) -> str:
+        does = "is left out" if self.counts == "rows" else "is taken as its change from row to row"
+        return f"Column {self.column!r} {does}: it holds {self.reason}."
+
+
+def find_counter(column: Column) -> Counter | None:
+    """Return what a column counts, None where it is an ordinary column.
+
+    >>> from truism.table.frames import as_table
+    >>> find_counter(as_table({"x": list(range(0, 4000, 2))}).columns[0]).counts
+    'rows'
+    >>> find_counter(as_table({"level": list(range(400))}).columns[0])
+    """
+    if column.kind != "number" or column.categorical:
+        return None
+    values = column.present
+    named = says_counter(column.name)
+    if len(values) < (MIN_NAMED_ROWS if named else MIN_ROWS):
+        return None
+    if values.dtype.kind == "f" and not (np.isfinite(values).all() and (values % 1 == 0).all()):
+        return None
+    if values.dtype.kind == "u":
+        values = values.astype(np.float64)
+    steps = np.diff(values)
+    if (steps < 0).any():
+        return None
+    ups = steps[steps > 0]
+    if len(ups) < _MIN_UPS or len(ups) < (_UP_NAMED if named else _UP) * len(steps):
+        return None
+    # Most steps of a running number are its smallest; an id may skip what it likes.
+    running = len(ups) == len(steps) and (
+        float(np.median(ups)) == float(ups.min()) or "id" in words_in(column.name)
+    )
+    needed_name = len(values) < MIN_ROWS or len(ups) < _UP * len(steps)
+    return Counter(column.name, "rows" if running else "amounts", len(values), needed_name)

@@ -1,0 +1,275 @@
+"""How a CSV file is written: its beginning goes in, a `Dialect` comes out.
+
+Delimiter, decimal sign, lines before the names and a row of units are seen from the first rows; whatever
+is seen wrongly can be said in `Layout`. What an earlier file of the same kind showed is tried first.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from truism.errors import TableError, shorten
+from truism.table.names import check_names, renamed
+from truism.table.notices import (
+    ColumnWithoutName,
+    LinesBeforeNames,
+    Notice,
+    OtherDelimiter,
+    UnitRow,
+)
+from truism.table.reading import Layout, Reading
+from truism.table.unitrows import find_units, is_number
+
+DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
+SAMPLE_ROWS = 200
+_SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_COMMA = re.compile(
+    r"\s*[+\-−]?(?:\d{1,3}(?:[. \xa0\u202f]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+)\s*%?"
+)
+_POINT = re.compile(
+    r"\s*[+\-−]?(?:\d{1,3}(?:[, \xa0\u202f]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+)\s*%?"
+)
+_ZONED = re.compile(r".*\d{1,2}:\d{2}.* ?[+-]\d{2}:?\d{2}\s*")
+
+
+class Dialect(msgspec.Struct, frozen=True):
+    """How one CSV file is written.
+
+    Parameters
+    ----------
+    encoding, delimiter
+        As Python and people call them.
+    decimal
+        The decimal sign, None where no field shows one.
+    names
+        Of all fields of a line; the last may be empty.
+    n_lines
+        Lines before the first row.
+    units
+        One for each name, empty without a row of units.
+    texts
+        Columns that must not be guessed: times with a zone, of which the fast reader keeps none.
+
+    """
+
+    encoding: str
+    delimiter: str
+    decimal: str | None
+    names: tuple[str, ...]
+    n_lines: int
+    units: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """The fields of a row, and the line in which it ends."""
+
+    line: int
+    fields: list[str]
+
+
+def see_dialect(
+    source: str,
+    text: str,
+    encoding: str,
+    layout: Layout,
+    learned: Reading | None = None,
+) -> tuple[Dialect, tuple[Notice, ...]]:
+    """Return how a file is written.
+
+    Parameters
+    ----------
+    source
+        What to call the file.
+    text
+        Its beginning.
+    encoding
+        In which it was decoded.
+    layout
+        What was said about it.
+    learned
+        How earlier files were read.
+
+    """
+    notices: list[Notice] = []
+    delimiter = _delimiter(source, text, layout, learned, notices)
+    rows = sample(text, delimiter)
+    marked = _SEPARATOR.fullmatch(_first_line(text)) is not None and len(rows) > 1
+    start = marked + _first_row(rows[marked:], layout.header)
+    before, rows = rows[:start], rows[start:]
+    if before[marked:]:
+        first = delimiter.join(before[marked].fields)
+        notices.append(LinesBeforeNames(source, before[-1].line, first[:40]))
+    named = layout.header is not False
+    width = _width(rows)
+    names = _names(rows[0].fields, layout.header)
+    if names and (not names[-1] or len(names) == width - 1):
+        names = _without_last(source, names, rows, width, notices)
+    check_names(
+        renamed([name for i, name in enumerate(names) if name or i < len(names) - 1], layout)
+    )
+    units, n_above = find_units([row.fields for row in rows], names, learned) if named else ((), 0)
+    if units:
+        notices.append(UnitRow(source, tuple(dict.fromkeys(filter(None, units)))))
+    body = rows[1 + n_above :] if named else rows
+    n_lines = rows[n_above].line if named else (before[-1].line if before else 0)
+    return (
+        Dialect(
+            encoding,
+            delimiter,
+            layout.decimal or _decimal(body, delimiter, learned),
+            tuple(names),
+            n_lines,
+            units,
+            _zoned(body, names),
+        ),
+        tuple(notices),
+    )
+
+
+def sample(text: str, delimiter: str) -> list[_Row]:
+    """Return the first rows that are not empty."""
+    rows = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for fields in reader:
+            if any(field.strip() for field in fields) or len(fields) > 1:
+                rows.append(_Row(reader.line_num, fields))
+            if len(rows) == SAMPLE_ROWS:
+                break
+    except csv.Error:
+        pass  # the real reader will say what is wrong
+    return rows or [_Row(1, [text])]
+
+
+def _delimiter(
+    source: str, text: str, layout: Layout, learned: Reading | None, notices: list[Notice]
+) -> str:
+    if layout.delimiter is not None:
+        return layout.delimiter
+    said = _SEPARATOR.fullmatch(_first_line(text))
+    if said is not None:
+        return said[1]
+    known = None if learned is None else learned.layout.delimiter
+    if known is not None and learned is not None:
+        names = {column.name for column in learned.columns}
+        names |= {new for new, _ in learned.layout.renames}
+        if any(field.strip() in names for row in sample(text, known)[:20] for field in row.fields):
+            return known
+    found = find_delimiter(text)
+    if known is not None and known != found:
+        notices.append(OtherDelimiter(source, found, known))
+    return found
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text[:100].splitlines()), "").strip()
+
+
+def find_delimiter(text: str) -> str:
+    r"""Find the delimiter that divides the most rows into equally many fields.
+
+    >>> find_delimiter("pump;level\non;2,5\noff;3,25\n")
+    ';'
+    """
+
+    def agreement(delimiter: str) -> float:
+        rows = sample(text, delimiter)
+        width = _width(rows)
+        return sum(len(row.fields) == width for row in rows) / len(rows) if width > 1 else 0.0
+
+    best = max(DELIMITERS, key=agreement)
+    if agreement(best) > 0:
+        return best
+    return " " if agreement(" ") == 1 and _mostly_numbers(sample(text, " ")[1:]) else ","
+
+
+def _mostly_numbers(rows: Sequence[_Row]) -> bool:
+    """Return whether more fields are numbers than not: blanks also stand between words."""
+    fields = [field for row in rows for field in row.fields]
+    return 2 * sum(map(is_number, fields)) > len(fields)
+
+
+def _width(rows: Sequence[_Row]) -> int:
+    """Return how many fields most rows have, of equally frequent counts the larger."""
+    counts = Counter(len(row.fields) for row in rows)
+    return max(counts, key=lambda count: (counts[count], count))
+
+
+def _first_row(rows: Sequence[_Row], header: bool | None) -> int:
+    """Return which row holds the names: the first as wide as the table, if only narrower come before."""
+    if rows[0].fields[0] in ("TOA5", "TOACI1") and len(rows) > 1:  # Campbell's loggers
+        return 1
+    width = _width(rows)
+    wide = next(i for i, row in enumerate(rows) if len(row.fields) == width)
+    if wide == 0 or width < 2:
+        return 0
+    if header is not False and any(is_number(field) for field in rows[wide].fields):
+        return 0
+    if len(rows) - wide < 2 or max(len(row.fields) for row in rows[:wide]) == width - 1 > 1:
+        return 0
+    return wide
+
+
+def _names(first: Sequence[str], header: bool | None) -> list[str]:
+    if header is False:
+        return [f"x{i}" for i in range(len(first))]
+    names = [name.strip().removeprefix("\ufeff") for name in first]
+    if header is None and all(is_number(name) for name in names):
+        raise TableError(
+            f"The first line holds numbers where names are expected, got {shorten(list(names), 3)}.",
+            "say whether the first line holds names.",
+            see=("header",),
+        )
+    return names
+
+
+def _without_last(
+    source: str, names: list[str], rows: Sequence[_Row], width: int, notices: list[Notice]
+) -> list[str]:
+    """Leave a last column out that has neither a name nor a value."""
+    full = [row.fields for row in rows[1:] if len(row.fields) == width]
+    if width < 2 or not all(not fields[-1].strip() for fields in full):
+        return names
+    if not full and names[-1]:
+        return names
+    notices.append(ColumnWithoutName(source))
+    return [*names[: width - 1], ""]
+
+
+def _decimal(rows: Sequence[_Row], delimiter: str, learned: Reading | None) -> str | None:
+    """Find the decimal sign: the one that more fields show beyond doubt."""
+    if delimiter == ",":
+        # A quoted "2,5" in a file of commas is seen column by column.
+        return "."
+    known = None if learned is None else learned.layout.decimal
+    if known is not None:
+        return known
+    return find_decimal([row.fields for row in rows])
+
+
+def find_decimal(rows: Sequence[Collection[str]]) -> str | None:
+    """Return the decimal sign that fields show, None where they show none.
+
+    >>> find_decimal([["2,5", "1.2"], ["3,25", "x"]])
+    ','
+    """
+    fields = [field for row in rows for field in row]
+    commas = sum(_COMMA.fullmatch(field) is not None for field in fields)
+    points = sum(_POINT.fullmatch(field) is not None for field in fields)
+    if commas == points:
+        return None if not commas else "."
+    return "," if commas > points else "."
+
+
+def _zoned(rows: Sequence[_Row], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns whose fields end in an offset from UTC."""
+    return tuple(
+        name
+        for i, name in enumerate(names)
+        if any(len(row.fields) > i and _ZONED.fullmatch(row.fields[i]) for row in rows)
+    )

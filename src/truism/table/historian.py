@@ -1,0 +1,157 @@
+"""Historians' long format: one value a row (time, tag, value) goes in, one column a tag comes out.
+
+Between two values of a tag its last one holds (sample and hold), as historians mean it; before its
+first value, and from a word such as ``Bad`` on, it is missing.
+"""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import TableError
+from truism.table.columns import Column, Table
+from truism.table.interpreting import interpret
+from truism.table.names import check_names
+from truism.table.notices import LooksLong, Notice, TagsPivoted
+from truism.table.reading import Layout, seconds_of
+from truism.table.words import says_time, words_in
+
+MAX_ROWS = 10_000_000
+_TAG_WORDS = ("tag", "tagname", "tags", "point", "pointname", "signal", "variable", "sensor", "name",
+              "channel", "item", "itemid", "metric", "parameter", "messstelle", "kks")  # fmt: skip
+_VALUE_WORDS = ("value", "val", "values", "wert", "messwert", "reading", "vvalue")
+
+
+class _Long(msgspec.Struct, frozen=True, eq=False):
+    """The three columns of the long format."""
+
+    time: Column
+    tag: Column
+    value: Column
+
+
+def looks_long(table: Table) -> Notice | None:
+    """Return a notice where a table seems to hold one value a row."""
+    tag = next((c for c in table.columns if c.kind == "text" and _named(c, _TAG_WORDS)), None)
+    value = next((c for c in table.columns if _named(c, _VALUE_WORDS)), None)
+    time = next((c for c in table.columns if c.kind == "time"), None)
+    if tag is None or value is None or time is None or table.n_rows < 4:
+        return None
+    if not 1 < len(np.unique(tag.present)) <= table.n_rows // 2:
+        return None
+    return LooksLong((time.name, tag.name, value.name))
+
+
+def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
+    """Return a table with one column for each tag and one row every so often.
+
+    Parameters
+    ----------
+    table
+        With columns of time, tag and value; others are left out.
+    layout
+        Says how often (`every`), and how times are written.
+
+    """
+    assert layout.every is not None
+    long = _find(table, layout)
+    every = round(seconds_of(layout.every) * 1e6)
+    known = ~np.isnat(long.time.values)
+    if long.tag.missing is not None:
+        known &= ~long.tag.missing
+    if not known.any():
+        raise TableError("No row has both a time and a tag.")
+    micros = long.time.values.astype(np.int64)
+    grid = _grid(micros[known], every)
+    columns = [
+        Column(
+            long.time.name,
+            "time",
+            grid.astype("datetime64[us]"),
+            zoned=long.time.zoned,
+            zone=long.time.zone,
+        )
+    ]
+    order = np.flatnonzero(known)
+    order = order[np.argsort(micros[order], kind="stable")]
+    codes = long.tag.values[order]
+    by_tag = order[np.argsort(codes, kind="stable")]
+    starts = np.searchsorted(np.sort(codes), np.arange(len(long.tag.categories) + 1))
+    tags = sorted((tag, code) for code, tag in enumerate(long.tag.categories))
+    for tag, code in tags:
+        rows = by_tag[starts[code] : starts[code + 1]]
+        if len(rows):
+            columns.append(_held(tag.strip(), long.value, rows, micros[rows], grid))
+    check_names([column.name for column in columns])
+    pivoted = TagsPivoted(int(known.sum()), len(columns) - 1, layout.every, len(grid))
+    return Table(tuple(columns), len(grid)), (pivoted,)
+
+
+def _grid(micros: NDArray[np.int64], every: int) -> NDArray[np.int64]:
+    first = -(-int(micros.min()) // every) * every
+    last = max(first, int(micros.max()))
+    if (last - first) // every >= MAX_ROWS:
+        raise TableError(
+            f"A row for every step would make {(last - first) // every:,} rows.",
+            "say a longer step.",
+            see=("every",),
+        )
+    return np.arange(first, last + 1, every, dtype=np.int64)
+
+
+def _held(
+    name: str,
+    value: Column,
+    rows: NDArray[np.int64],
+    micros: NDArray[np.int64],
+    grid: NDArray[np.int64],
+) -> Column:
+    """Return a tag's last value at each step."""
+    last = np.searchsorted(micros, grid, side="right") - 1
+    taken = value.take(rows[np.maximum(last, 0)])
+    missing = last < 0
+    if taken.missing is not None:
+        missing = missing | taken.missing
+    values = taken.values
+    if values.dtype.kind == "f" and missing.any():
+        values = np.where(missing, np.nan, values)
+    return msgspec.structs.replace(
+        taken, name=name, values=values, missing=missing if missing.any() else None
+    )
+
+
+def _find(table: Table, layout: Layout) -> _Long:
+    """Find the columns of time, tag and value by what was said, by their names, and by what is left."""
+    column_of = table.column_of()
+    said = layout.time[0] if layout.time else None
+    candidates = [column_of[said]] if said in column_of else list(table.columns)
+    candidates.sort(key=lambda column: not says_time(column.name))
+    time = None
+    for column in candidates:
+        read = interpret(column, layout).column
+        if read.kind == "time" and read.values.dtype.kind == "M":
+            time = read
+            break
+    if time is None:
+        raise TableError(
+            "No column says when, which one value a row needs.", see=("time", "time_format")
+        )
+    others = [column for column in table.columns if column.name != time.name]
+    texts = [column for column in others if column.kind == "text"]
+    tag = next((column for column in texts if _named(column, _TAG_WORDS)), None)
+    tag = tag or next(iter(texts), None)
+    rest = [column for column in others if tag is None or column.name != tag.name]
+    value = next((column for column in rest if _named(column, _VALUE_WORDS)), None)
+    value = value or (rest[0] if len(rest) == 1 else None)
+    if tag is None or value is None:
+        raise TableError(
+            "One value a row needs a column of tags and one of values, "
+            f"got {', '.join(map(repr, table.names[:5]))}.",
+            "call them 'tag' and 'value'.",
+            see=("rename",),
+        )
+    return _Long(time, tag, value)
+
+
+def _named(column: Column, words: tuple[str, ...]) -> bool:
+    return any(word in words for word in words_in(column.name))

@@ -1,0 +1,86 @@
+"""JSON: one object a line, or one list of objects; an Arrow table comes out."""
+
+from typing import Any, BinaryIO
+
+import msgspec
+import pyarrow as pa
+import pyarrow.json as pa_json
+
+from truism.errors import TableError
+from truism.table.names import check_names, renamed
+from truism.table.reading import Layout
+from truism.table.sheets import arrow_of
+from truism.table.words import MISSING
+
+
+def looks_like_json(head: bytes) -> bool:
+    """Return whether a file begins as JSON lines or as a list of objects do.
+
+    >>> looks_like_json(b'[1], "a"'), looks_like_json(b' {"a": 1}')
+    (False, True)
+    """
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"["):
+        start = start[1:].lstrip()
+    return start.startswith(b"{") and start[1:].lstrip()[:1] in (b'"', b"}")
+
+
+def read_json(source: str, file: BinaryIO, layout: Layout) -> pa.Table:
+    """Read JSON lines, or a list of objects."""
+    start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    file.seek(0)
+    if not start.startswith(b"[") and not layout.missing:
+        try:
+            frame = pa_json.read_json(file)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            file.seek(0)
+        else:
+            check_names(renamed(frame.column_names, layout))
+            return _without_words(frame)
+    return _read_slowly(source, file, layout)
+
+
+def _without_words(frame: pa.Table) -> pa.Table:
+    """Take the usual spellings of a missing value as one."""
+    import pyarrow.compute as pc
+
+    words = pa.array(MISSING)
+    for i, field in enumerate(frame.schema):
+        if pa.types.is_string(field.type):
+            column = frame.column(i)
+            gone = pc.is_in(column, words)
+            frame = frame.set_column(i, field.name, pc.if_else(gone, None, column))
+    return frame
+
+
+def _read_slowly(source: str, file: BinaryIO, layout: Layout) -> pa.Table:
+    """Read object by object: types may differ from row to row."""
+    content = file.read().removeprefix(b"\xef\xbb\xbf")
+    records: list[dict[str, Any]] = []
+    if content.lstrip().startswith(b"["):
+        records = _decoded(source, content, list[dict[str, Any]])
+    else:
+        for number, line in enumerate(content.split(b"\n"), 1):
+            if line.strip():
+                where = f"{source}, line {number}"
+                records.append(_decoded(where, line, dict[str, Any]))
+    names = list(dict.fromkeys(name for record in records for name in record))
+    check_names(renamed(names, layout))
+    missing = {*MISSING, *layout.missing}
+    return pa.table(
+        {name: _array([record.get(name) for record in records], missing) for name in names}
+    )
+
+
+def _decoded(where: str, content: bytes, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:
+        raise TableError(f"{where}: this is not a JSON object: {problem}.") from None
+
+
+def _array(values: list[Any], missing: set[str]) -> pa.Array:
+    if any(isinstance(each, dict | list) for each in values):
+        texts = [None if each is None else msgspec.json.encode(each).decode() for each in values]
+        return pa.array(texts, pa.string())
+    return arrow_of(values, missing)

@@ -1,0 +1,260 @@
+"""What would be read and what would become of it: a table and its reading go in, a `Look` comes out.
+
+It is the first thing that a new user asks for. Screen and page show it; nothing is computed there.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+import numpy as np
+
+from truism.table.columns import Column, Table
+from truism.table.counters import find_counter
+from truism.table.notices import Notice
+from truism.table.reading import ColumnReading, Kind, Reading, kind_of
+
+N_FIRST = 5
+N_BINS = 20
+N_STATES = 8
+MAX_STATES = 5  # numbers with at most this many distinct values are states
+MAX_DISTINCT_TEXT = 0.95  # text with a larger part of distinct values identifies rows
+
+
+class StateCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A state and how many rows are in it."""
+
+    state: str
+    count: int
+
+
+class ColumnLook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one column holds.
+
+    Parameters
+    ----------
+    name, kind, unit
+        As read.
+    first
+        The first values, as they are shown.
+    n_missing, n_distinct
+        Rows without a value, and distinct values.
+    low, high
+        The smallest and the largest number or time, as they are shown.
+    bins
+        How many numbers or times lie in each of equally wide bins from low to high.
+    states
+        The most frequent states of text, of booleans and of few numbers.
+    style
+        How times are written.
+    words
+        Texts taken as missing.
+    oddities
+        What there is to say about it.
+    left_out
+        Why it would be left out, None where it would be learned from or is the time axis.
+    change
+        Why its change would be taken instead of its value.
+
+    """
+
+    name: str
+    kind: Kind
+    unit: str | None
+    first: tuple[str, ...]
+    n_missing: int
+    n_distinct: int
+    low: str | None
+    high: str | None
+    bins: tuple[int, ...]
+    states: tuple[StateCount, ...]
+    style: str | None
+    words: tuple[str, ...]
+    oddities: tuple[Notice, ...]
+    left_out: str | None
+    change: str | None
+
+
+class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a table holds.
+
+    Parameters
+    ----------
+    n_rows, columns
+        Its size and its columns.
+    time
+        The column that says when, None without one.
+    start, end
+        The first and the last time, as they are shown.
+    step
+        The usual step between rows, in seconds.
+    reading
+        How it was read.
+    notices
+        What there is to say about it, column by column and otherwise.
+
+    """
+
+    n_rows: int
+    columns: tuple[ColumnLook, ...]
+    time: str | None
+    start: str | None
+    end: str | None
+    step: float | None
+    reading: Reading
+    notices: tuple[Notice, ...] = ()
+
+
+def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look:
+    """Return what a table holds and what learning would make of it.
+
+    Parameters
+    ----------
+    table, reading
+        A table and how it was read.
+    notices
+        What there was to say when reading it.
+
+    Examples
+    --------
+    >>> from truism.table.frames import as_table
+    >>> from truism.table.reading import reading_of
+    >>> table = as_table({"pump": ["on", "off", "on"], "level": [0.5, 0.75, 2.5]})
+    >>> [(column.name, column.kind) for column in look(table, reading_of(table)).columns]
+    [('pump', 'text'), ('level', 'number')]
+
+    """
+    notices = tuple(notices)
+    known = reading.column_of()
+    axis = find_axis(table, reading)
+    columns = tuple(
+        _look_at(column, known.get(column.name), notices, axis) for column in table.columns
+    )
+    start, end, step = _span(None if axis is None else table.column_of()[axis])
+    return Look(table.n_rows, columns, axis, start, end, step, reading, notices)
+
+
+def find_axis(table: Table, reading: Reading) -> str | None:
+    """Return the column that says when: the one that was said, else the first of times."""
+    said = reading.layout.time
+    if said and " ".join(said) in table.names:
+        return " ".join(said)
+    return next((column.name for column in table.columns if kind_of(column) == "time"), None)
+
+
+def reason_to_leave_out(column: Column) -> str | None:
+    """Return why a column is not learned from, None where it is.
+
+    >>> from truism.table.frames import as_table
+    >>> reason_to_leave_out(as_table({"id": list(range(50))}).columns[0])
+    'running numbers: whole numbers that only grow over 50 rows, and its name says so'
+    """
+    if column.fault is not None:
+        return f"it {column.fault.reason}"
+    n_present = len(column.values) - column.n_missing
+    if n_present == 0:
+        return "every value is missing"
+    if column.kind == "time":
+        return "dates, and the time axis is another column"
+    if column.kind == "text":
+        n_distinct = len(np.unique(column.present))
+        if n_distinct > MAX_STATES and n_distinct > MAX_DISTINCT_TEXT * n_present:
+            return f"text with {n_distinct:,} distinct values in {n_present:,} rows"
+    counter = find_counter(column)
+    if counter is not None and counter.counts == "rows":
+        return counter.reason
+    return "whole numbers that count the rows" if _counts_rows(column) else None
+
+
+def _counts_rows(column: Column) -> bool:
+    """Return whether each row has its own whole number and, but for a few missing ones, no other."""
+    values, n_rows = column.present, len(column.values)
+    if column.kind != "number" or len(values) <= MAX_STATES + 1:
+        return False
+    if len(values) < MAX_DISTINCT_TEXT * n_rows:
+        return False
+    low, high = values.min(), values.max()
+    if not np.isfinite([low, high]).all() or int(high) - int(low) >= n_rows:
+        return False
+    return bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)
+
+
+def _look_at(
+    column: Column, known: ColumnReading | None, notices: tuple[Notice, ...], axis: str | None
+) -> ColumnLook:
+    known = known or ColumnReading(column.name, kind_of(column))
+    low, high, bins = _histogram(column)
+    counter = find_counter(column)
+    meter = counter is not None and counter.counts == "amounts"
+    readable = column.kind not in ("empty", "other", "faulty")
+    return ColumnLook(
+        name=column.name,
+        kind=kind_of(column),
+        unit=known.unit,
+        first=tuple(_shown(column, row) for row in range(min(N_FIRST, len(column.values)))),
+        n_missing=column.n_missing,
+        n_distinct=len(np.unique(column.present)) if readable else 0,
+        low=low,
+        high=high,
+        bins=bins,
+        states=_states(column),
+        style=known.style,
+        words=known.words,
+        oddities=tuple(notice for notice in notices if column.name in notice.columns),
+        left_out=None if column.name == axis else reason_to_leave_out(column),
+        change=counter.reason if meter and counter is not None else None,
+    )
+
+
+def _shown(column: Column, row: int) -> str:
+    value = column.cell(row)
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _histogram(column: Column) -> tuple[str | None, str | None, tuple[int, ...]]:
+    """Return the smallest and largest value and how many lie in each of equally wide bins."""
+    if column.kind not in ("number", "time"):
+        return None, None, ()
+    rows = (
+        np.arange(len(column.values)) if column.missing is None else np.flatnonzero(~column.missing)
+    )
+    values = column.present.astype(np.int64 if column.kind == "time" else np.float64)
+    finite = np.isfinite(values)
+    rows, values = rows[finite], values[finite].astype(np.float64)
+    if not len(values):
+        return None, None, ()
+    low, high = (_shown(column, int(rows[place])) for place in (values.argmin(), values.argmax()))
+    if values.min() == values.max():
+        return low, high, (len(values),)
+    spread = (values - values.min()) / 2 ** np.floor(np.log2(np.ptp(values) + 1e-300))
+    counts, _ = np.histogram(spread, N_BINS)
+    return low, high, tuple(counts.tolist())
+
+
+def _states(column: Column) -> tuple[StateCount, ...]:
+    if column.kind == "text":
+        counts = np.bincount(column.present, minlength=len(column.categories))
+        pairs = [(-int(n), text) for n, text in zip(counts, column.categories, strict=False) if n]
+    elif column.kind in ("boolean", "number"):
+        values, occurrences = np.unique(column.present, return_counts=True)
+        if len(values) > MAX_STATES:
+            return ()
+        pairs = [
+            (-n, str(value)) for value, n in zip(values.tolist(), occurrences.tolist(), strict=True)
+        ]
+    else:
+        return ()
+    return tuple(StateCount(text, -count) for count, text in sorted(pairs)[:N_STATES])
+
+
+def _span(column: Column | None) -> tuple[str | None, str | None, float | None]:
+    if column is None or not len(column.present):
+        return None, None, None
+    rows = (
+        np.arange(len(column.values)) if column.missing is None else np.flatnonzero(~column.missing)
+    )
+    times = column.values[rows].astype(np.int64)
+    steps = np.diff(times)
+    ahead = steps[steps > 0]
+    step = float(np.median(ahead)) / 1e6 if len(ahead) else None
+    first, last = int(rows[times.argmin()]), int(rows[times.argmax()])
+    return _shown(column, first), _shown(column, last), step

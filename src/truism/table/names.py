@@ -1,0 +1,75 @@
+"""Names of columns in files: what is refused, and how they are changed."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from truism.errors import ParameterError, TableError, did_you_mean, shorten
+from truism.table.reading import Layout
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that are empty, occur twice, or differ only by case or blanks."""
+    for position, name in enumerate(names):
+        if not name:
+            raise TableError(
+                f"Column names must not be empty, got none for column {position + 1} of {len(names)}.",
+                "give it a name or remove it; pandas writes it unless asked to_csv(index=False).",
+            )
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise TableError(
+            f"Column names must be distinct, got more than one {shorten(twice)}.",
+            "rename or drop one of them.",
+            see=("header",),
+        )
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault("".join(name.split()).casefold(), name)
+        if other != name:
+            raise TableError(
+                f"Column names must differ by more than case and blanks, got {other!r} and {name!r}.",
+                "rename or drop one of them.",
+                see=("rename",),
+            )
+
+
+def renamed(names: Sequence[str], layout: Layout) -> list[str]:
+    """Return the names that columns are to have.
+
+    >>> renamed(["FIT-201", "P101"], Layout(renames=(("FIT-201", "FIT201"),)))
+    ['FIT201', 'P101']
+    """
+    wanted = dict(layout.renames)
+    return [name if name not in wanted or wanted[name] in names else wanted[name] for name in names]
+
+
+def check_renames(names: Sequence[str], layout: Layout) -> None:
+    """Refuse to rename what is not there."""
+    for new, old in layout.renames:
+        if new not in names and old not in names:
+            raise ParameterError(
+                f"rename must name columns of the table, got {new!r}.", did_you_mean(new, names)
+            )
+
+
+def read_renames(text: str) -> tuple[tuple[str, str], ...]:
+    r"""Return the pairs of a mapping, one ``NEW=OLD`` or ``NEW,OLD`` a line.
+
+    >>> read_renames("# since June\nFIT-201=FIT201\n")
+    (('FIT-201', 'FIT201'),)
+    """
+    pairs = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        for sign in ("=", ";", "\t", ","):
+            new, found, old = (part.strip() for part in line.partition(sign))
+            if found and new and old:
+                pairs.append((new, old))
+                break
+        else:
+            raise ParameterError(
+                f"rename must be pairs of names, got {line.strip()!r} in line {number}.",
+                "write NEW=OLD, one pair a line.",
+            )
+    return tuple(pairs)

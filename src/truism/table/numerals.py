@@ -1,0 +1,249 @@
+"""Ways to write numbers: distinct texts go in, numbers come out, and what was done to read them.
+
+Each text is taken apart by itself where it leaves no doubt (``1.234,5``, ``0,5``, ``12,34``). One that
+might be either (``1,234``) follows the others of its column, then the file, and is doubtful where
+neither says anything.
+"""
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+_PLAIN = r"^[+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$"
+_PLAIN_COMMA = r"^[+\-−]?(?:(?:\d+,?\d*|,\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$"
+_WHOLE = r"^[+\-−]?\d{1,18}$"
+_DIGITS = r"(?:\d[\d.,'’ \x{a0}\x{202f}\x{2009}]*|[.,]\d+|(?i:inf|infinity))"
+_SHAPE = (
+    rf"^(?P<limit>[<>≤≥~]=?)?\s*(?P<open>\()?(?P<sign>[+\-−])?\s*(?P<body>{_DIGITS})"
+    r"(?P<exp>[eE][+\-]?\d+)?(?P<close>\))?(?P<minus>-)?(?P<unit>\s*%|\s*‰|\s*°\s?[CFK]?|\s+[\p{L}µ°/³²%\d^*·\-]{1,12})?$"
+)
+_BLANKS = "[ \\x{a0}\\x{202f}\\x{2009}]"
+_GROUPS = {" ": _BLANKS, "'": "['’]"}
+_THREES = r"^\d{1,3}(?:%s\d{3})+(?:[.,]\d*)?$"
+_SURE_COMMA = r"^(?:\d{1,3}(?:\.\d{3})+,\d*|\d*,\d{1,2}|\d*,\d{4,}|0+,\d+|\d{4,},\d+|,\d+|\d+,)$"
+_SURE_POINT = (
+    r"^(?:\d{1,3}(?:,\d{3})+\.\d*|\d*\.\d{1,2}|\d*\.\d{4,}|0+\.\d+|\d{4,}\.\d+|\.\d+|\d+\.)$"
+)
+_BY_COMMA, _BY_POINT = r"^\d{1,3}(?:,\d{3}){2,}$", r"^\d{1,3}(?:\.\d{3}){2,}$"
+_EITHER_COMMA, _EITHER_POINT = r"^[1-9]\d{0,2},\d{3}$", r"^[1-9]\d{0,2}\.\d{3}$"
+
+Mask = NDArray[np.bool_]
+
+
+class Numbers(msgspec.Struct, frozen=True, eq=False):
+    """What distinct texts say as numbers; every mask has one entry for each text.
+
+    Parameters
+    ----------
+    values
+        float64, or int64 where all are whole; where `known` is false the value means nothing.
+    known
+        True where a text is a number.
+    decimal
+        The usual decimal sign of the column, None where none was seen.
+    strays
+        True where the other decimal sign stands.
+    grouped
+        The sign that groups thousands, and where, by sign.
+    unsure
+        True where a sign was taken to group thousands, or to divide decimals, without evidence.
+    limits
+        True where a limit such as ``<0.01`` is read as the number.
+    unit
+        A unit that stands in the cells, None where there is none or several.
+    with_unit
+        True where it stands.
+
+    """
+
+    values: NDArray[np.float64] | NDArray[np.int64]
+    known: Mask
+    decimal: str | None
+    strays: Mask
+    grouped: dict[str, Mask]
+    unsure: Mask
+    limits: Mask
+    unit: str | None
+    with_unit: Mask
+
+
+def read_numbers(
+    texts: pa.Array, decimal: str | None = None, thousands: str | None = None
+) -> Numbers:
+    """Return what texts say as numbers.
+
+    Parameters
+    ----------
+    texts
+        Distinct texts, without missing ones.
+    decimal
+        The decimal sign of the file, where that is known.
+    thousands
+        The sign that groups thousands, where that is known.
+
+    Examples
+    --------
+    >>> read_numbers(pa.array(["1 234,5", "0,25", "Bad"])).values.tolist()
+    [1234.5, 0.25, nan]
+
+    """
+    texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
+    plain = _plain(texts, decimal or ".")
+    if plain is not None:
+        return plain
+    shape = pc.extract_regex(texts, _SHAPE)
+    known = shape.is_valid().to_numpy(zero_copy_only=False)
+    field = {name: pc.fill_null(shape.field(name), "") for name in _FIELDS}
+    known &= np.asarray(pc.equal(field["open"], "")) == np.asarray(pc.equal(field["close"], ""))
+    unit, with_unit = _common_unit(field["unit"], known)
+    known &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(field["unit"]), ""))
+    body, grouped = _ungrouped(field["body"], known)
+    signs = _Signs.of(body, known)
+    body, usual, strays, unsure = signs.settle(body, decimal, thousands, grouped)
+    known &= _matches(body, r"^(?:\d+\.?\d*|\.\d+|(?i:inf|infinity))$")
+    values = _values(body, field, known)
+    limits = known & ~np.asarray(pc.equal(field["limit"], ""))
+    return Numbers(
+        values,
+        known,
+        usual,
+        strays & known,
+        {sign: mask & known for sign, mask in grouped.items() if (mask & known).any()},
+        unsure & known,
+        limits,
+        unit,
+        with_unit & known,
+    )
+
+
+_FIELDS = ("limit", "open", "sign", "body", "exp", "close", "minus", "unit")
+
+
+def _plain(texts: pa.Array, decimal: str) -> Numbers | None:
+    """Read texts that are plain numbers or have no digit at all; None where some are neither."""
+    known = _matches(texts, _PLAIN if decimal == "." else _PLAIN_COMMA)
+    if not known.all():
+        others = texts.filter(pa.array(~known))
+        if not known.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):
+            return None
+        texts = pc.if_else(pa.array(known), texts, "0")
+    signed = bool(pc.any(pc.match_substring(texts, decimal)).as_py())
+    cleaned = pc.replace_substring(texts, "−", "-")
+    if bool(pc.any(pc.starts_with(cleaned, "+")).as_py()):
+        cleaned = pc.replace_substring_regex(cleaned, r"^\+", "")
+    if decimal == ",":
+        cleaned = pc.replace_substring(cleaned, ",", ".")
+    whole = not signed and bool(_matches(texts, _WHOLE).all()) and bool(known.all())
+    values = np.array(cleaned.cast(pa.int64() if whole else pa.float64()))
+    if not known.all():
+        values[~known] = np.nan
+    nothing = np.zeros(len(texts), bool)
+    return Numbers(
+        values, known, decimal if signed else None, nothing, {}, nothing, nothing, None, nothing
+    )
+
+
+def _common_unit(units: pa.Array, known: Mask) -> tuple[str | None, Mask]:
+    """Find the one unit that stands in the cells; with several, none of those cells is a number."""
+    trimmed = pc.utf8_trim_whitespace(units)
+    found = {each for each in pc.unique(trimmed.filter(pa.array(known))).to_pylist() if each}
+    if len(found) != 1:
+        return None, np.zeros(len(units), bool)
+    (unit,) = found
+    return unit, known & np.asarray(pc.equal(trimmed, unit))
+
+
+def _ungrouped(body: pa.Array, known: Mask) -> tuple[pa.Array, dict[str, Mask]]:
+    """Take off blanks and apostrophes between groups of three digits."""
+    body = pc.utf8_trim_whitespace(body)
+    grouped = {}
+    for sign, pattern in _GROUPS.items():
+        if not bool(pc.any(pc.match_substring_regex(body, pattern)).as_py()):
+            continue
+        mask = known & _matches(body, _THREES % pattern)
+        if mask.any():
+            grouped[sign] = mask
+            bare = pc.replace_substring_regex(body, pattern, "")
+            body = pc.if_else(pa.array(mask), bare, body)
+    return body, grouped
+
+
+class _Signs(msgspec.Struct, frozen=True, eq=False):
+    """Which texts leave no doubt about their comma and point, and which might be either."""
+
+    comma: Mask
+    point: Mask
+    by_comma: Mask
+    by_point: Mask
+    either_comma: Mask
+    either_point: Mask
+
+    @classmethod
+    def of(cls, body: pa.Array, known: Mask) -> "_Signs":
+        """Take the signs of texts."""
+        patterns = (_SURE_COMMA, _SURE_POINT, _BY_COMMA, _BY_POINT, _EITHER_COMMA, _EITHER_POINT)
+        return cls(*(known & _matches(body, pattern) for pattern in patterns))
+
+    def settle(
+        self, body: pa.Array, said: str | None, thousands: str | None, grouped: dict[str, Mask]
+    ) -> tuple[pa.Array, str | None, Mask, Mask]:
+        """Return the texts with decimal points only, the usual sign, the strays, and what is unsure."""
+        by_comma = self.by_comma | self._has_both(body, self.point, ",")
+        by_point = self.by_point | self._has_both(body, self.comma, ".")
+        n_comma, n_point = int(self.comma.sum()), int(self.point.sum())
+        usual = "." if n_point else None
+        if n_comma > n_point or (n_comma and n_comma == n_point and said == ","):
+            usual = ","
+        evidence = usual or ("." if by_comma.any() else "," if by_point.any() else None)
+        sign = said if evidence is None else evidence
+        comma_divides = (sign or ("," if self.either_comma.any() and grouped else ".")) == ","
+        comma_groups = bool(by_comma.any()) or thousands == ","
+        point_groups = bool(by_point.any()) or thousands == "."
+        comma_divides &= not comma_groups
+        point_divides = (sign or ".") == "." and not point_groups
+        point_divides |= bool(n_point) and not point_groups  # a stray 1.2 beside 1.234
+        unsure = np.zeros(len(body), bool)
+        if evidence is None and said is None and not grouped and not comma_groups:
+            unsure |= self.either_comma
+        if self.either_point.any() and not point_divides and not point_groups:
+            unsure |= self.either_point
+        divided_by_comma = self.comma | (self.either_comma if comma_divides else False)
+        grouped_comma = by_comma | (self.either_comma if not comma_divides else False)
+        grouped_point = by_point | (self.either_point if not point_divides else False)
+        for mask, each in ((grouped_comma, ","), (grouped_point, ".")):
+            if mask.any():
+                grouped[each] = mask
+                body = pc.if_else(pa.array(mask), pc.replace_substring(body, each, ""), body)
+        body = pc.if_else(pa.array(divided_by_comma), pc.replace_substring(body, ",", "."), body)
+        divided_by_point = self.point | (self.either_point if point_divides else False)
+        if usual is None and divided_by_comma.any() != divided_by_point.any():
+            usual = "," if divided_by_comma.any() else "."
+        usual = said or usual
+        strays = divided_by_point if usual == "," else divided_by_comma
+        return body, usual, np.asarray(strays, bool), unsure
+
+    def _has_both(self, body: pa.Array, sure: Mask, sign: str) -> Mask:
+        return np.asarray(sure & np.asarray(pc.match_substring(body, sign)))
+
+
+def _values(
+    body: pa.Array, field: dict[str, pa.Array], known: Mask
+) -> NDArray[np.float64] | NDArray[np.int64]:
+    mask = pa.array(known)
+    exponents = field["exp"]
+    negative = np.asarray(pc.is_in(field["sign"], pa.array(["-", "−"])))
+    negative = negative | ~np.asarray(pc.equal(field["minus"], ""))
+    negative = negative | ~np.asarray(pc.equal(field["open"], ""))
+    signs = pc.if_else(pa.array(negative), "-", "")
+    written = pc.if_else(mask, pc.binary_join_element_wise(signs, body, exponents, ""), "0")
+    if bool(_matches(written, _WHOLE).all()) and known.all():
+        return np.asarray(written.cast(pa.int64()))
+    values = np.array(written.cast(pa.float64()))
+    values[~known] = np.nan
+    return values
+
+
+def _matches(texts: pa.Array, pattern: str) -> Mask:
+    return np.asarray(pc.match_substring_regex(texts, pattern))

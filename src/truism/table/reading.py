@@ -1,0 +1,241 @@
+"""How tables are read: what is asked for (`Layout`) and what came of it (`Reading`).
+
+A reading is a value that a model keeps: a later file is read as the files that were learned, so that a
+column does not turn from text into numbers because today all its texts happen to look like numbers.
+"""
+
+import codecs
+import re
+from typing import Literal
+
+import msgspec
+
+from truism.errors import ParameterError
+from truism.table.columns import Column, ColumnKind, Table, zone_named
+from truism.table.timeformats import check_format
+
+Kind = Literal["number", "boolean", "text", "time", "clock", "empty", "other"]
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*", re.IGNORECASE)
+_SECONDS = {
+    "ms": 1e-3,
+    "s": 1.0,
+    "sec": 1.0,
+    "second": 1.0,
+    "seconds": 1.0,
+    "": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "minute": 60.0,
+    "minutes": 60.0,
+    "h": 3600.0,
+    "hour": 3600.0,
+    "hours": 3600.0,
+    "d": 86400.0,
+    "day": 86400.0,
+    "days": 86400.0,
+}
+
+
+class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How files are to be read; what is absent is seen from them.
+
+    Parameters
+    ----------
+    delimiter
+        Between the fields of a CSV file; None tells comma, semicolon, tab and ``|`` apart.
+    decimal
+        The decimal sign, ``"."`` or ``","``.
+    header
+        Whether the first line holds the names; None expects so, and refuses a line of numbers.
+        Without a header the columns are called ``x0``, ``x1``, …
+    encoding
+        Any name that Python knows; UTF-8 when absent. A byte order mark overrides it.
+    missing
+        Spellings of a missing value, besides the usual ones.
+    time
+        The column that says when, or the columns that say it together.
+    time_format
+        How times are written: one of `truism.table.timeformats.STYLES`, or a format with the
+        signs of strptime.
+    zone
+        The zone of times that name none, such as ``Europe/Vienna``, and in which times are shown.
+    sheet, table, query
+        Which part of a spreadsheet or database.
+    every
+        Make rows of single values (time, tag, value): one every so often, such as ``10s``.
+    renames
+        Pairs of the name in the files and the name that the column is to have.
+    states
+        Columns whose texts stay texts, whatever they look like.
+
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+    time: tuple[str, ...] = ()
+    time_format: str | None = None
+    zone: str | None = None
+    sheet: str | None = None
+    table: str | None = None
+    query: str | None = None
+    every: str | None = None
+    renames: tuple[tuple[str, str], ...] = ()
+    states: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_delimiter(self.delimiter)
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError.of("decimal", "be '.' or ','", self.decimal)
+        if self.decimal is not None and self.decimal == self.delimiter:
+            raise ParameterError(
+                f"decimal and delimiter must differ, got {self.decimal!r} for both."
+            )
+        _check_encoding(self.encoding)
+        for word in self.missing:
+            if any("\ud800" <= letter <= "\udfff" for letter in word):
+                raise ParameterError.of("missing", "be valid Unicode", word)
+        _check_zone(self.zone)
+        check_format(self.time_format)
+        if self.every is not None:
+            seconds_of(self.every)
+
+    def over(self, other: "Layout") -> "Layout":
+        """Return this layout, with what it leaves open taken from another."""
+        said = {
+            name: value
+            for name in self.__struct_fields__
+            if (value := getattr(self, name)) not in (None, ())
+        }
+        both = {**msgspec.structs.asdict(other), **said}
+        if both["decimal"] is not None and both["decimal"] == both["delimiter"]:
+            both["delimiter" if self.decimal is not None else "decimal"] = None
+        both["missing"] = tuple(dict.fromkeys((*other.missing, *self.missing)))
+        both["renames"] = tuple(dict((*other.renames, *self.renames)).items())
+        return Layout(**both)
+
+
+class ColumnReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How one column was read.
+
+    Parameters
+    ----------
+    name, kind
+        Its name and what its values are; ``clock`` is a time of day.
+    unit
+        From a row of units below the names, or from the cells.
+    words
+        Texts that were taken as missing in this column.
+    style
+        How times are written.
+    decimal
+        The decimal sign, where signs had to be interpreted.
+    thousands
+        The sign that groups thousands, where one does.
+
+    """
+
+    name: str
+    kind: Kind
+    unit: str | None = None
+    words: tuple[str, ...] = ()
+    style: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+
+class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a table was read, so that later tables are read alike.
+
+    Parameters
+    ----------
+    layout
+        What was asked for and what was seen.
+    columns
+        The columns of the table, in its order.
+    unit_row
+        Whether the row below the names held units.
+
+    Examples
+    --------
+    >>> reading = Reading(Layout(delimiter=";"), (ColumnReading("code", "text"),))
+    >>> msgspec.json.decode(msgspec.json.encode(reading), type=Reading) == reading
+    True
+
+    """
+
+    layout: Layout = msgspec.field(default_factory=lambda: Layout())
+    columns: tuple[ColumnReading, ...] = ()
+    unit_row: bool = False
+
+    def column_of(self) -> dict[str, ColumnReading]:
+        """Return the columns by name."""
+        return {column.name: column for column in self.columns}
+
+    def times(self) -> tuple[str, ...]:
+        """Return the names of the columns that hold times."""
+        return tuple(column.name for column in self.columns if column.kind == "time")
+
+
+def kind_of(column: Column) -> Kind:
+    """Return what a column's values are; a time of day is not a time."""
+    kinds: dict[ColumnKind, Kind] = {"faulty": "other", "other": "other", "empty": "empty"}
+    if column.kind == "time" and column.values.dtype.kind != "M":
+        return "clock"
+    return kinds.get(column.kind, column.kind)  # type: ignore[arg-type]
+
+
+def reading_of(table: Table) -> Reading:
+    """Return the reading of a table that already had types, such as a dataframe."""
+    return Reading(columns=tuple(ColumnReading(each.name, kind_of(each)) for each in table.columns))
+
+
+def seconds_of(duration: str) -> float:
+    """Return the seconds of a duration.
+
+    >>> seconds_of("10s"), seconds_of("1.5 min"), seconds_of("1h")
+    (10.0, 90.0, 3600.0)
+    """
+    match = _DURATION.fullmatch(duration)
+    unit = None if match is None else _SECONDS.get(match[2].lower())
+    if match is None or unit is None or float(match[1]) * unit < 1e-6:
+        raise ParameterError.of("every", "be a duration such as '10s', '5min' or '1h'", duration)
+    return float(match[1]) * unit
+
+
+def _check_delimiter(delimiter: str | None) -> None:
+    if delimiter is None:
+        return
+    if len(delimiter) != 1 or delimiter in '"\r\n\x00':
+        raise ParameterError.of("delimiter", "be one character", delimiter)
+    if not delimiter.isascii():
+        raise ParameterError.of(
+            "delimiter",
+            "be an ASCII character",
+            delimiter,
+            "replace it in the file, for instance by a tab.",
+        )
+
+
+def _check_encoding(encoding: str | None) -> None:
+    if encoding is None:
+        return
+    try:
+        codecs.getincrementaldecoder(encoding)
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        raise ParameterError.of(
+            "encoding",
+            "be one that Python knows",
+            encoding,
+            "for instance utf-8, latin-1, cp1252 or utf-16.",
+        ) from None
+
+
+def _check_zone(zone: str | None) -> None:
+    if zone is not None and zone_named(zone) is None:
+        raise ParameterError.of(
+            "zone", "be the name of a time zone", zone, "for instance UTC, Europe/Vienna or +02:00."
+        )

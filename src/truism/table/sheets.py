@@ -1,0 +1,154 @@
+"""Excel files: a workbook and the name of a sheet go in, an Arrow table comes out.
+
+Cells have types of their own; a column in which they differ becomes text, as it would be in a CSV file.
+"""
+
+import datetime
+import io
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from truism.errors import TableError, did_you_mean, shorten
+from truism.table.names import check_names, renamed
+from truism.table.notices import Notice, PartChosen
+from truism.table.reading import Layout
+from truism.table.words import MISSING
+
+Cells = list[list[Any]]
+
+
+def read_sheet(source: str, file: BinaryIO, layout: Layout) -> tuple[pa.Table, tuple[Notice, ...]]:
+    """Read one sheet of an Excel file: the one that was said, or the first with cells."""
+    sheets = _load(file)
+    filled = [name for name, cells in sheets.items() if cells]
+    if layout.sheet is not None and layout.sheet not in sheets:
+        raise TableError(
+            f"{source} has no sheet {layout.sheet!r}, but {shorten(list(sheets))}.",
+            did_you_mean(layout.sheet, sheets),
+            see=("sheet",),
+        )
+    if not filled and layout.sheet is None:
+        raise TableError(f"{source} is empty.")
+    chosen = layout.sheet or filled[0]
+    notices: tuple[Notice, ...] = ()
+    if layout.sheet is None and len(filled) > 1:
+        notices = (PartChosen(source, chosen, tuple(name for name in filled if name != chosen)),)
+    if not sheets[chosen]:
+        raise TableError(f"{source} is empty.")
+    return table_of(sheets[chosen], layout), notices
+
+
+def table_of(cells: Cells, layout: Layout) -> pa.Table:
+    """Return rows of cells as a table, the first row as names."""
+    width = max(len(row) for row in cells)
+    rows = [[*row, *[None] * (width - len(row))] for row in cells]
+    first = next((i for i, row in enumerate(rows) if _filled(row) * 2 > width), 0)
+    if layout.header is False:
+        names = [f"x{i}" for i in range(width)]
+    else:
+        names = [_text(cell).strip() for cell in rows[first]]
+        rows = rows[first + 1 :]
+    kept = [i for i in range(width) if names[i] or any(row[i] is not None for row in rows)]
+    check_names(renamed([names[i] for i in kept], layout))
+    missing = {*MISSING, *layout.missing}
+    return pa.table({names[i]: arrow_of([row[i] for row in rows], missing) for i in kept})
+
+
+def arrow_of(values: Sequence[Any], missing: set[str]) -> pa.Array:
+    """Return values as an array of their type; values of several types become text."""
+    there = [None if isinstance(each, str) and each in missing else each for each in values]
+    kinds = {_kind(each) for each in there if each is not None}
+    if kinds <= {"int", "float"} or kinds in ({"bool"}, {"time"}, {"clock"}):
+        whole = kinds == {"int"}
+        if kinds <= {"int", "float"} and kinds:
+            return pa.array(there, pa.int64() if whole and _fits(there) else pa.float64())
+        return pa.array(there)
+    return pa.array([None if each is None else _text(each) for each in there], pa.string())
+
+
+def _fits(values: Sequence[Any]) -> bool:
+    return all(each is None or -(2**63) <= each < 2**63 for each in values)
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int"
+        case float():
+            return "float"
+        case datetime.datetime() | datetime.date():
+            return "time"
+        case datetime.time() | datetime.timedelta():
+            return "clock" if isinstance(value, datetime.time) else "duration"
+    return "text"
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float() if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+    return str(value)
+
+
+def _filled(row: Sequence[Any]) -> int:
+    return sum(cell is not None and cell != "" for cell in row)
+
+
+def _load(file: BinaryIO) -> dict[str, Cells]:
+    content = io.BytesIO(file.read())
+    try:
+        import python_calamine
+    except ImportError:
+        return _load_slowly(content)
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(content)
+        sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+    except python_calamine.CalamineError as problem:
+        raise TableError(f"The spreadsheet cannot be read: {str(problem).rstrip('.')}.") from None
+    return {name: _clean(cells) for name, cells in sheets.items()}
+
+
+def _load_slowly(content: BinaryIO) -> dict[str, Cells]:
+    try:
+        import openpyxl
+    except ImportError:
+        raise TableError(
+            "Reading Excel files needs the package python-calamine.",
+            "install it with pip install python-calamine, or export the sheet as CSV.",
+        ) from None
+    try:
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True)
+    except Exception as problem:  # openpyxl raises whatever zipfile and its XML parser do
+        raise TableError(f"The spreadsheet cannot be read: {str(problem).rstrip('.')}.") from None
+    return {
+        sheet.title: _clean([list(row) for row in sheet.iter_rows(values_only=True)])
+        for sheet in book.worksheets
+    }
+
+
+def _clean(cells: Cells) -> Cells:
+    """Take off empty rows at the end; whole floats are whole numbers, as people see them."""
+    rows = [[_plain(cell) for cell in row] for row in cells]
+    while rows and not _filled(rows[-1]):
+        rows.pop()
+    while rows and not _filled(rows[0]):
+        rows.pop(0)
+    return rows
+
+
+def _plain(cell: Any) -> Any:
+    if cell == "":
+        return None
+    if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
+        return datetime.datetime.combine(cell, datetime.time())
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        return int(cell)
+    return cell

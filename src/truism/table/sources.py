@@ -1,0 +1,228 @@
+"""Where tables come from: paths go in, parts of a table come out, one for each file.
+
+What a file is is seen from its first bytes, not from its name: Parquet, Feather or Arrow, Excel, SQLite,
+DuckDB, JSON, gzip around any of them, or CSV. Every failure names the file.
+"""
+
+import glob
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import pyarrow as pa
+
+from truism.errors import TableError
+from truism.table.csvfiles import find_line, parse_csv, read_csv
+from truism.table.databases import DUCKDB_MAGIC, SQLITE_MAGIC, read_duckdb, read_sqlite
+from truism.table.dialects import Dialect
+from truism.table.jsonlines import looks_like_json, read_json
+from truism.table.names import check_names, check_renames, renamed
+from truism.table.notices import Notice
+from truism.table.reading import Layout, Reading
+from truism.table.sheets import read_sheet
+
+STDIN = "-"
+ENDINGS = (
+    *(".csv", ".tsv", ".txt", ".dat", ".log", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
+    *(".xlsx", ".xlsm", ".xls", ".ods", ".jsonl", ".ndjson", ".json"),
+    *(".db", ".sqlite", ".sqlite3", ".duckdb"),
+)
+
+
+class Part(msgspec.Struct, frozen=True, eq=False):
+    """What came of one file.
+
+    Parameters
+    ----------
+    place
+        Its path.
+    frame
+        Its columns, with the names that they are to have.
+    names
+        The names in the file, by those.
+    dialect
+        How it is written, of a CSV file.
+    notices
+        What there is to say about it.
+    content
+        Its bytes, where it can be read only once.
+
+    """
+
+    place: str
+    frame: pa.Table
+    names: dict[str, str]
+    dialect: Dialect | None = None
+    notices: tuple[Notice, ...] = ()
+    content: bytes | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return name_of(self.place)
+
+    def as_texts(self, columns: Sequence[str], layout: Layout) -> pa.Table:
+        """Return some columns as the texts that stand in the file."""
+        assert self.dialect is not None
+        own = [self.names[column] for column in columns]
+        with naming(self.place), opened(self.place, self.content) as file:
+            frame = read_csv(self.name, file, self.dialect, layout, own, own)
+        return frame.rename_columns(list(columns))
+
+    def line_of(self, row: int) -> int | None:
+        """Return the line of a row, None where the file has no lines."""
+        if self.dialect is None:
+            return None
+        with opened(self.place, self.content) as file:
+            return find_line(file, self.dialect, row)
+
+
+def find_places(sources: Sequence[str]) -> list[str]:
+    """Return the files that are meant: paths, patterns, and folders with all their tables."""
+    places = [place for source in sources for place in _places(source)]
+    if places.count(STDIN) > 1:
+        raise TableError("Standard input can be read only once, got '-' more than once.")
+    return places
+
+
+def _places(source: str) -> Iterator[str]:
+    if source != STDIN and os.path.isdir(source):
+        found = sorted(str(path) for path in Path(source).rglob("*") if _is_table(path, source))
+        if not found:
+            raise TableError(
+                f"{source!r} is a folder without table files.",
+                f"they end in one of {', '.join(ENDINGS[:3])} and so on, or may be named themselves.",
+            )
+        yield from found
+    elif source == STDIN or os.path.exists(source) or not glob.has_magic(source):
+        yield source
+    else:
+        found = sorted(glob.glob(source, recursive=True))
+        if not found:
+            raise TableError(f"No file matches {source!r}.")
+        yield from found
+
+
+def _is_table(path: Path, folder: str) -> bool:
+    below = path.relative_to(folder).parts
+    if any(part.startswith((".", "~$")) for part in below) or not path.is_file():
+        return False
+    return path.name.lower().removesuffix(".gz").endswith(ENDINGS)
+
+
+def name_of(place: str) -> str:
+    """Return what to call a file in messages."""
+    return "standard input" if place == STDIN else repr(place)
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Say in every error which file it is about."""
+    try:
+        yield
+    except TableError as problem:
+        text, name = problem.message, name_of(place)
+        said = text if name in text else f"{name}: {text}"
+        raise TableError(said, problem.hint, see=problem.see) from None
+
+
+def read_part(place: str, layout: Layout, learned: Reading | None) -> Part:
+    """Read one file."""
+    with naming(place):
+        try:
+            content = sys.stdin.buffer.read() if place == STDIN else None
+            with opened(place, content) as file:
+                part = _parse(place, file, layout, learned)
+        except OSError as problem:
+            reason = (problem.strerror or str(problem)).rstrip(".")
+            raise TableError(f"{name_of(place)} cannot be read: {reason}.") from None
+        own = part.frame.column_names
+        check_renames(own, layout)
+        names = renamed(own, layout if learned is None else layout.over(learned.layout))
+        check_names(names)
+        return msgspec.structs.replace(
+            part,
+            frame=part.frame.rename_columns(names),
+            names=dict(zip(names, own, strict=True)),
+            content=content,
+        )
+
+
+@contextmanager
+def opened(place: str, content: bytes | None = None) -> Iterator[BinaryIO]:
+    """Open for reading and seeking; gzip is taken off."""
+    if content is not None:
+        yield _unzipped(io.BytesIO(content))
+        return
+    with open(place, "rb") as file:
+        yield _unzipped(file if file.seekable() else io.BytesIO(file.read()))
+
+
+def _unzipped(file: Any) -> BinaryIO:
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
+
+
+def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> Part:
+    said = layout if learned is None else layout.over(learned.layout)
+    try:
+        magic = file.read(256)
+        file.seek(0)
+        found = _parse_by_magic(place, magic, file, said)
+        if found is not None:
+            return Part(place, found[0], {}, None, found[1])
+        asked = msgspec.structs.replace(
+            said, delimiter=layout.delimiter, decimal=layout.decimal, encoding=layout.encoding
+        )
+        parsed = parse_csv(name_of(place), file, asked, learned)
+        return Part(place, parsed.frame, {}, parsed.dialect, parsed.notices)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
+    except pa.ArrowException as problem:
+        text = " ".join(str(problem).split()).rstrip(".")
+        raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
+
+
+def _parse_by_magic(
+    place: str, magic: bytes, file: BinaryIO, layout: Layout
+) -> tuple[pa.Table, tuple[Notice, ...]] | None:
+    name = name_of(place)
+    if magic.startswith((b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
+        return _parse_columns(magic, file), ()
+    if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        return read_sheet(name, file, layout)
+    if magic.startswith(SQLITE_MAGIC):
+        return read_sqlite(name, _own_file(place, file), layout), ()
+    if magic[8:12] == DUCKDB_MAGIC:
+        return read_duckdb(name, _own_file(place, file), layout), ()
+    if looks_like_json(magic):
+        return read_json(name, file, layout), ()
+    return None
+
+
+def _own_file(place: str, file: BinaryIO) -> str:
+    if place == STDIN or isinstance(file, gzip.GzipFile):
+        raise TableError("A database must be a file of its own, not packed and not standard input.")
+    return place
+
+
+def _parse_columns(magic: bytes, file: BinaryIO) -> pa.Table:
+    if magic.startswith(b"PAR1"):
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(file).read()
+    if magic.startswith(b"ARROW1"):
+        return pa.ipc.open_file(file).read_all()
+    if magic.startswith(b"FEA1"):
+        import pyarrow.feather
+
+        return pyarrow.feather.read_table(file)
+    return pa.ipc.open_stream(file).read_all()

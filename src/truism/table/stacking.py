@@ -1,0 +1,97 @@
+"""Files one below the other: parts of a table go in, one Arrow table comes out.
+
+Where files disagree about what a column holds, none of them is right: the column becomes the texts that
+stand in the files, and what it holds is decided from all of them.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from truism.errors import TableError, shorten
+from truism.table.reading import Layout
+from truism.table.sources import Part, naming
+
+
+def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
+    """Put files one below the other; a column of which they disagree becomes the text that it is."""
+    first = parts[0].frame
+    for part in parts[1:]:
+        with naming(part.place):
+            _check_same_columns(parts[0], first, part.frame)
+    frames = [part.frame.select(first.column_names) for part in parts]
+    differing = [
+        name
+        for name in first.column_names
+        if len({_family(f.schema.field(name).type) for f in frames} - {"empty"}) > 1
+    ]
+    if differing:
+        frames = [
+            _with_texts(part, frame, differing, layout)
+            for part, frame in zip(parts, frames, strict=True)
+        ]
+    return _concatenated(parts, frames)
+
+
+def _family(kind: pa.DataType) -> str:
+    """Return what types can be put one below the other without another look."""
+    if pa.types.is_null(kind):
+        return "empty"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "number"
+    if pa.types.is_timestamp(kind):
+        return "time" if kind.tz is None else "zoned time"
+    if pa.types.is_date(kind):
+        return "time"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "text"
+    return str(kind)
+
+
+def _with_texts(part: Part, frame: pa.Table, names: Sequence[str], layout: Layout) -> pa.Table:
+    """Read columns again as the texts that stand in a CSV file; whole numbers elsewhere are exact."""
+    guessed = [
+        name for name in names if _family(frame.schema.field(name).type) not in ("text", "empty")
+    ]
+    if not guessed:
+        return frame
+    if part.dialect is None:
+        guessed = [name for name in guessed if pa.types.is_integer(frame.schema.field(name).type)]
+        texts = pa.table({name: frame.column(name).cast(pa.string()) for name in guessed})
+    else:
+        texts = part.as_texts(guessed, layout)
+    for name in guessed:
+        frame = frame.set_column(frame.column_names.index(name), name, texts.column(name))
+    return frame
+
+
+def _concatenated(parts: Sequence[Part], frames: Sequence[pa.Table]) -> pa.Table:
+    try:
+        return pa.concat_tables(frames, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        pass
+    for name in frames[0].column_names:
+        known = frames[0].schema.field(name).type
+        for part, frame in zip(parts[1:], frames[1:], strict=True):
+            found = frame.schema.field(name).type
+            try:
+                schemas = [pa.schema([(name, known)]), pa.schema([(name, found)])]
+                known = pa.unify_schemas(schemas, promote_options="permissive").field(name).type
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                raise TableError(
+                    f"Column {name!r} holds {found} in {part.name} and {known} in the files before it.",
+                    "columns must hold the same kind of values in every file.",
+                ) from None
+    raise AssertionError("some column must be in the way")
+
+
+def _check_same_columns(first: Part, known: pa.Table, frame: pa.Table) -> None:
+    lacks = [name for name in known.column_names if name not in frame.column_names]
+    adds = [name for name in frame.column_names if name not in known.column_names]
+    if not lacks and not adds:
+        return
+    parts = [f"lacks {shorten(lacks)}"] * bool(lacks) + [f"adds {shorten(adds)}"] * bool(adds)
+    raise TableError(
+        f"The columns differ from those of {first.name}: it {' and '.join(parts)}.",
+        "files that are read as one table must have the same columns.",
+    )

@@ -1,0 +1,246 @@
+"""Texts of a column as numbers or times, with what there is to say about it.
+
+These are the steps that deciding (`truism.table.interpreting`) and following
+(`truism.table.conforming`) share.
+"""
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.table.columns import Column
+from truism.table.notices import (
+    DayOrMonth,
+    GroupedDigits,
+    LimitsAsValues,
+    MixedDecimals,
+    Notice,
+    SeveralZones,
+    TimesRead,
+    UnitInCells,
+    WordCount,
+    WordsAsMissing,
+)
+from truism.table.numerals import Numbers
+from truism.table.reading import ColumnReading, Layout, kind_of
+from truism.table.timelines import in_zone
+from truism.table.times import Timing, column_of_epochs, column_of_times, zones_of
+from truism.table.words import is_status
+
+MAX_STATES = 5  # with no more distinct numbers, numbers beside words are states
+MAX_WORDS = 5  # more distinct words, none of them known, are not a few
+MAX_CODES = 50  # so many whole numbers beside words such as A7 may be codes
+
+Mask = NDArray[np.bool_]
+
+
+class BadCell(Exception):  # noqa: N818 - it is turned into an error where files are known
+    """A value that is not what the column held when it was learned."""
+
+    def __init__(self, column: str, row: int, value: str, wanted: str) -> None:
+        super().__init__(f"{column}: {value}")
+        self.column, self.row, self.value, self.wanted = column, row, value, wanted
+
+
+class Interpreted(msgspec.Struct, frozen=True, eq=False):
+    """A column, how it was read, and what there is to say about it."""
+
+    column: Column
+    reading: ColumnReading
+    notices: tuple[Notice, ...] = ()
+
+
+class Texts(msgspec.Struct, frozen=True, eq=False):
+    """A text column with the texts that occur and in how many rows each does."""
+
+    column: Column
+    used: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    distinct: list[str]
+
+    @classmethod
+    def of(cls, column: Column) -> "Texts":
+        """Count the texts of a column."""
+        counts = np.bincount(column.present, minlength=len(column.categories))
+        used = np.flatnonzero(counts)
+        return cls(column, used, counts[used], [column.categories[code] for code in used])
+
+    def words(self, mask: Mask) -> tuple[WordCount, ...]:
+        """Return the texts of a mask, the most frequent first."""
+        rows = np.flatnonzero(mask)
+        pairs = sorted((-int(self.counts[row]), self.distinct[row]) for row in rows)
+        return tuple(WordCount(word, -count) for count, word in pairs)
+
+    def count(self, mask: Mask) -> int:
+        """Return how many rows hold a text of a mask."""
+        return int(self.counts[mask].sum())
+
+    def first_row(self, mask: Mask) -> int:
+        """Return the first row that holds a text of a mask."""
+        wanted = np.zeros(max(len(self.column.categories), 1), bool)
+        wanted[self.used[mask]] = True
+        hits = wanted[self.column.values]
+        if self.column.missing is not None:
+            hits &= ~self.column.missing
+        return int(hits.argmax())
+
+    def example(self, mask: Mask) -> str:
+        """Return the first text of a mask."""
+        return self.distinct[int(mask.argmax())]
+
+
+def told_times(
+    column: Column, style: str, layout: Layout, known: ColumnReading | None = None
+) -> Interpreted:
+    """Read numbers as times, and say so."""
+    times = column_of_epochs(column, style)
+    reading = known or ColumnReading(column.name, "time", style=style)
+    notices: tuple[Notice, ...] = ()
+    if known is None and len(column.present):
+        row = 0 if column.missing is None else int((~column.missing).argmax())
+        shown = str(times.cell(row))
+        notices = (TimesRead(column.name, style, str(column.cell(row)), shown),)
+    return zoned(times, reading, notices, layout)
+
+
+def zoned(
+    column: Column, reading: ColumnReading, notices: tuple[Notice, ...], layout: Layout
+) -> Interpreted:
+    """Return a column in the zone that was said."""
+    if layout.zone is not None and reading.kind == "time":
+        column = in_zone(column, layout.zone)
+    return Interpreted(column, reading, notices)
+
+
+def as_times(
+    texts: Texts,
+    timing: Timing,
+    layout: Layout,
+    known: Collection[str] = (),
+    *,
+    strict: bool = False,
+    again: bool = False,
+) -> Interpreted | None:
+    """Read texts as times; None where too many are not, unless that was looked at."""
+    column = texts.column
+    fine = timing.instants.known
+    words = [text for text, good in zip(texts.distinct, fine, strict=True) if not good]
+    if words and not strict and not are_few(words, int(fine.sum()), False):
+        return None
+    times = column_of_times(column, timing)
+    kind = kind_of(times)
+    reading = ColumnReading(
+        column.name, kind, words=tuple(sorted({*words, *known})), style=timing.style
+    )
+    notices = [*_time_notices(texts, timing, times, again, layout)]
+    if words:
+        notices.append(
+            WordsAsMissing(
+                column.name,
+                texts.words(~fine),
+                all(is_status(word) or word in known for word in words),
+                texts.first_row(~fine),
+                "times",
+            )
+        )
+    return zoned(times, reading, tuple(notices), layout)
+
+
+def _time_notices(
+    texts: Texts, timing: Timing, times: Column, again: bool, layout: Layout
+) -> Iterator[Notice]:
+    name, fine = texts.column.name, timing.instants.known
+    if timing.style in ("day first", "month first") and not again:
+        example = texts.example(fine)
+        if timing.undecided:
+            yield DayOrMonth(name, example, timing.style)
+        elif times.kind == "time":
+            first = times.cell(texts.first_row(_only(fine)))
+            yield TimesRead(name, timing.style, example, str(first))
+    zones = zones_of(timing)
+    if len(zones) > 1 and timing.style != "clock":
+        yield SeveralZones(name, zones, layout.zone or "UTC")
+
+
+def _only(mask: Mask) -> Mask:
+    """Return a mask with its first entry only."""
+    first = np.zeros_like(mask)
+    first[int(mask.argmax())] = True
+    return first
+
+
+def are_few(words: Collection[str], n_values: int, whole: bool) -> bool:
+    """Return whether words beside `n_values` distinct numbers or times stand for missing ones."""
+    if n_values <= MAX_STATES:
+        return False
+    strange = [word for word in words if not is_status(word)]
+    if whole and n_values <= MAX_CODES and any(_is_code(word) for word in strange):
+        return False
+    return len(strange) <= MAX_WORDS
+
+
+def _is_code(word: str) -> bool:
+    """Return whether a word looks like the numbers beside it, as A7 does beside 12."""
+    return any(letter.isdigit() for letter in word)
+
+
+def column_of_numbers(texts: Texts, numbers: Numbers) -> Column:
+    """Return a text column as numbers; what is none is missing."""
+    column = texts.column
+    values = np.zeros(max(len(column.categories), 1), numbers.values.dtype)
+    values[texts.used] = numbers.values
+    known = np.zeros(len(values), bool)
+    known[texts.used] = numbers.known
+    missing = ~known[column.values]
+    if column.missing is not None:
+        missing |= column.missing
+    filled = values[column.values]
+    if missing.any() and filled.dtype.kind == "f":
+        filled[missing] = np.nan
+    return Column(column.name, "number", filled, missing if missing.any() else None)
+
+
+def number_notices(texts: Texts, numbers: Numbers, known: Collection[str]) -> Iterator[Notice]:
+    """Yield what there is to say about texts that are read as numbers."""
+    name = texts.column.name
+    if numbers.strays.any():
+        assert numbers.decimal is not None
+        strays = numbers.strays
+        yield MixedDecimals(name, numbers.decimal, texts.count(strays), texts.example(strays))
+    for sign, mask in numbers.grouped.items():
+        unsure = mask & numbers.unsure
+        example = texts.example(unsure if unsure.any() else mask)
+        yield GroupedDigits(name, sign, example, bool(unsure.any()))
+    if numbers.limits.any():
+        yield LimitsAsValues(name, texts.count(numbers.limits), texts.example(numbers.limits))
+    if numbers.unit is not None:
+        without = numbers.known & ~numbers.with_unit
+        yield UnitInCells(name, numbers.unit, texts.count(without))
+    words = [text for text, good in zip(texts.distinct, numbers.known, strict=True) if not good]
+    if words:
+        sure = all(is_status(word) or word in known for word in words)
+        row = texts.first_row(~numbers.known)
+        yield WordsAsMissing(name, texts.words(~numbers.known), sure, row)
+
+
+_WANTED = {
+    "number": "a number",
+    "boolean": "true or false",
+    "time": "a time",
+    "clock": "a time of day",
+    "text": "text",
+}
+
+
+def bad_value(column: Column, known: ColumnReading) -> BadCell:
+    """Return the first value of a column that holds something else."""
+    row = 0 if column.missing is None else int((~column.missing).argmax())
+    return BadCell(column.name, row, str(column.cell(row)), _WANTED[known.kind])
+
+
+def bad_text(texts: Texts, mask: Mask, known: ColumnReading) -> BadCell:
+    """Return the first text of a mask."""
+    row = texts.first_row(mask)
+    return BadCell(texts.column.name, row, str(texts.column.cell(row)), _WANTED[known.kind])

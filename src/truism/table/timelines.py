@@ -1,0 +1,105 @@
+"""Whether times run as time does, and in which zone: a column of times goes in, notices come out."""
+
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from truism.table.columns import Column, zone_named
+from truism.table.notices import HourRepeated, Notice, TimesDoubled, TimesUnsorted
+
+_HOUR = 3_600_000_000
+
+
+def examine(column: Column) -> tuple[Notice, ...]:
+    """Return what is unusual about the order of a column of times."""
+    if column.kind != "time" or column.values.dtype.kind != "M" or len(column.present) < 2:
+        return ()
+    return tuple(_oddities(column))
+
+
+def _oddities(column: Column) -> Iterator[Notice]:
+    rows = np.arange(len(column.values))
+    if column.missing is not None:
+        rows = rows[~column.missing]
+    times = column.values[rows].astype(np.int64)
+    steps = np.diff(times)
+    back = np.flatnonzero(steps < 0) + 1
+    ahead = steps[steps > 0]
+    usual = int(np.median(ahead)) if len(ahead) else 0
+    repeated = [] if column.zoned else [row for row in back if _repeats_hour(steps, row, usual)]
+    if repeated and len(repeated) == len(back):
+        for row in repeated:
+            moment = str(times[row].astype("datetime64[us]").astype("datetime64[m]"))
+            yield HourRepeated(column.name, int(rows[row]), moment.replace("T", " "))
+    elif len(back):
+        yield TimesUnsorted(column.name, len(back), int(rows[back[0]]))
+    doubled = np.flatnonzero(steps == 0) + 1
+    if len(doubled):
+        yield TimesDoubled(column.name, len(doubled), int(rows[doubled[0]]))
+
+
+def _repeats_hour(steps: NDArray[np.int64], row: np.intp, usual: int) -> bool:
+    """Return whether a step goes back by an hour, but for the step that is due."""
+    return 0 < usual <= _HOUR and abs(int(steps[row - 1]) + _HOUR - usual) <= max(usual, 1_000_000)
+
+
+def in_zone(column: Column, zone: str) -> Column:
+    """Return times in a zone: those without one are put there, the others are shown there.
+
+    Of an hour that occurs twice the first is summer time; the second begins where times step back.
+    """
+    if column.kind != "time" or column.values.dtype.kind != "M":
+        return column
+    if column.zoned:
+        return msgspec.structs.replace(column, zone=zone)
+    naive = pa.array(column.values.astype("datetime64[us]"))
+    if zone_named(zone) is not None and zone[:1] in "+-":
+        offset = zone_named(zone).utcoffset(None)  # type: ignore[union-attr]
+        instants = column.values.astype("datetime64[us]") - np.timedelta64(offset)
+    else:
+        early, late = (
+            pc.assume_timezone(naive, zone, ambiguous=which, nonexistent="latest")
+            .cast(pa.timestamp("us"))
+            .to_numpy(zero_copy_only=False)
+            for which in ("earliest", "latest")
+        )
+        instants = np.where(_second_time(column.values, early != late), late, early)
+    return Column(
+        column.name, "time", instants, column.missing, index=column.index, zoned=True, zone=zone
+    )
+
+
+def wall_clock(column: Column) -> NDArray[np.datetime64]:
+    """Return times as clocks in their own zone showed them.
+
+    >>> when = Column("t", "time", np.array(["2024-07-01T10:00"], "datetime64[us]"), zoned=True,
+    ...               zone="Europe/Vienna")
+    >>> wall_clock(when).astype("datetime64[m]").astype(str).tolist()
+    ['2024-07-01T12:00']
+    """
+    zone = column.zone or "UTC"
+    if not column.zoned or zone == "UTC":
+        return column.values
+    instants = column.values.astype("datetime64[us]")
+    if zone[:1] in "+-":
+        offset = zone_named(zone)
+        assert offset is not None
+        return np.asarray(instants + np.timedelta64(offset.utcoffset(None)))
+    local = pc.local_timestamp(pa.array(instants).cast(pa.timestamp("us", tz=zone)))
+    return np.asarray(local.to_numpy(zero_copy_only=False))
+
+
+def _second_time(times: NDArray[np.datetime64], twice: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return where a repeated hour occurs for the second time: after a step back within it."""
+    if not twice.any():
+        return twice
+    back = np.concatenate([[False], np.diff(times.astype(np.int64)) < 0]) & twice
+    starts = np.flatnonzero(twice & ~np.concatenate([[False], twice[:-1]]))
+    so_far = np.cumsum(back)
+    before = np.zeros(len(twice), np.int64)
+    before[starts] = so_far[starts] - back[starts]
+    return twice & (so_far > np.maximum.accumulate(before))

@@ -1,0 +1,610 @@
+"""Later files are read as the first ones were; what cannot be is named, and doubts are values."""
+
+import datetime
+import os
+import sqlite3
+import sys
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truism.errors import ParameterError, TableError
+from truism.table.counters import find_counter
+from truism.table.files import read, read_table
+from truism.table.frames import as_table
+from truism.table.interpreting import interpret
+from truism.table.looking import look, reason_to_leave_out
+from truism.table.names import read_renames
+from truism.table.notices import Notice, refuse_doubts
+from truism.table.reading import ColumnReading, Layout, Reading, reading_of
+from truism.table.times import dated
+
+
+def said(problem):
+    """Return an error as a face prints it that calls settings by their own names."""
+    advice = problem.advice(str)
+    return problem.message if advice is None else f"{problem.message}\nHint: {advice}"
+
+
+def cells(table):
+    return {c.name: [c.cell(row) for row in range(table.n_rows)] for c in table.columns}
+
+
+@pytest.fixture(autouse=True)
+def _somewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return name
+
+
+def learned(text, **layout):
+    return read([write("normal.csv", text)], Layout(**layout)).reading
+
+
+def sentence(kind, *arguments, **settings):
+    with pytest.raises(kind) as caught:
+        read(*arguments, **settings)
+    return said(caught.value)
+
+
+CODES = "n,code\n1,12\n2,13\n3,A7\n"
+
+
+@pytest.mark.parametrize(
+    ("normal", "today", "wanted"),
+    [
+        (CODES, "n,code\n1,12\n2,13\n", ["12", "13"]),
+        ("n,x\n1,true\n2,fault\n", "n,x\n1,true\n2,false\n", ["true", "false"]),
+        ("n,x\n1,06:00\n2,none\n", "n,x\n1,06:00\n2,06:00\n", ["06:00", "06:00"]),
+        ("n,x\n1,2024-01-01\n2,unknown\n", "n,x\n1,2024-01-01\n", ["2024-01-01"]),
+        ("n,x\n1,on\n2,off\n", "n,x\n1,1\n2,0\n", ["1", "0"]),
+        ("n,x\n1,007\n2,B1\n", "n,x\n1,007\n", ["007"]),
+    ],
+)
+def test_text_stays_text_whatever_a_later_file_looks_like(normal, today, wanted):
+    reading = learned(normal)
+    found = read([write("today.csv", today)], reading=reading)
+    assert list(cells(found.table).values())[1] == wanted
+    assert found.table.columns[1].kind == "text"
+
+
+def test_several_files_are_read_as_one():
+    write("a.csv", "n,code\n1,12\n2,13\n")
+    write("b.csv", "n,code\n3,A7\n")
+    write("c.csv", "n,code\n4,\n")
+    for sources in (["a.csv", "b.csv", "c.csv"], ["b.csv", "a.csv", "c.csv"]):
+        values = cells(read_table(sources))["code"]
+        assert sorted(filter(None, values)) == ["12", "13", "A7"]
+
+
+def test_a_typed_file_is_converted_where_that_is_exact():
+    reading = learned(CODES)
+    pq.write_table(pa.table({"n": [1, 2], "code": [12, 13]}), "today.parquet")
+    found = read(["today.parquet"], reading=reading)
+    assert cells(found.table)["code"] == ["12", "13"]
+    assert [str(notice) for notice in found.notices] == [
+        "Column 'code' holds numbers; read as text, as when learning."
+    ]
+    frame = pd.DataFrame({"n": [1, 2], "code": [12.0, np.nan]})
+    assert cells(as_table(frame, reading))["code"] == ["12", None]
+    with pytest.raises(TableError) as caught:
+        as_table({"n": [1], "code": [12.5]}, reading)
+    assert said(caught.value) == (
+        "Column 'code' must hold text in row 0, got '12.5'.\n"
+        "Hint: convert the column, or learn the model again."
+    )
+
+
+def test_frames_follow_the_reading_of_other_frames():
+    reading = reading_of(as_table({"on": [True, False], "x": [1.5, 2.5]}))
+    table = as_table({"on": [1, 0, 1], "x": ["1.5", "Bad", "2.5"]}, reading)
+    assert cells(table) == {"on": [True, False, True], "x": [1.5, None, 2.5]}
+
+
+LEVELS = "t,level\n" + "".join(f"{i},2.{i}\n" for i in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("today", "message"),
+    [
+        (
+            "t,level\n1,2.1\n2,\n3,a\n4,b\n5,c\n6,d\n7,e\n8,f\n",
+            "'today.csv', line 4: column 'level' must hold a number, got 'a'.\nHint: see missing.",
+        ),
+        (
+            't,level\n"1\n1",2.1\n2,word\n3,word\n',
+            "'today.csv', line 4: column 'level' must hold a number, got 'word'.\n"
+            "Hint: see missing.",
+        ),
+        (
+            "t,level\n1,06:00\n",
+            "'today.csv', line 2: column 'level' must hold a number, got '06:00:00'.\n"
+            "Hint: see missing.",
+        ),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_its_line(today, message):
+    reading = learned(LEVELS)
+    assert sentence(TableError, [write("today.csv", today)], reading=reading) == message
+
+
+def test_a_boolean_that_is_none_is_named_with_its_file_and_line():
+    reading = learned("n,run\n1,true\n2,false\n")
+    write("a.csv", "n,run\n1,true\n")
+    write("b.csv", "n,run\n1,true\n2,fault-17\n")
+    assert sentence(TableError, ["a.csv", "b.csv"], reading=reading) == (
+        "'b.csv', line 3: column 'run' must hold true or false, got 'fault-17'.\nHint: see missing."
+    )
+    found = read([write("c.csv", "n,run\n1,TRUE\n2,Bad\n")], reading=reading)
+    assert cells(found.table)["run"] == [True, None]
+
+
+def test_a_new_word_in_a_later_file_is_a_loud_notice():
+    reading = learned(LEVELS)
+    found = read([write("today.csv", "t,level\n1,2.1\n2,kaputt\n3,2.3\n")], reading=reading)
+    assert cells(found.table)["level"] == [2.1, None, 2.3]
+    (notice,) = found.notices
+    assert notice.doubtful
+    with pytest.raises(TableError) as caught:
+        refuse_doubts(found.notices)
+    assert said(caught.value) == (
+        "Column 'level' holds numbers; 'kaputt' (once) is taken as missing, first in row 1.\n"
+        "Hint: see categorical and missing."
+    )
+
+
+def test_dates_that_no_longer_tell_day_from_month_follow_the_model():
+    reading = learned("when,x\n13/02/2014 00:00,1\n14/02/2014 00:00,2\n")
+    found = read([write("today.csv", "when,x\n01/03/2014 00:00,1\n")], reading=reading)
+    assert found.table.columns[0].cell(0) == datetime.datetime(2014, 3, 1)
+    assert found.notices == ()
+    both = learned("d;t;x\n02/13/2014;07:00;1\n02/14/2014;07:00;2\n", time=("d", "t"))
+    found = read([write("today.csv", "d;t;x\n01/03/2014;07:30;1\n")], reading=both)
+    assert found.table.columns[0].cell(0) == datetime.datetime(2014, 1, 3, 7, 30)
+
+
+def test_a_later_file_may_lack_the_column_that_says_when():
+    reading = learned("when,x\n2014-02-13,1.5\n2014-02-14,2.5\n", time=("when",))
+    assert cells(read_table([write("today.csv", "x\n1.5\n")], reading=reading)) == {"x": [1.5]}
+
+
+def test_decimal_commas_follow_the_model():
+    reading = learned("t;x\n1;2,5\n2;3,25\n")
+    found = read([write("today.csv", "t;x\n1;1,234\n2;5,678\n")], reading=reading)
+    assert cells(found.table)["x"] == [1.234, 5.678]
+    assert found.notices == ()
+
+
+def test_a_sign_that_groups_thousands_is_known_again():
+    reading = learned("t;x;y\n1;2,5;12.345\n2;3,5;12.346\n")
+    found = read([write("today.csv", "t;x;y\n1;1,234;9.876\n")], reading=reading)
+    assert cells(found.table) == {"t": [1], "x": [1.234], "y": [9876]}
+    assert not any(notice.doubtful for notice in found.notices)
+    with open("same.csv", "w") as file:
+        file.write('a,b\n1,"1,234"\n2,"2,345"\n')
+    first = read(["same.csv"])
+    assert any(notice.doubtful for notice in first.notices)
+    again = read(["same.csv"], reading=first.reading)
+    assert cells(again.table)["b"] == [1234, 2345]
+    assert not any(notice.doubtful for notice in again.notices)
+
+
+def test_another_delimiter_is_seen_and_said():
+    reading = learned("t;x\n1;2,5\n2;3,25\n")
+    found = read([write("today.csv", "t\tx\n1\t2,5\n")], reading=reading)
+    assert cells(found.table)["x"] == [2.5]
+    assert [str(notice) for notice in found.notices] == [
+        "'today.csv' is divided by '\\t', earlier files were by ';'."
+    ]
+
+
+def test_renames_are_kept_and_can_be_added():
+    reading = learned("FIT-201,x\n1.5,a\n2.5,b\n", renames=(("FIT-201", "FIT201"),))
+    assert [column.name for column in reading.columns] == ["FIT201", "x"]
+    assert read_table([write("a.csv", "FIT-201,x\n1.5,a\n")], reading=reading).names == (
+        "FIT201",
+        "x",
+    )
+    again = Layout(renames=(("flow", "FIT201"),))
+    assert (
+        read_table([write("b.csv", "flow,x\n1.5,7\n")], again, reading=reading).names[0] == "FIT201"
+    )
+    wrong = Layout(renames=(("flaw", "y"),))
+    assert sentence(ParameterError, ["b.csv"], wrong) == (
+        "rename must name columns of the table, got 'flaw'.\nHint: did you mean 'flow'?"
+    )
+    assert read_renames("a=b\n\nc,d\n") == (("a", "b"), ("c", "d"))
+    with pytest.raises(ParameterError) as caught:
+        read_renames("a=b\nnonsense\n")
+    assert said(caught.value) == (
+        "rename must be pairs of names, got 'nonsense' in line 2.\n"
+        "Hint: write NEW=OLD, one pair a line."
+    )
+
+
+@pytest.mark.parametrize("content", ["", "\n", "t,level\n"])
+def test_no_rows_may_be_allowed(content):
+    reading = learned(LEVELS)
+    found = read([write("empty.csv", content)], reading=reading, allow_empty=True)
+    assert found.table.n_rows == 0
+    assert [(c.name, c.kind) for c in found.table.columns] == [("t", "number"), ("level", "number")]
+
+
+def test_an_empty_file_without_a_model_is_a_table_without_columns():
+    assert read([write("empty.csv", "")], allow_empty=True).table.columns == ()
+
+
+def test_a_day_without_rows_does_not_stop_a_folder_of_days():
+    os.mkdir("days")
+    write("days/1.csv", "t,x\n1,2.5\n")
+    write("days/2.csv", "t,x\n")
+    write("days/3.csv", "t,x\n3,Bad\n")
+    write("days/notes.md", "not a table")
+    write("days/.hidden.csv", "junk")
+    found = read(["days"])
+    assert cells(found.table) == {"t": [1, 3], "x": ["2.5", "Bad"]}
+    assert [str(notice) for notice in found.notices] == ["'days/2.csv' has no rows."]
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ({"delimiter": "§"}, "delimiter must be an ASCII character, got '§'.\n"
+         "Hint: replace it in the file, for instance by a tab."),
+        ({"delimiter": "\x00"}, "delimiter must be one character, got '\\x00'."),
+        ({"encoding": "base64"}, "encoding must be one that Python knows, got 'base64'.\n"
+         "Hint: for instance utf-8, latin-1, cp1252 or utf-16."),
+        ({"encoding": "undefined"}, "encoding must be one that Python knows, got 'undefined'.\n"
+         "Hint: for instance utf-8, latin-1, cp1252 or utf-16."),
+        ({"encoding": "a\x00b"}, "encoding must be one that Python knows, got 'a\\x00b'.\n"
+         "Hint: for instance utf-8, latin-1, cp1252 or utf-16."),
+        ({"missing": ("\udcff",)}, "missing must be valid Unicode, got '\\udcff'."),
+        ({"zone": "Mars"}, "zone must be the name of a time zone, got 'Mars'.\n"
+         "Hint: for instance UTC, Europe/Vienna or +02:00."),
+        ({"every": "often"}, "every must be a duration such as '10s', '5min' or '1h', got 'often'."),
+        ({"time_format": "%Q"}, "time_format must be a format such as '%d.%m.%Y %H:%M', got '%Q'.\n"
+         "Hint: or one of 'year first', 'day first', 'month first', 'month name', 'digits', "
+         "'seconds', 'milliseconds', 'microseconds', 'nanoseconds', 'excel days'."),
+    ],
+)  # fmt: skip
+def test_layouts_that_make_no_sense_are_refused(layout, message):
+    with pytest.raises(ParameterError) as caught:
+        Layout(**layout)
+    assert said(caught.value) == message
+
+
+def test_a_file_name_that_is_not_unicode_is_a_file_name():
+    name = os.fsdecode(b"t\xff.csv")
+    write(name, "a,b\n1,x\n")
+    assert cells(read_table([name])) == {"a": [1], "b": ["x"]}
+    write(name, "a,b\n1\n")
+    assert sentence(TableError, [name]) == (
+        "'t\\udcff.csv', line 2: the number of fields must be 2 as in the line of names, got 1.\n"
+        "Hint: the delimiter was taken to be ','; see delimiter."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "message"),
+    [
+        (
+            "when,x\n2014-03-01,1\nsoon,2\n",
+            {"time": ("when",)},
+            "'t.csv', line 3: column 'when' must hold a time, got 'soon'.\nHint: see time_format.",
+        ),
+        (
+            "when,x\n31.12.2014,1\n12.31.2014,2\n",
+            {"time": ("when",)},
+            "'t.csv', line 3: column 'when' must hold a time, got '12.31.2014'.\n"
+            "Hint: see time_format.",
+        ),
+        (
+            "n,x\n5,1\n6,2\n",
+            {"time": ("n",)},
+            "'t.csv', line 2: column 'n' must hold a time, got '5'.\nHint: see time_format.",
+        ),
+        (
+            "d,t,x\n2014-03-01,late,1\n",
+            {"time": ("d", "t")},
+            "'t.csv', line 2: column 't' must hold a time of day, got 'late'.\n"
+            "Hint: see time_format.",
+        ),
+        (
+            "when,x\n2014-03-01,1\n",
+            {"time": ("whne",)},
+            "time must name columns of the table, got 'whne'.\nHint: did you mean 'when'?",
+        ),
+    ],
+)
+def test_times_that_cannot_be_read_are_an_error(text, layout, message):
+    with pytest.raises((TableError, ParameterError)) as caught:
+        read([write("t.csv", text)], Layout(**layout))
+    assert said(caught.value) == message
+
+
+def test_sqlite_and_duckdb_tables_and_queries():
+    duckdb = pytest.importorskip("duckdb")
+    with sqlite3.connect("a.db") as base:
+        base.execute("create table r (t text, x real)")
+        base.executemany("insert into r values (?, ?)", [("2014-03-01", 1.5), ("2014-03-02", None)])
+    base.close()
+    assert cells(read_table(["a.db"]))["x"] == [1.5, None]
+    with duckdb.connect("b.duckdb") as base:
+        base.execute("create table r (t timestamp, x double)")
+        base.execute("insert into r values ('2014-03-01', 1.5), ('2014-03-02', null)")
+        base.execute("create table s (x int)")
+    assert cells(read_table(["b.duckdb"], Layout(table="r"))) == cells(read_table(["a.db"]))
+    asked = Layout(query="select x * 2 as y from r where x is not null")
+    for place in ("a.db", "b.duckdb"):
+        assert cells(read_table([place], asked)) == {"y": [3.0]}
+    assert sentence(TableError, ["b.duckdb"]) == (
+        "'b.duckdb' has several tables: 'r', 's'.\nHint: say which; see table and query."
+    )
+    assert sentence(TableError, ["b.duckdb"], Layout(table="q")) == (
+        "'b.duckdb' has no table 'q', but 'r', 's'.\nHint: see table."
+    )
+    assert sentence(TableError, ["a.db"], Layout(query="select nope from r")) == (
+        "'a.db': the database says: no such column: nope."
+    )
+    assert sentence(TableError, ["a.db"], Layout(query="delete from r")) == (
+        "'a.db': the database says: attempt to write a readonly database."
+    )
+
+
+def test_sheets_by_name():
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active.append([1, "#VALUE!"])
+    book.create_sheet("second").append(["c"])
+    book.save("b.xlsx")
+    found = read(["b.xlsx"])
+    assert found.table.names == ("a", "b")
+    assert [str(notice) for notice in found.notices] == [
+        "'b.xlsx': sheet 'Sheet' is read, not 'second'."
+    ]
+    assert sentence(TableError, ["b.xlsx"], Layout(sheet="secnd")) == (
+        "'b.xlsx' has no sheet 'secnd', but 'Sheet', 'second'.\n"
+        "Hint: did you mean 'second'?; see sheet."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "absent", "message"),
+    [
+        (
+            "book.xlsx",
+            ("python_calamine", "openpyxl"),
+            "Reading Excel files needs the package python-calamine.\n"
+            "Hint: install it with pip install python-calamine, or export the sheet as CSV.",
+        ),
+        (
+            "b.duckdb",
+            ("duckdb",),
+            "Reading DuckDB files needs the package duckdb.\n"
+            "Hint: install it with pip install duckdb.",
+        ),
+    ],
+)
+def test_a_package_that_is_absent_is_one_sentence(monkeypatch, name, absent, message):
+    with open(name, "wb") as file:
+        file.write(b"PK\x03\x04" if name.endswith("xlsx") else b"\0" * 8 + b"DUCK" + b"\0" * 300)
+    for package in absent:
+        monkeypatch.setitem(sys.modules, package, None)
+    assert sentence(TableError, [name]) == f"'{name}': {message}"
+
+
+def test_long_tables_hold_their_last_values():
+    write(
+        "h.csv",
+        "tag;when;value\nA;01.03.2014 00:00:05;1,5\nA;01.03.2014 00:00:20;2,5\n"
+        "B;01.03.2014 00:00:10;open\nB;01.03.2014 00:00:31;shut\n",
+    )
+    found = read(["h.csv"], Layout(every="10s"))
+    assert cells(found.table)["A"] == [1.5, 2.5, 2.5]
+    assert cells(found.table)["B"] == ["open", "open", "open"]
+    again = read(["h.csv"], reading=found.reading)
+    assert cells(again.table) == cells(found.table)
+    write("n.csv", "a,b\n1,2\n")
+    assert sentence(TableError, ["n.csv"], Layout(every="10s")) == (
+        "'n.csv': No column says when, which one value a row needs.\n"
+        "Hint: see time and time_format."
+    )
+
+
+def column(values, name="x"):
+    return as_table({name: values}).columns[0]
+
+
+def test_counters_are_known_by_how_they_grow():
+    rng = np.random.default_rng(0)
+    gaps = np.cumsum(rng.choice([1, 1, 1, 2], 1500))
+    pulses = np.cumsum(rng.integers(100, 150, 1500))
+    assert find_counter(column(gaps)).counts == "rows"
+    assert find_counter(column(pulses)).counts == "amounts"
+    assert find_counter(column(pulses[:400])) is None
+    assert find_counter(column(np.arange(400), "level")) is None
+    assert find_counter(column(pulses[:400], "Energy Total")).counts == "amounts"
+    assert find_counter(column(pulses[:400], "batch_id")).counts == "rows"
+    assert find_counter(column(rng.integers(0, 9, 400), "Energy Total")) is None
+    assert find_counter(column(pulses[:400], "totally")) is None
+    assert find_counter(column(np.arange(1500) / 4)) is None
+    meter = find_counter(column(pulses[:400], "Energy Total"))
+    assert str(meter) == (
+        "Column 'Energy Total' is taken as its change from row to row: it holds a counter: whole "
+        "numbers that only grow over 400 rows, and its name says so."
+    )
+    assert reason_to_leave_out(column(gaps)) == (
+        "running numbers: whole numbers that only grow over 1,500 rows"
+    )
+
+
+def test_a_look_says_what_would_become_of_each_column():
+    text = "time,id,level,note\n" + "".join(
+        f"2014-03-01 00:{i:02},{i * 3},{'Bad' if i == 7 else i / 4},{'on' if i % 2 else 'off'}\n"
+        for i in range(40)
+    )
+    found = read([write("t.csv", text)])
+    seen = look(found.table, found.reading, found.notices)
+    assert (seen.n_rows, seen.time, seen.step) == (40, "time", 60.0)
+    assert (seen.start, seen.end) == ("2014-03-01 00:00:00", "2014-03-01 00:39:00")
+    time, running, level, note = seen.columns
+    assert time.left_out is None
+    assert running.left_out == (
+        "running numbers: whole numbers that only grow over 40 rows, and its name says so"
+    )
+    assert (level.n_missing, level.low, level.high, sum(level.bins)) == (1, "0", "9.75", 39)
+    assert [str(each) for each in level.oddities] == [
+        "Column 'level' holds numbers; 'Bad' (once) is taken as missing, first in row 7."
+    ]
+    assert [(each.state, each.count) for each in note.states] == [("off", 20), ("on", 20)]
+    assert level.words == ("Bad",)
+
+
+def test_times_of_frames_are_read_as_those_of_files():
+    days = dated(column([f"{day:02}/03/2014 00:00" for day in range(1, 13)]))
+    assert days.cell(11) == datetime.datetime(2014, 3, 12)
+    assert dated(column(["x1", "y2"])).kind == "text"
+
+
+def test_notices_are_a_union_that_json_keeps():
+    found = read([write("t.csv", "a;b\n1;2,5\n2;1.2\n3;4,5\n")])
+    kept = msgspec.json.decode(msgspec.json.encode(found.notices), type=tuple[Notice, ...])
+    assert kept == found.notices
+    assert [str(each) for each in kept] == [
+        "Column 'b' is written with decimal commas, but 1 row has a decimal point, "
+        "for instance '1.2'."
+    ]
+
+
+def test_columns_that_are_said_to_be_states_stay_texts():
+    found = read(
+        [write("t.csv", "a,b\n" + "".join(f"{i},{i}%\n" for i in range(9)))], Layout(states=("b",))
+    )
+    assert found.table.columns[1].kind == "text"
+
+
+# Known columns, written in a dialect and read back.
+
+numbers = st.lists(
+    st.one_of(st.none(), st.integers(-(10**6), 10**6), st.decimals(-9999, 9999, places=4)),
+    min_size=8, max_size=20,
+)  # fmt: skip
+
+
+@st.composite
+def dialects(draw):
+    decimal = draw(st.sampled_from([".", ","]))
+    group = draw(st.sampled_from(["", "", " ", "\u202f", "'", "." if decimal == "," else ","]))
+    return {
+        "decimal": decimal,
+        "group": group,
+        "delimiter": draw(st.sampled_from([";", "\t", "|"])),
+        "end": draw(st.sampled_from(["\n", "\r\n", "\r"])),
+        "encoding": draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"])),
+        "word": draw(st.sampled_from(["", "NaN", "Bad", "--", "I/O Timeout"])),
+        "plus": draw(st.booleans()),
+        "time": draw(
+            st.sampled_from(
+                ["%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M", "%d-%b-%y %H:%M", "%d/%m/%Y %H:%M",
+                 "%m/%d/%Y %I:%M:%S %p", "%Y-%m-%dT%H:%M:%S+01:00"]
+            )
+        ),
+        "units": draw(st.booleans()),
+    }  # fmt: skip
+
+
+def written(value, dialect):
+    if value is None:
+        return dialect["word"]
+    whole, _, part = f"{abs(value):,}".partition(".")
+    text = whole.replace(",", dialect["group"])
+    if part:
+        text += dialect["decimal"] + part
+    return ("-" if value < 0 else "+" if dialect["plus"] else "") + text
+
+
+@settings(max_examples=150, deadline=None)
+@given(values=numbers, dialect=dialects(), start=st.datetimes(
+    datetime.datetime(1990, 1, 1), datetime.datetime(2060, 1, 1)))  # fmt: skip
+def test_known_columns_come_back_from_any_dialect(tmp_path_factory, values, dialect, start):
+    # What only a person could know is left out: sure decimals, and days beyond the twelfth.
+    values = [*values, *(each / 4 + 0.25 for each in range(6))]
+    start = start.replace(day=20, second=0, microsecond=0, tzinfo=None)
+    times = [start + datetime.timedelta(minutes=7 * row) for row in range(len(values))]
+    lines = [["when", "x", "s"]]
+    if dialect["units"]:
+        lines.append(["", "[m³/h]", ""])
+    for row, (time, value) in enumerate(zip(times, values, strict=True)):
+        lines.append([time.strftime(dialect["time"]), written(value, dialect), f"s{row % 3}"])
+    text = dialect["end"].join(dialect["delimiter"].join(line) for line in lines) + dialect["end"]
+    place = tmp_path_factory.getbasetemp() / "any.csv"
+    place.write_bytes(text.encode(dialect["encoding"]))
+    found = read([str(place)])
+    when, x, s = found.table.columns
+    assert [s.cell(row) for row in range(len(values))] == [f"s{i % 3}" for i in range(len(values))]
+    assert (x.kind, x.missing is None) == ("number", None not in values)
+    assert [x.cell(row) for row in range(len(values))] == [
+        None if value is None else float(value) for value in values
+    ]
+    got = [when.cell(row).replace(tzinfo=None) for row in range(len(values))]
+    assert got == times
+    units = [each.unit for each in found.reading.columns]
+    assert units == ([None, "m³/h", None] if dialect["units"] else [None] * 3)
+    again = read([str(place)], reading=found.reading)
+    assert cells(again.table) == cells(found.table)
+
+
+ODD = (
+    *("1", "2.5", "1,5", "Bad", "--", "", "NaN", "2014-03-01", "01/03/2014", "13/13/2014", "06:00"),
+    *(
+        "true",
+        "<0.1",
+        "45%",
+        "é",
+        "'",
+        "1e999",
+        "-",
+        "99999999999999999999",
+        "1393632000",
+        "41699.5",
+    ),
+    *("inf", "2014-03-01T00:00:00+01:00", "99:99", "31.02.2014", "1.234.567,8", "a b", "=1+1", "+"),
+    *("(", "()", "%", "e5", "1 2 3", "٣", "１２", "24:00", "7 kW", "A7", "true ", "0x1F", "1_000"),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data())
+def test_any_cells_are_read_again_as_they_were(tmp_path_factory, data):
+    pool = data.draw(st.lists(st.sampled_from(ODD), min_size=1, max_size=6))
+    rows = data.draw(st.lists(st.tuples(*[st.sampled_from(pool)] * 3), min_size=1, max_size=20))
+    delimiter = data.draw(st.sampled_from(";\t|"))
+    lines = [("time", "x", "tag"), *rows]
+    place = tmp_path_factory.getbasetemp() / "cells.csv"
+    place.write_text("".join(delimiter.join(line) + "\n" for line in lines), encoding="utf-8")
+    zone = data.draw(st.sampled_from([None, "Europe/Vienna", "+02:00"]))
+    try:
+        found = read([str(place)], Layout(zone=zone))
+    except TableError:
+        return
+    again = read([str(place)], reading=found.reading)
+    assert cells(again.table) == cells(found.table)
+    assert again.reading == found.reading
+    assert look(found.table, found.reading, found.notices).n_rows == found.table.n_rows
+
+
+def test_a_column_can_be_interpreted_by_itself():
+    found = interpret(column(["1,5", "2,5"]), Layout())
+    assert found.reading == ColumnReading("x", "number", decimal=",")
+    assert Reading(Layout(), (found.reading,)).times() == ()

@@ -1,0 +1,128 @@
+"""Every notice is one sentence in plain English, names no option, and survives JSON."""
+
+import typing
+
+import msgspec
+import numpy as np
+import pytest
+
+from truism.table.columns import Column
+from truism.table.notices import (
+    ColumnWithoutName,
+    Converted,
+    DayOrMonth,
+    GroupedDigits,
+    HourRepeated,
+    LimitsAsValues,
+    LinesBeforeNames,
+    LooksLong,
+    MixedDecimals,
+    NoRows,
+    Notice,
+    OtherDelimiter,
+    PartChosen,
+    SeveralZones,
+    StaysText,
+    TagsPivoted,
+    TimesDoubled,
+    TimesInTwoColumns,
+    TimesJoined,
+    TimesRead,
+    TimesUnsorted,
+    UnitInCells,
+    UnitRow,
+    WordCount,
+    WordsAsMissing,
+)
+from truism.table.timelines import in_zone, wall_clock
+
+SENTENCES = {
+    WordsAsMissing("x", (WordCount("Bad", 2), WordCount("--", 1)), known=True, row=1234): (
+        "Column 'x' holds numbers; 'Bad' (twice), '--' (once) are taken as missing, first in row 1,234."
+    ),
+    StaysText("x", 1200, (WordCount("A7", 3),)): (
+        "Column 'x' is read as text: it holds 1,200 rows with numbers, and also 'A7' (3 times)."
+    ),
+    MixedDecimals("x", ".", 2, "1,5"): (
+        "Column 'x' is written with decimal points, but 2 rows have a decimal comma, for instance '1,5'."
+    ),
+    GroupedDigits("x", " ", "1 234", unsure=False): (
+        "Blanks in column 'x' are taken to group thousands, for instance in '1 234'."
+    ),
+    GroupedDigits("x", ",", "1,234", unsure=True): (
+        "Commas in column 'x' are taken to group thousands, though they may be decimal signs, for "
+        "instance in '1,234'."
+    ),
+    LimitsAsValues("x", 1, "<0.01"): (
+        "In column 'x' 1 row holds a limit such as '<0.01', which is read as that number."
+    ),
+    UnitInCells("x", "%", 0): "Column 'x' is written with the unit '%', which is taken off.",
+    UnitInCells("x", "%", 3): (
+        "Column 'x' is written with the unit '%', which is taken off, but 3 rows have no unit."
+    ),
+    UnitRow("'t.csv'", ("bar", "°C")): (
+        "'t.csv': the row below the names holds units ('bar', '°C')."
+    ),
+    LinesBeforeNames("'t.csv'", 3, "Logger"): (
+        "'t.csv': 3 lines before the names left out, beginning with 'Logger'."
+    ),
+    ColumnWithoutName("'t.csv'"): (
+        "'t.csv': every line ends with a delimiter; the empty last column is left out."
+    ),
+    OtherDelimiter("'t.csv'", ",", ";"): "'t.csv' is divided by ',', earlier files were by ';'.",
+    NoRows("'t.csv'"): "'t.csv' has no rows.",
+    PartChosen("'t.xlsx'", "a", ("b", "c")): "'t.xlsx': sheet 'a' is read, not 'b', 'c'.",
+    TimesRead("t", "seconds", "1393632000", "2014-03-01 00:00:00+00:00"): (
+        "Column 't' is read as times (seconds): '1393632000' is 2014-03-01 00:00:00+00:00."
+    ),
+    DayOrMonth("t", "01/03/2014", "day first"): (
+        "Column 't' does not tell whether the day or the month comes first, for instance in "
+        "'01/03/2014'; the day is taken to."
+    ),
+    TimesJoined(("d", "t"), "d t"): "Columns 'd', 't' are read as one column of times, 'd t'.",
+    TimesInTwoColumns(("d", "t")): "Columns 'd', 't' may together say when; they are read apart.",
+    TimesUnsorted("t", 2, 7): (
+        "Times in column 't' run backwards twice, first in row 7; rows stay in the order of the table."
+    ),
+    TimesDoubled("t", 1, 7): "In column 't' 1 row has the time of the row before, first row 7.",
+    HourRepeated("t", 7, "2014-10-26 02:00"): (
+        "Times in column 't' go back by an hour in row 7 (2014-10-26 02:00), as when summer time ends."
+    ),
+    SeveralZones("t", ("+01:00", "+02:00"), "UTC"): (
+        "Times in column 't' are of several zones (+01:00, +02:00); they are shown in UTC."
+    ),
+    Converted("x", "numbers", "text"): (
+        "Column 'x' holds numbers; read as text, as when learning."
+    ),
+    TagsPivoted(9000, 12, "10s", 800): (
+        "9,000 values of 12 tags are read as 800 rows, one every 10s, in which each tag holds its last "
+        "value."
+    ),
+    LooksLong(("t", "tag", "value")): (
+        "Columns 't', 'tag', 'value' look like one value a row; to make a column of each tag, say how "
+        "often a row is wanted."
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("notice", SENTENCES, ids=lambda notice: type(notice).__name__)
+def test_a_notice_is_one_sentence(notice):
+    assert str(notice) == SENTENCES[notice]
+    assert msgspec.json.decode(msgspec.json.encode(notice), type=Notice) == notice
+
+
+def test_every_notice_has_its_sentence():
+    assert {type(notice) for notice in SENTENCES} == {*typing.get_args(Notice)}
+
+
+def test_clocks_show_the_zone_and_the_repeated_hour():
+    walls = np.array(["2014-10-26T02:30", "2014-10-26T02:00", "2014-10-26T02:30"], "datetime64[us]")
+    for zone in ("Europe/Vienna", "+02:00", "UTC"):
+        column = in_zone(Column("t", "time", walls), zone)
+        assert wall_clock(column).tolist() == walls.tolist()
+    vienna = in_zone(Column("t", "time", walls), "Europe/Vienna")
+    assert [str(vienna.cell(row)) for row in range(3)] == [
+        "2014-10-26 02:30:00+02:00",
+        "2014-10-26 02:00:00+01:00",
+        "2014-10-26 02:30:00+01:00",
+    ]
