@@ -867,3 +867,19 @@ def test_the_width_adapts(place):
     for width in (60, 80, 120):
         out, _, _ = run("check", "today.csv", "-m", "m.truism.json", env={"COLUMNS": str(width)})
         assert max(len(line) for line in out.splitlines()) <= width
+
+
+def test_how_an_export_was_read_is_said_beside_the_data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["Zeit;pump;flow"]
+    for i in range(300):
+        on = i % 10 < 5
+        flow = f"{2.5 + 0.01 * (i * 7 % 13):.2f}".replace(".", ",") if on else "0,00"
+        clock = f"{13 + i // 144:02}.03.2014 {i // 6 % 24:02}:{i % 6}0"
+        lines.append(f"{clock};{'on' if on else 'off'};{'Bad' if i == 77 else flow}")
+    Path("export.csv").write_text("\n".join(lines) + "\n")
+    out, err, code = run("learn", "export.csv", "-o", "m.truism.json")
+    assert code == 0
+    assert "continuous   1: flow" in out
+    assert "'13.03.2014 00:00' is 2014-03-13 00:00:00." in err
+    assert "'Bad' (once) is taken as missing, first in row 77." in err

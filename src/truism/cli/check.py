@@ -21,6 +21,7 @@ from truism.cli.options import (
     layout_options,
     model_option,
 )
+from truism.cli.reading import read_data
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.explaining.checker import Checker, Findings
@@ -32,7 +33,7 @@ from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
 from truism.report.terminal import show_findings, verdict
 from truism.table.columns import Table
-from truism.table.files import read_table, write_table
+from truism.table.files import write_table
 
 N_SHOWN = 10
 N_REASONS = 3
@@ -139,10 +140,10 @@ def check(
     with screen.stages() as progress:
         if max_false_positive_rate is not None:
             progress("calibrating", 0, 0)
-            normal = read_table(calibration, layout)
+            normal = read_data(screen, calibration, layout)
             checker = checker.at(choose_threshold(screen, checker, normal, max_false_positive_rate))
         progress("reading", 0, 0)
-        table = checker.prepare(read_table(data, layout))
+        table = checker.prepare(read_data(screen, data, layout))
         progress("scoring", 0, 0)
         scores = checker.score(table)
         progress("explaining", 0, 0)

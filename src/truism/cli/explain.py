@@ -15,13 +15,13 @@ from truism.cli.options import (
     layout_options,
     model_option,
 )
+from truism.cli.reading import read_data
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import Explanation, say_moment
 from truism.model.files import load_model
 from truism.report.terminal import show_explanation
-from truism.table.files import read_table
 
 N_SHOWN = 8
 _CSV_NAMES = (
@@ -72,7 +72,7 @@ def explain(
     checker = Checker(load_model(place))
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        table = checker.prepare(read_table(data, layout))
+        table = checker.prepare(read_data(screen, data, layout))
     if not 0 <= row < table.n_rows:
         constraint = f"be at least 0 and below {table.n_rows}, the number of rows"
         raise ParameterError.of("row", constraint, row)

@@ -14,6 +14,7 @@ from truism.cli.options import (
     layout_of,
     layout_options,
 )
+from truism.cli.reading import read_data
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
@@ -26,7 +27,6 @@ from truism.model.stamps import now
 from truism.report.models import summarise
 from truism.report.terminal import show_model
 from truism.table.columns import Table
-from truism.table.files import read_table
 from truism.work import Progress
 
 
@@ -135,8 +135,8 @@ def learn(
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        table = read_table(data, layout)
-        normal = read_table(calibration, layout) if calibration else None
+        table = read_data(screen, data, layout)
+        normal = read_data(screen, calibration, layout) if calibration else None
         model = learn_table(table, settings, delta, threshold, jobs, progress)
         if normal is not None and max_false_positive_rate is not None:
             progress("calibrating", 0, 0)

@@ -1,0 +1,16 @@
+"""Reading tables on the command line: what there is to say about it is said on standard error."""
+
+from collections.abc import Sequence
+
+from truism.cli.screen import Screen
+from truism.table.columns import Table
+from truism.table.files import read
+from truism.table.reading import Layout
+
+
+def read_data(screen: Screen, sources: Sequence[str], layout: Layout | None = None) -> Table:
+    """Read tables, and note how they were read where a reader may wonder."""
+    found = read(sources, layout)
+    for notice in found.notices:
+        screen.note(str(notice))
+    return found.table
