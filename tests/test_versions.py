@@ -8,34 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learned import learn
+from test_model_files import DATA
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, encode_model, load_model
 from truism.model.format import FORMAT_VERSION
 from truism.model.versions import upgrade
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
-
-
-def small(scoring="paper"):
-    """A model with every kind of predicate, some missing values, and a disabled rule."""
-    data = {
-        "U": ["r"] * 2 + ["c"] * 38,
-        "V": ["d"] * 38 + ["s"] * 2,
-        "W": ["x"] * 2 + ["y"] * 36 + ["x"] * 2,
-        "X": [float(i % 7) if i % 7 else None for i in range(40)],
-        "B": [i % 7 > 3 for i in range(40)],
-        "N": [i % 2 for i in range(40)],
-    }
-    model = learn(
-        as_table(data), min_support=0.05, support_ratio=0.5, max_predicates=3, scoring=scoring
-    )
-    rule = next(rule for rule in model.rules if rule.antecedent)
-    return data, model.disable(rule.id, 'too "noisy" 🚰', "2024-01-01").with_threshold(0.25)
-
-
-DATA, MODEL = small()
-
 
 GOLDEN = Path(__file__).parent / "data"
 

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError, shorten
-from truism.explaining.explanations import Explanations, explain_rows
+from truism.explaining.clues import find_clues
+from truism.explaining.explanations import Explanations
 from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.explaining.reasons import say
 from truism.model.model import Model
 from truism.model.origins import Threshold
 from truism.model.schema import Numeric
@@ -59,11 +61,6 @@ class Findings(msgspec.Struct, frozen=True):
     incidents: tuple[Incident, ...]
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain dicts and lists."""
-        plain = {name: getattr(self, name) for name in self.__struct_fields__}
-        return {**plain, "incidents": [each.to_dict() for each in self.incidents]}
 
     @property
     def rate(self) -> float:
@@ -277,21 +274,22 @@ class Checker:
         lists: Sequence[dict[str, list[Any]]],
     ) -> None:
         """Fill in the blames of some rows."""
-        above = scores[rows] > self.model.threshold
-        explained = explain_rows(self.scorer, table, rows[above]) if above.any() else []
-        for explanation in explained:
-            for blame, of in zip(explanation.blames, lists, strict=False):
-                reason = blame.reasons[0]
-                of["expected"][explanation.row] = reason.expected
-                of["found"][explanation.row] = reason.found
-        parts = self.scorer.attribute(table.take(rows))
+        part = table.take(rows)
+        weighed = self.scorer.weigh(part)
+        above = np.flatnonzero(scores[rows] > self.model.threshold)
+        told = find_clues(self.scorer, part.take(above), weighed.take(above))
+        clues_at = dict(zip(above.tolist(), told, strict=True))
         names = self.model.schema.names
-        order = np.argsort(-parts, axis=1, kind="stable")
-        for row, part, worst in zip(rows.tolist(), parts, order, strict=True):
-            for i, of in zip(worst.tolist(), lists, strict=False):
-                if part[i] > 0:
-                    of["variable"][row] = names[i]
-                    of["share"][row] = float(part[i] / scores[row])
+        order = np.argsort(-weighed.parts, axis=1, kind="stable")[:, : len(lists)]
+        for at, row in enumerate(rows.tolist()):
+            for i, of in zip(order[at].tolist(), lists, strict=False):
+                if weighed.parts[at, i] <= 0:
+                    break
+                of["variable"][row] = names[i]
+                of["share"][row] = float(weighed.parts[at, i] / scores[row])
+                if at in clues_at:
+                    reason = say(clues_at[at][names[i]][0], self.scorer.n_training)
+                    of["expected"][row], of["found"][row] = reason.expected, reason.found
 
 
 def _refuse_text_for_numbers(model: Model, table: Table) -> None:
