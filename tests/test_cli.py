@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from truism.cli import app
 from truism.cli.app import COMMANDS
 from truism.model.files import load_model
-from truism.table.files import read_table
+from truism.table.files.reading import read_table
 
 ROOT = Path(__file__).parents[1]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import learned
-from truism.explaining.clues import path_to
+from truism.explaining.circumstances import path_to
 from truism.learning.kinds import variable_columns
 from truism.model.evidence import LEAF
 from truism.model.schema import Categorical

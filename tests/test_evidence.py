@@ -15,9 +15,10 @@ import oracle
 from learned import breaks_mined_rule, learn
 from learned import learn as tune
 from strategies import learned
-from truism.explaining.clues import WHY_FIRST, Contradiction, Rarity, find_clues
+from truism.explaining.clues import Contradiction, Rarity
 from truism.explaining.explanations import explain_rows
 from truism.explaining.incidents import MIN_SHARE, find_incidents
+from truism.explaining.investigation import WHY_FIRST, find_clues
 from truism.explaining.reasons import say
 from truism.model.evidence import Grave
 from truism.model.files import decode_model, encode_model
@@ -25,7 +26,8 @@ from truism.model.predicates import Interval, OneOf, Present, Range, variables
 from truism.model.schema import Categorical
 from truism.model.settings import Settings
 from truism.scoring import contexts, evidence, rarity, readings, worth
-from truism.scoring.scorer import Scorer, Violation
+from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Violation
 from truism.scoring.worth import expected_exceptions, habit_worth, rule_worth
 from truism.table.frames import as_table
 

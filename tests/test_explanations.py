@@ -8,7 +8,6 @@ import pytest
 
 from learned import learn
 from strategies import BROKEN, HOSTILE_NAMES, NORMAL
-from truism.explaining.clues import WHY_FIRST
 from truism.explaining.explanations import (
     Blame,
     Explanation,
@@ -16,9 +15,11 @@ from truism.explaining.explanations import (
     explain_rows,
 )
 from truism.explaining.incidents import find_incidents
+from truism.explaining.investigation import WHY_FIRST
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
-from truism.scoring.scorer import Scorer, Violation
+from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Violation
 from truism.table.frames import as_table
 
 

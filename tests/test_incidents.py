@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from learned import learn
 from strategies import BROKEN, NORMAL
 from truism.errors import ParameterError
-from truism.explaining.clues import Contradiction, Rarity, find_clues
+from truism.explaining.clues import Contradiction, Rarity
 from truism.explaining.explanations import explain_rows
 from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.explaining.investigation import find_clues
 from truism.model.schema import Schema
 from truism.report.pictures import Painter
 from truism.report.series import Axis
@@ -142,7 +143,7 @@ def weighing():
 
 
 def test_who_is_blamed_for_a_contradiction_is_told_it_first(weighing, monkeypatch):
-    monkeypatch.setattr("truism.explaining.clues.WHY_FIRST", 2.0)
+    monkeypatch.setattr("truism.explaining.investigation.WHY_FIRST", 2.0)
     table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
     (clues_of, *_) = find_clues(weighing, table)
     first, second, *_ = clues_of["level"]
@@ -155,7 +156,7 @@ def test_who_is_blamed_for_a_contradiction_is_told_it_first(weighing, monkeypatc
 
 
 def test_the_picture_is_that_of_the_first_reason(weighing, monkeypatch):
-    monkeypatch.setattr("truism.explaining.clues.WHY_FIRST", 2.0)
+    monkeypatch.setattr("truism.explaining.investigation.WHY_FIRST", 2.0)
     table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
     (incident,) = find_incidents(weighing, table, weighing.score(table))
     painter = Painter(weighing, table, Axis(table, weighing.model.schema))

@@ -18,7 +18,7 @@ from learned import learn
 from learned import learn as tune
 from strategies import HOSTILE_NAMES, ratios, tables, thresholds
 from truism.errors import ModelFileError
-from truism.explaining.clues import find_clues
+from truism.explaining.investigation import find_clues
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
 from truism.model.origins import (

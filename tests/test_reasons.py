@@ -13,7 +13,7 @@ from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.reasons import ANYWAY, Reason, say
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
-from truism.scoring.scorer import Violation
+from truism.scoring.weighed import Violation
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from truism.report.terminal import (
     show_rules,
     verdict,
 )
-from truism.scoring.scorer import Violation
+from truism.scoring.weighed import Violation
 from truism.table.frames import as_table
 
 

@@ -5,12 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from truism.explaining.clues import Contradiction, Rarity, find_clues
+from truism.explaining.clues import Contradiction, Rarity
+from truism.explaining.investigation import find_clues
 from truism.explaining.reasons import say
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
-from truism.scoring.scorer import Scorer, Violation
+from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Violation
 from truism.table.frames import as_table
 
 COUNT = r"([\d,]+)"

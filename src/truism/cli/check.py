@@ -33,7 +33,7 @@ from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
 from truism.report.terminal import show_findings, verdict
 from truism.table.columns import Table
-from truism.table.files import write_table
+from truism.table.files.writing import write_table
 
 N_SHOWN = 10
 N_REASONS = 3
@@ -124,16 +124,7 @@ def check(
     """
     layout = layout_of(options)
     check_calibration(threshold, max_false_positive_rate, calibration, data)
-    if scores_place is not None:
-        check_suffix(scores_place)
-        check_output(scores_place, (*data, *calibration, place))
-    if label is not None and report_place is None:
-        raise ParameterError(
-            "--label must be given with --report, which compares scores with labels."
-        )
-    if report_place is not None:
-        check_ending(report_place)
-        check_output(report_place, (*data, *calibration, place))
+    _check_places(scores_place, report_place, label, (*data, *calibration, place))
     checker = Checker(load_model(place), jobs)
     if threshold is not None:
         checker = checker.at(Threshold(threshold, ByHand()))
@@ -167,6 +158,22 @@ def check(
         screen.note(doubt)
     report(screen, findings, form, top)
     return 1 if findings.n_anomalous else 0
+
+
+def _check_places(
+    scores: str | None, report: str | None, label: str | None, taken: Sequence[str]
+) -> None:
+    """Raise an error for outputs that cannot be written, before anything is computed."""
+    if scores is not None:
+        check_suffix(scores)
+        check_output(scores, taken)
+    if label is not None and report is None:
+        raise ParameterError(
+            "--label must be given with --report, which compares scores with labels."
+        )
+    if report is not None:
+        check_ending(report)
+        check_output(report, taken)
 
 
 def write_page(

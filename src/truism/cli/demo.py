@@ -30,7 +30,8 @@ from truism.report.terminal import BAD, FAINT, GOOD, STRONG, in_words, show_inci
 from truism.scoring.thresholds import calibrate
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
-from truism.table.files import read_table, write_table
+from truism.table.files.reading import read_table
+from truism.table.files.writing import write_table
 from truism.work import Progress
 
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600

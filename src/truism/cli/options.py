@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 import click
 
 from truism.errors import TableError, TruismError
-from truism.table.csvfiles import Layout
-from truism.table.files import STDIN
+from truism.table.files.csvfiles import Layout
+from truism.table.files.reading import STDIN
 from truism.work import n_cores
 
 Format = Literal["table", "json", "jsonl", "csv"]

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from truism.cli.screen import Screen
+from truism.table.cells.layouts import Layout
 from truism.table.columns import Table
-from truism.table.files import read
-from truism.table.reading import Layout
+from truism.table.files.reading import read
 
 
 def read_data(screen: Screen, sources: Sequence[str], layout: Layout | None = None) -> Table:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError, shorten
-from truism.explaining.clues import find_clues
 from truism.explaining.explanations import Explanations
 from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.explaining.investigation import find_clues
 from truism.explaining.reasons import say
 from truism.model.model import Model
 from truism.model.origins import Threshold

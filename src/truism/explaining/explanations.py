@@ -13,13 +13,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import Clue, CluesOfRow, find_clues
+from truism.explaining.clues import Clue, CluesOfRow
+from truism.explaining.investigation import find_clues
 from truism.explaining.reasons import ANYWAY, Reason, say
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
+from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
-from truism.table.times import Moment
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
 _CHUNK = 1024

@@ -9,15 +9,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import Clue, Rarity, find_clues
+from truism.explaining.clues import Clue, Rarity
 from truism.explaining.explanations import Blame, blames_html, describe, say_moment
+from truism.explaining.investigation import find_clues
 from truism.model.schema import Schema
 from truism.model.settings import check_whole
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
-from truism.scoring.scorer import Pieces, Scorer, Weighed
+from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Pieces, Weighed
+from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
-from truism.table.times import Moment
 
 GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown

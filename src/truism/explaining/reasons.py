@@ -5,15 +5,8 @@ from typing import Any
 
 import msgspec
 
-from truism.explaining.clues import (
-    Circumstance,
-    Clue,
-    Contradiction,
-    Rarity,
-    SameState,
-    UsualNumber,
-    UsualStates,
-)
+from truism.explaining.circumstances import Circumstance
+from truism.explaining.clues import Clue, Contradiction, Rarity, SameState, UsualNumber, UsualStates
 from truism.explaining.expectations import Beyond, Nearest, Sparse, round_to
 from truism.model.predicates import (
     Interval,
@@ -26,7 +19,7 @@ from truism.model.predicates import (
 )
 from truism.model.rules import Rule
 from truism.model.wording import brief, brief_conjunction, exclude, same_side, shorten
-from truism.scoring.scorer import Violation
+from truism.scoring.weighed import Violation
 
 ANYWAY = "whatever the other variables are"
 _ODD = {"missing": "missing", "infinite": "infinite", "unseen": "not seen in training"}

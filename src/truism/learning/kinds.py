@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings
+from truism.table.cells.times import dated
 from truism.table.columns import NOUNS, Column, Table
 from truism.table.distinct import distinct
-from truism.table.times import dated
 
 MAX_STATES = 5  # numbers with at most this many distinct values are states, not quantities
 MAX_DISTINCT_TEXT = 0.95  # text with a larger share of distinct values identifies rows

@@ -9,7 +9,7 @@ import msgspec
 
 from truism.plant import Attack, Recording, schedule, simulate
 from truism.table.atomic import write_atomically
-from truism.table.files import write_table
+from truism.table.files.writing import write_table
 
 TableFormat = Literal["csv", "parquet"]
 

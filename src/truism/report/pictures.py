@@ -27,7 +27,8 @@ from truism.model.schema import Categorical, Variable
 from truism.report.contents import Band, Line, Panel, Picture, Span
 from truism.report.series import Axis, line, reduce, runs
 from truism.scoring.alignment import UNSEEN, codes
-from truism.scoring.scorer import Scorer, Violation
+from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Violation
 from truism.table.columns import Table, numbers
 
 N_BUCKETS = 240

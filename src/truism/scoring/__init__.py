@@ -6,5 +6,6 @@
 - `rulebook`, `limits`: which rows break mined rules, and which break univariate ones
 - `contexts`, `rarity`: values that are unusual given the others, and values that are rare in themselves
 - `evidence`, `worth`: these as one sum, and what a broken rule is worth in it
+- `weighed`: what speaks against rows, as values
 - `thresholds`: which scores to report
 """

@@ -9,9 +9,7 @@ changes a bit of the result.
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,99 +30,12 @@ from truism.scoring.alignment import align
 from truism.scoring.bits import Words, unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_outside, is_habit
-from truism.scoring.readings import Readings, join
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.truths import BLOCK_ROWS, Truths
+from truism.scoring.weighed import Pieces, Violation, Weighed, joined, sum_of_rows
 from truism.scoring.worth import RARITY_WEIGHT, habit_worth, lift
 from truism.table.columns import Column, Table, numbers
 from truism.work import threads
-
-
-class Violation(msgspec.Struct, frozen=True):
-    """One predicate of one rule that a row fails although the rule's antecedent holds.
-
-    Parameters
-    ----------
-    rule
-        The broken rule.
-    failed
-        The consequent that does not hold.
-    found
-        The row's own values of the consequent's variables; None where missing.
-    penalty
-        What this adds to the part of each variable of the consequent; with evidence scoring, what
-        it would add if nothing stronger contradicted the variable.
-
-    """
-
-    rule: Rule
-    failed: Predicate
-    found: tuple[Any, ...]
-    penalty: float
-
-
-class Pieces(msgspec.Struct, frozen=True, eq=False):
-    """The evidence against some rows, piece by piece, in units of the score: rows × variables.
-
-    Parameters
-    ----------
-    contradictions, rarities
-        The two parts of the score.
-    plain
-        The contradictions before a grave broken rule raises them. A grave rule says that a row is
-        an anomaly, not what is wrong with it.
-    in_context
-        What the contradictions would be without rules.
-    leaves
-        The leaf that each row falls into, in each context (first axis).
-    readings
-        The rows as the contexts read them.
-
-    """
-
-    contradictions: NDArray[np.float64]
-    rarities: NDArray[np.float64]
-    plain: NDArray[np.float64]
-    in_context: NDArray[np.float64]
-    leaves: NDArray[np.uint8]
-    readings: Readings
-
-    def take(self, rows: NDArray[np.int64]) -> "Pieces":
-        """Return some of the rows."""
-        return Pieces(
-            self.contradictions[rows],
-            self.rarities[rows],
-            self.plain[rows],
-            self.in_context[rows],
-            self.leaves[:, rows],
-            self.readings.take(rows),
-        )
-
-
-class Weighed(msgspec.Struct, frozen=True, eq=False):
-    """Rows that were weighed once; scores, attributions, blames and clues all come from this.
-
-    Parameters
-    ----------
-    parts
-        What each variable adds to the score: rows × variables.
-    pieces
-        What the parts consist of; None with the paper's scoring, where they are the broken rules.
-
-    """
-
-    parts: NDArray[np.float64]
-    pieces: Pieces | None
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """The rows' scores."""
-        return _sum_of_rows(self.parts)
-
-    def take(self, rows: NDArray[np.int64]) -> "Weighed":
-        """Return some of the rows."""
-        pieces = None if self.pieces is None else self.pieces.take(rows)
-        return Weighed(self.parts[rows], pieces)
 
 
 class Scorer:
@@ -173,7 +84,7 @@ class Scorer:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
         for block, parts in self._blocks(table, n_jobs):
-            total[block] = _sum_of_rows(parts)
+            total[block] = sum_of_rows(parts)
         return total
 
     def attribute(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
@@ -192,7 +103,7 @@ class Scorer:
         weighed = [
             self._weigh_block([column.take(block) for column in columns]) for block in blocks
         ]
-        return _joined(weighed)
+        return joined(weighed)
 
     def violations(self, table: Table) -> list[list[Violation]]:
         """List what each row breaks, univariate rules first, then by consequent."""
@@ -405,36 +316,9 @@ def _lifted(
         return plain
     contradictions = plain.copy()
     about = worth[rows].argmax(axis=1)
-    rest = _sum_of_rows(plain[rows]) + _sum_of_rows(rarities[rows])
+    rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
     contradictions[rows, about] += lift(grave, rest, worth[rows, about])
     return contradictions
-
-
-def _joined(weighed: Sequence[Weighed]) -> Weighed:
-    """Join blocks of rows."""
-    parts = np.concatenate([each.parts for each in weighed])
-    pieces = [each.pieces for each in weighed if each.pieces is not None]
-    if not pieces:
-        return Weighed(parts, None)
-    return Weighed(
-        parts,
-        Pieces(
-            np.concatenate([each.contradictions for each in pieces]),
-            np.concatenate([each.rarities for each in pieces]),
-            np.concatenate([each.plain for each in pieces]),
-            np.concatenate([each.in_context for each in pieces]),
-            np.concatenate([each.leaves for each in pieces], axis=1),
-            join([each.readings for each in pieces]),
-        ),
-    )
-
-
-def _sum_of_rows(parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum variable by variable, so that a row scores the same alone and in a table."""
-    total = np.zeros(len(parts))
-    for part in parts.T:
-        total += part
-    return total
 
 
 def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:

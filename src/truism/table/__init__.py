@@ -1,10 +1,13 @@
 """Tables: anything with columns comes in, a `Table` of NumPy columns goes out.
 
 - `columns`: the `Table` and its columns, with missing values and times
-- `frames`: dataframes, arrays and dicts of columns
-- `files`, `csvfiles`, `atomic`: table files, CSV in its many forms, and files written whole or not at all
 - `distinct`: the distinct values of a column
-- `times`: text read as times
+- `notices`: what there is to say about how a table was read
+- `cells/`: what the texts of cells mean, as numbers, times, states or nothing
+- `frames`: dataframes, arrays and dicts of columns
 - `deltas`: changes since the previous row
 - `fingerprint`: a digest of a table's values
+- `atomic`: files written whole or not at all
+- `files/`: files and databases in the forms that people have
+- `counters`, `looking`: columns that only count, and a table at first sight
 """

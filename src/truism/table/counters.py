@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from truism.table.cells.words import says_counter, words_in
 from truism.table.columns import Column
-from truism.table.words import says_counter, words_in
 
 MIN_ROWS = 1_000  # of growing, to be a counter by its values alone
 MIN_NAMED_ROWS = 20  # where a whole word of the name says id, counter or total

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.errors import TableError, shorten
+from truism.table.cells.conforming import conform
+from truism.table.cells.layouts import Reading, kind_of
+from truism.table.cells.texts import BadCell
 from truism.table.columns import Column, ColumnKind, Fault, Table
-from truism.table.conforming import conform
-from truism.table.reading import Reading, kind_of
-from truism.table.texts import BadCell
 
 
 def as_table(data: Any, reading: Reading | None = None) -> Table:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
+from truism.table.cells.layouts import ColumnReading, Kind, Reading, kind_of
 from truism.table.columns import Column, Table
 from truism.table.counters import find_counter
 from truism.table.notices import Notice
-from truism.table.reading import ColumnReading, Kind, Reading, kind_of
 
 N_FIRST = 5
 N_BINS = 20
@@ -117,7 +117,7 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     Examples
     --------
     >>> from truism.table.frames import as_table
-    >>> from truism.table.reading import reading_of
+    >>> from truism.table.cells.layouts import reading_of
     >>> table = as_table({"pump": ["on", "off", "on"], "level": [0.5, 0.75, 2.5]})
     >>> [(column.name, column.kind) for column in look(table, reading_of(table)).columns]
     [('pump', 'text'), ('level', 'number')]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
-from truism.table.reading import Layout
+from truism.table.cells.layouts import Layout
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from truism.table.cells.notices import HourRepeated, TimesDoubled, TimesUnsorted
 from truism.table.columns import Column, zone_named
-from truism.table.notices import HourRepeated, Notice, TimesDoubled, TimesUnsorted
+from truism.table.notices import Notice
 
 _HOUR = 3_600_000_000
 

@@ -7,11 +7,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from truism.table.columns import NOUNS, Column
-from truism.table.notices import Converted, Notice, WordsAsMissing
-from truism.table.numerals import read_numbers
-from truism.table.reading import ColumnReading, Layout, kind_of
-from truism.table.texts import (
+from truism.table.cells.layouts import ColumnReading, Layout, kind_of
+from truism.table.cells.notices import Converted, WordsAsMissing
+from truism.table.cells.numerals import read_numbers
+from truism.table.cells.texts import (
     MAX_WORDS,
     Interpreted,
     Mask,
@@ -24,8 +23,10 @@ from truism.table.texts import (
     told_times,
     zoned,
 )
-from truism.table.times import find_times
-from truism.table.words import is_status
+from truism.table.cells.times import find_times
+from truism.table.cells.words import is_status
+from truism.table.columns import NOUNS, Column
+from truism.table.notices import Notice
 
 
 def conform(column: Column, known: ColumnReading, layout: Layout) -> Interpreted:

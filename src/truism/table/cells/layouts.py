@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from truism.errors import ParameterError
+from truism.table.cells.timeformats import check_format
 from truism.table.columns import Column, ColumnKind, Table, zone_named
-from truism.table.timeformats import check_format
 
 Kind = Literal["number", "boolean", "text", "time", "clock", "empty", "other"]
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*", re.IGNORECASE)

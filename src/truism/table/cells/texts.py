@@ -1,7 +1,7 @@
 """Texts of a column as numbers or times, with what there is to say about it.
 
-These are the steps that deciding (`truism.table.interpreting`) and following
-(`truism.table.conforming`) share.
+These are the steps that deciding (`truism.table.cells.interpreting`) and following
+(`truism.table.cells.conforming`) share.
 """
 
 from collections.abc import Collection, Iterator
@@ -10,24 +10,24 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.table.columns import Column
-from truism.table.notices import (
+from truism.table.cells.layouts import ColumnReading, Layout, kind_of
+from truism.table.cells.notices import (
     DayOrMonth,
     GroupedDigits,
     LimitsAsValues,
     MixedDecimals,
-    Notice,
     SeveralZones,
     TimesRead,
     UnitInCells,
     WordCount,
     WordsAsMissing,
 )
-from truism.table.numerals import Numbers
-from truism.table.reading import ColumnReading, Layout, kind_of
-from truism.table.timelines import in_zone
-from truism.table.times import Timing, column_of_epochs, column_of_times, zones_of
-from truism.table.words import is_status
+from truism.table.cells.numerals import Numbers
+from truism.table.cells.timelines import in_zone
+from truism.table.cells.times import Timing, column_of_epochs, column_of_times, zones_of
+from truism.table.cells.words import is_status
+from truism.table.columns import Column
+from truism.table.notices import Notice
 
 MAX_STATES = 5  # with no more distinct numbers, numbers beside words are states
 MAX_WORDS = 5  # more distinct words, none of them known, are not a few

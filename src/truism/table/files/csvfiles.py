@@ -1,7 +1,7 @@
 """CSV files: bytes and a `Layout` go in, an Arrow table comes out, and lines for who asks for a row.
 
-How the file is written is seen from its beginning (`truism.table.dialects`); the rest is pyarrow's fast
-reader. Every failure names the file, and the line where there is one.
+How the file is written is seen from its beginning (`dialects`); the rest is pyarrow's fast reader.
+Every failure names the file, and the line where there is one.
 """
 
 import csv
@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from truism.errors import TableError
-from truism.table.dialects import Dialect, see_dialect
+from truism.table.cells.layouts import Layout as Layout
+from truism.table.cells.layouts import Reading
+from truism.table.cells.words import MISSING as MISSING
+from truism.table.files.dialects import Dialect, see_dialect
 from truism.table.notices import Notice
-from truism.table.reading import Layout as Layout
-from truism.table.reading import Reading
-from truism.table.words import MISSING as MISSING
 
 _SAMPLE_BYTES = 1 << 18
 _BLOCK_BYTES = 8 << 20  # no line may be longer

@@ -3,11 +3,10 @@
 import numpy as np
 import pyarrow as pa
 
-from truism.table.columns import Column
-from truism.table.notices import Notice, StaysText
-from truism.table.numerals import Numbers, read_numbers
-from truism.table.reading import ColumnReading, Layout, kind_of
-from truism.table.texts import (
+from truism.table.cells.layouts import ColumnReading, Layout, kind_of
+from truism.table.cells.notices import StaysText
+from truism.table.cells.numerals import Numbers, read_numbers
+from truism.table.cells.texts import (
     MAX_STATES,
     Interpreted,
     Texts,
@@ -20,8 +19,10 @@ from truism.table.texts import (
     told_times,
     zoned,
 )
-from truism.table.times import find_epoch, find_times
-from truism.table.words import is_status
+from truism.table.cells.times import find_epoch, find_times
+from truism.table.cells.words import is_status
+from truism.table.columns import Column
+from truism.table.notices import Notice
 
 
 def interpret(column: Column, layout: Layout, unit: str | None = None) -> Interpreted:

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from truism.table.columns import Column
-from truism.table.timeformats import (
+from truism.table.cells.timeformats import (
     DAY_US,
     DAYS,
     EPOCHS,
@@ -24,7 +23,8 @@ from truism.table.timeformats import (
     may_read,
     read_instants,
 )
-from truism.table.words import is_status, says_time, words_in
+from truism.table.cells.words import is_status, says_time, words_in
+from truism.table.columns import Column
 
 _SAMPLE = 64
 _EARLIEST, _LATEST = 315_532_800, 4_102_444_800  # 1980 and 2100, in seconds

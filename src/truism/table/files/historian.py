@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import TableError
+from truism.table.cells.interpreting import interpret
+from truism.table.cells.layouts import Layout, seconds_of
+from truism.table.cells.names import check_names
+from truism.table.cells.words import says_time, words_in
 from truism.table.columns import Column, Table
-from truism.table.interpreting import interpret
-from truism.table.names import check_names
-from truism.table.notices import LooksLong, Notice, TagsPivoted
-from truism.table.reading import Layout, seconds_of
-from truism.table.words import says_time, words_in
+from truism.table.files.notices import LooksLong, TagsPivoted
+from truism.table.notices import Notice
 
 MAX_ROWS = 10_000_000
 _TAG_WORDS = ("tag", "tagname", "tags", "point", "pointname", "signal", "variable", "sensor", "name",

@@ -13,16 +13,11 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from truism.errors import TableError, shorten
-from truism.table.names import check_names, renamed
-from truism.table.notices import (
-    ColumnWithoutName,
-    LinesBeforeNames,
-    Notice,
-    OtherDelimiter,
-    UnitRow,
-)
-from truism.table.reading import Layout, Reading
-from truism.table.unitrows import find_units, is_number
+from truism.table.cells.layouts import Layout, Reading
+from truism.table.cells.names import check_names, renamed
+from truism.table.files.notices import ColumnWithoutName, LinesBeforeNames, OtherDelimiter, UnitRow
+from truism.table.files.unitrows import find_units, is_number
+from truism.table.notices import Notice
 
 DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
 SAMPLE_ROWS = 200

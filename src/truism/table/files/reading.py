@@ -1,36 +1,31 @@
-"""Table files: paths go in, one `Table` comes out and how it was read; columns go out as a whole file.
+"""Table files read: paths go in; one `Table` comes out, and how it was read.
 
-Files are read one by one (`truism.table.sources`), put one below the other, and only then is decided
+Files are read one by one (`sources`), put one below the other, and only then is decided
 what each column holds, so that no file has a say of its own. A `Reading` of earlier files decides it for
 later ones.
 """
 
-import gzip
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 
 from truism.errors import ParameterError, TableError, did_you_mean
-from truism.table.atomic import write_atomically
+from truism.table.cells.conforming import conform, without_rows
+from truism.table.cells.interpreting import interpret, interpret_times
+from truism.table.cells.layouts import ColumnReading, Layout, Reading, kind_of
+from truism.table.cells.notices import TimesInTwoColumns, TimesJoined
+from truism.table.cells.texts import BadCell, Interpreted
+from truism.table.cells.timelines import examine
+from truism.table.cells.times import join_times
 from truism.table.columns import Table
-from truism.table.conforming import conform, without_rows
+from truism.table.files.historian import looks_long, pivot
+from truism.table.files.notices import NoRows
+from truism.table.files.sources import STDIN as STDIN
+from truism.table.files.sources import Part, find_places, name_of, naming, read_part
+from truism.table.files.stacking import stack
+from truism.table.files.unitrows import bare
 from truism.table.frames import as_table
-from truism.table.historian import looks_long, pivot
-from truism.table.interpreting import interpret, interpret_times
-from truism.table.notices import NoRows, Notice, TimesInTwoColumns, TimesJoined
-from truism.table.reading import ColumnReading, Layout, Reading, kind_of
-from truism.table.sources import STDIN as STDIN
-from truism.table.sources import Part, find_places, name_of, naming, read_part
-from truism.table.stacking import stack
-from truism.table.texts import BadCell, Interpreted
-from truism.table.timelines import examine
-from truism.table.times import join_times
-from truism.table.unitrows import bare
+from truism.table.notices import Notice
 
 
 class TableRead(msgspec.Struct, frozen=True, eq=False):
@@ -275,45 +270,3 @@ def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout) -> TableEr
         f"{part.name}, {where}: column {cell.column!r} must hold {cell.wanted}, got {cell.value!r}.",
         see=see,
     )
-
-
-def write_table(columns: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write columns as the file name asks: ``.parquet``, ``.feather``, ``.arrow``, ``.csv`` or ``.gz``.
-
-    Parameters
-    ----------
-    columns
-        Arrow arrays, NumPy arrays or lists of equal length, by name.
-    path
-        Where to; a file that is there survives any failure.
-
-    """
-    frame = pa.table({name: pa.array(values) for name, values in columns.items()})
-    write_atomically(path, _encode(frame, Path(path)))
-
-
-def _encode(frame: pa.Table, place: Path) -> bytes:
-    sink = pa.BufferOutputStream()
-    match place.suffixes[-1:]:
-        case [".parquet"]:
-            import pyarrow.parquet as pq
-
-            pq.write_table(frame, sink, compression="zstd")
-        case [".feather"] | [".arrow"]:
-            with pa.ipc.new_file(sink, frame.schema) as writer:
-                writer.write_table(frame)
-        case _:
-            pa_csv.write_csv(_as_text(frame), sink, pa_csv.WriteOptions(quoting_style="needed"))
-    content = sink.getvalue().to_pybytes()
-    # No date in the header: the same table gives the same bytes.
-    return gzip.compress(content, mtime=0) if place.suffix == ".gz" else content
-
-
-def _as_text(frame: pa.Table) -> pa.Table:
-    """Write times as people do; pyarrow would print nanoseconds of them."""
-    for i, field in enumerate(frame.schema):
-        if pa.types.is_timestamp(field.type):
-            whole = frame.column(i).cast(pa.timestamp("s", tz=field.type.tz), safe=False)
-            if whole.cast(field.type).equals(frame.column(i)):
-                frame = frame.set_column(i, field.name, whole)
-    return frame

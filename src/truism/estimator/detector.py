@@ -1,9 +1,7 @@
-"""The scikit-learn face: `InvariantRuleDetector` wraps the functional core and adds nothing to it."""
+"""The detector as scikit-learn knows detectors; it wraps the functional core and adds nothing to it."""
 
 import html
 import os
-import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,27 +11,25 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truism.errors import ParameterError, TableError, shorten
+from truism.errors import ParameterError, shorten
+from truism.estimator.inputs import as_positions, refuse_path, settings_of, warn_caller
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import Explanations
 from truism.explaining.incidents import Incident
 from truism.learning.training import train
-from truism.model.files import load_model, save_model
+from truism.model.files import save_model
 from truism.model.model import Model
-from truism.model.origins import ByHand
 from truism.model.rules import RuleSet
-from truism.model.settings import Settings, check_threshold
+from truism.model.settings import check_threshold
 from truism.model.stamps import now, now_here, today
 from truism.scoring.thresholds import calibrate
 from truism.table.columns import Table, renamed
-from truism.table.deltas import delta_name
 from truism.table.frames import as_table, has_named_columns
 from truism.work import Progress, be_silent, count_threads
 
 if TYPE_CHECKING:
     from truism.report import Summary
 
-_OUR_SIDE = {"truism", "sklearn"}
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
         "The threshold is set on held-out rows (with paper scoring no training row breaks a rule), "
@@ -167,13 +163,13 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         # The model keeps its own threshold, for when the parameter is None again.
         model = train(
             table,
-            self._settings(),
+            settings_of(self),
             delta=bool(self.delta),
             created=now(),
             n_jobs=count_threads(self.n_jobs),
             progress=progress,
         )
-        return self._adopt(model)
+        return self.adopt(model)
 
     def calibrate(self, X: Any, max_false_positive_rate: float = 0.01) -> Self:  # noqa: N803
         """Choose the lowest threshold, of three digits, that at most a given share of rows exceeds.
@@ -198,7 +194,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             )
         chosen = calibrate(self._current().score(table), max_false_positive_rate)
         self.threshold = None
-        return self._adopt(self.model_.with_threshold(chosen.value, chosen.origin))
+        return self.adopt(self.model_.with_threshold(chosen.value, chosen.origin))
 
     def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row; higher is worse."""
@@ -326,12 +322,12 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         More specific rules that it made redundant do not come back.
         """
         check_is_fitted(self)
-        return self._adopt(self.model_.disable(rule_id, reason, today()))
+        return self.adopt(self.model_.disable(rule_id, reason, today()))
 
     def enable_rule(self, rule_id: str) -> Self:
         """Switch a disabled rule back on."""
         check_is_fitted(self)
-        return self._adopt(self.model_.enable(rule_id))
+        return self.adopt(self.model_.enable(rule_id))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, which `truism.load` reads."""
@@ -348,7 +344,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.model_.rules
 
-    def _adopt(self, model: Model) -> Self:
+    def adopt(self, model: Model) -> Self:
+        """Take a model for one's own."""
         self.model_ = model
         self._checker = Checker(model)
         return self
@@ -361,32 +358,16 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             model = model.with_threshold(self.threshold)
         return Checker(model, count_threads(self.n_jobs), self._checker.scorer)
 
-    def _settings(self) -> Settings:
-        def plain(value: Any) -> Any:
-            return value.item() if isinstance(value, np.generic) else value
-
-        names = ("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring")
-        values = {name: plain(getattr(self, name)) for name in (*names, "time", "random_state")}
-        for name in ("categorical", "continuous", "ignore"):
-            given = getattr(self, name)
-            listed = isinstance(given, Iterable) and not isinstance(given, str)
-            values[name] = tuple(given) if listed else given  # learning refuses it later
-        return Settings(**values)
-
     def _table(self, X: Any, *, reset: bool = False, known: Iterable[str] = ()) -> Table:  # noqa: N803
         """Read a table; only arrays and lists need scikit-learn's checks."""
         if not reset:
             check_is_fitted(self)
-        if isinstance(X, str | os.PathLike):
-            raise TableError(
-                f"X must be a table, not the name of a file, got {os.fspath(X)!r}.",
-                "read it first, for example with pandas.read_csv or polars.read_parquet.",
-            )
+        refuse_path(X)
         if isinstance(X, Table | dict) or has_named_columns(X):
             table = as_table(X)
             if reset:
                 own = tuple(column.name for column in table.columns if not column.index)
-                self._remember(own, named=True)
+                self.remember(own, named=True)
         else:
             checked = validate_data(
                 self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
@@ -394,7 +375,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             # scikit-learn checks, and warns about missing names, but it drops masks.
             table = as_table(X if isinstance(X, np.ma.MaskedArray) else checked)
             if reset:
-                self._remember(table.names, named=False)
+                self.remember(table.names, named=False)
             else:
                 table = renamed(table, self._columns)
         return table if reset else self._prepared(table, known)
@@ -409,7 +390,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return prepared
 
-    def _remember(self, names: tuple[str, ...], *, named: bool) -> None:
+    def remember(self, names: tuple[str, ...], *, named: bool) -> None:
+        """Keep the names of the columns that were learned from."""
         self._columns = names
         self.n_features_in_ = len(names)
         if named:
@@ -437,72 +419,3 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             + "".join(f"<p>{html.escape(each)}</p>" for each in self.model_.notices)
             + self.rules_._repr_html_()
         )
-
-
-def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
-    """Read a model file as a fitted detector.
-
-    Parameters
-    ----------
-    path
-        A file that ``detector.save`` or ``truism learn`` wrote.
-
-    Returns
-    -------
-    InvariantRuleDetector
-
-    """
-    model = load_model(path)
-    chosen = model.settings
-    detector = InvariantRuleDetector(
-        min_support=chosen.min_support,
-        support_ratio=chosen.support_ratio,
-        max_predicates=chosen.max_predicates,
-        cutoffs=chosen.cutoffs,
-        scoring=chosen.scoring,
-        threshold=model.threshold if isinstance(model.limit.origin, ByHand) else None,
-        categorical=chosen.categorical,
-        continuous=chosen.continuous,
-        ignore=chosen.ignore,
-        time=chosen.time,
-        delta=bool(model.derived),
-        random_state=chosen.random_state,
-    )
-    made_here = {delta_name(variable) for variable in model.derived}
-    known = model.provenance.columns or model.schema.names
-    names = tuple(name for name in known if name not in made_here)
-    detector._remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
-    return detector._adopt(model)
-
-
-def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return positions of rows as an array; refuse masks and rows that do not exist."""
-    if isinstance(rows, int | np.integer):
-        raise ParameterError.of(
-            "rows", "be a list of positions", rows, f"write rows=[{int(rows)}]."
-        )
-    for row in rows:
-        if isinstance(row, bool | np.bool_):
-            raise ParameterError.of(
-                "rows",
-                "be positions",
-                bool(row),
-                "numpy.flatnonzero(mask) gives the positions where a mask is true.",
-            )
-        if not isinstance(row, int | np.integer) or not 0 <= row < n_rows:
-            shown = row.item() if isinstance(row, np.generic) else row
-            raise ParameterError.of(
-                "rows",
-                f"be positions from 0 to {n_rows - 1}",
-                shown,
-                "positions count the rows of the table, whatever its index says.",
-            )
-    return np.array(list(rows), np.int64)
-
-
-def warn_caller(message: str) -> None:
-    """Warn, and point at the line of the user's code that called truism."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OUR_SIDE:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, stacklevel=level)

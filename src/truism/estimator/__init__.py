@@ -1,0 +1,10 @@
+"""The scikit-learn face: a table comes in, scores, attributions and explanations go out.
+
+- `detector`: `InvariantRuleDetector`, with the conventions of scikit-learn
+- `loading`: model files read as fitted detectors
+- `inputs`: what callers hand in, checked
+"""
+
+from truism.estimator.detector import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
+from truism.estimator.detector import InvariantRuleDetector as InvariantRuleDetector
+from truism.estimator.loading import load as load

@@ -1,0 +1,44 @@
+"""Model files read as fitted detectors."""
+
+import os
+
+from truism.estimator.detector import InvariantRuleDetector
+from truism.model.files import load_model
+from truism.model.origins import ByHand
+from truism.table.deltas import delta_name
+
+
+def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
+    """Read a model file as a fitted detector.
+
+    Parameters
+    ----------
+    path
+        A file that ``detector.save`` or ``truism learn`` wrote.
+
+    Returns
+    -------
+    InvariantRuleDetector
+
+    """
+    model = load_model(path)
+    chosen = model.settings
+    detector = InvariantRuleDetector(
+        min_support=chosen.min_support,
+        support_ratio=chosen.support_ratio,
+        max_predicates=chosen.max_predicates,
+        cutoffs=chosen.cutoffs,
+        scoring=chosen.scoring,
+        threshold=model.threshold if isinstance(model.limit.origin, ByHand) else None,
+        categorical=chosen.categorical,
+        continuous=chosen.continuous,
+        ignore=chosen.ignore,
+        time=chosen.time,
+        delta=bool(model.derived),
+        random_state=chosen.random_state,
+    )
+    made_here = {delta_name(variable) for variable in model.derived}
+    known = model.provenance.columns or model.schema.names
+    names = tuple(name for name in known if name not in made_here)
+    detector.remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
+    return detector.adopt(model)

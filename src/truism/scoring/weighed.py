@@ -1,0 +1,126 @@
+"""Rows that were weighed: what speaks against each value, as values that say nothing in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.predicates import Predicate
+from truism.model.rules import Rule
+from truism.scoring.readings import Readings, join
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """One predicate of one rule that a row fails although the rule's antecedent holds.
+
+    Parameters
+    ----------
+    rule
+        The broken rule.
+    failed
+        The consequent that does not hold.
+    found
+        The row's own values of the consequent's variables; None where missing.
+    penalty
+        What this adds to the part of each variable of the consequent; with evidence scoring, what
+        it would add if nothing stronger contradicted the variable.
+
+    """
+
+    rule: Rule
+    failed: Predicate
+    found: tuple[Any, ...]
+    penalty: float
+
+
+class Pieces(msgspec.Struct, frozen=True, eq=False):
+    """The evidence against some rows, piece by piece, in units of the score: rows × variables.
+
+    Parameters
+    ----------
+    contradictions, rarities
+        The two parts of the score.
+    plain
+        The contradictions before a grave broken rule raises them. A grave rule says that a row is
+        an anomaly, not what is wrong with it.
+    in_context
+        What the contradictions would be without rules.
+    leaves
+        The leaf that each row falls into, in each context (first axis).
+    readings
+        The rows as the contexts read them.
+
+    """
+
+    contradictions: NDArray[np.float64]
+    rarities: NDArray[np.float64]
+    plain: NDArray[np.float64]
+    in_context: NDArray[np.float64]
+    leaves: NDArray[np.uint8]
+    readings: Readings
+
+    def take(self, rows: NDArray[np.int64]) -> "Pieces":
+        """Return some of the rows."""
+        return Pieces(
+            self.contradictions[rows],
+            self.rarities[rows],
+            self.plain[rows],
+            self.in_context[rows],
+            self.leaves[:, rows],
+            self.readings.take(rows),
+        )
+
+
+class Weighed(msgspec.Struct, frozen=True, eq=False):
+    """Rows that were weighed once; scores, attributions, blames and clues all come from this.
+
+    Parameters
+    ----------
+    parts
+        What each variable adds to the score: rows × variables.
+    pieces
+        What the parts consist of; None with the paper's scoring, where they are the broken rules.
+
+    """
+
+    parts: NDArray[np.float64]
+    pieces: Pieces | None
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The rows' scores."""
+        return sum_of_rows(self.parts)
+
+    def take(self, rows: NDArray[np.int64]) -> "Weighed":
+        """Return some of the rows."""
+        pieces = None if self.pieces is None else self.pieces.take(rows)
+        return Weighed(self.parts[rows], pieces)
+
+
+def joined(weighed: Sequence[Weighed]) -> Weighed:
+    """Join blocks of rows."""
+    parts = np.concatenate([each.parts for each in weighed])
+    pieces = [each.pieces for each in weighed if each.pieces is not None]
+    if not pieces:
+        return Weighed(parts, None)
+    return Weighed(
+        parts,
+        Pieces(
+            np.concatenate([each.contradictions for each in pieces]),
+            np.concatenate([each.rarities for each in pieces]),
+            np.concatenate([each.plain for each in pieces]),
+            np.concatenate([each.in_context for each in pieces]),
+            np.concatenate([each.leaves for each in pieces], axis=1),
+            join([each.readings for each in pieces]),
+        ),
+    )
+
+
+def sum_of_rows(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum variable by variable, so that a row scores the same alone and in a table."""
+    total = np.zeros(len(parts))
+    for part in parts.T:
+        total += part
+    return total
