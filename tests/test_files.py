@@ -200,7 +200,7 @@ FAULTS = [
     (
         b",a\n0,1\n",
         "'t.csv': Column names must not be empty, got none for column 1 of 2.\n"
-        "Hint: give it a name or remove it; pandas writes it unless asked to_csv(index=False).",
+        "Hint: give it a name or remove it; pandas writes its index unless to_csv has index=False.",
     ),
     (
         b"1,2.5\n3,4\n",
@@ -219,7 +219,7 @@ FAULTS = [
     ),
     (
         b"a\x00b\x01\n",
-        "'t.csv' is neither CSV text nor another table that is known.\n"
+        "'t.csv' is neither CSV nor another known table format.\n"
         "Hint: if it is text in another encoding, such as utf-16, say which; see encoding.",
     ),
     (
@@ -254,7 +254,7 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
         (
             ["folder"],
             "'folder' is a folder without table files.\n"
-            "Hint: they end in one of .csv, .tsv, .txt and so on, or may be named themselves.",
+            "Hint: name the files, or give them a usual ending (.csv, .tsv, .txt and so on).",
         ),
     ]:
         with pytest.raises(TableError) as caught:

@@ -92,7 +92,7 @@ def test_a_typed_file_is_converted_where_that_is_exact():
     found = read(["today.parquet"], reading=reading)
     assert cells(found.table)["code"] == ["12", "13"]
     assert [str(notice) for notice in found.notices] == [
-        "Column 'code' holds numbers; read as text, as when learning."
+        "Column 'code' holds numbers; it is read as text, as in training."
     ]
     frame = pd.DataFrame({"n": [1, 2], "code": [12.0, np.nan]})
     assert cells(as_table(frame, reading))["code"] == ["12", None]
@@ -203,7 +203,7 @@ def test_another_delimiter_is_seen_and_said():
     found = read([write("today.csv", "t\tx\n1\t2,5\n")], reading=reading)
     assert cells(found.table)["x"] == [2.5]
     assert [str(notice) for notice in found.notices] == [
-        "'today.csv' is divided by '\\t', earlier files were by ';'."
+        "'today.csv' has the delimiter '\\t'; earlier files had ';'."
     ]
 
 
@@ -350,7 +350,7 @@ def test_sqlite_and_duckdb_tables_and_queries():
         "'b.duckdb' has several tables: 'r', 's'.\nHint: say which; see table and query."
     )
     assert sentence(TableError, ["b.duckdb"], Layout(table="q")) == (
-        "'b.duckdb' has no table 'q', but 'r', 's'.\nHint: see table."
+        "'b.duckdb' has no table 'q', only 'r', 's'.\nHint: see table."
     )
     assert sentence(TableError, ["a.db"], Layout(query="select nope from r")) == (
         "'a.db': the database says: no such column: nope."
@@ -373,7 +373,7 @@ def test_sheets_by_name():
         "'b.xlsx': sheet 'Sheet' is read, not 'second'."
     ]
     assert sentence(TableError, ["b.xlsx"], Layout(sheet="secnd")) == (
-        "'b.xlsx' has no sheet 'secnd', but 'Sheet', 'second'.\n"
+        "'b.xlsx' has no sheet 'secnd', only 'Sheet', 'second'.\n"
         "Hint: did you mean 'second'?; see sheet."
     )
 
@@ -416,7 +416,7 @@ def test_long_tables_hold_their_last_values():
     assert cells(again.table) == cells(found.table)
     write("n.csv", "a,b\n1,2\n")
     assert sentence(TableError, ["n.csv"], Layout(every="10s")) == (
-        "'n.csv': No column says when, which one value a row needs.\n"
+        "'n.csv': A table with one value per row needs a time column.\n"
         "Hint: see time and time_format."
     )
 

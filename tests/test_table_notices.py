@@ -79,18 +79,20 @@ SENTENCES = {
     ColumnWithoutName("'t.csv'"): (
         "'t.csv': every line ends with a delimiter; the empty last column is left out."
     ),
-    OtherDelimiter("'t.csv'", ",", ";"): "'t.csv' is divided by ',', earlier files were by ';'.",
+    OtherDelimiter("'t.csv'", ",", ";"): "'t.csv' has the delimiter ','; earlier files had ';'.",
     NoRows("'t.csv'"): "'t.csv' has no rows.",
     PartChosen("'t.xlsx'", "a", ("b", "c")): "'t.xlsx': sheet 'a' is read, not 'b', 'c'.",
     TimesRead("t", "seconds", "1393632000", "2014-03-01 00:00:00+00:00"): (
         "Column 't' is read as times (seconds): '1393632000' is 2014-03-01 00:00:00+00:00."
     ),
     DayOrMonth("t", "01/03/2014", "day first"): (
-        "Column 't' does not tell whether the day or the month comes first, for instance in "
-        "'01/03/2014'; the day is taken to."
+        "In column 't' nothing shows whether the day or the month comes first, for instance in "
+        "'01/03/2014'; the day is taken to come first."
     ),
     TimesJoined(("d", "t"), "d t"): "Columns 'd', 't' are read as one column of times, 'd t'.",
-    TimesInTwoColumns(("d", "t")): "Columns 'd', 't' may together say when; they are read apart.",
+    TimesInTwoColumns(("d", "t")): (
+        "Columns 'd', 't' may together give the time; they are read separately."
+    ),
     TimesUnsorted("t", 2, 7): (
         "Times in column 't' run backwards twice, first in row 7; rows stay in the order of the table."
     ),
@@ -102,15 +104,15 @@ SENTENCES = {
         "Times in column 't' are of several zones (+01:00, +02:00); they are shown in UTC."
     ),
     Converted("x", "numbers", "text"): (
-        "Column 'x' holds numbers; read as text, as when learning."
+        "Column 'x' holds numbers; it is read as text, as in training."
     ),
     TagsPivoted(9000, 12, "10s", 800): (
         "9,000 values of 12 tags are read as 800 rows, one every 10s, in which each tag holds its last "
         "value."
     ),
     LooksLong(("t", "tag", "value")): (
-        "Columns 't', 'tag', 'value' look like one value a row; to make a column of each tag, say how "
-        "often a row is wanted."
+        "Columns 't', 'tag', 'value' look like one value per row; to make a column of each tag, "
+        "choose the time between rows."
     ),
 }  # fmt: skip
 

@@ -46,7 +46,7 @@ Examples:
     "--top",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Show the N variables with the largest shares; 0 shows all.  [default: for table 8, without "
+    help="Show the N variables with the largest shares; 0 shows all.  [default: 8 for table, without "
     "those of 0 %; else all]",
 )
 @format_option
@@ -65,8 +65,8 @@ def explain(
     """Explain one row in full.
 
     Shows every reason against the row, whatever the threshold: grouped by the blamed variable,
-    strongest first, with what each reason adds to the score. Where a stronger reason already counts
-    for a variable, other rules that are broken too are listed and add nothing.
+    strongest first, with what each reason adds to the score. Broken rules that a
+    stronger reason about the same variable outweighs are listed, but add nothing.
     """
     layout = layout_of(options)
     checker = Checker(load_model(place))

@@ -124,9 +124,9 @@ def learn(
 ) -> None:
     """Learn what is always true of normal rows.
 
-    DATA are CSV, Parquet, Feather or Arrow files, patterns such as 'june/*.csv', or - for standard
-    input; several files are read as one table. The rows should be normal: what never happens in them
-    becomes a rule.
+    DATA are files (CSV, Parquet, Feather, Arrow, Excel, SQLite, DuckDB or JSON lines), folders, patterns
+    such as 'june/*.csv', or - for standard input; several files are read as one table. The
+    rows should be normal: what never happens in them becomes a rule.
     """
     layout = layout_of(options)
     settings = settings_of(options)

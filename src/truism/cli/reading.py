@@ -1,4 +1,4 @@
-"""Reading tables on the command line: what there is to say about it is said on standard error."""
+"""Reading tables on the command line; notices about it go to standard error."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from truism.table.files.reading import read
 
 
 def read_data(screen: Screen, sources: Sequence[str], layout: Layout | None = None) -> Table:
-    """Read tables, and note how they were read where a reader may wonder."""
+    """Read files as one table, and print the notices about how they were read."""
     found = read(sources, layout)
     for notice in found.notices:
         screen.note(str(notice))

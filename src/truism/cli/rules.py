@@ -81,9 +81,9 @@ def rules(
     """List, search and sort rules; switch them on and off.
 
     A rule that is switched off no longer scores or explains. It stays in the model file with the
-    reason and the date. Its variables can still be reported when they are unlike similar training rows
-    or rare, and longer rules that it made redundant do not come back. The chance of a rule is the
-    probability of seeing no exception by luck.
+    reason and the date. Its variables can still be reported when their values are rare, or unlike those
+    of similar training rows. Longer rules that it made redundant do not come back. The chance of
+    a rule is the probability of seeing no exception by luck.
     """
     if (reason is None) != (not disable):
         raise ParameterError(

@@ -345,7 +345,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_.rules
 
     def adopt(self, model: Model) -> Self:
-        """Take a model for one's own."""
+        """Use a model as if it had been learned here."""
         self.model_ = model
         self._checker = Checker(model)
         return self

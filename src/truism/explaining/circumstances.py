@@ -112,7 +112,7 @@ def path_to(tree: Sequence[int], leaf: int) -> list[tuple[int, bool]]:
 
 
 class States:
-    """The states of a variable as they are told: by class, and from the commonest on."""
+    """The states of a variable in the order in which to name them: by class, commonest first."""
 
     def __init__(self, variable: Categorical) -> None:
         self.variable = variable

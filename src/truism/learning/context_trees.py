@@ -112,7 +112,7 @@ def find_leaves(
     columns: Sequence[Column],
     n_jobs: int,
 ) -> NDArray[np.uint8]:
-    """Find the leaf of every tree that each row falls into, as whoever judges new rows does."""
+    """Find the leaf of every tree that each row falls into, as is done for new rows."""
     truths = Truths(schema, splits)
     leaves = Leaves(len(splits), [each.nodes for each in trees])
 

@@ -38,7 +38,7 @@ def broken_worths(
 
     A rule that holds in all other blocks counts if it holds in more than ``min_support`` of their rows,
     and in more than the settings' ratio of those of its rarest predicate, for the block that demands
-    least. It is no longer than the longest rules of which the model has all.
+    least. Rules are no longer than the length up to which the model's are complete.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class UnitRule(msgspec.Struct, frozen=True, gc=False, order=True):
 
 
 class Mined(msgspec.Struct, frozen=True):
-    """The kept unit rules, and up to which antecedent length they are all there is."""
+    """The kept unit rules, and the antecedent length up to which they are complete."""
 
     rules: tuple[UnitRule, ...]
     complete_to: int
@@ -80,7 +80,7 @@ def minimum_counts(
 
 
 def variable_numbers(predicates: Sequence[Predicate]) -> list[int]:
-    """Return a number for each predicate's variable, or join of them; those with the same never meet."""
+    """Return a number for each predicate's variable or join; equal numbers never share a rule."""
     names = [variables(predicate) for predicate in predicates]
     number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return [number_of[name] for name in names]

@@ -1,4 +1,4 @@
-"""The predicates of all variables at some values of θ (KDD'23, section 4.1)."""
+"""The predicates of all variables at given values of θ (KDD'23, section 4.1)."""
 
 import functools
 from collections.abc import Sequence

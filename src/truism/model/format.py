@@ -1,9 +1,9 @@
 """The shape of a model file: what it contains, and what must fit together for it to be a `Model`.
 
 A predicate is written once and rules refer to it by number. Parts that only some models have are
-sections, which a file lists by name and version, so that a truism that does not know one can say so.
-`to_file` and `from_file` are inverses. Types, ranges and references are all checked on reading, and a
-`ModelFileError` says where one is wrong.
+sections, which a file lists by name and version, so that a version of truism that does
+not know one can say so. `to_file` and `from_file` are inverses. Types, ranges and references are
+all checked on reading, and a `ModelFileError` says where one is wrong.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Rows that were weighed: what speaks against each value, as values that say nothing in words."""
+"""Rows that were weighed: the evidence against each value, as data; `truism.explaining` words it."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -46,7 +46,7 @@ def zone_named(name: str) -> datetime.tzinfo | None:
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Why a column cannot be read, to be said after its name, and what to do about it."""
+    """Why a column cannot be read, worded to follow its name, and what to do about it."""
 
     reason: str
     hint: str

@@ -4,7 +4,7 @@ Every library's columns are first turned into Arrow arrays (Narwhals does that f
 Modin, PyArrow and the rest), so that there is one list of types to understand instead of one per
 library. After this module nothing but NumPy is known. The caller's data are never written to.
 
-A column that cannot be read is kept with its `Fault`: only who needs the column has to complain.
+A column that cannot be read is kept with its `Fault`, which is an error only if the column is needed.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -103,7 +103,7 @@ def _from_mapping(data: Mapping[Any, Any]) -> Table:
 
 
 def _check_holds_values(name: str, values: Any) -> None:
-    """Refuse what has no rows, no order of them, or gives them only once."""
+    """Refuse data that has no rows, has them in no order, or can be read only once."""
     hint = None
     if isinstance(values, Mapping):
         hint = "give a list of its values; pandas does with frame.to_dict('list')."

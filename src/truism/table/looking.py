@@ -1,6 +1,7 @@
-"""What would be read and what would become of it: a table and its reading go in, a `Look` comes out.
+"""A table at first sight: a table and its reading go in, a `Look` comes out.
 
-It is the first thing that a new user asks for. Screen and page show it; nothing is computed there.
+A `Look` says what was read and which columns are worth learning from. Whatever shows it has nothing left
+to compute.
 """
 
 from collections.abc import Iterable
@@ -49,7 +50,7 @@ class ColumnLook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words
         Texts taken as missing.
     oddities
-        What there is to say about it.
+        Notices about it.
     left_out
         Why it would be left out, None where it would be learned from or is the time axis.
     change
@@ -82,7 +83,7 @@ class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_rows, columns
         Its size and its columns.
     time
-        The column that says when, None without one.
+        The time column; None if there is none.
     start, end
         The first and the last time, as they are shown.
     step
@@ -90,7 +91,7 @@ class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reading
         How it was read.
     notices
-        What there is to say about it, column by column and otherwise.
+        All notices, about single columns or not.
 
     """
 
@@ -112,7 +113,7 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     table, reading
         A table and how it was read.
     notices
-        What there was to say when reading it.
+        Notices from reading it.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
 
 
 def find_axis(table: Table, reading: Reading) -> str | None:
-    """Return the column that says when: the one that was said, else the first of times."""
+    """Return the time column: the one that was named, or else the first that holds times."""
     said = reading.layout.time
     if said and " ".join(said) in table.names:
         return " ".join(said)

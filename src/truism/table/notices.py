@@ -1,8 +1,8 @@
-"""What there is to say about how a table was read: values, each with its sentence.
+"""Notices about how a table was read: values that print as sentences.
 
-A notice is *doubtful* where the reading may be wrong; faces show those loudly, and who wants no doubts
-turns them into errors with `refuse_doubts`. Like errors, notices name settings (`see`), not options.
-The notices themselves stand where they are made: in `table.cells.notices` and `table.files.notices`.
+A notice is *doubtful* if the reading may be wrong; `refuse_doubts` turns such notices into errors. Like
+errors, notices name settings (`see`), not options. The notices themselves are in `table.cells.notices`
+and `table.files.notices`, beside the code that gives them.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from truism.errors import TableError
 
 
 class Notice(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """What all notices share: who reads a list of them need not know their types."""
+    """What all notices have in common: they can be shown without knowing their types."""
 
     @property
     def doubtful(self) -> bool:
@@ -27,7 +27,7 @@ class Notice(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
     @property
     def see(self) -> tuple[str, ...]:
-        """Names of settings that say it otherwise."""
+        """Names of the settings that change the reading."""
         return ()
 
 

@@ -55,6 +55,6 @@ def _module(name: str) -> Any:
 
 @functools.cache
 def source_digest() -> str:
-    """Digest the source of all kernels: what was compiled from another one is of no use."""
+    """Digest the source of all kernels; code that was compiled from another source is of no use."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"\0".join(each.read_bytes() for each in sources)).hexdigest()

@@ -127,7 +127,7 @@ def follow_first(frontier, chosen, predicates, implied, level):
 
 @inner
 def sift(frontier, depth, near, least, tally):
-    """Keep what may follow the path: enough rows are left, and neither all of them nor no exception."""
+    """Keep the predicates that leave enough rows, but not all, and can still lead to a rule."""
     R, size = frontier.R[depth], frontier.size[depth]
     items, extends, opens = frontier.items[depth], frontier.extends[depth], frontier.opens[depth]
     tally[NODES] += frontier.n_items[depth]

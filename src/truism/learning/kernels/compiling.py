@@ -24,7 +24,7 @@ failures: list[str] = []
 
 
 class _Cache(FunctionCache):
-    """Numba's cache, but what cannot be read is not there, and what cannot be written is left out."""
+    """Numba's cache; what cannot be read counts as absent, and what cannot be written is skipped."""
 
     def load_overload(self, *asked: Any) -> Any:
         try:

@@ -2,8 +2,8 @@
 
 ``A ⇒ r`` needs an antecedent that excludes every row in which ``r`` is false: a hitting set. Branch on
 what the hardest row to exclude lacks, and forbid earlier siblings so that no set is met twice.
-Predicates that every row of ``r`` satisfies stay in play: they may exclude rows outside. Of several
-blocks each is left out in turn, and then in some row of it ``r`` has to be false although ``A`` holds.
+Predicates that every row of ``r`` satisfies stay in play: they may exclude rows outside. If there
+are several blocks, each is left out in turn, and some row in it must satisfy ``A`` but not ``r``.
 Legend: ``r`` the rarest predicate, ``w`` a word; see `predicates`.
 """
 
@@ -36,7 +36,7 @@ from truism.learning.kernels.predicates import (
 class Goal(NamedTuple):
     """What is searched for: the consequent, what it may follow from, and the least rows of both.
 
-    `planes` count in how many of the chosen predicates a row is that has to be excluded.
+    `planes` count, for each row to exclude, how many of the chosen predicates it satisfies.
     """
 
     r: int

@@ -96,7 +96,7 @@ def sum_targets(table, total):
 
 @inner
 def gain_of(below, total, whole, n_rows):
-    """Return what both sides of a split have of squares, given count and sums of one side."""
+    """Return the sum of squares of both sides of a split, given count and sums of one side."""
     within, across = 0.0, 0.0
     for k in range(total.size):
         within += below[k + 1] * below[k + 1]
@@ -173,8 +173,8 @@ def study(node, nodes, table, coded, explained):
 def study_children(node, nodes, tables, coded, explained):
     """Count the rows of a node's children, and find their best splits.
 
-    With a table for every leaf, the smaller child is counted, and the other one has what that leaves of
-    their parent's table.
+    With a table for every leaf, only the smaller child is counted; the other one's table is that of their
+    parent less that count.
     """
     smaller = larger = nodes.child[node]
     if (

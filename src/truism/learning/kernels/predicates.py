@@ -1,9 +1,9 @@
 """What the searches for rules share: the predicates, limits, and what has been found.
 
 Legend: ``T`` and ``F`` the rows in which predicates are true and false (predicates from rare to
-frequent × words). Rows may form several blocks, each of which ends with a word of ``ends``: then those
-rules are found that exactly one block breaks, although their consequent fails in others too, and they
-count the rows of the others; otherwise those that no row breaks.
+frequent × words). If rows form several blocks, each of which ends with a word of ``ends``, the searches
+find the rules that exactly one block breaks, although their consequent fails in other blocks too, and
+count the rows of the others. Otherwise they find the rules that no row breaks.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """Columns read as they were when learned: a column and its `ColumnReading` go in, the column comes out.
 
-Where a value does not allow that it is named (`BadCell`).
+A value that cannot be read that way raises a `BadCell` that names it.
 """
 
 import msgspec
@@ -55,7 +55,7 @@ def conform(column: Column, known: ColumnReading, layout: Layout) -> Interpreted
 
 
 def without_rows(known: ColumnReading) -> Column:
-    """Return a column of a known kind that holds nothing."""
+    """Return a column of a known kind that has no rows."""
     match known.kind:
         case "text":
             return Column(known.name, "text", np.zeros(0, np.int32))
@@ -92,7 +92,7 @@ def _conform_text(texts: Texts, known: ColumnReading, layout: Layout) -> Interpr
 
 
 def _check_words(texts: Texts, fine: Mask, known: ColumnReading) -> None:
-    """Refuse a column with more strange words than a few, or with nothing else."""
+    """Refuse a column with more than a few unknown words, or with more of them than values."""
     strange = np.array(
         [
             not good and not is_status(text) and text not in known.words

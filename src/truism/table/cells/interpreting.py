@@ -61,12 +61,12 @@ def interpret(column: Column, layout: Layout, unit: str | None = None) -> Interp
 
 
 def interpret_times(column: Column, layout: Layout) -> Interpreted:
-    """Read the column that is said to say when.
+    """Read the column that was named as the time column.
 
     Raises
     ------
     BadCell
-        For the first value that is no time and does not merely stand for a missing one.
+        For the first value that is neither a time nor a word for a missing value.
 
     """
     if column.kind != "text":

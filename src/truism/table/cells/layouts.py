@@ -1,7 +1,8 @@
 """How tables are read: what is asked for (`Layout`) and what came of it (`Reading`).
 
-A reading is a value that a model keeps: a later file is read as the files that were learned, so that a
-column does not turn from text into numbers because today all its texts happen to look like numbers.
+A reading is a value that can be stored: with it, a later file is read as the files that were learned from
+were, so that a column does not turn from text into numbers because today all its texts happen to look
+like numbers.
 """
 
 import codecs
@@ -37,7 +38,7 @@ _SECONDS = {
 
 
 class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How files are to be read; what is absent is seen from them.
+    """How files are to be read; what is not given is detected from the files.
 
     Parameters
     ----------
@@ -53,16 +54,17 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     missing
         Spellings of a missing value, besides the usual ones.
     time
-        The column that says when, or the columns that say it together.
+        The time column, or the columns that together give the time.
     time_format
-        How times are written: one of `truism.table.timeformats.STYLES`, or a format with the
-        signs of strptime.
+        How times are written: one of `truism.table.cells.timeformats.STYLES`, or a format
+        with the directives of strptime.
     zone
-        The zone of times that name none, such as ``Europe/Vienna``, and in which times are shown.
+        The zone of times that name none, such as ``Europe/Vienna``; times are shown in it as well.
     sheet, table, query
         Which part of a spreadsheet or database.
     every
-        Make rows of single values (time, tag, value): one every so often, such as ``10s``.
+        For tables with one value per row (time, tag, value): the time between the rows to make,
+        such as ``10s``.
     renames
         Pairs of the name in the files and the name that the column is to have.
     states

@@ -13,7 +13,7 @@ def check_names(names: Sequence[str]) -> None:
         if not name:
             raise TableError(
                 f"Column names must not be empty, got none for column {position + 1} of {len(names)}.",
-                "give it a name or remove it; pandas writes it unless asked to_csv(index=False).",
+                "give it a name or remove it; pandas writes its index unless to_csv has index=False.",
             )
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:

@@ -158,7 +158,7 @@ class TimesRead(ColumnNotice, frozen=True, forbid_unknown_fields=True):
 
 
 class DayOrMonth(ColumnNotice, frozen=True, forbid_unknown_fields=True):
-    """Dates of which nothing says whether the day or the month comes first."""
+    """Dates in which nothing shows whether the day or the month comes first."""
 
     example: str
     taken: str
@@ -173,13 +173,13 @@ class DayOrMonth(ColumnNotice, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         return (
-            f"Column {self.column!r} does not tell whether the day or the month comes first, for "
-            f"instance in {self.example!r}; the {self.taken.partition(' ')[0]} is taken to."
+            f"In column {self.column!r} nothing shows whether the day or the month comes first, for "
+            f"instance in {self.example!r}; the {self.taken.partition(' ')[0]} is taken to come first."
         )
 
 
 class TimesJoined(Notice, frozen=True, forbid_unknown_fields=True):
-    """Two columns that together say when."""
+    """Two columns that together give the time."""
 
     parts: tuple[str, ...]
     name: str
@@ -193,7 +193,7 @@ class TimesJoined(Notice, frozen=True, forbid_unknown_fields=True):
 
 
 class TimesInTwoColumns(Notice, frozen=True, forbid_unknown_fields=True):
-    """A column of dates and one of times of day that are read apart."""
+    """A column of dates and one of times of day that are read separately."""
 
     parts: tuple[str, ...]
 
@@ -206,7 +206,9 @@ class TimesInTwoColumns(Notice, frozen=True, forbid_unknown_fields=True):
         return ("time",)
 
     def __str__(self) -> str:
-        return f"Columns {shorten(self.parts)} may together say when; they are read apart."
+        return (
+            f"Columns {shorten(self.parts)} may together give the time; they are read separately."
+        )
 
 
 class TimesUnsorted(ColumnNotice, frozen=True, forbid_unknown_fields=True):
@@ -277,9 +279,7 @@ class Converted(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     wanted: str
 
     def __str__(self) -> str:
-        return (
-            f"Column {self.column!r} holds {self.found}; read as {self.wanted}, as when learning."
-        )
+        return f"Column {self.column!r} holds {self.found}; it is read as {self.wanted}, as in training."
 
 
 def _list(words: tuple[WordCount, ...], most: int = 5) -> str:

@@ -1,8 +1,8 @@
 """Ways to write numbers: distinct texts go in, numbers come out, and what was done to read them.
 
-Each text is taken apart by itself where it leaves no doubt (``1.234,5``, ``0,5``, ``12,34``). One that
-might be either (``1,234``) follows the others of its column, then the file, and is doubtful where
-neither says anything.
+A text that can be read only one way (``1.234,5``, ``0,5``, ``12,34``) is read by itself. One that is
+ambiguous (``1,234``) is read like the others of its column, or else of its file, and is doubtful if
+neither settles it.
 """
 
 import msgspec
@@ -33,7 +33,7 @@ Mask = NDArray[np.bool_]
 
 
 class Numbers(msgspec.Struct, frozen=True, eq=False):
-    """What distinct texts say as numbers; every mask has one entry for each text.
+    """Distinct texts read as numbers; every mask has one entry for each text.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Numbers(msgspec.Struct, frozen=True, eq=False):
     decimal
         The usual decimal sign of the column, None where none was seen.
     strays
-        True where the other decimal sign stands.
+        True where the text has the other decimal sign.
     grouped
         The sign that groups thousands, and where, by sign.
     unsure
@@ -72,7 +72,7 @@ class Numbers(msgspec.Struct, frozen=True, eq=False):
 def read_numbers(
     texts: pa.Array, decimal: str | None = None, thousands: str | None = None
 ) -> Numbers:
-    """Return what texts say as numbers.
+    """Read texts as numbers.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Texts of a column as numbers or times, with what there is to say about it.
+"""The texts of a column read as numbers or times, with notices about how.
 
-These are the steps that deciding (`truism.table.cells.interpreting`) and following
-(`truism.table.cells.conforming`) share.
+These are the steps that `truism.table.cells.interpreting`, which decides what a column holds, and
+`truism.table.cells.conforming`, which follows an earlier decision, have in common.
 """
 
 from collections.abc import Collection, Iterator
@@ -45,7 +45,7 @@ class BadCell(Exception):  # noqa: N818 - it is turned into an error where files
 
 
 class Interpreted(msgspec.Struct, frozen=True, eq=False):
-    """A column, how it was read, and what there is to say about it."""
+    """A column, how it was read, and notices about that."""
 
     column: Column
     reading: ColumnReading
@@ -108,7 +108,7 @@ def told_times(
 def zoned(
     column: Column, reading: ColumnReading, notices: tuple[Notice, ...], layout: Layout
 ) -> Interpreted:
-    """Return a column in the zone that was said."""
+    """Return a column of times in the zone that was asked for."""
     if layout.zone is not None and reading.kind == "time":
         column = in_zone(column, layout.zone)
     return Interpreted(column, reading, notices)
@@ -187,7 +187,7 @@ def _is_code(word: str) -> bool:
 
 
 def column_of_numbers(texts: Texts, numbers: Numbers) -> Column:
-    """Return a text column as numbers; what is none is missing."""
+    """Return a text column as numbers; other texts become missing values."""
     column = texts.column
     values = np.zeros(max(len(column.categories), 1), numbers.values.dtype)
     values[texts.used] = numbers.values
@@ -203,7 +203,7 @@ def column_of_numbers(texts: Texts, numbers: Numbers) -> Column:
 
 
 def number_notices(texts: Texts, numbers: Numbers, known: Collection[str]) -> Iterator[Notice]:
-    """Yield what there is to say about texts that are read as numbers."""
+    """Yield notices about texts that are read as numbers."""
     name = texts.column.name
     if numbers.strays.any():
         assert numbers.decimal is not None
@@ -235,12 +235,12 @@ _WANTED = {
 
 
 def bad_value(column: Column, known: ColumnReading) -> BadCell:
-    """Return the first value of a column that holds something else."""
+    """Return the first value of a column that holds values of the wrong kind."""
     row = 0 if column.missing is None else int((~column.missing).argmax())
     return BadCell(column.name, row, str(column.cell(row)), _WANTED[known.kind])
 
 
 def bad_text(texts: Texts, mask: Mask, known: ColumnReading) -> BadCell:
-    """Return the first text of a mask."""
+    """Return the first of the texts that are not what the column held."""
     row = texts.first_row(mask)
     return BadCell(texts.column.name, row, str(texts.column.cell(row)), _WANTED[known.kind])

@@ -2,8 +2,8 @@
 
 A *style* is a family of notations that one column uses with small differences (with and without
 seconds, fractions, AM and PM, a zone). Texts are taken apart by one regular expression for each style,
-in Arrow, and put together in NumPy: a million different times take about a second. What is no time in
-a style has no instant; nothing is raised here.
+in Arrow, and put together in NumPy: a million different times take about a second. A text
+that is not a time in a style has no instant; that is not an error here.
 """
 
 import re
@@ -120,13 +120,13 @@ _SIGNS = {
 
 
 class Instants(msgspec.Struct, frozen=True, eq=False):
-    """What texts say as times.
+    """Texts read as times.
 
     Parameters
     ----------
     times
-        datetime64[us], NaT where a text is no time; in UTC where it came with an offset. Of clocks
-        the microseconds since midnight, as a time of 1 January 1970.
+        datetime64[us], NaT where a text is no time; in UTC where it came with an offset. Times
+        of day are times on 1 January 1970.
     offsets
         Minutes from UTC; `NAIVE` where no zone was named.
 
@@ -142,7 +142,7 @@ class Instants(msgspec.Struct, frozen=True, eq=False):
 
 
 def check_format(style: str | None) -> None:
-    """Refuse a style that there is not and a format with signs that mean nothing."""
+    """Refuse an unknown style, or a format with unknown directives."""
     if style is None or style in (*STYLES, *EPOCHS, DAYS):
         return
     signs = re.findall(r"%(.?)", style)
@@ -158,14 +158,14 @@ def check_format(style: str | None) -> None:
 
 
 def read_instants(texts: pa.Array, style: str) -> Instants:
-    """Return what texts say in a style.
+    """Read texts as times written in one style.
 
     Parameters
     ----------
     texts
         Distinct texts.
     style
-        One of `STYLES` or a format with the signs of strptime.
+        One of `STYLES`, or a format with the directives of strptime.
 
     Examples
     --------

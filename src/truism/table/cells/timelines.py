@@ -44,14 +44,14 @@ def _oddities(column: Column) -> Iterator[Notice]:
 
 
 def _repeats_hour(steps: NDArray[np.int64], row: np.intp, usual: int) -> bool:
-    """Return whether a step goes back by an hour, but for the step that is due."""
+    """Return whether a step goes back by an hour, less the usual step."""
     return 0 < usual <= _HOUR and abs(int(steps[row - 1]) + _HOUR - usual) <= max(usual, 1_000_000)
 
 
 def in_zone(column: Column, zone: str) -> Column:
     """Return times in a zone: those without one are put there, the others are shown there.
 
-    Of an hour that occurs twice the first is summer time; the second begins where times step back.
+    If an hour occurs twice, the first is in summer time; the second begins where times step back.
     """
     if column.kind != "time" or column.values.dtype.kind != "M":
         return column

@@ -1,8 +1,8 @@
-"""Columns of times: texts, numbers since an epoch, and two columns that together say when.
+"""Columns of times: texts, numbers since an epoch, and two columns that together give the time.
 
-How a column writes its times is decided from all of it. Whether the day or the month comes first is
-often said by one row in a thousand; where no row says it, the order of the rows does, because times
-that are read the wrong way round jump by months.
+How the times of a column are written is decided from the whole column. Often only one row in a thousand
+shows whether the day or the month comes first. If none does, the order of the rows decides, because
+times that are read the wrong way round jump by months.
 """
 
 import datetime
@@ -158,7 +158,7 @@ def _jumpiness(column: Column) -> float:
 
 
 def column_of_times(column: Column, timing: Timing) -> Column:
-    """Return a text column as times; what is no time is missing."""
+    """Return a text column as times; other texts become missing values."""
     instants = timing.instants
     times = np.full(max(len(column.categories), 1), "NaT", "datetime64[us]")
     times[timing.used] = instants.times
@@ -179,7 +179,7 @@ def column_of_times(column: Column, timing: Timing) -> Column:
 
 
 def zones_of(timing: Timing) -> tuple[str, ...]:
-    """Return the zones that a column of times names, ascending; ``no zone`` where one names none."""
+    """Return the zones that the times of a column name, ascending; ``no zone`` if some name none."""
     offsets = np.unique(timing.instants.offsets[timing.instants.known])
     return tuple("no zone" if each == NAIVE else offset_name(int(each)) for each in offsets)
 
@@ -238,7 +238,7 @@ def _are_digits(values: NDArray[np.generic]) -> bool:
 
 
 def column_of_epochs(column: Column, style: str) -> Column:
-    """Return a column of numbers as times; a moment since an epoch is in UTC, a spreadsheet's is not."""
+    """Return a column of numbers as times; those since an epoch are in UTC, a spreadsheet's are not."""
     missing = column.missing
     kept = column.values if missing is None else np.where(missing, 0, column.values)
     if style == "digits":
@@ -263,7 +263,7 @@ def column_of_epochs(column: Column, style: str) -> Column:
 
 
 def join_times(name: str, date: Column, clock: Column) -> Column | None:
-    """Return one column of times from one of dates and one of times of day, None if they are not."""
+    """Join a column of dates and one of times of day; None if the columns are not these two."""
     date = date if date.kind != "text" else dated(date)
     micros = _clock_micros(clock)
     if date.kind != "time" or date.values.dtype.kind != "M" or micros is None:

@@ -1,4 +1,4 @@
-"""Words that say something about a value instead of being one, and words in names of columns."""
+"""Words that stand in place of a value, and words in the names of columns."""
 
 import re
 from collections.abc import Collection
@@ -57,7 +57,7 @@ _CAMEL = re.compile(r"(?<=[a-zäöü])(?=[A-ZÄÖÜ])|(?<=[A-Za-zÄÖÜäöü])(
 
 
 def is_status(word: str) -> bool:
-    """Return whether a text is known to stand where a value is missing.
+    """Return whether a text is a known word for a missing value.
 
     >>> is_status("I/O Timeout"), is_status("running")
     (True, False)

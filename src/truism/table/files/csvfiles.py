@@ -1,6 +1,6 @@
-"""CSV files: bytes and a `Layout` go in, an Arrow table comes out, and lines for who asks for a row.
+"""CSV files: bytes and a `Layout` go in, an Arrow table comes out, and the line of any row.
 
-How the file is written is seen from its beginning (`dialects`); the rest is pyarrow's fast reader.
+How the file is written is detected from its beginning (`dialects`); pyarrow's fast reader does the rest.
 Every failure names the file, and the line where there is one.
 """
 
@@ -53,7 +53,7 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None
     encoding = _encoding(head, layout, learned)
     if b"\x00" in head and "16" not in encoding and "32" not in encoding:
         raise TableError(
-            f"{name} is neither CSV text nor another table that is known.",
+            f"{name} is neither CSV nor another known table format.",
             "if it is text in another encoding, such as utf-16, say which.",
             see=("encoding",),
         )

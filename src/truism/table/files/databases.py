@@ -72,7 +72,7 @@ def _query(source: str, tables: Sequence[str], layout: Layout) -> str:
         return layout.query
     if layout.table is not None and layout.table not in tables:
         raise TableError(
-            f"{source} has no table {layout.table!r}, but {shorten(list(tables))}.",
+            f"{source} has no table {layout.table!r}, only {shorten(list(tables))}.",
             did_you_mean(layout.table, tables),
             see=("table",),
         )

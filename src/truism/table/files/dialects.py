@@ -1,7 +1,8 @@
 """How a CSV file is written: its beginning goes in, a `Dialect` comes out.
 
-Delimiter, decimal sign, lines before the names and a row of units are seen from the first rows; whatever
-is seen wrongly can be said in `Layout`. What an earlier file of the same kind showed is tried first.
+Delimiter, decimal sign, lines before the names and a row of units are detected from the first rows;
+`Layout` overrides what is detected wrongly. What held for an earlier file of the
+same kind is tried first.
 """
 
 import csv
@@ -47,7 +48,7 @@ class Dialect(msgspec.Struct, frozen=True):
     units
         One for each name, empty without a row of units.
     texts
-        Columns that must not be guessed: times with a zone, of which the fast reader keeps none.
+        Columns to read as text: times with a zone, which the fast reader would drop.
 
     """
 

@@ -1,7 +1,7 @@
-"""Historians' long format: one value a row (time, tag, value) goes in, one column a tag comes out.
+"""Historians' long format: one value per row (time, tag, value) goes in, one column per tag comes out.
 
-Between two values of a tag its last one holds (sample and hold), as historians mean it; before its
-first value, and from a word such as ``Bad`` on, it is missing.
+Between two values of a tag the earlier one holds (sample and hold), as is meant in historians. The value
+is missing before the first one, and from a word such as ``Bad`` until the next one.
 """
 
 import msgspec
@@ -32,7 +32,7 @@ class _Long(msgspec.Struct, frozen=True, eq=False):
 
 
 def looks_long(table: Table) -> Notice | None:
-    """Return a notice where a table seems to hold one value a row."""
+    """Return a notice if a table seems to hold one value per row."""
     tag = next((c for c in table.columns if c.kind == "text" and _named(c, _TAG_WORDS)), None)
     value = next((c for c in table.columns if _named(c, _VALUE_WORDS)), None)
     time = next((c for c in table.columns if c.kind == "time"), None)
@@ -44,7 +44,7 @@ def looks_long(table: Table) -> Notice | None:
 
 
 def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
-    """Return a table with one column for each tag and one row every so often.
+    """Return a table with one column for each tag and rows at equal intervals of time.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _grid(micros: NDArray[np.int64], every: int) -> NDArray[np.int64]:
     if (last - first) // every >= MAX_ROWS:
         raise TableError(
             f"A row for every step would make {(last - first) // every:,} rows.",
-            "say a longer step.",
+            "choose a longer step.",
             see=("every",),
         )
     return np.arange(first, last + 1, every, dtype=np.int64)
@@ -135,7 +135,7 @@ def _find(table: Table, layout: Layout) -> _Long:
             break
     if time is None:
         raise TableError(
-            "No column says when, which one value a row needs.", see=("time", "time_format")
+            "A table with one value per row needs a time column.", see=("time", "time_format")
         )
     others = [column for column in table.columns if column.name != time.name]
     texts = [column for column in others if column.kind == "text"]
@@ -146,7 +146,7 @@ def _find(table: Table, layout: Layout) -> _Long:
     value = value or (rest[0] if len(rest) == 1 else None)
     if tag is None or value is None:
         raise TableError(
-            "One value a row needs a column of tags and one of values, "
+            "A table with one value per row needs a column of tags and one of values, "
             f"got {', '.join(map(repr, table.names[:5]))}.",
             "call them 'tag' and 'value'.",
             see=("rename",),

@@ -1,4 +1,4 @@
-"""JSON: one object a line, or one list of objects; an Arrow table comes out."""
+"""JSON: one object per line, or one list of objects; an Arrow table comes out."""
 
 from typing import Any, BinaryIO
 

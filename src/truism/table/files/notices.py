@@ -1,4 +1,4 @@
-"""Notices about files: what stands around a table, and which part of a file was read."""
+"""Notices about files: what surrounds a table, and which part of a file was read."""
 
 from truism.errors import shorten
 from truism.table.notices import Notice
@@ -38,7 +38,7 @@ class ColumnWithoutName(Notice, frozen=True, forbid_unknown_fields=True):
 
 
 class OtherDelimiter(Notice, frozen=True, forbid_unknown_fields=True):
-    """A file that is divided otherwise than the files before it."""
+    """A file with another delimiter than the files before it."""
 
     source: str
     found: str
@@ -46,7 +46,7 @@ class OtherDelimiter(Notice, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         return (
-            f"{self.source} is divided by {self.found!r}, earlier files were by {self.learned!r}."
+            f"{self.source} has the delimiter {self.found!r}; earlier files had {self.learned!r}."
         )
 
 
@@ -91,7 +91,7 @@ class TagsPivoted(Notice, frozen=True, forbid_unknown_fields=True):
 
 
 class LooksLong(Notice, frozen=True, forbid_unknown_fields=True):
-    """A table that seems to hold one value a row."""
+    """A table that seems to hold one value per row."""
 
     parts: tuple[str, ...]
 
@@ -109,6 +109,6 @@ class LooksLong(Notice, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         return (
-            f"Columns {shorten(self.parts)} look like one value a row; to make a column of each tag, "
-            f"say how often a row is wanted."
+            f"Columns {shorten(self.parts)} look like one value per row; to make a column of each "
+            f"tag, choose the time between rows."
         )

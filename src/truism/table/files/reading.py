@@ -1,8 +1,7 @@
-"""Table files read: paths go in; one `Table` comes out, and how it was read.
+"""Reading table files: paths go in; one `Table` comes out, and how it was read.
 
-Files are read one by one (`sources`), put one below the other, and only then is decided
-what each column holds, so that no file has a say of its own. A `Reading` of earlier files decides it for
-later ones.
+Files are read one by one (`sources`) and stacked (`stacking`). Only then is it decided what each column
+holds, so that all files count. For later files, the `Reading` of earlier ones decides.
 """
 
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ from truism.table.notices import Notice
 
 
 class TableRead(msgspec.Struct, frozen=True, eq=False):
-    """A table, how it was read, and what there is to say about that."""
+    """A table, how it was read, and notices about that."""
 
     table: Table
     reading: Reading
@@ -62,7 +61,7 @@ def read(
         Paths, folders, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-`` for
         standard input.
     layout
-        What is said about how files are written; the rest is seen from them.
+        What is known about how files are written; the rest is detected.
     reading
         How earlier files were read: these are read alike.
     allow_empty
@@ -178,7 +177,7 @@ def _interpret_all(
 
 
 def _known(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:
-    """Return how columns were read; the first of two that say when was read as both together were."""
+    """Return how columns were read; the first of two time columns was read as the two joined were."""
     known = {} if reading is None else reading.column_of()
     joined = known.get(" ".join(layout.time))
     if len(layout.time) == 2 and joined is not None:
@@ -213,7 +212,7 @@ def _check_time(table: Table, layout: Layout) -> None:
 
 
 def _joined(found: list[Interpreted], layout: Layout) -> list[Interpreted]:
-    """Put the columns that together say when into one, in the place of the first."""
+    """Join the columns that together give the time, in the place of the first."""
     by_name = {each.column.name: each for each in found}
     date, clock = (by_name[name].column for name in layout.time[:2])
     name = " ".join(layout.time)
@@ -241,7 +240,7 @@ def _joined(found: list[Interpreted], layout: Layout) -> list[Interpreted]:
 
 
 def _hints(table: Table, layout: Layout) -> list[Notice]:
-    """Return what may be meant but was not said."""
+    """Return notices about settings that the user may have forgotten."""
     hints: list[Notice] = []
     dates = [c for c in table.columns if kind_of(c) == "time"]
     clocks = [c for c in table.columns if kind_of(c) == "clock"]

@@ -21,12 +21,12 @@ Cells = list[list[Any]]
 
 
 def read_sheet(source: str, file: BinaryIO, layout: Layout) -> tuple[pa.Table, tuple[Notice, ...]]:
-    """Read one sheet of an Excel file: the one that was said, or the first with cells."""
+    """Read one sheet of an Excel file: the one that was asked for, or the first with cells."""
     sheets = _load(file)
     filled = [name for name, cells in sheets.items() if cells]
     if layout.sheet is not None and layout.sheet not in sheets:
         raise TableError(
-            f"{source} has no sheet {layout.sheet!r}, but {shorten(list(sheets))}.",
+            f"{source} has no sheet {layout.sheet!r}, only {shorten(list(sheets))}.",
             did_you_mean(layout.sheet, sheets),
             see=("sheet",),
         )

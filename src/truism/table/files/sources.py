@@ -1,7 +1,7 @@
 """Where tables come from: paths go in, parts of a table come out, one for each file.
 
-What a file is is seen from its first bytes, not from its name: Parquet, Feather or Arrow, Excel, SQLite,
-DuckDB, JSON, gzip around any of them, or CSV. Every failure names the file.
+The format of a file is recognised by its first bytes, not by its name: Parquet, Feather or
+Arrow, Excel, SQLite, DuckDB, JSON, gzip around any of them, or CSV. Every failure names the file.
 """
 
 import glob
@@ -37,7 +37,7 @@ ENDINGS = (
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """What came of one file.
+    """One file as it was read.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     frame
         Its columns, with the names that they are to have.
     names
-        The names in the file, by those.
+        The names in the file, by the names that the columns are to have.
     dialect
         How it is written, of a CSV file.
     notices
-        What there is to say about it.
+        Notices about it.
     content
         Its bytes, where it can be read only once.
 
@@ -98,7 +98,7 @@ def _places(source: str) -> Iterator[str]:
         if not found:
             raise TableError(
                 f"{source!r} is a folder without table files.",
-                f"they end in one of {', '.join(ENDINGS[:3])} and so on, or may be named themselves.",
+                f"name the files, or give them a usual ending ({', '.join(ENDINGS[:3])} and so on).",
             )
         yield from found
     elif source == STDIN or os.path.exists(source) or not glob.has_magic(source):

@@ -1,7 +1,7 @@
 """Files one below the other: parts of a table go in, one Arrow table comes out.
 
-Where files disagree about what a column holds, none of them is right: the column becomes the texts that
-stand in the files, and what it holds is decided from all of them.
+If files disagree about what a column holds, the column is read again as the texts that the files contain,
+and all of them together decide.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from truism.table.files.sources import Part, naming
 
 
 def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
-    """Put files one below the other; a column of which they disagree becomes the text that it is."""
+    """Put files one below the other; a column that they disagree about becomes text."""
     first = parts[0].frame
     for part in parts[1:]:
         with naming(part.place):
