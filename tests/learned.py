@@ -2,6 +2,7 @@
 
 import msgspec
 
+from truism.explaining.checker import Checker
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.scoring.alignment import align
@@ -17,3 +18,12 @@ def breaks_mined_rule(model, table, n_jobs=1):
     """Tell for each row whether it breaks a rule other than a univariate one."""
     active = msgspec.structs.replace(model.rules, rules=model.active_rules)
     return breaks_any(model.schema, active, align(model.schema, table)[0], n_jobs)
+
+
+def find_incidents(scorer, table, *, gap=None, threshold=None):
+    """Return the incidents and shifts that a scorer finds in a table."""
+    model = scorer.model
+    if threshold is not None:
+        model = model.with_threshold(threshold)
+    found = Checker(model, scorer=scorer).find(table, gap=gap)
+    return [*found.incidents, *found.shifts]

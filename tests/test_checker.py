@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from truism.explaining.checker import Checker, find_coarser
+from truism.explaining.checker import Checker
+from truism.explaining.findings import find_coarser
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.table.frames import as_table
@@ -24,7 +25,7 @@ def test_rows_that_are_rounded_more_than_in_training_are_told():
     # Of the wide one nothing that matters is lost.
     assert find_coarser(model, rounded(fine, 2)) == ("narrow",)
     checker, table = Checker(model), rounded(fine, 2)
-    found = checker.find(table, checker.score(table))
+    found = checker.find(table)
     assert found.doubts[0] == (
         "Fewer decimals than in training: 'narrow'. Rows may be reported because of rounding alone; "
         "learn from rows with the same rounding."

@@ -12,12 +12,12 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import oracle
-from learned import breaks_mined_rule, learn
+from learned import breaks_mined_rule, find_incidents, learn
 from learned import learn as tune
 from strategies import learned
 from truism.explaining.clues import Contradiction, Rarity
 from truism.explaining.explanations import explain_rows
-from truism.explaining.incidents import MIN_SHARE, find_incidents
+from truism.explaining.incidents import MIN_SHARE
 from truism.explaining.investigation import WHY_FIRST, find_clues
 from truism.explaining.reasons import say
 from truism.model.evidence import Grave
@@ -405,7 +405,7 @@ def test_incidents_are_told_with_reasons():
     flow = list(data["flow"])
     flow[100:110] = [5.0 - each for each in flow[100:110]]
     table = as_table({**data, "flow": flow})
-    incidents = find_incidents(scorer, table, scorer.score(table))
+    incidents = find_incidents(scorer, table)
     assert incidents
     assert 100 <= incidents[0].start <= 109
     for incident in incidents:

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from learned import learn
+from learned import find_incidents, learn
 from strategies import BROKEN, NORMAL
 from truism.errors import ParameterError
-from truism.explaining.clues import Contradiction, Rarity
 from truism.explaining.explanations import explain_rows
-from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.explaining.following import usual_gap
+from truism.explaining.incidents import Incident
 from truism.explaining.investigation import find_clues
 from truism.model.schema import Schema
 from truism.report.pictures import Painter
@@ -39,7 +39,7 @@ def rows_to_scores(flags):
 
 def grouped(scorer, flags, gap):
     table = as_table(rows_to_scores(flags))
-    found = find_incidents(scorer, table, scorer.score(table), gap=gap)
+    found = find_incidents(scorer, table, gap=gap)
     return sorted((each.start, each.end, each.n_rows) for each in found)
 
 
@@ -75,7 +75,7 @@ def test_incidents_come_worst_first_with_peak_and_merged_blames(scorer):
     }
     table = as_table(data)
     scores = scorer.score(table)
-    first, second = find_incidents(scorer, table, scores, gap=0)
+    first, second = find_incidents(scorer, table, gap=0)
     assert (first.start, first.end, first.peak) == (2, 3, 3)
     assert first.score == scores[3] > second.score == scores[0]
     assert sum(blame.share for blame in first.blames) == pytest.approx(1.0)
@@ -89,8 +89,8 @@ def test_incidents_come_worst_first_with_peak_and_merged_blames(scorer):
 def test_a_threshold_of_its_own_decides(scorer):
     table = as_table(BROKEN)
     scores = scorer.score(table)
-    assert find_incidents(scorer, table, scores, threshold=1e9) == []
-    (worst,) = find_incidents(scorer, table, scores, threshold=float(np.sort(scores)[-2]))
+    assert find_incidents(scorer, table, threshold=1e9) == []
+    (worst,) = find_incidents(scorer, table, threshold=float(np.sort(scores)[-2]))
     assert worst.n_rows == 1
 
 
@@ -98,7 +98,7 @@ def test_a_threshold_of_its_own_decides(scorer):
 def test_a_gap_that_is_no_whole_number_is_refused(scorer, gap):
     table = as_table(BROKEN)
     with pytest.raises(ParameterError) as caught:
-        find_incidents(scorer, table, scorer.score(table), gap=gap)
+        find_incidents(scorer, table, gap=gap)
     assert str(caught.value) == f"gap must be a whole number of at least 0, got {gap!r}."
 
 
@@ -107,7 +107,7 @@ def test_a_row_far_out_of_range_does_not_hide_what_broke_in_others():
     normal = as_table({"level": level, "pump": ["on", "off"] * 50})
     scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
     table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
-    incident = find_incidents(scorer, table, scorer.score(table))[0]
+    incident = find_incidents(scorer, table)[0]
     assert [(blame.variable, blame.share) for blame in incident.blames] == [
         ("level", 0.5),
         ("pump", 0.5),
@@ -119,7 +119,7 @@ def test_a_reason_that_is_not_about_the_peak_says_its_row():
     normal = as_table({"level": level, "pump": ["on", "off"] * 50})
     scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
     table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
-    incident = find_incidents(scorer, table, scorer.score(table))[0]
+    incident = find_incidents(scorer, table)[0]
     assert (incident.peak, [blame.reasons[0].row for blame in incident.blames]) == (0, [None, 1])
     assert "expected pump in {off, on}, found never in row 1" in str(incident)
 
@@ -142,23 +142,17 @@ def weighing():
     return Scorer(learn(as_table(plant()), min_support=0.05))
 
 
-def test_who_is_blamed_for_a_contradiction_is_told_it_first(weighing, monkeypatch):
-    monkeypatch.setattr("truism.explaining.investigation.WHY_FIRST", 2.0)
-    table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
-    (clues_of, *_) = find_clues(weighing, table)
-    first, second, *_ = clues_of["level"]
-    assert isinstance(first, Rarity), "in the row alone, that the value is rare comes first"
-    assert isinstance(second, Contradiction)
-    (incident,) = find_incidents(weighing, table, weighing.score(table))
-    (level,) = incident.blames
-    assert [each.penalty for each in level.reasons[:2]] == [second.penalty, first.penalty]
-    assert level.clues[0] == second
+def test_an_incident_is_told_as_its_most_telling_row_is(weighing):
+    table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [60.0, 100.0, 70.0]})
+    (incident,) = find_incidents(weighing, table)
+    level = incident.blames[0]
+    assert level.variable == "level"
+    assert level.clues == find_clues(weighing, table)[1]["level"]
 
 
-def test_the_picture_is_that_of_the_first_reason(weighing, monkeypatch):
-    monkeypatch.setattr("truism.explaining.investigation.WHY_FIRST", 2.0)
-    table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [100.0] * 3})
-    (incident,) = find_incidents(weighing, table, weighing.score(table))
+def test_the_picture_is_that_of_the_first_reason(weighing):
+    table = as_table({"pump": ["off"] * 3, "flow": [5.0] * 3, "level": [10.0] * 3})
+    (incident,) = find_incidents(weighing, table)
     painter = Painter(weighing, table, Axis(table, weighing.model.schema))
     picture = painter.paint(incident, incident.blames[0])
     assert picture.panels[0].says == incident.blames[0].reasons[0].expected
@@ -167,7 +161,7 @@ def test_the_picture_is_that_of_the_first_reason(weighing, monkeypatch):
 
 def test_an_incident_of_one_row_is_explained_as_the_row_is(weighing):
     table = as_table({"pump": ["on", "off"], "flow": [5.0, 500.0], "level": [10.0, 10.0]})
-    (incident,) = find_incidents(weighing, table, weighing.score(table))
+    (incident,) = find_incidents(weighing, table)
     assert (incident.start, incident.end) == (1, 1)
     (row,) = explain_rows(weighing, table, [1])
     assert incident.blames == tuple(each for each in row.blames if each.share > 0.01)
@@ -190,7 +184,18 @@ def test_an_incident_of_one_row_is_explained_as_the_row_is(weighing):
     ],
 )
 def test_the_times_of_an_incident_are_said_as_far_as_they_are_known(end, started, ended, said):
-    incident = Incident(3, end, 1, 3, 2.0, started, ended, None, ())
+    incident = Incident(
+        start=3,
+        end=end,
+        n_rows=1,
+        peak=3,
+        score=2.0,
+        severity=1.0,
+        started=started,
+        ended=ended,
+        peaked=None,
+        blames=(),
+    )
     assert str(incident).splitlines()[0] == f"{said}, peak score 2"
 
 

@@ -11,7 +11,8 @@ from strategies import tables
 from test_evidence import plant
 from truism.errors import ParameterError, TableError
 from truism.learning import context_trees
-from truism.learning import evidence as calibration
+from truism.learning import evidence as learning
+from truism.learning import study as studies
 from truism.learning.kinds import variable_columns
 from truism.learning.leaf_sums import sum_leaves
 from truism.learning.spacings import stand_in
@@ -36,7 +37,7 @@ def learn_and_watch(data, **options):
         return calibrate(scores, max_rate)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calibration, "calibrate", watch)
+        patch.setattr(learning, "calibrate", watch)
         model = learn(as_table(data), min_support=0.1, **options)
     # Where there are many rows it first finds out what a grave one is to score.
     scores, max_rate = seen[-1]
@@ -47,11 +48,11 @@ def learn_and_watch(data, **options):
 @given(tables(min_rows=4, max_rows=60))
 def test_at_most_one_percent_of_held_out_rows_score_above_the_threshold(data):
     model, scores, max_rate = learn_and_watch(data)
-    assert max_rate == calibration.MAX_RATE
+    assert max_rate == learning.MAX_RATE
     assert len(scores) == model.provenance.n_rows
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
-    assert (scores > model.threshold).sum() <= calibration.MAX_RATE * len(scores)
+    assert (scores > model.threshold).sum() <= learning.MAX_RATE * len(scores)
     assert model.evidence.contradiction_unit >= MIN_UNIT
     assert model.evidence.rarity_unit >= MIN_UNIT
     assert model.limit.origin == ShareOfRows(0.01, len(scores))
@@ -118,7 +119,12 @@ def rarities_of(study, columns, others):
 def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
     model = learn(as_table(data), min_support=0.1)
     columns = variable_columns(model.schema, as_table(data))
-    study = calibration._Study(model.schema, columns, 0, n_jobs, be_silent)
+    study = studies.Study(
+        model.schema,
+        columns,
+        studies.grow(model.schema, columns, 0, n_jobs, be_silent),
+        n_jobs,
+    )
     if not study.leaf_sums:
         return
     worths = np.random.default_rng(seed).uniform(0, 9, (study.n_rows, len(columns)))
@@ -129,8 +135,8 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
     for blocks in (study.apart, study.mixed):
         with pytest.MonkeyPatch.context() as patch:
             # So few that parts begin and end within blocks, and both ways to find rare values occur.
-            patch.setattr(calibration, "WEIGHED_AT_ONCE", 7)
-            patch.setattr(calibration, "MIN_SIFTED", 3)
+            patch.setattr(studies, "WEIGHED_AT_ONCE", 7)
+            patch.setattr(studies, "MIN_SIFTED", 3)
             found = study.hold_out(blocks, worths)
         averages, judged, alone = [], [], []
         for at, row in enumerate(study.chosen(blocks)):
@@ -164,13 +170,13 @@ def test_every_row_of_a_small_table_is_held_out(n_rows):
 
 
 def test_hardly_any_held_out_row_breaks_a_grave_rule_and_a_row_that_does_is_nearly_an_anomaly():
-    grave = calibration._grave(np.arange(3000.0), np.r_[np.full(30, 5.0), np.full(2970, 3.0)])
+    grave = learning._grave(np.arange(3000.0), np.r_[np.full(30, 5.0), np.full(2970, 3.0)])
     assert grave.worth == 3.0
-    assert grave.score == calibration.GRAVE_SHARE * 2970.0
-    assert calibration._grave(np.arange(99.0), np.zeros(99)) is None
+    assert grave.score == learning.GRAVE_SHARE * 2970.0
+    assert learning._grave(np.arange(99.0), np.zeros(99)) is None
     # However rarely a rule is broken: chance must not have sufficed to make it.
-    grave = calibration._grave(np.arange(3000.0), np.zeros(3000))
-    assert grave.worth == pytest.approx(0.5 * np.log(1 + calibration.MIN_EXPECTED), rel=1e-3)
+    grave = learning._grave(np.arange(3000.0), np.zeros(3000))
+    assert grave.worth == pytest.approx(0.5 * np.log(1 + learning.MIN_EXPECTED), rel=1e-3)
     model, _, _ = learn_and_watch(plant(2000, seed=1))
     wrong = as_table({"pump": ["on"], "flow": [0.0], "level": [10.0], "valve": ["open"]})
     assert breaks_mined_rule(model, wrong)[0]

@@ -2,7 +2,6 @@
 
 import math
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -46,12 +45,22 @@ def test_a_clue_that_is_no_rule_is_told_and_drawn(checker):
     table = as_table(attacked())
     rare = Rarity("flow", 0.02, Nearest(None, 1.0), Beyond(3, "low"), 1.0, False)
     blame = Blame("flow", 1.0, 1.0, (rare,), 200)
-    incident = Incident(41, 49, 9, 45, 2.0, None, None, None, (blame,))
-    findings = msgspec.structs.replace(checker.find(table), incidents=(incident,))
-    told = summarise(checker, table, findings)
-    [panel] = told.incidents[0].blames[0].picture.panels
+    incident = Incident(
+        start=41,
+        end=49,
+        n_rows=9,
+        peak=45,
+        score=2.0,
+        severity=1.0,
+        started=None,
+        ended=None,
+        peaked=None,
+        blames=(blame,),
+    )
+    painter = Painter(checker.scorer, table, Axis(table, checker.model.schema))
+    [panel] = painter.paint(incident, blame).panels
     assert (panel.band.low, panel.band.high) == (1.0, None)
-    assert "3 of 200 training rows were this low" in to_html(told)
+    assert blame.reasons[0].evidence == "3 of 200 training rows were this low"
 
 
 @pytest.mark.parametrize("kind", ["numbers", "states"])

@@ -55,6 +55,10 @@ def test_the_detectors_parameters_are_those_of_the_design():
         "ignore": (),
         "time": None,
         "delta": False,
+        "ordered": False,
+        "by": None,
+        "lookback": "auto",
+        "max_false_incidents": None,
         "random_state": 0,
         "n_jobs": None,
     }

@@ -60,12 +60,12 @@ def scores(
     """
     checker, table = _prepare(detector, data)
     axis = Axis(table, checker.model.schema)
-    values = checker.score(table)
-    threshold = checker.model.threshold
+    findings = checker.find(table, gap=gap)
+    values, threshold = findings.scores, findings.threshold
     if ax is None:
         ax = _new(1, 2.6)[1][0]
     x = _moments(axis.x, axis.unit)
-    for number, each in enumerate(checker.find(table, values, gap=gap).incidents, 1):
+    for number, each in enumerate([*findings.incidents, *findings.shifts], 1):
         span = axis.span(each.start, each.end)
         start, end = _moments(np.array([span.start, span.end]), axis.unit)
         ax.axvspan(start, end, color=_INCIDENT, alpha=0.2, lw=0.8)

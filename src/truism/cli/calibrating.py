@@ -9,8 +9,9 @@ from truism.cli.options import Decorated
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.model.origins import Threshold
+from truism.model.model import Model
 from truism.model.predicates import format_number
+from truism.model.rates import IncidentRate
 from truism.model.settings import check_threshold
 from truism.scoring.thresholds import calibrate
 from truism.table.columns import Table
@@ -26,6 +27,12 @@ def calibration_options(command: Decorated) -> Decorated:
         metavar="FILE",
         help="A file of normal rows that were not learned from; may be repeated.",
     )(command)
+    command = click.option(
+        "--max-false-incidents",
+        metavar="RATE",
+        help="For a series: how many false incidents you can live with, such as 1/day, 2/week or "
+        "1/1000rows.  [default: the model's]",
+    )(command)
     return click.option(
         "--max-false-positive-rate",
         metavar="RATE",
@@ -36,33 +43,49 @@ def calibration_options(command: Decorated) -> Decorated:
 
 def check_calibration(
     threshold: float | None,
-    max_rate: float | None,
+    max_share: float | None,
+    max_incidents: str | None,
     calibration: Sequence[str],
     data: Sequence[str],
 ) -> None:
     """Refuse options that contradict each other before reading anything."""
-    if (max_rate is None) != (not calibration):
+    if max_share is not None and not calibration:
         raise ParameterError(
             "--max-false-positive-rate and --calibrate must be given together.",
             "the rate is measured on the rows of the --calibrate file.",
         )
-    if threshold is not None and max_rate is not None:
-        raise ParameterError("--threshold and --max-false-positive-rate must not both be given.")
+    if threshold is not None and (max_share is not None or max_incidents is not None):
+        other = "positive-rate" if max_share is not None else "incidents"
+        raise ParameterError(f"--threshold and --max-false-{other} must not both be given.")
+    if max_share is not None and max_incidents is not None:
+        raise ParameterError(
+            "--max-false-positive-rate and --max-false-incidents must not both be given."
+        )
     if STDIN in calibration and STDIN in data:
         raise ParameterError(
             "Standard input can be read only once, got '-' for both DATA and --calibrate."
         )
     if threshold is not None:
         check_threshold(threshold)
-    if max_rate is not None:
-        calibrate(np.zeros(1), max_rate)
+    if max_share is not None:
+        calibrate(np.zeros(1), max_share)
+    if max_incidents is not None:
+        IncidentRate.parse(max_incidents)
 
 
-def choose_threshold(screen: Screen, checker: Checker, normal: Table, max_rate: float) -> Threshold:
+def calibrated(
+    screen: Screen,
+    checker: Checker,
+    normal: Table,
+    max_share: float | None,
+    max_incidents: str | None,
+) -> Model:
     """Choose the threshold from normal rows, and print it."""
     table = checker.prepare(normal)
     if checker.learned_from(table):
         screen.note("the --calibrate rows are the rows that were learned from; use other rows.")
-    chosen = calibrate(checker.score(table), max_rate)
-    screen.note(f"threshold {format_number(chosen.value)}: {chosen.origin}.")
-    return chosen
+    if max_share is None and max_incidents is None and checker.model.memory is not None:
+        max_incidents = checker.model.settings.max_false_incidents or "auto"
+    model = checker.calibrate(table, max_share, max_incidents)
+    screen.note(f"threshold {format_number(model.threshold)}: {model.limit.origin}.")
+    return model

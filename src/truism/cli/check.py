@@ -5,10 +5,8 @@ from typing import Any
 
 import click
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
-from truism.cli.calibrating import calibration_options, check_calibration, choose_threshold
+from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.options import (
     Command,
     Format,
@@ -24,7 +22,8 @@ from truism.cli.options import (
 from truism.cli.reading import read_data
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
-from truism.explaining.checker import Checker, Findings
+from truism.explaining.checker import Checker, expecting
+from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
 from truism.model.files import load_model
 from truism.model.origins import ByHand, Threshold
@@ -37,8 +36,9 @@ from truism.table.files.writing import write_table
 
 N_SHOWN = 10
 N_REASONS = 3
+_FACTS = ("n_rows", "n_anomalous", "threshold", "gap", "expected", "extra", "coarser")
 _CSV_NAMES = (
-    *("incident", "start", "end", "n_rows", "peak", "score"),
+    *("incident", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing"),
     *("started", "ended", "peaked", "seconds"),
     *("variable", "share", "expected", "found", "because", "evidence", "rule", "row"),
 )
@@ -106,6 +106,7 @@ def check(
     place: str,
     threshold: float | None,
     max_false_positive_rate: float | None,
+    max_false_incidents: str | None,
     calibration: tuple[str, ...],
     gap: int | None,
     top: int | None,
@@ -123,32 +124,35 @@ def check(
     counting the header.
     """
     layout = layout_of(options)
-    check_calibration(threshold, max_false_positive_rate, calibration, data)
+    check_calibration(threshold, max_false_positive_rate, max_false_incidents, calibration, data)
     _check_places(scores_place, report_place, label, (*data, *calibration, place))
     checker = Checker(load_model(place), jobs)
     if threshold is not None:
         checker = checker.at(Threshold(threshold, ByHand()))
+    elif max_false_incidents is not None:
+        checker = checker.at(expecting(checker.model, max_false_incidents).limit)
     with screen.stages() as progress:
-        if max_false_positive_rate is not None:
+        if calibration:
             progress("calibrating", 0, 0)
             normal = read_data(screen, calibration, layout)
-            checker = checker.at(choose_threshold(screen, checker, normal, max_false_positive_rate))
+            model = calibrated(
+                screen, checker, normal, max_false_positive_rate, max_false_incidents
+            )
+            checker = Checker(model, jobs, checker.scorer)
         progress("reading", 0, 0)
         table = checker.prepare(read_data(screen, data, layout))
         progress("scoring", 0, 0)
-        scores = checker.score(table)
-        progress("explaining", 0, 0)
-        findings = checker.find(table, scores, gap=gap)
+        findings = checker.find(table, gap=gap)
         if scores_place is not None:
 
             def advance(done: int, of: int) -> None:
                 progress("writing scores", done, of)
 
-            columns = checker.tabulate(table, scores, advance)
+            columns = checker.tabulate(table, findings.scores, advance)
             write_table(columns, scores_place)
         if report_place is not None:
             progress("writing report", 0, 0)
-            write_page(report_place, checker, table, scores, findings, data, label)
+            write_page(report_place, checker, table, findings, data, label)
     if report_place is not None:
         screen.note(f"the report is in {report_place}.")
     extra = [name for name in findings.extra if name != label]
@@ -157,7 +161,7 @@ def check(
     for doubt in findings.doubts:
         screen.note(doubt)
     report(screen, findings, form, top)
-    return 1 if findings.n_anomalous else 0
+    return 1 if findings.incidents or findings.shifts else 0
 
 
 def _check_places(
@@ -180,7 +184,6 @@ def write_page(
     place: str,
     checker: Checker,
     table: Table,
-    scores: NDArray[np.float64],
     findings: Findings,
     sources: Sequence[str],
     label: str | None = None,
@@ -190,7 +193,6 @@ def write_page(
         checker,
         table,
         findings,
-        scores=scores,
         source=", ".join(sources),
         label=label,
         created=now_here(),
@@ -202,20 +204,25 @@ def report(screen: Screen, findings: Findings, form: Format, top: int | None) ->
     """Print findings in the requested form."""
     if top is None:
         top = N_SHOWN if form == "table" else 0
-    n_shown = top or len(findings.incidents)
-    shown = [_trimmed(incident) for incident in findings.incidents[:n_shown]]
+    n_shown = top or max(len(findings.incidents), len(findings.shifts))
     if form == "table":
         screen.show(*show_findings(findings, n_shown))
         return
+    shown = [_trimmed(incident) for incident in findings.incidents[:n_shown]]
+    shifts = [_trimmed(shift) for shift in findings.shifts[: top or None]]
     if form == "json":
-        found = "anomalies" if findings.n_anomalous else "clean"
-        plain = {name: getattr(findings, name) for name in findings.__struct_fields__}
-        incidents = [_plain(each) for each in shown]
-        screen.write_json({"verdict": found, **plain, "incidents": incidents})
+        screen.write_json(
+            {
+                "verdict": "anomalies" if findings.incidents or findings.shifts else "clean",
+                **{name: getattr(findings, name) for name in _FACTS},
+                "incidents": [_plain(each) for each in shown],
+                "shifts": [_plain(each) for each in shifts],
+            }
+        )
     elif form == "jsonl":
-        screen.write_lines([_plain(each) for each in shown])
+        screen.write_lines([_plain(each) for each in (*shown, *shifts)])
     else:
-        screen.write_csv(_CSV_NAMES, _rows(shown))
+        screen.write_csv(_CSV_NAMES, _rows([*shown, *shifts]))
     screen.note(verdict(findings).plain)
 
 

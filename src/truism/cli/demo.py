@@ -17,17 +17,17 @@ from truism.cli.check import write_page
 from truism.cli.learn import announce_compiling, learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
-from truism.explaining.checker import Checker, Findings
+from truism.explaining.checker import Checker
+from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.settings import Settings
-from truism.model.wording import count, percent, visible
+from truism.model.wording import count, visible
 from truism.plant import STEP_SECONDS, Attack, Recording, schedule, simulate
 from truism.plant.files import encode_attacks
 from truism.report.terminal import BAD, FAINT, GOOD, STRONG, in_words, show_incident, verdict
-from truism.scoring.thresholds import calibrate
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
 from truism.table.files.reading import read_table
@@ -35,7 +35,7 @@ from truism.table.files.writing import write_table
 from truism.work import Progress
 
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
-MAX_RATE = 0.001
+MAX_RATE = "1/day"
 N_SHOWN = 3
 AFTERMATH = 60  # rows after an attack in which its effects may still show
 _BARS = "▁▂▃▄▅▆▇█"
@@ -121,7 +121,7 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     screen.show(_title(3, "Someone attacks it"), _tell_attacks(attacks), "")
     screen.show(_title(4, "What truism found"), _tell_threshold(model))
     screen.show(Padding(verdict(findings), (0, 0, 0, 3)), "", _chart(attacks, findings), "")
-    for number, incident in enumerate(findings.incidents[:N_SHOWN], 1):
+    for number, incident in enumerate(_events(findings)[:N_SHOWN], 1):
         screen.show(show_incident(incident, number), _tell_truth(incident, attacks), "")
     screen.show(_tell_result(attacks, findings), "")
     screen.show(_title(5, "Your turn"), *_next_steps(files, findings))
@@ -154,12 +154,11 @@ def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
     def read(path: Path) -> Table:
         return checker.prepare(read_table([str(path)]))
 
-    checker = checker.at(calibrate(checker.score(read(files.quiet)), MAX_RATE))
+    checker = Checker(checker.calibrate(read(files.quiet), None, MAX_RATE), jobs, checker.scorer)
     save_model(checker.model, files.model)
     attacked = read(files.attacked)
-    scores = checker.score(attacked)
-    findings = checker.find(attacked, scores)
-    write_page(str(files.report), checker, attacked, scores, findings, [files.attacked.name])
+    findings = checker.find(attacked)
+    write_page(str(files.report), checker, attacked, findings, [files.attacked.name])
     return checker.model, findings
 
 
@@ -228,8 +227,8 @@ def _tell_attacks(attacks: Sequence[Attack]) -> RenderableType:
 
 def _tell_threshold(model: Model) -> RenderableType:
     return Padding(
-        f"On a quiet run that is new to it, at most {percent(MAX_RATE)} of the rows score above "
-        f"{model.threshold:.3g}, so it reports rows that score more:",
+        f"Judging by a quiet run that is new to it, about one incident a day would be a false alarm "
+        f"above a score of {model.threshold:.3g}, so it reports what scores more:",
         (0, 0, 1, 3),
     )
 
@@ -246,7 +245,7 @@ def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
         return "".join(marks)
 
     truth = line([(each.start, each.end) for each in attacks])
-    found = line([(each.start, each.end + 1) for each in findings.incidents])
+    found = line([(each.start, each.end + 1) for each in _events(findings)])
     return Padding(
         Group(
             Text.assemble("attacks    ", (truth, BAD)),
@@ -254,6 +253,11 @@ def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
         ),
         (0, 0, 0, 3),
     )
+
+
+def _events(findings: Findings) -> list[Incident]:
+    """Return incidents and lasting changes, gravest first."""
+    return sorted([*findings.incidents, *findings.shifts], key=lambda each: -each.severity)
 
 
 def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType:
@@ -273,11 +277,11 @@ def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType
 def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
     seen, named = 0, 0
     for each in attacks:
-        own = [incident for incident in findings.incidents if each in involved(incident, attacks)]
+        own = [incident for incident in _events(findings) if each in involved(incident, attacks)]
         blamed = {blame.variable for incident in own for blame in incident.blames[:3]}
         seen += bool(own)
         named += any(target in blamed for target in each.targets)
-    false = sum(not involved(incident, attacks) for incident in findings.incidents)
+    false = sum(not involved(incident, attacks) for incident in _events(findings))
     return Text.assemble(
         (f"{seen} of {count(len(attacks), 'attack')}", STRONG),
         f" detected, {named} with a target among the first three blamed variables; ",
@@ -287,7 +291,7 @@ def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableTyp
 
 def _next_steps(files: Files, findings: Findings) -> list[RenderableType]:
     model, attacked = files.model, files.attacked
-    row = findings.incidents[0].peak if findings.incidents else 0
+    row = next((each.peak for each in _events(findings)), 0)
     truism = _program()
     steps = [
         ("the same as a page: open it in a browser", str(files.report)),

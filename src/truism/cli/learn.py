@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from truism.cli.calibrating import calibration_options, check_calibration, choose_threshold
+from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.options import (
     Command,
     check_output,
@@ -61,6 +61,15 @@ Examples:
     "--delta",
     is_flag=True,
     help="Add ΔX, the change since the previous row, for each continuous variable.",
+)
+@click.option("--ordered", is_flag=True, help="Rows are in order, even though no times say so.")
+@click.option("--by", metavar="COL", help="Column that tells several series in one table apart.")
+@click.option(
+    "--lookback",
+    metavar="auto|N|TIME",
+    default="auto",
+    show_default=True,
+    help="How far back earlier rows of a series count: rows, or a time such as 10min; 0 for none.",
 )
 @click.option(
     "--min-support",
@@ -130,7 +139,8 @@ def learn(
     """
     layout = layout_of(options)
     settings = settings_of(options)
-    check_calibration(threshold, max_false_positive_rate, calibration, data)
+    rate = options["max_false_incidents"]
+    check_calibration(threshold, max_false_positive_rate, rate, calibration, data)
     check_output(output, (*data, *calibration))
     announce_compiling(screen)
     with screen.stages() as progress:
@@ -138,10 +148,11 @@ def learn(
         table = read_data(screen, data, layout)
         normal = read_data(screen, calibration, layout) if calibration else None
         model = learn_table(table, settings, delta, threshold, jobs, progress)
-        if normal is not None and max_false_positive_rate is not None:
+        if normal is not None:
             progress("calibrating", 0, 0)
-            chosen = choose_threshold(screen, Checker(model, jobs), normal, max_false_positive_rate)
-            model = model.with_threshold(chosen.value, chosen.origin)
+            rate = options["max_false_incidents"]
+            checker = Checker(model, jobs)
+            model = calibrated(screen, checker, normal, max_false_positive_rate, rate)
         save_model(model, output)
     screen.show(show_model(summarise(model), output))
 
@@ -159,7 +170,16 @@ def settings_of(options: dict[str, Any]) -> Settings:
         ignore=options["ignore"],
         time=options["time"],
         random_state=options["seed"],
+        ordered=options["ordered"],
+        by=options["by"],
+        lookback=_lookback(options["lookback"]),
+        max_false_incidents=options["max_false_incidents"],
     )
+
+
+def _lookback(text: str) -> int | str:
+    """Read a number of rows; leave other texts as they are."""
+    return int(text) if text.isdecimal() else text
 
 
 def _number(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truism.errors import ParameterError, shorten
 from truism.estimator.inputs import as_positions, refuse_path, settings_of, warn_caller
-from truism.explaining.checker import Checker
+from truism.explaining.checker import Checker, expecting
 from truism.explaining.explanations import Explanations
 from truism.explaining.incidents import Incident
 from truism.learning.training import train
@@ -22,7 +22,6 @@ from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.settings import check_threshold
 from truism.model.stamps import now, now_here, today
-from truism.scoring.thresholds import calibrate
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns
 from truism.work import Progress, be_silent, count_threads
@@ -67,8 +66,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         as in the paper.
     threshold
         Rows that score above it are anomalies. None takes the default of the scoring: for
-        ``"evidence"``, a value that 1 % of the training rows exceed when held out; for
-        ``"paper"``, 0.0, that is any broken rule. May be changed after fitting.
+        ``"evidence"``, a value that 1 % of the training rows exceed when held out, and for a
+        series what `max_false_incidents` says; for ``"paper"``, 0.0, that is any broken rule. May
+        be changed after fitting.
     categorical, continuous, ignore
         Columns whose kind you set yourself.
     time
@@ -78,6 +78,19 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     delta
         Whether to add ``ΔX``, the change since the previous row, for each continuous variable; for
         rows in order of time. `attribute` counts what ``ΔX`` does under ``X``.
+    ordered
+        Whether rows are in order even though no times say so. Times that ascend in equal steps, and
+        ``delta``, say it too. Rows that are in order are a series, rows that are not are
+        exchangeable.
+    by
+        The column that tells several series in one table apart.
+    lookback
+        For a series, how far back evidence of earlier rows adds to that of a row: a number of rows,
+        or a duration such as ``"10min"``; 0 judges every row by itself. ``"auto"`` is 15 rows.
+    max_false_incidents
+        For a series, how many incidents of normal rows you can live with, such as ``"1/day"``,
+        ``"2/week"`` or ``"1/1000rows"``; it sets the threshold. None is one a day, or one per 1,000
+        rows if a day has fewer rows or is unknown. May be changed after fitting.
     random_state
         Random seed, for the split that chooses θ and for the choice of variables for contexts.
     n_jobs
@@ -123,6 +136,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         ignore: Sequence[str] = (),
         time: str | None = None,
         delta: bool = False,
+        ordered: bool = False,
+        by: str | None = None,
+        lookback: int | str = "auto",
+        max_false_incidents: str | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -137,6 +154,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.ignore = ignore
         self.time = time
         self.delta = delta
+        self.ordered = ordered
+        self.by = by
+        self.lookback = lookback
+        self.max_false_incidents = max_false_incidents
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -171,15 +192,24 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return self.adopt(model)
 
-    def calibrate(self, X: Any, max_false_positive_rate: float = 0.01) -> Self:  # noqa: N803
-        """Choose the lowest threshold, of three digits, that at most a given share of rows exceeds.
+    def calibrate(
+        self,
+        X: Any,  # noqa: N803
+        max_false_positive_rate: float | None = None,
+        max_false_incidents: str | None = None,
+    ) -> Self:
+        """Choose the threshold on normal rows that were not learned from.
 
         Parameters
         ----------
         X
-            Normal rows that were not learned from.
+            Such rows.
         max_false_positive_rate
-            The share of them that may be reported.
+            The share of them that may be reported; the lowest threshold of three digits is chosen
+            for which they are not more. The default for rows that are exchangeable is 1 %.
+        max_false_incidents
+            How many incidents they may form, such as ``"1/day"``. The default for a series is the
+            detector's own `max_false_incidents`.
 
         Returns
         -------
@@ -187,14 +217,17 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             With `threshold` None, so that the calibrated one is used.
 
         """
-        table = self._table(X)
+        table, checker = self._table(X), self._current()
         if self._checker.learned_from(table):
             warn_caller(
                 "The rows to calibrate on are the rows that were learned from; use other rows."
             )
-        chosen = calibrate(self._current().score(table), max_false_positive_rate)
+        rate = max_false_incidents
+        if rate is None and max_false_positive_rate is None and checker.model.memory is not None:
+            rate = self.max_false_incidents or "auto"
+        model = checker.calibrate(table, max_false_positive_rate, rate)
         self.threshold = None
-        return self.adopt(self.model_.with_threshold(chosen.value, chosen.origin))
+        return self.adopt(model)
 
     def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row; higher is worse."""
@@ -253,7 +286,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             minute of them, or five if that is more.
 
         """
-        return list(self._current().find(self._table(X), gap=gap).incidents)
+        findings = self._current().find(self._table(X), gap=gap)
+        return [*findings.incidents, *findings.shifts]
 
     def report(
         self,
@@ -302,12 +336,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             schema = msgspec.structs.replace(checker.model.schema, time=time)
             model = msgspec.structs.replace(checker.model, schema=schema)
             checker = Checker(model, checker.n_jobs)
-        scores = checker.score(table)
         summary = summarise(
             checker,
             table,
-            checker.find(table, scores, gap=gap),
-            scores=scores,
+            checker.find(table, gap=gap),
             source=source,
             label=label,
             created=now_here(),
@@ -356,6 +388,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         model = self.model_
         if self.threshold is not None:
             model = model.with_threshold(self.threshold)
+        elif self.max_false_incidents != model.settings.max_false_incidents:
+            model = expecting(model, self.max_false_incidents)
         return Checker(model, count_threads(self.n_jobs), self._checker.scorer)
 
     def _table(self, X: Any, *, reset: bool = False, known: Iterable[str] = ()) -> Table:  # noqa: N803

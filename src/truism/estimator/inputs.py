@@ -21,8 +21,11 @@ def settings_of(detector: Any) -> Settings:
     def plain(value: Any) -> Any:
         return value.item() if isinstance(value, np.generic) else value
 
-    names = ("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring")
-    values = {name: plain(getattr(detector, name)) for name in (*names, "time", "random_state")}
+    names = (
+        *("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring", "time"),
+        *("random_state", "ordered", "by", "lookback", "max_false_incidents"),
+    )
+    values = {name: plain(getattr(detector, name)) for name in names}
     for name in ("categorical", "continuous", "ignore"):
         given = getattr(detector, name)
         listed = isinstance(given, Iterable) and not isinstance(given, str)

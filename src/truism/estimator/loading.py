@@ -35,6 +35,10 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         ignore=chosen.ignore,
         time=chosen.time,
         delta=bool(model.derived),
+        ordered=chosen.ordered,
+        by=chosen.by,
+        lookback=chosen.lookback,
+        max_false_incidents=chosen.max_false_incidents,
         random_state=chosen.random_state,
     )
     made_here = {delta_name(variable) for variable in model.derived}

@@ -1,7 +1,4 @@
-"""A model at work on tables: every face uses a `Checker`, and none of them computes anything.
-
-`Findings` is all that a screen, a file or a page needs; it is made once.
-"""
+"""A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,130 +7,55 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import SchemaError, shorten
+from truism.errors import ParameterError, SchemaError
 from truism.explaining.explanations import Explanations
-from truism.explaining.incidents import Incident, find_incidents, usual_gap
+from truism.explaining.findings import Findings, find_coarser
+from truism.explaining.following import Following, find_events, limits_of
+from truism.explaining.incidents import Incidents
 from truism.explaining.investigation import find_clues
+from truism.explaining.rates import fit_tail
 from truism.explaining.reasons import say
+from truism.explaining.tallies import Judge, shares_of
 from truism.model.model import Model
 from truism.model.origins import Threshold
+from truism.model.rates import IncidentRate
 from truism.model.schema import Numeric
+from truism.model.series import PER, Memory, Series
 from truism.scoring.alignment import align
-from truism.scoring.contexts import FLOOR
 from truism.scoring.scorer import Scorer
-from truism.table.columns import Table, numbers
+from truism.scoring.thresholds import calibrate, expect
+from truism.table.columns import Table
 from truism.table.deltas import delta_name, with_deltas
 from truism.table.fingerprint import fingerprint
 from truism.work import Advance, stand_still
 
-DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
-ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to detect rounding
+DEFAULT_RATE = 0.01  # share of normal rows that may be reported
 N_BLAMES = 3  # blames written beside the score of a row
 _CHUNK = 256
 
 
-class Findings(msgspec.Struct, frozen=True):
-    """What a model finds in a table.
-
-    Parameters
-    ----------
-    n_rows
-        Rows that were checked.
-    n_anomalous
-        Rows that score above the threshold.
-    threshold
-        The threshold.
-    gap
-        How many normal rows may lie between two anomalous rows of one incident.
-    incidents
-        What happened, worst first.
-    extra
-        Columns that the model does not know; they were ignored.
-    coarser
-        Variables that have fewer decimals than in training; see `find_coarser`.
-
-    """
-
-    n_rows: int
-    n_anomalous: int
-    threshold: float
-    gap: int
-    incidents: tuple[Incident, ...]
-    extra: tuple[str, ...] = ()
-    coarser: tuple[str, ...] = ()
-
-    @property
-    def rate(self) -> float:
-        """The share of the rows that are anomalies."""
-        return self.n_anomalous / self.n_rows
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """Sentences that say why the model may not fit the rows."""
-        said = (say_coarser(self.coarser), say_doubt(self.n_anomalous, self.n_rows))
-        return tuple(each for each in said if each is not None)
+def series_of(model: Model) -> tuple[Series, Memory]:
+    """Return what a model knows about the order of rows; refuse a model that knows nothing of it."""
+    if model.series is None or model.series.memory is None:
+        raise ParameterError(
+            "max_false_incidents needs a model of a series, whose rows are judged by their past.",
+            "learn it from rows in order, or choose a share of the rows instead.",
+            see=("ordered", "max_false_positive_rate"),
+        )
+    return model.series, model.series.memory
 
 
-def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
-    """Say what else it may mean if a large share of many rows is reported.
-
-    >>> say_doubt(3, 10) is None, say_doubt(5, 200) is None, say_doubt(90, 200)[:25]
-    (True, True, '45 % of all rows are repo')
-    """
-    if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
-        return None
-    return (
-        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: either much is wrong, or what "
-        f"is normal has changed since the model was learned. If it has changed, learn from newer rows "
-        f"or calibrate the threshold on them."
+def expecting(model: Model, max_false_incidents: str | None) -> Model:
+    """Return a model of a series with the threshold for a rate of false incidents."""
+    if max_false_incidents is None and model.memory is None:
+        return model
+    series, memory = series_of(model)
+    rate = (
+        IncidentRate.usual(series.step)
+        if max_false_incidents is None
+        else IncidentRate.parse(max_false_incidents)
     )
-
-
-def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
-    """Return the variables that have fewer decimals than in training, where it matters.
-
-    If a historian rounds, or an export for people does, rows differ from what was learned by rounding
-    alone. A model cannot know that, but many rows together show it.
-    """
-    if table.n_rows < MIN_ROWS_TO_DOUBT:
-        return ()
-    some = slice(None, None, max(1, table.n_rows // ROWS_TO_TELL))
-    column_of = table.column_of()
-    coarser = []
-    for variable in model.schema.variables:
-        column = column_of.get(variable.name)
-        if not isinstance(variable, Numeric) or column is None or column.kind != "number":
-            continue
-        values = numbers(column.take(some))
-        values = np.unique(values[np.isfinite(values)])
-        if len(values) < MIN_VALUES:
-            continue
-        now, then = _decimals(values), _decimals(np.array(variable.edges))
-        if now < then and 10.0**-now > FLOOR * variable.std:
-            coarser.append(variable.name)
-    return tuple(coarser)
-
-
-def _decimals(values: NDArray[np.float64]) -> int:
-    """Return how many decimals values have, up to `MAX_DECIMALS`."""
-    return next(
-        (d for d in range(MAX_DECIMALS) if np.array_equal(np.round(values, d), values)),
-        MAX_DECIMALS,
-    )
-
-
-def say_coarser(names: Sequence[str]) -> str | None:
-    """Say what it may mean that variables have fewer decimals than in training.
-
-    >>> say_coarser(["P_J280"])[:42]
-    "Fewer decimals than in training: 'P_J280'."
-    """
-    if not names:
-        return None
-    return (
-        f"Fewer decimals than in training: {shorten(tuple(names))}. Rows may be reported "
-        f"because of rounding alone; learn from rows with the same rounding."
-    )
+    return msgspec.structs.replace(model, limit=expect(memory, rate, series.step))
 
 
 class Checker:
@@ -173,7 +95,7 @@ class Checker:
 
     def learned_from(self, table: Table) -> bool:
         """Return whether a prepared table holds the rows that the model was learned from."""
-        found = fingerprint(table, ordered=bool(self.model.derived))
+        found = fingerprint(table, ordered=self.model.series is not None)
         return found == self.model.provenance.fingerprint
 
     def prepare(self, table: Table) -> Table:
@@ -210,34 +132,103 @@ class Checker:
         """Return the rows of a prepared table that score above the threshold."""
         return np.flatnonzero(self.score(table) > self.model.threshold)
 
-    def find(
-        self, table: Table, scores: NDArray[np.float64] | None = None, *, gap: int | None = None
-    ) -> Findings:
-        """Group the anomalous rows of a prepared table into incidents, and explain them.
+    def find(self, table: Table, *, gap: int | None = None) -> Findings:
+        """Score a prepared table, and group what is unusual into incidents.
 
         Parameters
         ----------
         table
             A prepared table.
-        scores
-            Its scores, if they are already known.
         gap
-            Normal rows allowed within an incident; `usual_gap` when absent.
+            Normal rows allowed within an incident; five in a series, else `usual_gap`.
 
         """
-        scores = self.score(table) if scores is None else scores
-        gap = usual_gap(self.model.schema, table) if gap is None else gap
-        threshold = self.model.threshold
-        incidents = find_incidents(self.scorer, table, scores, gap=gap, threshold=threshold)
-        return Findings(
-            table.n_rows,
-            int((scores > threshold).sum()),
-            threshold,
-            gap,
-            tuple(incidents),
+        return self.follow(table, gap=gap)[0]
+
+    def follow(
+        self, table: Table, before: Following | None = None, *, gap: int | None = None
+    ) -> tuple[Findings, Following]:
+        """Find what is unusual in a prepared table that goes on where others ended.
+
+        Parameters
+        ----------
+        table
+            A prepared table.
+        before
+            What was kept of the tables before; None if there are none.
+        gap
+            Normal rows allowed within an incident.
+
+        Returns
+        -------
+        findings, following
+            What was found, and what to keep for the next table.
+
+        """
+        limits = limits_of(self.model, table, gap)
+        found = find_events(self.scorer, table, limits, before, self.n_jobs)
+        first = 0 if before is None else before.n_rows
+        kinds = {
+            kind: Incidents(
+                self.scorer,
+                table,
+                [each for each in found.outlines if each.event.kind == kind],
+                first,
+            )
+            for kind in ("incident", "shift")
+        }
+        findings = Findings(
+            found.scores,
+            limits.threshold,
+            limits.gap,
+            kinds["incident"],
+            kinds["shift"],
+            self._expected(table.n_rows),
             self.extra(table),
             find_coarser(self.model, table),
         )
+        return findings, found.following
+
+    def calibrate(
+        self,
+        table: Table,
+        max_false_positive_rate: float | None = None,
+        max_false_incidents: str | None = None,
+    ) -> Model:
+        """Return the model with a threshold that suits normal rows which were not learned from.
+
+        Parameters
+        ----------
+        table
+            A prepared table of such rows.
+        max_false_positive_rate
+            The share of them that may be reported; 1 % if nothing is said.
+        max_false_incidents
+            How many incidents they may form, for a series; ``"auto"`` is what suits most.
+
+        """
+        if max_false_incidents is None:
+            rate = DEFAULT_RATE if max_false_positive_rate is None else max_false_positive_rate
+            return self.at(calibrate(self.score(table), rate)).model
+        if max_false_positive_rate is not None:
+            raise ParameterError(
+                "max_false_positive_rate and max_false_incidents must not both be given."
+            )
+        series, memory = series_of(self.model)
+        timeline = self.scorer.lay_out(table)
+        news = np.concatenate(
+            [each.news for _, each, _ in self.scorer.follow(table, n_jobs=self.n_jobs)]
+        )
+        runs = [rows for _, rows, _ in timeline.runs(slice(0, table.n_rows))]
+        memory = msgspec.structs.replace(memory, tail=fit_tail(news, runs))
+        series = msgspec.structs.replace(series, memory=memory)
+        model = msgspec.structs.replace(self.model, series=series)
+        return expecting(model, None if max_false_incidents == "auto" else max_false_incidents)
+
+    def _expected(self, n_rows: int) -> float | None:
+        """Return how many incidents to expect among normal rows."""
+        memory = self.model.memory
+        return None if memory is None else memory.tail.rate(self.model.threshold) * n_rows / PER
 
     def tabulate(
         self, table: Table, scores: NDArray[np.float64], advance: Advance = stand_still
@@ -275,18 +266,20 @@ class Checker:
     ) -> None:
         """Fill in the blames of some rows."""
         part = table.take(rows)
-        weighed = self.scorer.weigh(part)
+        weighed = self.scorer.weigh(table, rows)
         above = np.flatnonzero(scores[rows] > self.model.threshold)
         told = find_clues(self.scorer, part.take(above), weighed.take(above))
         clues_at = dict(zip(above.tolist(), told, strict=True))
         names = self.model.schema.names
-        order = np.argsort(-weighed.parts, axis=1, kind="stable")[:, : len(lists)]
+        far = Judge(self.model).deviations(weighed, np.arange(len(rows)))
         for at, row in enumerate(rows.tolist()):
-            for i, of in zip(order[at].tolist(), lists, strict=False):
-                if weighed.parts[at, i] <= 0:
+            shares = shares_of(far[at], weighed.parts[at])
+            worst = np.lexsort((-weighed.parts[at], -shares))[: len(lists)]
+            for i, of in zip(worst.tolist(), lists, strict=True):
+                if shares[i] <= 0 or (at in clues_at and names[i] not in clues_at[at]):
                     break
                 of["variable"][row] = names[i]
-                of["share"][row] = float(weighed.parts[at, i] / scores[row])
+                of["share"][row] = float(shares[i])
                 if at in clues_at:
                     reason = say(clues_at[at][names[i]][0], self.scorer.n_training)
                     of["expected"][row], of["found"][row] = reason.expected, reason.found

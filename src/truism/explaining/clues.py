@@ -110,7 +110,26 @@ class Rarity(msgspec.Struct, frozen=True):
         return self.usual if isinstance(self.usual, OneOf) else self.usual.interval(self.variable)
 
 
-Clue = Violation | Contradiction | Rarity
+class Lasting(msgspec.Struct, frozen=True):
+    """What earlier rows leave behind: a variable that has been unusual for some time.
+
+    Parameters
+    ----------
+    variable
+        The variable.
+    n_rows
+        For how many rows, this one included, it has been clearly so.
+    penalty
+        What this adds to the row's score.
+
+    """
+
+    variable: str
+    n_rows: int
+    penalty: float
+
+
+Clue = Violation | Contradiction | Rarity | Lasting
 
 CluesOfRow = Mapping[str, tuple[Clue, ...]]
 """The clues against each variable of one row, strongest first."""

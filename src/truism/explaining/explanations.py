@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from truism.explaining.clues import Clue, CluesOfRow
 from truism.explaining.investigation import find_clues
 from truism.explaining.reasons import ANYWAY, Reason, say
+from truism.explaining.tallies import Judge, shares_of
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
@@ -34,7 +35,8 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     variable
         Its name.
     share
-        Its share of the blame.
+        Its share of the blame: its deviation beyond what it is in one of fifty normal rows, as part of
+        all variables' deviations.
     penalty
         What it adds to the score; for an incident, to the scores of all its rows.
     clues
@@ -195,13 +197,15 @@ def explain_rows(
     """Explain rows of a table, whatever they score; `times` is its time column, if already read."""
     chosen = np.asarray(rows, np.int64)
     part = table.take(chosen)
-    weighed = scorer.weigh(part)
+    weighed = scorer.weigh(table, chosen)
+    far = Judge(scorer.model).deviations(weighed, np.arange(len(chosen)))
     if times is None:
         times = time_column(scorer.model.schema, table)
     found = zip(
         chosen.tolist(),
         weighed.scores.tolist(),
         weighed.parts,
+        far,
         find_clues(scorer, part, weighed),
         strict=True,
     )
@@ -210,27 +214,32 @@ def explain_rows(
             row,
             None if times is None else times.cell(row),
             score,
-            _blames(scorer, parts, score, clues_of),
+            _blames(scorer, parts, far_off, clues_of),
         )
-        for row, score, parts, clues_of in found
+        for row, score, parts, far_off, clues_of in found
     ]
 
 
 def _blames(
-    scorer: Scorer, parts: NDArray[np.float64], score: float, clues_of: CluesOfRow
+    scorer: Scorer,
+    parts: NDArray[np.float64],
+    deviations: NDArray[np.float64],
+    clues_of: CluesOfRow,
 ) -> tuple[Blame, ...]:
-    """Divide a row's score among the variables, largest share first."""
+    """Divide the blame for a row among the variables, largest share first."""
     names = scorer.model.schema.names
-    worst = np.argsort(-parts, kind="stable")[: np.count_nonzero(parts)]
+    shares = shares_of(deviations, parts)
+    worst = np.lexsort((-parts, -shares))
     return tuple(
         Blame(
             names[i],
-            parts[i].item() / score,
+            shares[i].item(),
             parts[i].item(),
             clues_of[names[i]],
             scorer.n_training,
         )
         for i in worst.tolist()
+        if parts[i] > 0 and names[i] in clues_of
     )
 
 

@@ -1,36 +1,41 @@
-"""What happened: anomalous rows that belong together go in, incidents with merged blames come out."""
+"""What happened: events and what adds up over their rows go in, incidents with blames come out.
+
+Clues are looked for when an incident is looked at, so that a thousand incidents that nobody sees cost
+nothing.
+"""
 
 import datetime
 import html
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import Clue, Rarity
+from truism.explaining.events import Kind
 from truism.explaining.explanations import Blame, blames_html, describe, say_moment
+from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
-from truism.model.schema import Schema
-from truism.model.settings import check_whole
+from truism.explaining.tallies import Tally
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Pieces, Weighed
 from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
 
-GAP_ROWS, GAP_SECONDS, MAX_GAP_ROWS = 5, 60, 3600
+GAP_SECONDS, MAX_GAP_ROWS = 60, 3600
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
-ROWS_AT_ONCE = 4096  # rows of incidents that are weighed together
-_PLAIN = ("start", "end", "n_rows", "peak", "score")
+EXPLAINED_AT_ONCE = 16  # incidents
+_PLAIN = ("start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
 
 Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-class Incident(msgspec.Struct, frozen=True):
+class Incident(msgspec.Struct, frozen=True, kw_only=True):
     """Anomalous rows that belong together.
 
     Parameters
@@ -43,14 +48,20 @@ class Incident(msgspec.Struct, frozen=True):
         The row with the highest score.
     score
         That score.
+    severity
+        The sum of what the rows score above the threshold, in units of the threshold: it grows with
+        strength and duration.
+    kind
+        ``"incident"``, or ``"shift"`` for what stays unusual.
+    ongoing
+        Whether the next row may still belong to it.
     started, ended, peaked
         The times of these rows, if the table has times.
+    series
+        The series it belongs to, if the table holds several.
     blames
-        Merged over the incident; see `incident_shares` for the shares. With evidence scoring,
-        variables with less than 1 % are left out, the clues come from the row with the strongest
-        evidence against the variable, and a contradiction it is blamed for comes first. With the
-        paper's scoring, the clues come from the peak or, if the variable is not wrong there, from
-        the row in which it is worst.
+        Merged over the incident; `truism.explaining.tallies` says how. Variables with less than 1 %
+        are left out, and the clues come from the row in which a variable is to blame most.
 
     """
 
@@ -59,6 +70,10 @@ class Incident(msgspec.Struct, frozen=True):
     n_rows: int
     peak: int
     score: float
+    severity: float
+    kind: Kind = "incident"
+    ongoing: bool = False
+    series: str | None = None
     started: Moment | None
     ended: Moment | None
     peaked: Moment | None
@@ -99,235 +114,120 @@ class Incident(msgspec.Struct, frozen=True):
         return f"<p><b>{html.escape(self._head())}</b></p>{blames_html(self.blames)}"
 
 
-def find_incidents(
+class Incidents(Sequence["Incident"]):
+    """The incidents of a table, gravest first; each is explained when it is looked at."""
+
+    def __init__(self, scorer: Scorer, table: Table, outlines: Sequence[Outline], first: int = 0):
+        self.scorer, self.table = scorer, table
+        self.outlines = sorted(outlines, key=_gravest_first)
+        self._first = first
+        self._explained: dict[int, Incident] = {}
+
+    @cached_property
+    def _times(self) -> Column | None:
+        return time_column(self.scorer.model.schema, self.table)
+
+    def __len__(self) -> int:
+        return len(self.outlines)
+
+    @overload
+    def __getitem__(self, position: int) -> Incident: ...
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Incident, ...]: ...
+    def __getitem__(self, position: int | slice) -> Incident | tuple[Incident, ...]:
+        if isinstance(position, slice):
+            return tuple(self[each] for each in range(*position.indices(len(self))))
+        position = range(len(self))[position]
+        if position not in self._explained:
+            start = position - position % EXPLAINED_AT_ONCE
+            some = self.outlines[start : start + EXPLAINED_AT_ONCE]
+            told = explain_outlines(self.scorer, self.table, some, self._times, self._first)
+            self._explained |= dict(enumerate(told, start))
+        return self._explained[position]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+
+def _gravest_first(outline: Outline) -> tuple[float, int]:
+    return -outline.event.severity, outline.tally.first
+
+
+def blamed(tally: Tally) -> list[int]:
+    """Return the variables to blame, worst first; those with hardly any share are left out."""
+    shares = tally.shares
+    least = min(MIN_SHARE, shares.max(initial=0.0) / 2)
+    return [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
+
+
+def explain_outlines(
     scorer: Scorer,
     table: Table,
-    scores: NDArray[np.float64],
-    *,
-    gap: int | None = None,
-    threshold: float | None = None,
-) -> list[Incident]:
-    """Group anomalous rows into incidents, worst first.
-
-    Parameters
-    ----------
-    scorer
-        The model.
-    table
-        The rows.
-    scores
-        Their scores.
-    gap
-        How many normal rows may lie between two anomalous rows of one incident; `usual_gap` when
-        absent.
-    threshold
-        Rows that score above it are anomalous; the model's own when absent.
-
-    Returns
-    -------
-    list of Incident
-
-    """
-    if gap is None:
-        gap = usual_gap(scorer.model.schema, table)
-    check_whole("gap", gap, 0)
-    if threshold is None:
-        threshold = scorer.model.threshold
-    groups = group_rows(np.flatnonzero(scores > threshold), gap)
-    times = time_column(scorer.model.schema, table)
-    incidents = [
-        incident
-        for some in _portions(groups)
-        for incident in _explain_groups(scorer, table, some, times)
-    ]
-    return sorted(incidents, key=lambda each: (-each.score, each.start))
-
-
-def group_rows(rows: Rows, gap: int) -> list[Rows]:
-    """Divide ascending rows wherever more than `gap` other rows lie between two of them.
-
-    >>> [group.tolist() for group in group_rows(np.array([1, 2, 5, 9]), 2)]
-    [[1, 2, 5], [9]]
-    """
-    if not len(rows):
-        return []
-    return np.split(rows, np.flatnonzero(np.diff(rows) > gap + 1) + 1)
-
-
-def _portions(groups: Sequence[Rows]) -> Iterator[list[Rows]]:
-    """Divide groups so that a portion's rows can be weighed together."""
-    some: list[Rows] = []
-    n_rows = 0
-    for group in groups:
-        some.append(group)
-        n_rows += len(group)
-        if n_rows >= ROWS_AT_ONCE:
-            yield some
-            some, n_rows = [], 0
-    if some:
-        yield some
-
-
-def usual_gap(schema: Schema, table: Table) -> int:
-    """Return how many normal rows are allowed within an incident: one minute's worth, at least five.
-
-    >>> from truism.table.frames import as_table
-    >>> usual_gap(Schema(()), as_table({"pump": ["on", "off"]}))
-    5
-    """
-    times = time_column(schema, table)
-    if times is None or times.values.dtype.kind != "M" or len(times.values) < 2:
-        return GAP_ROWS
-    steps = np.diff(times.present).astype("timedelta64[us]").astype(np.int64)
-    steps = steps[steps > 0]
-    if not len(steps):
-        return GAP_ROWS
-    rows = int(GAP_SECONDS * 1_000_000 / np.median(steps))
-    return min(max(rows, GAP_ROWS), MAX_GAP_ROWS)
-
-
-class _Outline(msgspec.Struct, frozen=True, eq=False):
-    """An incident before it has clues.
-
-    Parameters
-    ----------
-    rows
-        Its rows.
-    first
-        Where they begin among the rows that were weighed together.
-    shares
-        Each variable's share of the blame.
-    totals
-        What each variable adds to the scores of all rows.
-    peak
-        Which of its rows has the highest score.
-    telling
-        For each blamed variable, worst first, the row with the strongest evidence against it.
-
-    """
-
-    rows: Rows
-    first: int
-    shares: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    peak: int
-    telling: dict[int, int]
-
-
-def _explain_groups(
-    scorer: Scorer, table: Table, groups: Sequence[Rows], times: Column | None
+    outlines: Sequence[Outline],
+    times: Column | None,
+    first: int = 0,
 ) -> Iterator[Incident]:
-    """Weigh the rows of some incidents once, and find the variables to blame for each."""
-    rows = np.concatenate(groups)
-    part = table.take(rows)
-    weighed = scorer.weigh(part)
-    ends = np.cumsum([len(group) for group in groups])
-    outlines = [
-        _outline(
-            scorer, group, int(end) - len(group), weighed.take(np.arange(end - len(group), end))
-        )
-        for group, end in zip(groups, ends, strict=True)
-    ]
-    at = sorted({each.first + row for each in outlines for row in each.telling.values()})
-    chosen = np.array(at, np.int64)
-    told = find_clues(scorer, part.take(chosen), weighed.take(chosen))
-    clues_at = dict(zip(at, told, strict=True))
-    scores = weighed.scores
-    for each in outlines:
-        yield _incident(scorer, each, clues_at, weighed, scores, times)
-
-
-def incident_shares(scorer: Scorer, weighed: Weighed) -> NDArray[np.float64]:
-    """Divide the blame for an incident among its rows and variables; the shares sum to 1.
-
-    With the paper's scoring, a share is the mean of the shares in the anomalous rows: one row far out
-    of range must not hide what broke in others. With evidence scoring, a variable is blamed for being
-    contradicted more than usual, in units of what is usual for it, and early rows count most, because
-    a fault spreads to other variables. A value that is merely rare is blamed only if nothing is
-    contradicted: rare values are often consequences. docs/experiments.md compares ways to blame. An
-    incident of one row has the shares of that row, so that both are explained alike.
+    """Look for clues in the telling rows of some incidents.
 
     Parameters
     ----------
-    scorer
-        The model.
-    weighed
-        The anomalous rows of the incident.
-
-    Returns
-    -------
-    Rows × variables.
+    scorer, table
+        The model and the rows.
+    outlines
+        The incidents.
+    times
+        The table's times.
+    first
+        The number of the table's first row.
 
     """
-    parts = weighed.parts
-    shares: NDArray[np.float64] = parts / parts.sum(axis=1, keepdims=True)
-    if weighed.pieces is None or len(parts) == 1:
-        return shares / len(parts)
-    unusual = _beyond_usual(scorer, weighed.pieces)
-    told = unusual.sum(axis=1) > 0
-    shares[told] = unusual[told] / unusual[told].sum(axis=1, keepdims=True)
-    weights: NDArray[np.float64] = 1.0 / np.arange(1, len(parts) + 1)
-    shares *= (weights / weights.sum())[:, None]
-    return shares
-
-
-def _beyond_usual(scorer: Scorer, pieces: Pieces) -> NDArray[np.float64]:
-    """Return how much more than usual each variable is contradicted, in units of what is usual."""
-    assert scorer.model.evidence is not None
-    level, spread = np.array([(each.mean, each.spread) for each in scorer.model.evidence.usual]).T
-    beyond: NDArray[np.float64] = np.maximum(pieces.plain - level, 0) / spread
-    return beyond
-
-
-def _outline(scorer: Scorer, rows: Rows, first: int, weighed: Weighed) -> _Outline:
-    shared = incident_shares(scorer, weighed)
-    shares, parts = shared.sum(axis=0), weighed.parts
-    # With evidence scoring every variable has a little blame; those with hardly any are left out.
-    least = 0.0 if weighed.pieces is None else min(MIN_SHARE, shares.max() / 2)
-    worst = [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
-    peak = int(weighed.scores.argmax())
-    if weighed.pieces is not None:
-        telling = {i: int(shared[:, i].argmax()) for i in worst}
-    else:
-        telling = {i: peak if parts[peak, i] > 0 else int(parts[:, i].argmax()) for i in worst}
-    return _Outline(rows, first, shares, parts.sum(axis=0), peak, telling)
+    telling = {int(each.tally.telling[i]) for each in outlines for i in blamed(each.tally)}
+    rows = np.array(sorted(row for row in telling if row >= first), np.int64)
+    part = table.take(rows - first)
+    clues_at = dict(zip(rows.tolist(), find_clues(scorer, part), strict=True))
+    for each in outlines:
+        yield _incident(scorer, each, clues_at, times, first)
 
 
 def _incident(
     scorer: Scorer,
-    outline: _Outline,
+    outline: Outline,
     clues_at: dict[int, Any],
-    weighed: Weighed,
-    scores: NDArray[np.float64],
     times: Column | None,
+    first: int,
 ) -> Incident:
     names = scorer.model.schema.names
-    blames = []
-    for i, row in outline.telling.items():
-        clues = clues_at[outline.first + row][names[i]]
-        if weighed.pieces is not None and len(outline.rows) > 1:
-            at = np.array([outline.first + row])
-            if _beyond_usual(scorer, weighed.pieces.take(at))[0, i] > 0:
-                clues = _contradictions_first(clues)
+    tally, event = outline.tally, outline.event
+    shares, blames = tally.shares, []
+    for i in blamed(tally):
+        row = int(tally.telling[i])
+        clues = clues_at.get(row, {}).get(names[i], ())
         blames.append(
             Blame(
                 names[i],
-                float(outline.shares[i]),
-                float(outline.totals[i]),
+                float(shares[i]),
+                float(tally.parts[i]),
                 clues,
                 scorer.n_training,
-                None if row == outline.peak else int(outline.rows[row]),
+                None if row == tally.peak else row,
             )
         )
-    start, end, peak = (int(outline.rows[at]) for at in (0, -1, outline.peak))
     started, ended, peaked = (
-        None if times is None else times.cell(row) for row in (start, end, peak)
+        None if times is None or row < first else times.cell(row - first)
+        for row in (tally.first, tally.last, tally.peak)
     )
-    score = float(scores[outline.first + outline.peak])
-    n_rows = len(outline.rows)
-    return Incident(start, end, n_rows, peak, score, started, ended, peaked, tuple(blames))
-
-
-def _contradictions_first(clues: Sequence[Clue]) -> tuple[Clue, ...]:
-    """Put contradictions first, which the variable is blamed for, however rare the value is."""
-    return tuple(sorted(clues, key=lambda each: isinstance(each, Rarity) or each.penalty == 0))
+    return Incident(
+        start=tally.first,
+        end=tally.last,
+        n_rows=tally.n_rows,
+        peak=tally.peak,
+        score=tally.score,
+        severity=event.severity,
+        kind=event.kind,
+        ongoing=event.is_open,
+        series=outline.series or None,
+        started=started,
+        ended=ended,
+        peaked=peaked,
+        blames=tuple(blames),
+    )

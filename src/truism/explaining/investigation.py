@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from truism.explaining.circumstances import (
     REGULAR,
@@ -25,6 +26,7 @@ from truism.explaining.clues import (
     Clue,
     CluesOfRow,
     Contradiction,
+    Lasting,
     Rarity,
     SameState,
     UsualNumber,
@@ -51,9 +53,34 @@ def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> 
     violations = scorer.violations(table)
     if scorer.model.evidence is None:
         return [_by_variable(of_row) for of_row in violations]
-    weighed = scorer.weigh(table) if weighed is None else weighed
+    weighed = scorer.weigh_alone(table) if weighed is None else weighed
     finder = _ClueFinder(scorer, table, weighed)
-    return [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
+    found = [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
+    if weighed.remembered is None:
+        return found
+    names = scorer.model.schema.names
+    return [
+        _with_past(names, clues, *of_row)
+        for clues, *of_row in zip(
+            found, weighed.remembered.past, weighed.remembered.lasting, strict=True
+        )
+    ]
+
+
+def _with_past(
+    names: Sequence[str],
+    clues: CluesOfRow,
+    past: NDArray[np.float64],
+    lasting: NDArray[np.int32],
+) -> CluesOfRow:
+    """Add what earlier rows leave behind to the clues of a row, after what the row itself says."""
+    found = dict(clues)
+    for i in np.flatnonzero((past > 0) & (lasting > 0)).tolist():
+        clue = Lasting(names[i], int(lasting[i]), float(past[i]))
+        told = found.get(names[i], ())
+        n_telling = sum(1 for each in told if each.penalty)
+        found[names[i]] = (*told[:n_telling], clue, *told[n_telling:])
+    return found
 
 
 def _by_variable(violations: Iterable[Violation]) -> dict[str, tuple[Violation, ...]]:

@@ -6,7 +6,15 @@ from typing import Any
 import msgspec
 
 from truism.explaining.circumstances import Circumstance
-from truism.explaining.clues import Clue, Contradiction, Rarity, SameState, UsualNumber, UsualStates
+from truism.explaining.clues import (
+    Clue,
+    Contradiction,
+    Lasting,
+    Rarity,
+    SameState,
+    UsualNumber,
+    UsualStates,
+)
 from truism.explaining.expectations import Beyond, Nearest, Sparse, round_to
 from truism.model.predicates import (
     Interval,
@@ -79,6 +87,8 @@ def say(clue: Clue, n_training: int, row: int | None = None) -> Reason:
             return _say_contradiction(clue, n_training, row)
         case Rarity():
             return _say_rarity(clue, n_training, row)
+        case Lasting():
+            return _say_lasting(clue, row)
         case Violation():
             return _say_violation(clue, n_training, row)
 
@@ -169,6 +179,12 @@ def _say_rarity(clue: Rarity, n_training: int, row: int | None) -> Reason:
             where = _where(clue.usual)
             evidence = f"about {n:,} of {n_training:,} training rows lie {where}"
     return Reason(expected, _tell(clue.found, bounds), None, evidence, "", clue.penalty, row)
+
+
+def _say_lasting(clue: Lasting, row: int | None) -> Reason:
+    expected = f"{quote_name(clue.variable)} as in training"
+    found = f"unusual for {clue.n_rows:,} row{'s' if clue.n_rows > 1 else ''}"
+    return Reason(expected, found, None, "earlier rows count, too", "", clue.penalty, row)
 
 
 def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:

@@ -31,6 +31,7 @@ def infer(
     continuous: Sequence[str] = (),
     ignore: Sequence[str] = (),
     time: str | None = None,
+    by: str | None = None,
 ) -> Schema:
     """Decide the kind of each column.
 
@@ -43,6 +44,9 @@ def infer(
     time
         The column of times. By default, the first column of dates; if there are no dates, the
         first text column in which every value is ISO 8601.
+
+    by
+        The column that tells series apart; it is no variable.
 
     Returns
     -------
@@ -71,6 +75,8 @@ def infer(
         forced = column.name in categorical or column.name in continuous
         if column.name in ignore:
             reason: str | None = "ignored on request"
+        elif column.name == by:
+            reason = "tells the series apart"
         else:
             reason = _reason_to_leave_out(column, forced)
         if reason is not None:
@@ -104,6 +110,7 @@ def infer_schema(table: Table, settings: Settings) -> Schema:
         continuous=settings.continuous,
         ignore=settings.ignore,
         time=settings.time,
+        by=settings.by,
     )
 
 

@@ -2,8 +2,13 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
+from truism.errors import ParameterError
 from truism.learning.evidence import learn_evidence
 from truism.learning.kinds import infer_added, infer_schema, variable_columns
+from truism.learning.memory import learn_memory
+from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import MinedRules, find_rules
 from truism.learning.support import Support, choose_support
@@ -11,8 +16,12 @@ from truism.model.model import Model
 from truism.model.notices import BudgetReached, Notice, StatesFromNumbers
 from truism.model.origins import AnyBrokenRule, ByHand, Threshold
 from truism.model.provenance import Provenance
+from truism.model.rates import IncidentRate
 from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.series import Series
 from truism.model.settings import Settings, check_threshold, exact
+from truism.scoring.series import lay_out
+from truism.scoring.thresholds import expect
 from truism.table.columns import Table
 from truism.table.deltas import with_deltas
 from truism.table.fingerprint import fingerprint
@@ -72,12 +81,35 @@ def train(
     )
     mined = find_rules(schema, columns, predicates, settings, min_support, n_jobs, progress)
     evidence, limit = None, Threshold(0.0, AnyBrokenRule())
+    series = find_series(table, schema, settings, delta=bool(derived))
     if settings.scoring == "evidence":
-        evidence, limit = learn_evidence(schema, columns, mined, settings, n_jobs, progress)
+        lookback = 0 if series is None else rows_to_look_back(settings, series)
+        learned = learn_evidence(
+            schema, columns, mined, settings, n_jobs, progress, each_value=lookback > 0
+        )
+        evidence, limit = learned.evidence, learned.limit
+        if series is not None and lookback:
+            timeline = lay_out(series, schema, table)
+            memory = learn_memory(learned, mined, settings, timeline, lookback, n_jobs)
+            series = msgspec.structs.replace(series, memory=memory)
+            limit = expect(memory, _rate(settings, series), series.step)
+        elif settings.max_false_incidents is not None:
+            raise ParameterError.of(
+                "max_false_incidents",
+                "be absent unless rows are a series and have a past",
+                settings.max_false_incidents,
+                "say that rows are in order, or choose a threshold in another way.",
+            )
     if threshold is not None and threshold != limit.value:
         limit = Threshold(float(threshold), ByHand())
-    provenance = _provenance(table, schema, settings, support, mined, created, bool(derived))
-    return Model(schema, mined.rules, settings, provenance, limit, (), derived, evidence)
+    provenance = _provenance(table, schema, settings, support, mined, created, series is not None)
+    return Model(schema, mined.rules, settings, provenance, limit, (), derived, evidence, series)
+
+
+def _rate(settings: Settings, series: Series) -> IncidentRate:
+    if settings.max_false_incidents is None:
+        return IncidentRate.usual(series.step)
+    return IncidentRate.parse(settings.max_false_incidents)
 
 
 def _with_variables(

@@ -31,11 +31,12 @@ from truism.model.predicates import (
 from truism.model.provenance import Disabled, Provenance
 from truism.model.rules import PredicateCount, Rule, RuleSet
 from truism.model.schema import Categorical, LeftOut, Numeric, Schema
+from truism.model.series import Series
 from truism.model.settings import Settings
-from truism.model.soundness import find_faults
+from truism.model.soundness import find_faults, find_memory_faults
 
 FORMAT_VERSION: Literal[3] = 3
-SECTIONS = {"evidence": 1}
+SECTIONS = {"evidence": 1, "series": 1}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
 Index = Annotated[int, Meta(ge=0)]
@@ -106,6 +107,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         Every rule, in canonical order.
     evidence
         A section: what is usual beyond the rules, where the scoring asks for it.
+    series
+        A section: what is known about the order of rows, where they are in order.
 
     """
 
@@ -125,6 +128,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     predicates: tuple[FilePredicate, ...]
     rules: tuple[FileRule, ...]
     evidence: FileEvidence | None = None
+    series: Series | None = None
 
 
 def to_file(model: Model) -> ModelFile:
@@ -139,7 +143,7 @@ def to_file(model: Model) -> ModelFile:
         format="truism-model",
         format_version=FORMAT_VERSION,
         digest="",
-        sections={} if model.evidence is None else {"evidence": SECTIONS["evidence"]},
+        sections={name: SECTIONS[name] for name in SECTIONS if getattr(model, name) is not None},
         provenance=model.provenance,
         settings=model.settings,
         threshold=model.limit,
@@ -161,6 +165,7 @@ def to_file(model: Model) -> ModelFile:
             for rule in model.rules
         ),
         evidence=None if model.evidence is None else _file_evidence(model.evidence),
+        series=model.series,
     )
 
 
@@ -208,6 +213,7 @@ def from_file(file: ModelFile) -> Model:
         file.disabled,
         file.derived,
         _evidence(schema, file),
+        _series(schema, file),
     )
 
 
@@ -224,6 +230,17 @@ def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
     for problem, where in find_faults(schema, evidence, file.n_rows):
         _check(False, problem, where.replace("$.", "$.evidence."))
     return evidence
+
+
+def _series(schema: Schema, file: ModelFile) -> Series | None:
+    read = file.series
+    _check(("series" in file.sections) == (read is not None), "sections do not fit", "$.sections")
+    if read is None or read.memory is None:
+        return read
+    _check(file.evidence is not None, "memory and scoring do not fit", "$.series")
+    for problem, where in find_memory_faults(schema, read.memory):
+        _check(False, problem, where)
+    return read
 
 
 def _check(right: bool, problem: str, where: str) -> None:

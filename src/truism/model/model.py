@@ -15,6 +15,7 @@ from truism.model.origins import AnyBrokenRule, ByHand, Threshold, ThresholdOrig
 from truism.model.provenance import Disabled, Provenance
 from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Schema
+from truism.model.series import Memory, Series
 from truism.model.settings import Settings, check_threshold
 
 
@@ -39,6 +40,8 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         Variables whose change since the previous row, ``ΔX``, is a variable too.
     evidence
         What is usual beyond the rules; None unless the scoring is ``"evidence"``.
+    series
+        What is known about the order of rows; None if rows are exchangeable.
 
     """
 
@@ -50,11 +53,17 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     disabled: tuple[Disabled, ...] = ()
     derived: tuple[str, ...] = ()
     evidence: Evidence | None = None
+    series: Series | None = None
 
     @property
     def threshold(self) -> float:
         """Rows that score above it are anomalies."""
         return self.limit.value
+
+    @property
+    def memory(self) -> Memory | None:
+        """How earlier rows count; None if every row is judged by itself."""
+        return None if self.series is None else self.series.memory
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from truism.model.rates import IncidentRate
+
 
 class ByHand(msgspec.Struct, frozen=True, tag="by_hand", forbid_unknown_fields=True):
     """The user set it."""
@@ -41,6 +43,26 @@ class Calibrated(msgspec.Struct, frozen=True, tag="calibrated", forbid_unknown_f
         return f"{self.n_above:,} of {self.n_rows:,} calibration rows ({part}) score above it"
 
 
+class RateOfIncidents(
+    msgspec.Struct, frozen=True, tag="rate_of_incidents", forbid_unknown_fields=True
+):
+    """About so many incidents of normal rows are expected, from what held-out rows show."""
+
+    rate: IncidentRate
+    n_incidents: int
+    n_rows: int
+    extrapolated: bool = False
+
+    def __str__(self) -> str:
+        said = f"about {self.rate} to be expected of normal rows"
+        shown = f"{self.n_rows:,} held-out rows"
+        return (
+            f"{said}, extrapolated from {shown}"
+            if self.extrapolated
+            else f"{said}, judging by {shown}"
+        )
+
+
 class Told(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
     """A reason that a model file of a former version gives in words."""
 
@@ -50,7 +72,7 @@ class Told(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
         return self.text
 
 
-ThresholdOrigin = ByHand | AnyBrokenRule | ShareOfRows | Calibrated | Told
+ThresholdOrigin = ByHand | AnyBrokenRule | ShareOfRows | RateOfIncidents | Calibrated | Told
 
 
 class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from truism.errors import ParameterError
+from truism.model.rates import IncidentRate
 
 Scoring = Literal["evidence", "paper"]
 Cutoffs = Literal["tree", "uniform", "kmeans"]
@@ -44,6 +45,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Columns whose kind the user sets.
     random_state
         Random seed, for the split that chooses θ and for the choice of variables for each context.
+    ordered
+        Whether the user says that rows are in order.
+    by
+        The column that tells several series in one table apart.
+    lookback
+        The span of the past in rows, or as a duration; ``"auto"`` is 15 rows of a series, and 0
+        judges every row by itself.
+    max_false_incidents
+        How many incidents of normal rows the user can live with, such as ``"1/day"``.
     max_nodes, max_rules, max_seconds
         The search budget; see `truism.learning.mining.Budget`.
 
@@ -59,6 +69,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[str, ...] = ()
     time: str | None = None
     random_state: int = 0
+    ordered: bool = False
+    by: str | None = None
+    lookback: int | str = "auto"
+    max_false_incidents: str | None = None
     max_nodes: int = MAX_NODES
     max_rules: int = MAX_RULES
     max_seconds: float | None = None
@@ -76,6 +90,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     "max_predicates", f"be at most {MAX_LENGTH}", self.max_predicates
                 )
         check_whole("random_state", self.random_state, 0)
+        if not isinstance(self.lookback, str):
+            check_whole("lookback", self.lookback, 0)
+        if self.max_false_incidents is not None:
+            IncidentRate.parse(self.max_false_incidents)
         check_whole("max_nodes", self.max_nodes, 1)
         check_whole("max_rules", self.max_rules, 1)
         if self.max_seconds is not None:

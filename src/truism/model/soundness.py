@@ -8,6 +8,7 @@ import numpy as np
 from truism.model.evidence import CLIP, LEAF, MAX_CLASSES, MIN_UNIT, Context, Evidence
 from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.series import MAX_LOOKBACK, Memory
 
 
 def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tuple[str, str]]:
@@ -50,6 +51,23 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
         for number in (evidence.grave.worth, evidence.grave.score):
             if not 0 <= number < np.inf:
                 yield "out of range", "$.grave"
+
+
+def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a memory that was read from a file: each problem and its place."""
+    if not (1 <= memory.lookback <= MAX_LOOKBACK and 1 <= memory.period <= MAX_LOOKBACK):
+        yield "out of range", "$.series.memory"
+    numbers = (memory.cap, memory.habit_cap, memory.weight, *memory.usual, *memory.units)
+    if not all(0 <= number < np.inf for number in numbers):
+        yield "out of range", "$.series.memory"
+    if not len(memory.usual) == len(memory.units) == len(schema.variables):
+        yield "it does not fit the variables", "$.series.memory"
+    if not all(memory.units):
+        yield "out of range", "$.series.memory.units"
+    tail = memory.tail
+    sound = 0 < tail.scale < np.inf and 0 <= tail.level < np.inf
+    if not (sound and 0 <= tail.n_incidents <= tail.n_rows and tail.n_rows >= 1):
+        yield "out of range", "$.series.memory.tail"
 
 
 def _categorical(schema: Schema) -> list[Categorical]:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from truism.explaining.events import Kind
 from truism.explaining.reasons import Reason
 from truism.model.provenance import Trial
 
@@ -102,6 +103,9 @@ class IncidentLine(msgspec.Struct, frozen=True):
     n_rows: int
     peak: int
     score: float
+    severity: float
+    kind: Kind
+    ongoing: bool
     started: str | None
     ended: str | None
     peaked: str | None
@@ -302,8 +306,8 @@ class Summary(msgspec.Struct, frozen=True):
         What x is: milliseconds since 1970, or row numbers.
     scores
         The score over time.
-    incidents, n_incidents
-        The worst incidents, and how many there are.
+    incidents, n_incidents, n_shifts
+        The worst incidents and then the worst shifts, and how many there are of each.
     weaker
         Where the other incidents are; neighbours are merged if there are very many.
     rules, n_rules, n_active
@@ -322,7 +326,7 @@ class Summary(msgspec.Struct, frozen=True):
     """
 
     format: Literal["truism-report"]
-    format_version: Literal[2]
+    format_version: Literal[3]
     verdict: str
     source: str | None
     created: str | None
@@ -333,6 +337,7 @@ class Summary(msgspec.Struct, frozen=True):
     scores: Line
     incidents: tuple[Card, ...]
     n_incidents: int
+    n_shifts: int
     weaker: tuple[Span, ...]
     rules: tuple[RuleLine, ...]
     n_rules: int

@@ -52,8 +52,8 @@ def to_html(summary: Summary) -> str:
     template = environment.get_template("page.html")
     content = _content(summary)
     # Words come first; charts of incidents, the worst first, fill the room that is left.
-    room = MAX_BYTES - len(template.render(content, cards=_cards(summary, 0)).encode())
-    return template.render(content, cards=_cards(summary, room))
+    room = MAX_BYTES - len(template.render(content, **_cards(summary, 0)).encode())
+    return template.render(content, **_cards(summary, room))
 
 
 def _content(summary: Summary) -> dict[str, Any]:
@@ -94,10 +94,10 @@ def _policy(*scripts: str) -> str:
     )
 
 
-def _cards(summary: Summary, room: int) -> list[dict[str, Any]]:
-    """Prepare the cards, with charts while there is room."""
+def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:
+    """Prepare the cards of incidents and of shifts, with charts while there is room."""
     listed = {rule.id for rule in summary.rules}
-    cards = []
+    cards: dict[str, list[dict[str, Any]]] = {"cards": [], "shifts": []}
     for card in summary.incidents:
         blames = []
         for blamed in card.blames:
@@ -106,7 +106,8 @@ def _cards(summary: Summary, room: int) -> list[dict[str, Any]]:
                 chart = panels.picture(blamed.picture)
                 room -= len(chart) + _FRAME_BYTES
             blames.append(_blame(blamed, chart if room > 0 else None, listed))
-        cards.append(_card(card, blames))
+        kind = "shifts" if card.incident.kind == "shift" else "cards"
+        cards[kind].append(_card(card, blames))
     return cards
 
 

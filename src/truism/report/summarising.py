@@ -4,16 +4,17 @@ import platform
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from truism.errors import ParameterError
-from truism.explaining.checker import Checker, Findings
+from truism.explaining.checker import Checker
 from truism.explaining.explanations import Blame
+from truism.explaining.findings import Findings, say_expected
+from truism.explaining.following import Outline
 from truism.explaining.incidents import Incident
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
-from truism.model.wording import percent
+from truism.model.wording import count, percent
 from truism.report.contents import (
     BlameCard,
     Card,
@@ -34,7 +35,7 @@ from truism.scoring.scorer import Scorer
 from truism.table.columns import Table
 from truism.version import __version__
 
-MAX_CARDS = 60
+MAX_CARDS, MAX_SHIFTS = 60, 20
 MAX_PICTURED = 20
 MAX_WEAKER = 500
 PICTURES_PER_CARD = 3
@@ -49,7 +50,6 @@ def summarise(
     table: Table,
     findings: Findings | None = None,
     *,
-    scores: NDArray[np.float64] | None = None,
     source: str | None = None,
     label: str | None = None,
     created: str | None = None,
@@ -62,8 +62,8 @@ def summarise(
         The model at work.
     table
         The rows in order of time, as `Checker.prepare` returns them.
-    findings, scores
-        The findings and the scores of the rows, if they are already known.
+    findings
+        What was found in them, if that is already known.
     source
         Where the rows came from, in words.
     label
@@ -94,17 +94,16 @@ def summarise(
             label,
             "learn again without that column.",
         )
-    scores = checker.score(table) if scores is None else scores
-    findings = checker.find(table, scores) if findings is None else findings
-    anomalous = scores > findings.threshold
+    findings = checker.find(table) if findings is None else findings
+    scores = findings.scores
     axis = Axis(table, model.schema)
     incidents = findings.incidents
-    cards = _cards(scorer, table, axis, incidents)
+    cards = _cards(scorer, table, axis, [*incidents[:MAX_CARDS], *findings.shifts[:MAX_SHIFTS]])
     detection = None if label is None else detect(table, label, scores, findings.threshold, axis)
     return Summary(
         "truism-report",
-        2,
-        say_verdict(axis, incidents),
+        3,
+        say_verdict(axis, findings),
         source,
         created,
         table.n_rows,
@@ -114,11 +113,12 @@ def summarise(
         reduce(axis.x, scores, N_BUCKETS),
         cards,
         len(incidents),
-        _weaker(axis, incidents[MAX_CARDS:]),
+        len(findings.shifts),
+        _weaker(axis, incidents.outlines[MAX_CARDS:]),
         _rules(scorer, table, cards),
         len(model.rules),
         len(model.active_rules),
-        _variables(scorer, table, anomalous),
+        _variables(scorer, table, findings),
         _model_facts(model),
         _data_facts(axis, model, findings, source, label),
         model.provenance.trials,
@@ -127,9 +127,10 @@ def summarise(
     )
 
 
-def say_verdict(axis: Axis, incidents: Sequence[Incident]) -> str:
+def say_verdict(axis: Axis, findings: Findings) -> str:
     """Say in one sentence what was found."""
     extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
+    incidents: Sequence[Incident] = findings.incidents or findings.shifts
     if not incidents:
         rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
         return f"No incident in {extent_in_words}{rows}."
@@ -137,9 +138,14 @@ def say_verdict(axis: Axis, incidents: Sequence[Incident]) -> str:
     when = axis.when(worst.start, worst.end)
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
     told = f"{_variable(worst)} {link} {when}."
-    if len(incidents) == 1:
-        return f"1 incident in {extent_in_words}: {told}"
-    return f"{len(incidents):,} incidents in {extent_in_words}; worst: {told}"
+    found = " and ".join(
+        count(len(each), name)
+        for name, each in (("incident", findings.incidents), ("lasting change", findings.shifts))
+        if each
+    )
+    if len(findings.incidents) + len(findings.shifts) == 1:
+        return f"{found} in {extent_in_words}: {told}"
+    return f"{found} in {extent_in_words}{say_expected(findings)}; worst: {told}"
 
 
 def _variable(incident: Incident) -> str:
@@ -151,7 +157,7 @@ def _cards(
 ) -> tuple[Card, ...]:
     painter = Painter(scorer, table, axis)
     cards = []
-    for number, incident in enumerate(incidents[:MAX_CARDS], 1):
+    for number, incident in enumerate(incidents, 1):
         n_blamed = MAX_BLAMED if number <= MAX_PICTURED else FEW_BLAMED
         blames = tuple(
             _blame_card(painter, incident, blame, number, rank)
@@ -194,10 +200,10 @@ def _blame_card(
     )
 
 
-def _weaker(axis: Axis, incidents: Sequence[Incident]) -> tuple[Span, ...]:
+def _weaker(axis: Axis, outlines: Sequence[Outline]) -> tuple[Span, ...]:
     inside = np.zeros(axis.n_rows, np.bool_)
-    for each in incidents:
-        inside[each.start : each.end + 1] = True
+    for each in outlines:
+        inside[each.tally.first : each.tally.last + 1] = True
     return tuple(axis.span(start, end) for start, end in runs(inside, MAX_WEAKER))
 
 
@@ -242,12 +248,12 @@ def _by_interest(model: Model, broken: dict[Rule, int]) -> list[Rule]:
     return sorted(by_chance, key=lambda rule: -broken.get(rule, 0))
 
 
-def _variables(
-    scorer: Scorer, table: Table, anomalous: NDArray[np.bool_]
-) -> tuple[VariableLine, ...]:
+def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[VariableLine, ...]:
     model = scorer.model
     columns, _ = align(model.schema, table)
-    totals = scorer.attribute(table.take(anomalous)).sum(axis=0)
+    totals = np.zeros(len(columns))
+    for each in (*findings.incidents.outlines, *findings.shifts.outlines):
+        totals += each.tally.parts
     shares = totals / (totals.sum() or 1.0)
     n_rules = dict.fromkeys(model.schema.names, 0)
     for rule in model.rules:

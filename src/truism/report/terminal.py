@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from truism.explaining.checker import Findings
 from truism.explaining.explanations import Blame, Explanation, choose
+from truism.explaining.findings import Findings, say_expected
 from truism.explaining.incidents import Incident
 from truism.explaining.reasons import Reason
 from truism.export.markdown import chance
@@ -113,14 +113,17 @@ def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
 
 
 def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
-    """Show what happened, worst first, and end with the verdict."""
-    shown = findings.incidents[:top]
-    for number, incident in enumerate(shown, 1):
-        yield show_incident(incident, number)
-        yield ""
-    rest = len(findings.incidents) - len(shown)
-    if rest:
-        yield Text(f"{count(rest, 'more incident')}; --top 0 shows all.", FAINT)
+    """Show what happened, worst first, then what has changed for good, and end with the verdict."""
+    n_shown = 0
+    for name, events in (("incident", findings.incidents), ("lasting change", findings.shifts)):
+        shown = events[:top]
+        for number, incident in enumerate(shown, n_shown + 1):
+            yield show_incident(incident, number)
+            yield ""
+        n_shown += len(shown)
+        rest = len(events) - len(shown)
+        if rest:
+            yield Text(f"{count(rest, f'more {name}')}; --top 0 shows all.", FAINT)
     if findings.incidents:
         between = count(findings.gap, "normal row")
         yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
@@ -130,14 +133,16 @@ def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
 def verdict(findings: Findings) -> Text:
     """Say in one line whether a table is clean."""
     above = f"above {format_number(findings.threshold)}"
+    rows = count(findings.n_rows, "row")
     if not findings.n_anomalous:
-        rows = count(findings.n_rows, "row")
         return Text.assemble(("clean", GOOD), f": none of {rows} scores {above}.")
-    return Text.assemble(
-        ("anomalies", BAD),
-        f": {count(len(findings.incidents), 'incident')}; {findings.n_anomalous:,} of "
-        f"{count(findings.n_rows, 'row')} ({percent(findings.rate)}) score {above}.",
-    )
+    share = f"{findings.n_anomalous:,} of {rows} ({percent(findings.rate)}) score {above}."
+    if not findings.incidents and not findings.shifts:
+        return Text.assemble(("clean", GOOD), f": nothing new; {share}")
+    found = count(len(findings.incidents), "incident") + say_expected(findings)
+    if findings.shifts:
+        found += f", {count(len(findings.shifts), 'lasting change')}"
+    return Text.assemble(("anomalies", BAD), f": {found}; {share}")
 
 
 def show_incident(incident: Incident, number: int | None = None) -> RenderableType:
@@ -145,7 +150,7 @@ def show_incident(incident: Incident, number: int | None = None) -> RenderableTy
     where = f"row {incident.start}"
     if incident.end > incident.start:
         where = f"rows {incident.start}–{incident.end}"
-    parts = [where]
+    parts = [where] if incident.kind == "incident" else ["lasting change", where]
     if incident.started is not None:
         parts.append(visible(str(incident.started)))
     took = incident.duration
@@ -236,7 +241,7 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
     if not rest:
         return Group(head, "", grid)
     share = percent(sum(blame.share for blame in rest))
-    more = f"{count(len(rest), 'more variable')} with {share} of the score; --top 0 shows all."
+    more = f"{count(len(rest), 'more variable')} with {share} of the blame; --top 0 shows all."
     return Group(head, "", grid, "", Text(more, FAINT))
 
 

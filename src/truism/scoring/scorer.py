@@ -26,13 +26,16 @@ from truism.model.predicates import (
 )
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
+from truism.model.series import Series
 from truism.scoring.alignment import align
 from truism.scoring.bits import Words, unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_outside, is_habit
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
+from truism.scoring.series import State, Timeline, lay_out, remember
+from truism.scoring.sums import sum_of_rows
 from truism.scoring.truths import BLOCK_ROWS, Truths
-from truism.scoring.weighed import Pieces, Violation, Weighed, joined, sum_of_rows
+from truism.scoring.weighed import Pieces, Violation, Weighed, joined
 from truism.scoring.worth import RARITY_WEIGHT, habit_worth, lift
 from truism.table.columns import Column, Table, numbers
 from truism.work import threads
@@ -83,19 +86,43 @@ class Scorer:
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
-        for block, parts in self._blocks(table, n_jobs):
-            total[block] = sum_of_rows(parts)
+        for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
+            total[block] = weighed.scores
         return total
 
     def attribute(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
         """Attribute each row's score to variables: rows × variables, in the schema's order."""
         parts_of = np.empty((table.n_rows, len(self._place)))
-        for block, parts in self._blocks(table, n_jobs):
-            parts_of[block] = parts
+        for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
+            parts_of[block] = weighed.parts
         return parts_of
 
-    def weigh(self, table: Table) -> Weighed:
-        """Weigh rows, to learn more than their scores; meant for some thousand rows at a time."""
+    def weigh(self, table: Table, rows: NDArray[np.int64] | None = None) -> Weighed:
+        """Weigh some thousand rows, to learn more than their scores; of a series, with their past.
+
+        Parameters
+        ----------
+        table
+            The rows.
+        rows
+            Positions of those that matter; all when absent.
+
+        """
+        if self.model.memory is None:
+            return self.weigh_alone(table if rows is None else table.take(rows))
+        rows = np.arange(table.n_rows) if rows is None else rows
+        order = np.argsort(rows, kind="stable")
+        ascending, found = rows[order], []
+        for block, weighed, _ in self.follow(table.take(slice(0, int(rows.max(initial=0)) + 1))):
+            own = slice(*np.searchsorted(ascending, [block.start, block.stop]).tolist())
+            if own.stop > own.start:
+                found.append(weighed.take(ascending[own] - block.start))
+        if not found:
+            return self.weigh_alone(table.take(rows))
+        return joined(found).take(np.argsort(order, kind="stable"))
+
+    def weigh_alone(self, table: Table) -> Weighed:
+        """Weigh rows, each by itself."""
         columns, _ = align(self.model.schema, table)
         if table.n_rows <= self._block_rows:
             return self._weigh_block(columns)
@@ -204,16 +231,51 @@ class Scorer:
                 counts[rule] = counts.get(rule, 0) + int(mark.sum())
         return counts
 
-    def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """Attribute block by block, so that memory stays bounded."""
+    def lay_out(self, table: Table, state: State | None = None) -> Timeline:
+        """Return the rows of a table as series; exchangeable rows are one."""
+        return lay_out(self.model.series or Series(), self.model.schema, table, state)
+
+    def follow(
+        self, table: Table, state: State | None = None, n_jobs: int = 1
+    ) -> Iterator[tuple[slice, Weighed, State]]:
+        """Weigh rows block by block, with their past if they are a series.
+
+        Parameters
+        ----------
+        table
+            The rows.
+        state
+            What is left of the rows before them; None if there are none.
+        n_jobs
+            Number of threads; the result does not depend on it.
+
+        Yields
+        ------
+        block, weighed, state
+            Which rows, what speaks against them, and what is left after them.
+
+        """
+        state = {} if state is None else state
+        memory = self.model.memory
+        if memory is None:
+            for block, weighed in self._blocks(table, n_jobs):
+                yield block, weighed, state
+            return
+        timeline = self.lay_out(table, state)
+        for block, alone in self._blocks(table, n_jobs):
+            weighed, state = remember(memory, timeline, block, alone, state)
+            yield block, weighed, state
+
+    def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, Weighed]]:
+        """Weigh rows one by one, block by block, so that memory stays bounded."""
         columns, _ = align(self.model.schema, table)
         blocks = _blocks_of(table.n_rows, self._block_rows)
 
-        def parts(block: slice) -> NDArray[np.float64]:
-            return self._weigh_block([column.take(block) for column in columns]).parts
+        def weigh(block: slice) -> Weighed:
+            return self._weigh_block([column.take(block) for column in columns])
 
         if len(blocks) == 1:
-            yield blocks[0], parts(blocks[0])
+            yield blocks[0], weigh(blocks[0])
             return
         if self.model.evidence is not None:
             _ = self.prepared  # made once, not by each thread
@@ -221,7 +283,7 @@ class Scorer:
             # A few blocks at a time: a finished block waits for its reader, not for all the others.
             for start in range(0, len(blocks), 2 * n_jobs):
                 some = blocks[start : start + 2 * n_jobs]
-                yield from zip(some, spread(parts, some), strict=True)
+                yield from zip(some, spread(weigh, some), strict=True)
 
     def _weigh_block(self, columns: Sequence[Column]) -> Weighed:
         if self.model.evidence is None:

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import TableError
-from truism.model.origins import Calibrated, Threshold
+from truism.model.origins import Calibrated, RateOfIncidents, Threshold
+from truism.model.rates import IncidentRate
+from truism.model.series import Memory
 from truism.model.settings import check_number, exact
 
 
@@ -33,6 +35,26 @@ def calibrate(scores: NDArray[np.float64], max_rate: float) -> Threshold:
     allowed = int(exact(max_rate) * len(scores))
     threshold = _rounded_up(float(np.sort(scores)[::-1][allowed]))
     return Threshold(threshold, Calibrated(int((scores > threshold).sum()), len(scores)))
+
+
+def expect(memory: Memory, rate: IncidentRate, step: float | None) -> Threshold:
+    """Choose the threshold above which normal rows form incidents at most at a given rate.
+
+    Parameters
+    ----------
+    memory
+        What a series remembers, and how often its normal rows form incidents.
+    rate
+        How many incidents may be false.
+    step
+        Seconds from row to row; None if unknown.
+
+    """
+    wanted = rate.in_rows(step)
+    tail = memory.tail
+    value = _rounded_up(tail.threshold(wanted))
+    origin = RateOfIncidents(rate, tail.n_incidents, tail.n_rows, not tail.has_seen(wanted))
+    return Threshold(value, origin)
 
 
 def _rounded_up(value: float) -> float:

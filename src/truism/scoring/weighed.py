@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from truism.model.predicates import Predicate
 from truism.model.rules import Rule
 from truism.scoring.readings import Readings, join
+from truism.scoring.sums import sum_of_rows
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -73,6 +74,32 @@ class Pieces(msgspec.Struct, frozen=True, eq=False):
         )
 
 
+class Remembered(msgspec.Struct, frozen=True, eq=False):
+    """What earlier rows add to rows of series.
+
+    Parameters
+    ----------
+    past
+        What they add to each variable's part: rows × variables.
+    news
+        The score of each row without what has become a habit.
+    known
+        How far each variable's habit is above what is usual of it: rows × variables.
+    lasting
+        For how many rows, the row included, each variable's past has been high: rows × variables.
+
+    """
+
+    past: NDArray[np.float64]
+    news: NDArray[np.float64]
+    known: NDArray[np.float64]
+    lasting: NDArray[np.int32]
+
+    def take(self, rows: NDArray[np.int64]) -> "Remembered":
+        """Return some of the rows."""
+        return Remembered(self.past[rows], self.news[rows], self.known[rows], self.lasting[rows])
+
+
 class Weighed(msgspec.Struct, frozen=True, eq=False):
     """Rows that were weighed once; scores, attributions, blames and clues all come from this.
 
@@ -82,21 +109,30 @@ class Weighed(msgspec.Struct, frozen=True, eq=False):
         What each variable adds to the score: rows × variables.
     pieces
         What the parts consist of; None with the paper's scoring, where they are the broken rules.
+    remembered
+        What earlier rows add to the parts; None where every row is judged by itself.
 
     """
 
     parts: NDArray[np.float64]
     pieces: Pieces | None
+    remembered: Remembered | None = None
 
     @property
     def scores(self) -> NDArray[np.float64]:
         """The rows' scores."""
         return sum_of_rows(self.parts)
 
+    @property
+    def news(self) -> NDArray[np.float64]:
+        """The rows' scores without what has become a habit."""
+        return self.scores if self.remembered is None else self.remembered.news
+
     def take(self, rows: NDArray[np.int64]) -> "Weighed":
         """Return some of the rows."""
         pieces = None if self.pieces is None else self.pieces.take(rows)
-        return Weighed(self.parts[rows], pieces)
+        remembered = None if self.remembered is None else self.remembered.take(rows)
+        return Weighed(self.parts[rows], pieces, remembered)
 
 
 def joined(weighed: Sequence[Weighed]) -> Weighed:
@@ -105,6 +141,7 @@ def joined(weighed: Sequence[Weighed]) -> Weighed:
     pieces = [each.pieces for each in weighed if each.pieces is not None]
     if not pieces:
         return Weighed(parts, None)
+    remembered = [each.remembered for each in weighed if each.remembered is not None]
     return Weighed(
         parts,
         Pieces(
@@ -115,12 +152,15 @@ def joined(weighed: Sequence[Weighed]) -> Weighed:
             np.concatenate([each.leaves for each in pieces], axis=1),
             join([each.readings for each in pieces]),
         ),
+        join_remembered(remembered) if remembered else None,
     )
 
 
-def sum_of_rows(parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum variable by variable, so that a row scores the same alone and in a table."""
-    total = np.zeros(len(parts))
-    for part in parts.T:
-        total += part
-    return total
+def join_remembered(parts: Sequence[Remembered]) -> Remembered:
+    """Join runs of rows."""
+    return Remembered(
+        np.concatenate([each.past for each in parts]),
+        np.concatenate([each.news for each in parts]),
+        np.concatenate([each.known for each in parts]),
+        np.concatenate([each.lasting for each in parts]),
+    )

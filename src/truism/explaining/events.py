@@ -1,0 +1,242 @@
+"""What happens in a series: scores and news of rows go in, events come out, each with its rows.
+
+An *incident* opens with a row that is news and lasts while rows are unusual. What stays unusual for long
+is a *shift*: it stays open and visible, rows inside it raise no new alarm by themselves, and news on top
+of it is an incident of its own. All of it is causal: a `Watch` is all that has to be kept from row to
+row, and rows in one piece, in chunks or one by one give the same events. docs/method.md has the rules.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+LASTING = 4  # lookbacks after which what is still unusual is a shift
+
+Kind = Literal["incident", "shift"]
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What is unusual, and how far apart rows of one event may lie.
+
+    Parameters
+    ----------
+    threshold
+        Rows that score above it are unusual.
+    gap
+        How many other rows may lie between two unusual rows of one event.
+    lasting
+        After how many rows an event is a shift; None if nothing ever is.
+
+    """
+
+    threshold: float
+    gap: int
+    lasting: int | None = None
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Rows of a series that belong together, by their numbers in the series.
+
+    Parameters
+    ----------
+    start, last
+        Its first and its latest unusual row.
+    last_news
+        The latest row that was news.
+    peak, score
+        The row with the highest score, and that score.
+    severity
+        The sum of what its rows score above the threshold, in units of the threshold; on top of a
+        shift, of their news above it.
+    n_rows
+        How many unusual rows it has.
+    kind
+        What it is by now.
+    on_top
+        The start of the shift that was open when it began; None if there was none.
+    is_open
+        Whether the next unusual row may still belong to it.
+
+    """
+
+    start: int
+    last: int
+    last_news: int
+    peak: int
+    score: float
+    severity: float = 0.0
+    n_rows: int = 0
+    kind: Kind = "incident"
+    on_top: int | None = None
+    is_open: bool = True
+
+    def grown(
+        self, row: int, score: float, level: float, limits: Limits, *, is_news: bool
+    ) -> "Event":
+        """Return the event with one more row."""
+        higher = not self.n_rows or score > self.score
+        excess = level / limits.threshold - 1 if limits.threshold > 0 else level
+        return Event(
+            self.start,
+            row,
+            row if is_news else self.last_news,
+            row if higher else self.peak,
+            score if higher else self.score,
+            self.severity + excess,
+            self.n_rows + 1,
+            self.kind,
+            self.on_top,
+        )
+
+    def is_over(self, row: int, gap: int) -> bool:
+        """Return whether so many rows have passed that a row cannot belong to it any more."""
+        return row - self.last > gap + 1
+
+
+class Watch(msgspec.Struct, frozen=True):
+    """What has to be kept from row to row: how many there were, and what is open.
+
+    `quiet` are unusual rows that are no news and that nothing open explains: no event yet, but a shift
+    if they last, so that nobody becomes normal by patience.
+    """
+
+    n_rows: int = 0
+    incident: Event | None = None
+    shift: Event | None = None
+    quiet: Event | None = None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is open."""
+        return self.incident is None and self.shift is None and self.quiet is None
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """What happened in some rows.
+
+    Parameters
+    ----------
+    closed
+        Events that ended, in the order in which they did.
+    rows_of
+        The unusual rows of each event among these rows, by its start; quiet rows included.
+    watch
+        What is open now.
+
+    """
+
+    closed: tuple[Event, ...]
+    rows_of: dict[int, list[int]]
+    watch: Watch
+
+
+def follow(
+    scores: NDArray[np.float64], news: NDArray[np.float64], limits: Limits, watch: Watch
+) -> Followed:
+    """Follow consecutive rows of one series.
+
+    Parameters
+    ----------
+    scores, news
+        One number for each row; news never exceeds the score.
+    limits
+        What is unusual.
+    watch
+        What is open before the first row.
+
+    """
+    follower = _Follower(limits, watch)
+    unusual = np.flatnonzero(scores > limits.threshold)
+    for at, score, new in zip(
+        unusual.tolist(), scores[unusual].tolist(), news[unusual].tolist(), strict=True
+    ):
+        follower.take(watch.n_rows + at, score, new)
+    return follower.result(watch.n_rows + len(scores))
+
+
+def close(watch: Watch) -> Followed:
+    """Close what is open, because the next row does not follow the last."""
+    events = [each for each in (watch.incident, watch.shift) if each is not None]
+    return Followed(tuple(map(_closed, events)), {}, Watch(watch.n_rows))
+
+
+class _Follower:
+    """Follows one row after the other."""
+
+    def __init__(self, limits: Limits, watch: Watch) -> None:
+        self.limits = limits
+        self.incident, self.shift, self.quiet = watch.incident, watch.shift, watch.quiet
+        self.ended: list[Event] = []
+        self.rows_of: dict[int, list[int]] = {}
+
+    def take(self, row: int, score: float, new: float) -> None:
+        """Take one unusual row."""
+        limits, is_news = self.limits, new > self.limits.threshold
+        self._end(row)
+        shift = self.shift
+        if self.incident is None and is_news:
+            if shift is None or row - shift.last_news > limits.gap + 1:
+                on_top = None if shift is None else shift.start
+                self.incident = Event(row, row, row, row, score, on_top=on_top)
+            else:
+                shift = msgspec.structs.replace(shift, last_news=row)
+        if self.incident is None and shift is None:
+            self._be_quiet(row, score)
+            return
+        self.quiet = None
+        if shift is not None:
+            self.shift = shift.grown(row, score, score, limits, is_news=False)
+            self._note(shift, row)
+        incident = self.incident
+        if incident is not None and (is_news or incident.on_top is None):
+            level = score if incident.on_top is None else new
+            incident = incident.grown(row, score, level, limits, is_news=is_news)
+            self._note(incident, row)
+            self.incident = incident
+            if limits.lasting is not None and incident.last - incident.start + 1 >= limits.lasting:
+                if self.shift is not None:
+                    self.ended.append(_closed(self.shift))
+                self.shift = msgspec.structs.replace(incident, kind="shift", last=row)
+                self.incident = None
+
+    def result(self, n_rows: int) -> Followed:
+        """Return what happened until now, after so many rows."""
+        self._end(n_rows)
+        over = self.quiet is not None and self.quiet.is_over(n_rows, self.limits.gap)
+        watch = Watch(n_rows, self.incident, self.shift, None if over else self.quiet)
+        return Followed(tuple(self.ended), self.rows_of, watch)
+
+    def _end(self, row: int) -> None:
+        """End what cannot go on in a row."""
+        if self.incident is not None and self.incident.is_over(row, self.limits.gap):
+            self.ended.append(_closed(self.incident))
+            self.incident = None
+        if self.shift is not None and self.shift.is_over(row, self.limits.gap):
+            self.ended.append(_closed(self.shift))
+            self.shift = None
+
+    def _be_quiet(self, row: int, score: float) -> None:
+        """Take a row that is unusual but no news, outside every event."""
+        if self.limits.lasting is None:
+            return
+        if self.quiet is None or self.quiet.is_over(row, self.limits.gap):
+            self.quiet = Event(row, row, row, row, score)
+        self.quiet = self.quiet.grown(row, score, score, self.limits, is_news=False)
+        self._note(self.quiet, row)
+        if row - self.quiet.start + 1 >= self.limits.lasting:
+            self.shift, self.quiet = msgspec.structs.replace(self.quiet, kind="shift"), None
+
+    def _note(self, event: Event, row: int) -> None:
+        self.rows_of.setdefault(event.start, []).append(row)
+
+
+def _closed(event: Event) -> Event:
+    return msgspec.structs.replace(event, is_open=False)
+
+
+def gravest_first(events: Sequence[Event]) -> list[Event]:
+    """Sort events by severity, the gravest first."""
+    return sorted(events, key=lambda each: (-each.severity, each.start))

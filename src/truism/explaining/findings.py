@@ -1,0 +1,144 @@
+"""What a model finds in a table: all that a screen, a file or a page needs, made once."""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import shorten
+from truism.explaining.incidents import Incidents
+from truism.model.model import Model
+from truism.model.schema import Numeric
+from truism.scoring.contexts import FLOOR
+from truism.table.columns import Table, numbers
+
+DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
+ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to detect rounding
+
+
+class Findings(msgspec.Struct, frozen=True, eq=False):
+    """What a model finds in a table.
+
+    Parameters
+    ----------
+    scores
+        The rows' scores.
+    threshold
+        The threshold.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident.
+    incidents
+        What happened, gravest first.
+    shifts
+        What became unusual and stayed so, gravest first.
+    expected
+        How many incidents normal rows were expected to form; None if that is not known.
+    extra
+        Columns that the model does not know; they were ignored.
+    coarser
+        Variables that have fewer decimals than in training; see `find_coarser`.
+
+    """
+
+    scores: NDArray[np.float64]
+    threshold: float
+    gap: int
+    incidents: Incidents
+    shifts: Incidents
+    expected: float | None = None
+    extra: tuple[str, ...] = ()
+    coarser: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were checked."""
+        return len(self.scores)
+
+    @property
+    def n_anomalous(self) -> int:
+        """Rows that score above the threshold."""
+        return int((self.scores > self.threshold).sum())
+
+    @property
+    def rate(self) -> float:
+        """The share of the rows that are anomalies."""
+        return self.n_anomalous / self.n_rows
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences that say why the model may not fit the rows."""
+        doubt = None if self.expected is not None else say_doubt(self.n_anomalous, self.n_rows)
+        said = (say_coarser(self.coarser), doubt)
+        return tuple(each for each in said if each is not None)
+
+
+def say_expected(findings: Findings) -> str:
+    """Say how many incidents were to be expected by chance, as words to put after how many there are."""
+    if findings.expected is None or not findings.incidents:
+        return ""
+    n_expected = round(findings.expected)
+    few = "none was" if not n_expected else "1 was" if n_expected == 1 else f"{n_expected:,} were"
+    return f" ({few} to be expected by chance)"
+
+
+def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
+    """Say what else it may mean if a large share of many rows is reported.
+
+    >>> say_doubt(3, 10) is None, say_doubt(5, 200) is None, say_doubt(90, 200)[:25]
+    (True, True, '45 % of all rows are repo')
+    """
+    if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
+        return None
+    return (
+        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: either much is wrong, or what "
+        f"is normal has changed since the model was learned. If it has changed, learn from newer rows "
+        f"or calibrate the threshold on them."
+    )
+
+
+def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
+    """Return the variables that have fewer decimals than in training, where it matters.
+
+    If a historian rounds, or an export for people does, rows differ from what was learned by rounding
+    alone. A model cannot know that, but many rows together show it.
+    """
+    if table.n_rows < MIN_ROWS_TO_DOUBT:
+        return ()
+    some = slice(None, None, max(1, table.n_rows // ROWS_TO_TELL))
+    column_of = table.column_of()
+    coarser = []
+    for variable in model.schema.variables:
+        column = column_of.get(variable.name)
+        if not isinstance(variable, Numeric) or column is None or column.kind != "number":
+            continue
+        values = numbers(column.take(some))
+        values = np.unique(values[np.isfinite(values)])
+        if len(values) < MIN_VALUES:
+            continue
+        now, then = _decimals(values), _decimals(np.array(variable.edges))
+        if now < then and 10.0**-now > FLOOR * variable.std:
+            coarser.append(variable.name)
+    return tuple(coarser)
+
+
+def _decimals(values: NDArray[np.float64]) -> int:
+    """Return how many decimals values have, up to `MAX_DECIMALS`."""
+    return next(
+        (d for d in range(MAX_DECIMALS) if np.array_equal(np.round(values, d), values)),
+        MAX_DECIMALS,
+    )
+
+
+def say_coarser(names: Sequence[str]) -> str | None:
+    """Say what it may mean that variables have fewer decimals than in training.
+
+    >>> say_coarser(["P_J280"])[:42]
+    "Fewer decimals than in training: 'P_J280'."
+    """
+    if not names:
+        return None
+    return (
+        f"Fewer decimals than in training: {shorten(tuple(names))}. Rows may be reported "
+        f"because of rounding alone; learn from rows with the same rounding."
+    )

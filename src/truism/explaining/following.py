@@ -1,0 +1,310 @@
+"""Tables followed from row to row: rows go in, scores and events come out, and who adds up to blame.
+
+Rows are scored and followed in one pass. What has to be kept for the next table is a `Following`.
+"""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explaining.events import LASTING, Event, Followed, Limits, Watch, close, follow
+from truism.explaining.rates import GAP
+from truism.explaining.tallies import NEVER, Judge, Tally, no_rows
+from truism.model.model import Model
+from truism.model.schema import Schema
+from truism.model.settings import check_whole
+from truism.scoring.alignment import time_column
+from truism.scoring.scorer import Scorer
+from truism.scoring.series import State, Timeline
+from truism.scoring.weighed import Weighed
+from truism.table.columns import Table
+
+GAP_SECONDS, MAX_GAP_ROWS = 60, 3600
+RISING = 0.5  # share of the threshold: news above it, up to its start, belong to an event
+
+Floats = NDArray[np.float64]
+
+
+class Outline(msgspec.Struct, frozen=True, eq=False):
+    """An incident before anyone has looked for clues: the event, and what adds up over its rows."""
+
+    series: str
+    event: Event
+    tally: Tally
+
+
+class Rising(msgspec.Struct, frozen=True, eq=False):
+    """Rows whose news stays above half the threshold: if an event begins in them, its onset lies there.
+
+    Parameters
+    ----------
+    begin
+        The first of them, by its number in the series.
+    plain, on_top
+        What they add to the blame for an event, and for one on top of a shift.
+
+    """
+
+    begin: int
+    plain: Tally
+    on_top: Tally
+
+
+class Following(msgspec.Struct, frozen=True, eq=False):
+    """What has to be kept from table to table: the state of scoring, and what is open.
+
+    Parameters
+    ----------
+    scoring
+        What is left of each series.
+    watches
+        What is open in each series.
+    tallies
+        What adds up over the rows of what is open, by series and start.
+    onsets
+        The onset of what is open, by series and start.
+    rising
+        What may become the beginning of an event in each series.
+    n_rows
+        How many rows there were.
+
+    """
+
+    scoring: State = {}
+    watches: dict[str, Watch] = {}
+    tallies: dict[tuple[str, int], Tally] = {}
+    onsets: dict[tuple[str, int], int] = {}
+    rising: dict[str, Rising] = {}
+    n_rows: int = 0
+
+
+class Found(msgspec.Struct, frozen=True, eq=False):
+    """Scores of a table's rows, the events in it, and what to keep for the next table."""
+
+    scores: Floats
+    outlines: tuple[Outline, ...]
+    following: Following
+
+
+def limits_of(model: Model, table: Table, gap: int | None = None) -> Limits:
+    """Return what is unusual for a model, and how far apart rows of one event may lie."""
+    if gap is not None:
+        check_whole("gap", gap, 0)
+    if model.memory is None:
+        gap = usual_gap(model.schema, table) if gap is None else gap
+        return Limits(model.threshold, gap)
+    return Limits(model.threshold, GAP if gap is None else gap, LASTING * model.memory.lookback)
+
+
+def find_events(
+    scorer: Scorer,
+    table: Table,
+    limits: Limits,
+    before: Following | None = None,
+    n_jobs: int = 1,
+) -> Found:
+    """Score rows and follow what happens in them.
+
+    Parameters
+    ----------
+    scorer
+        The model.
+    table
+        The rows.
+    limits
+        What is unusual.
+    before
+        What was kept of the rows before them.
+    n_jobs
+        Number of threads; the result does not depend on it.
+
+    """
+    before = Following() if before is None else before
+    timeline = scorer.lay_out(table, before.scoring)
+    recorder = _Recorder(scorer.model, timeline, limits, before)
+    scores, state = np.empty(table.n_rows), before.scoring
+    for block, weighed, after in scorer.follow(table, before.scoring, n_jobs):
+        scores[block], state = weighed.scores, after
+        recorder.take(block, weighed, scores[block])
+    return recorder.result(scores, state)
+
+
+class _Recorder:
+    """Follows blocks of rows, and adds up what belongs to each event."""
+
+    def __init__(self, model: Model, timeline: Timeline, limits: Limits, before: Following) -> None:
+        self.timeline, self.limits, self.judge = timeline, limits, Judge(model)
+        self.nothing = no_rows(len(model.schema.variables))
+        # How many rows count for blame, and how far back an onset may lie.
+        self.most = limits.lasting or LASTING * self.judge.lookback
+        self.offset = before.n_rows
+        self.watches, self.tallies = dict(before.watches), dict(before.tallies)
+        self.onsets, self.rising = dict(before.onsets), dict(before.rising)
+        self.ended: list[Outline] = []
+
+    def take(self, block: slice, weighed: Weighed, scores: Floats) -> None:
+        """Take one block of rows."""
+        news = weighed.news
+        for name, rows, anew in self.timeline.runs(block):
+            watch = self.watches.get(name, Watch())
+            if anew:
+                self._end(name, close(watch))
+                self.rising.pop(name, None)
+                watch = Watch(watch.n_rows)
+            at = rows - block.start
+            followed = follow(scores[at], news[at], self.limits, watch)
+            run = _Run(name, watch.n_rows, at, rows + self.offset, weighed)
+            begins = self._begins(run, news[at])
+            for event in self._known(followed):
+                numbers = followed.rows_of.get(event.start)
+                if numbers is not None:
+                    self._add(run, begins, event, np.array(numbers) - run.first, scores)
+            self._keep_rising(run, begins)
+            self._end(name, followed)
+
+    def _begins(self, run: "_Run", news: Floats) -> NDArray[np.int64]:
+        """Return for each row where what is rising began, by number in the series; -1 if nothing is.
+
+        What rises for very long is divided, so that an onset never lies far back.
+        """
+        numbers = run.first + np.arange(len(news))
+        rising = news > RISING * self.limits.threshold
+        if self.limits.lasting is None:  # rows that have no past are judged by themselves
+            rising[:] = False
+        falls = np.where(rising, NEVER, numbers)
+        last_fall = np.maximum.accumulate(falls)
+        carried = self.rising.get(run.name)
+        first = run.first if carried is None else carried.begin
+        begin = np.where(last_fall == NEVER, first, last_fall + 1)
+        begin += self.most * ((numbers - begin) // self.most)
+        return np.where(rising, begin, NEVER)
+
+    def _risen(self, run: "_Run", begin: int, end: int, *, on_top: bool) -> Tally:
+        """Add up rows that were rising, from `begin` to before `end`."""
+        tally, carried = self.nothing, self.rising.get(run.name)
+        if begin < run.first and carried is not None:
+            tally = carried.on_top if on_top else carried.plain
+        own = np.arange(max(begin, run.first), end) - run.first
+        if not len(own):
+            return tally
+        return self.judge.add_risen(
+            tally,
+            run.rows[own],
+            own + run.first - begin,
+            run.weighed,
+            run.at[own],
+            on_top=on_top,
+        )
+
+    def _keep_rising(self, run: "_Run", begins: NDArray[np.int64]) -> None:
+        """Keep what is rising at the end of a run."""
+        begin, end = int(begins[-1]), run.first + len(begins)
+        if begin == NEVER:
+            self.rising.pop(run.name, None)
+            return
+        plain, on_top = (self._risen(run, begin, end, on_top=each) for each in (False, True))
+        self.rising[run.name] = Rising(begin, plain, on_top)
+
+    def _add(
+        self,
+        run: "_Run",
+        begins: NDArray[np.int64],
+        event: Event,
+        own: NDArray[np.int64],
+        scores: Floats,
+    ) -> None:
+        """Add rows to the tally of an event."""
+        key, on_top = (run.name, event.start), event.on_top is not None
+        if key not in self.tallies:
+            first = event.start - run.first
+            onset = event.start
+            if first > 0 and begins[first - 1] != NEVER:
+                onset = int(begins[first - 1])
+            elif first == 0 and run.name in self.rising:
+                onset = self.rising[run.name].begin
+            self.onsets[key] = onset
+            self.tallies[key] = self._risen(run, onset, event.start, on_top=on_top)
+        numbers = run.first + own
+        self.tallies[key] = self.judge.add_rows(
+            self.tallies[key],
+            run.rows[own],
+            numbers - self.onsets[key],
+            run.weighed,
+            run.at[own],
+            scores[run.at[own]],
+            int((numbers < event.start + self.most).sum()),
+            on_top=on_top,
+        )
+
+    def _known(self, followed: Followed) -> list[Event]:
+        """Return the events that rows of a run belong to, and what is quiet."""
+        watch = followed.watch
+        opened = [each for each in (watch.incident, watch.shift, watch.quiet) if each is not None]
+        known = {each.start: each for each in (*opened, *followed.closed)}
+        return [known[start] for start in followed.rows_of if start in known]
+
+    def result(self, scores: Floats, state: State) -> Found:
+        """Return what was found, and what to keep."""
+        opened = [
+            Outline(name, event, self.tallies[name, event.start])
+            for name, watch in self.watches.items()
+            for event in (watch.incident, watch.shift)
+            if event is not None
+        ]
+        following = Following(
+            state,
+            self.watches,
+            self.tallies,
+            self.onsets,
+            self.rising,
+            self.offset + len(scores),
+        )
+        return Found(scores, (*self.ended, *opened), following)
+
+    def _end(self, name: str, followed: Followed) -> None:
+        """Keep what ended, and forget the tallies of what is not open."""
+        watch = self.watches[name] = followed.watch
+        for event in followed.closed:
+            self.ended.append(Outline(name, event, self.tallies[name, event.start]))
+        opened = {each.start for each in (watch.incident, watch.shift, watch.quiet) if each}
+        for key in [key for key in self.tallies if key[0] == name and key[1] not in opened]:
+            del self.tallies[key], self.onsets[key]
+
+
+class _Run(msgspec.Struct, frozen=True, eq=False):
+    """Rows of a block that follow each other.
+
+    Parameters
+    ----------
+    name, first
+        Their series, and the number of the first one in it.
+    at, rows
+        Where in the block they are, and their numbers in the table.
+    weighed
+        The block.
+
+    """
+
+    name: str
+    first: int
+    at: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    weighed: Weighed
+
+
+def usual_gap(schema: Schema, table: Table) -> int:
+    """Return how many normal rows are allowed within an incident: one minute's worth, at least five.
+
+    >>> from truism.table.frames import as_table
+    >>> usual_gap(Schema(()), as_table({"pump": ["on", "off"]}))
+    5
+    """
+    times = time_column(schema, table)
+    if times is None or times.values.dtype.kind != "M" or len(times.values) < 2:
+        return GAP
+    steps = np.diff(times.present).astype("timedelta64[us]").astype(np.int64)
+    steps = steps[steps > 0]
+    if not len(steps):
+        return GAP
+    rows = int(GAP_SECONDS * 1_000_000 / np.median(steps))
+    return min(max(rows, GAP), MAX_GAP_ROWS)

@@ -1,0 +1,271 @@
+"""What adds up over the rows of an event: who is to blame, since when, and where it shows best.
+
+A variable is to blame for a row by its *deviation*: how far the evidence against it is beyond what it is
+in one of fifty normal rows, as a root, because evidence grows with the square of a deviation. Over the
+rows of an incident deviations are summed, and a row counts half after one lookback, because faults
+spread. A `Tally` grows with every row and is as small as one row.
+"""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.model import Model
+from truism.model.schema import Numeric
+from truism.model.series import LOOKBACK
+from truism.scoring.weighed import Weighed
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+NEVER = -1
+FLOOR = 0.5  # share of the median variable's unit: the least unit of any variable
+ONE_IN_FIFTY = 2.05  # standard deviations that one of fifty values exceeds
+GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
+HUGE = 1e150  # numbers beyond it are not averaged
+
+
+class Tally(msgspec.Struct, frozen=True, eq=False):
+    """What is known of an event's rows; arrays have one entry for each variable.
+
+    Parameters
+    ----------
+    first, last, peak
+        Rows of the table: the first, the last in which one of those most to blame deviates, and the
+        one with the highest score.
+    score
+        That score.
+    n_rows, n_seen
+        How many rows there are up to the last one, and how many were added up.
+    blame
+        How much each variable is to blame.
+    parts
+        What each variable adds to the scores of all rows.
+    since
+        The first row in which each variable deviates; -1 if it never does.
+    telling, strength
+        The row in which it deviates most, and by how much.
+    lasting
+        For how many rows its past had been high in that row.
+    values, n_values
+        Sum and number of its values, for numbers.
+
+    """
+
+    first: int
+    last: int
+    peak: int
+    score: float
+    n_rows: int
+    n_seen: int
+    blame: Floats
+    parts: Floats
+    since: Rows
+    telling: Rows
+    strength: Floats
+    lasting: Rows
+    values: Floats
+    n_values: Rows
+
+    @property
+    def shares(self) -> Floats:
+        """Each variable's share of the blame; they sum to 1."""
+        return shares_of(self.blame, self.parts)
+
+
+def shares_of(deviations: Floats, parts: Floats) -> Floats:
+    """Return shares of the blame: of the deviations, or of the score where nothing deviates."""
+    for blame in (deviations, parts):
+        total = blame.sum()
+        if total > 0:
+            return np.asarray(blame / total)
+    return parts
+
+
+def no_rows(n_variables: int) -> Tally:
+    """Return the tally of an event that has no row yet."""
+    zeros, nought = np.zeros(n_variables), np.zeros(n_variables, np.int64)
+    never: Rows = nought + NEVER
+    return Tally(
+        first=NEVER,
+        last=NEVER,
+        peak=NEVER,
+        score=-np.inf,
+        n_rows=0,
+        n_seen=0,
+        blame=zeros,
+        parts=zeros,
+        since=never,
+        telling=never,
+        strength=zeros - 1,
+        lasting=nought,
+        values=zeros,
+        n_values=nought,
+    )
+
+
+class Judge:
+    """Finds how far the values of rows deviate.
+
+    Parameters
+    ----------
+    model
+        The model.
+
+    """
+
+    def __init__(self, model: Model) -> None:
+        variables = model.schema.variables
+        self.lookback = LOOKBACK if model.memory is None else model.memory.lookback
+        self.numeric = np.array([isinstance(each, Numeric) for each in variables])
+        self.units = None if model.evidence is None else units_of(model)
+
+    def deviations(self, weighed: Weighed, at: Rows, *, on_top: bool = False) -> Floats:
+        """Return how far rows deviate, rows × variables; `on_top` leaves out what is known.
+
+        With the paper's scoring a variable is to blame for its share of the row's score: one row far
+        out of range must not hide what broke in others.
+        """
+        if weighed.pieces is None or self.units is None:
+            parts = weighed.parts[at]
+            total = parts.sum(axis=1, keepdims=True)
+            return np.asarray(np.divide(parts, total, out=np.zeros_like(parts), where=total > 0))
+        evidence: Floats = weighed.pieces.plain[at] + weighed.pieces.rarities[at]
+        if on_top and weighed.remembered is not None:
+            evidence = np.maximum(evidence - weighed.remembered.known[at], 0.0)
+        return np.sqrt(np.maximum(evidence / self.units - 1.0, 0.0))
+
+    def add_risen(
+        self, before: Tally, rows: Rows, ages: Rows, weighed: Weighed, at: Rows, *, on_top: bool
+    ) -> Tally:
+        """Add rows from before an event, while it is rising: they count for blame only."""
+        return self._blame(
+            before, rows, ages, self.deviations(weighed, at, on_top=on_top), weighed, at
+        )
+
+    def add_rows(
+        self,
+        before: Tally,
+        rows: Rows,
+        ages: Rows,
+        weighed: Weighed,
+        at: Rows,
+        scores: Floats,
+        n_blamed: int,
+        *,
+        on_top: bool,
+    ) -> Tally:
+        """Add rows of an event to its tally.
+
+        Parameters
+        ----------
+        before
+            What is known of the rows before.
+        rows
+            Numbers of the rows in the table.
+        ages
+            How many rows after its onset each is.
+        weighed, at
+            A block of rows, and where in it they are.
+        scores
+            Their scores.
+        n_blamed
+            How many of them count for blame: what is a shift has been blamed already.
+        on_top
+            Whether it began on top of a shift.
+
+        """
+        far = self.deviations(weighed, at, on_top=on_top)
+        alive = np.flatnonzero(self._deviate(before, ages[:n_blamed], far))
+        last, n_rows = (before.last, before.n_rows) if before.n_seen else (int(rows[0]), 1)
+        if len(alive):
+            last, n_rows = int(rows[alive[-1]]), before.n_seen + int(alive[-1]) + 1
+        before = self._blame(before, rows[:n_blamed], ages[:n_blamed], far[:n_blamed], weighed, at)
+        peak = int(scores.argmax())
+        higher = scores[peak] > before.score
+        values, known = self._numbers(weighed, at)
+        return msgspec.structs.replace(
+            before,
+            first=before.first if before.n_seen else int(rows[0]),
+            last=last,
+            peak=int(rows[peak]) if higher else before.peak,
+            score=float(scores[peak]) if higher else before.score,
+            n_rows=n_rows,
+            n_seen=before.n_seen + len(rows),
+            parts=_added(before.parts, weighed.parts[at]),
+            values=_added(before.values, values),
+            n_values=before.n_values + known.sum(axis=0),
+        )
+
+    def _blame(
+        self, before: Tally, rows: Rows, ages: Rows, far: Floats, weighed: Weighed, at: Rows
+    ) -> Tally:
+        if not len(rows):
+            return before
+        weights = self._weights(ages)
+        every = np.arange(far.shape[1])
+        best = far.argmax(axis=0)
+        strength = far[best, every]
+        stronger = strength > np.maximum(before.strength, 0.0)
+        begins = np.where(strength > 0, rows[(far > 0).argmax(axis=0)], NEVER)
+        lasting = np.zeros(len(every), np.int64)
+        if weighed.remembered is not None:
+            lasting = weighed.remembered.lasting[at[best], every].astype(np.int64)
+        return msgspec.structs.replace(
+            before,
+            blame=_added(before.blame, far * weights[:, None]),
+            since=np.where(before.since == NEVER, begins, before.since),
+            telling=np.where(stronger, rows[best], before.telling),
+            strength=np.where(stronger, strength, before.strength),
+            lasting=np.where(stronger, lasting, before.lasting),
+        )
+
+    def _weights(self, ages: Rows) -> Floats:
+        """Return how much rows count, by how many rows after the onset they are."""
+        if self.units is None:
+            return np.ones(len(ages))
+        return np.asarray(self.lookback / (ages + self.lookback))
+
+    def _deviate(self, before: Tally, ages: Rows, far: Floats) -> NDArray[np.bool_]:
+        """Return the rows in which one of those most to blame until then deviates.
+
+        The others are unusual only because of what came before them.
+        """
+        weighted = far[: len(ages)] * self._weights(ages)[:, None]
+        blame = np.add.accumulate(np.concatenate([before.blame[None], weighted]), axis=0)
+        blame = blame[np.minimum(np.arange(1, len(far) + 1), len(ages))]
+        most = blame >= GUILTY * blame.max(axis=1, keepdims=True)
+        return np.asarray((most & (far > 0)).any(axis=1))
+
+    def _numbers(self, weighed: Weighed, at: Rows) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the values of rows, 0 where there is no number, and where there is one."""
+        values = np.full((len(at), len(self.numeric)), np.nan)
+        if weighed.pieces is not None:
+            values[:, self.numeric] = weighed.pieces.readings.numbers[at]
+        known = np.abs(values) < HUGE
+        return np.where(known, values, 0.0), known
+
+
+def units_of(model: Model) -> Floats:
+    """Return the evidence against each variable that one of fifty normal rows exceeds."""
+    if model.memory is not None:
+        return np.array(model.memory.units)
+    assert model.evidence is not None
+    usual = [each.mean + ONE_IN_FIFTY * each.spread for each in model.evidence.usual]
+    return with_floor(np.array(usual))
+
+
+def with_floor(units: Floats) -> Floats:
+    """Raise units to a least one, so that a variable with hardly any evidence is not always to blame.
+
+    >>> with_floor(np.array([4.0, 8.0, 0.1, 0.0])).tolist()
+    [4.0, 8.0, 2.0, 2.0]
+    """
+    some = units[units > 0]
+    return np.maximum(units, FLOOR * float(np.median(some)) if len(some) else 1.0)
+
+
+def _added(total: Floats, rows: Floats) -> Floats:
+    """Add rows one after the other, so that the sum does not depend on how many come at once."""
+    sums: Floats = np.add.accumulate(np.concatenate([total[None], rows]), axis=0)[-1]
+    return sums

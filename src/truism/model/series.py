@@ -1,0 +1,110 @@
+"""What is known about the order of rows, as values: a series, its memory, and how often incidents occur.
+
+A model of a series holds one `Series`; a model of exchangeable rows holds none. `truism.learning` makes
+it, `truism.scoring` and `truism.explaining` use it.
+"""
+
+import math
+
+import msgspec
+
+PER = 1000  # rows that rates are told for
+LOOKBACK, MAX_LOOKBACK = 15, 1_000_000  # rows
+
+
+class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """How often incidents of normal rows reach a level: ever more rarely, by an exponential law.
+
+    Parameters
+    ----------
+    level
+        The level from which on the law holds.
+    scale
+        By how much a level must rise for incidents to become e times rarer.
+    n_incidents, n_rows
+        How many incidents rose above `level` in how many held-out rows.
+
+    """
+
+    level: float
+    scale: float
+    n_incidents: int
+    n_rows: int
+
+    def rate(self, threshold: float) -> float:
+        """Return how many incidents to expect in 1,000 normal rows.
+
+        >>> Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000).rate(2.0)
+        20.0
+        """
+        return self._most * math.exp(-max(threshold - self.level, 0.0) / self.scale)
+
+    def threshold(self, rate: float) -> float:
+        """Return the threshold above which so many incidents are to be expected in 1,000 normal rows.
+
+        >>> tail = Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000)
+        >>> round(tail.rate(tail.threshold(1.0)), 9)
+        1.0
+        """
+        return self.level + self.scale * math.log(max(self._most / rate, 1.0))
+
+    def has_seen(self, rate: float) -> bool:
+        """Return whether the held-out rows suffice to show a rate; if not, it is extrapolated."""
+        return rate * self.n_rows >= PER
+
+    @property
+    def _most(self) -> float:
+        return PER * self.n_incidents / self.n_rows
+
+
+class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How evidence of earlier rows adds to that of a row; docs/method.md gives the formulas.
+
+    Parameters
+    ----------
+    lookback
+        The span of the past, in rows.
+    period
+        After how many rows the same kind of row comes again, if kinds of rows take turns; else 1.
+    cap
+        The most that one value leaves behind in the past.
+    habit_cap
+        The most that one value leaves behind in what is taken for a habit.
+    weight
+        How much the past counts beside the row.
+    usual
+        Each variable's habit in normal rows.
+    units
+        The evidence against each variable that one of fifty normal rows exceeds.
+    tail
+        How often normal rows form incidents.
+
+    """
+
+    lookback: int
+    period: int
+    cap: float
+    habit_cap: float
+    weight: float
+    usual: tuple[float, ...]
+    units: tuple[float, ...]
+    tail: Tail
+
+
+class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Rows that follow each other.
+
+    Parameters
+    ----------
+    step
+        The usual time from one row to the next, in seconds; None if there are no times.
+    by
+        The column that tells several series in one table apart; None if there is one series.
+    memory
+        How earlier rows count; None if every row is judged by itself.
+
+    """
+
+    step: float | None = None
+    by: str | None = None
+    memory: Memory | None = None

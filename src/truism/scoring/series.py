@@ -1,0 +1,155 @@
+"""Series in a table: which rows follow each other, where a past begins anew, and what is left of it.
+
+Rows of one series follow each other unless time leaves a gap between them. What scoring has to know of
+earlier rows is a `State`, a value that goes in with a table and comes out after its last row.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import SchemaError
+from truism.model.schema import Schema
+from truism.model.series import Memory, Series
+from truism.scoring.alignment import time_column
+from truism.scoring.memory import Past, no_past, recall
+from truism.scoring.weighed import Remembered, Weighed, join_remembered
+from truism.table.columns import Column, Table
+
+BREAK = 5  # a gap of more than this many usual steps ends what rows have to do with each other
+
+Rows = NDArray[np.int64]
+
+
+class Latest(msgspec.Struct, frozen=True, eq=False):
+    """What is left of one series: its past, and the time of its last row in microseconds."""
+
+    past: Past
+    time: int | None
+
+
+State = Mapping[str, Latest]
+"""What is left of each series, by its name."""
+
+
+class Timeline(msgspec.Struct, frozen=True, eq=False):
+    """The rows of a table as series.
+
+    Parameters
+    ----------
+    names
+        The names of the series; one empty name if there is nothing to tell several apart.
+    of_row
+        The position in `names` of each row's series.
+    times
+        Each row's time in microseconds; None if there are no times.
+    breaks
+        Where a row does not follow the one before it in its series.
+
+    """
+
+    names: tuple[str, ...]
+    of_row: Rows
+    times: NDArray[np.int64] | None
+    breaks: NDArray[np.bool_]
+
+    def runs(self, block: slice) -> Iterator[tuple[str, Rows, bool]]:
+        """Yield the rows of a block that follow each other: series, rows, and whether they begin anew."""
+        for number in np.unique(self.of_row[block]).tolist():
+            rows = np.flatnonzero(self.of_row[block] == number) + block.start
+            cuts = np.flatnonzero(self.breaks[rows])
+            for part in np.split(rows, cuts):
+                if len(part):
+                    yield self.names[number], part, bool(self.breaks[part[0]])
+
+
+def lay_out(series: Series, schema: Schema, table: Table, state: State | None = None) -> Timeline:
+    """Find the series in a table, and where a past begins anew.
+
+    Parameters
+    ----------
+    series
+        What the model knows about the order of rows.
+    schema
+        The model's columns.
+    table
+        The rows.
+    state
+        What is left of earlier tables.
+
+    """
+    names, of_row = _names(series.by, table)
+    times = _microseconds(time_column(schema, table))
+    breaks = np.zeros(table.n_rows, np.bool_)
+    longest = np.inf if series.step is None else BREAK * series.step * 1e6
+    for number, name in enumerate(names):
+        rows = np.flatnonzero(of_row == number)
+        if not len(rows):
+            continue
+        left = (state or {}).get(name)
+        breaks[rows[:1]] = left is None
+        if times is None:
+            continue
+        before = times[rows[0]] if left is None or left.time is None else left.time
+        steps = np.abs(np.diff(times[rows], prepend=before))
+        breaks[rows] |= steps > longest
+    return Timeline(names, of_row, times, breaks)
+
+
+def remember(
+    memory: Memory, timeline: Timeline, block: slice, weighed: Weighed, state: State
+) -> tuple[Weighed, State]:
+    """Add the past to the rows of a block; return them, and what is left after them."""
+    pieces = weighed.pieces
+    assert pieces is not None
+    plain = np.add(pieces.plain, pieces.rarities, order="C")
+    lift = None if pieces.contradictions is pieces.plain else pieces.contradictions - pieces.plain
+    after = dict(state)
+    found: list[tuple[Rows, Remembered]] = []
+    for name, rows, anew in timeline.runs(block):
+        at = rows - block.start
+        before = no_past(memory) if anew or name not in after else after[name].past
+        if len(rows) == len(plain):
+            recalled, left = recall(memory, plain, lift, before)
+        else:
+            own = None if lift is None else lift[at]
+            recalled, left = recall(memory, plain[at], own, before)
+        found.append((at, recalled))
+        time = None if timeline.times is None else int(timeline.times[rows[-1]])
+        after[name] = Latest(left, time)
+    remembered = found[0][1] if len(found) == 1 else _gathered(found)
+    parts = np.add(weighed.parts, remembered.past, order="C")
+    return Weighed(parts, pieces, remembered), after
+
+
+def _gathered(found: list[tuple[Rows, Remembered]]) -> Remembered:
+    """Put what was found for runs of rows back into the order of the block."""
+    order = np.argsort(np.concatenate([rows for rows, _ in found]), kind="stable")
+    return join_remembered([each for _, each in found]).take(order)
+
+
+def _names(by: str | None, table: Table) -> tuple[tuple[str, ...], Rows]:
+    if by is None:
+        return ("",), np.zeros(table.n_rows, np.int64)
+    column = table.column_of().get(by)
+    if column is None:
+        raise SchemaError(
+            f"Column {by!r} is missing from the table to score; it tells the series apart."
+        )
+    cells = [column.cell(row) for row in range(table.n_rows)]
+    values = np.array(["" if cell is None else str(cell) for cell in cells])
+    names, of_row = np.unique(values, return_inverse=True)
+    return tuple(names.tolist()), of_row.astype(np.int64)
+
+
+def _microseconds(times: Column | None) -> NDArray[np.int64] | None:
+    """Return times as whole numbers; a row without a time has that of the row before."""
+    if times is None or times.values.dtype.kind != "M":
+        return None
+    found: NDArray[np.int64] = times.values.astype("datetime64[us]").astype(np.int64)
+    if times.missing is not None and times.missing.any():
+        known = np.where(times.missing, 0, np.arange(len(found)))
+        found = found[np.maximum.accumulate(known)]
+    return found

@@ -1,0 +1,180 @@
+"""Events of a series: as the rules of docs/method.md say, and the same in any chunks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from truism.explaining.events import Limits, Watch, close, follow, gravest_first
+
+LIMITS = Limits(1.0, 5, 20)
+
+
+def oracle(scores, news, limits):
+    """Return (start, last, kind) of all events, asked of every row anew with the whole history."""
+    events = []
+    for t in range(len(scores)):
+        live = [each for each in events if not each["done"] and t - each["last"] <= limits.gap + 1]
+        incident = next((each for each in live if each["kind"] == "incident"), None)
+        shift = next((each for each in live if each["kind"] == "shift"), None)
+        new = news[t] > limits.threshold
+        if not scores[t] > limits.threshold:
+            continue
+        if new and incident is None:
+            if shift is None or t - shift["news"] > limits.gap + 1:
+                incident = {"start": t, "news": t, "last": t, "kind": "incident", "done": False}
+                incident["on_top"] = shift is not None
+                events.append(incident)
+            else:
+                shift["news"] = t
+        if incident is None and shift is None:
+            start = end = t
+            while (
+                start > 0
+                and end - start <= limits.gap
+                and not any(each["start"] <= start - 1 <= each["last"] for each in events)
+            ):
+                start -= 1
+                if scores[start] > limits.threshold:
+                    end = start
+            if t - end + 1 >= limits.lasting:
+                events.append(
+                    {
+                        "start": end,
+                        "news": end,
+                        "last": t,
+                        "kind": "shift",
+                        "done": False,
+                        "on_top": False,
+                    }
+                )
+            continue
+        if shift is not None:
+            shift["last"] = t
+        if incident is not None and (new or not incident["on_top"]):
+            incident["last"] = t
+            incident["news"] = t if new else incident["news"]
+            if t - incident["start"] + 1 >= limits.lasting:
+                incident["kind"] = "shift"
+                if shift is not None:
+                    shift["done"] = True
+    return sorted((each["start"], each["last"], each["kind"]) for each in events)
+
+
+def all_events(followed):
+    watch = followed.watch
+    return [*followed.closed, *(each for each in (watch.incident, watch.shift) if each)]
+
+
+@st.composite
+def rows(draw):
+    stretches = draw(
+        st.lists(
+            st.tuples(
+                st.integers(1, 40),
+                st.sampled_from([0.3, 0.9, 1.05, 1.4]),
+                st.sampled_from([0.3, 0.8, 1.0]),
+            ),
+            min_size=1,
+            max_size=12,
+        )
+    )
+    random = np.random.default_rng(draw(st.integers(0, 1000)))
+    scores = np.concatenate(
+        [level + random.choice([0.0, 0.3]) * random.random(n) for n, level, _ in stretches]
+    )
+    share = np.concatenate([np.full(n, each) for n, _, each in stretches])
+    return scores, scores * share
+
+
+@examples(max_examples=150, deadline=None)
+@given(rows=rows())
+def test_events_are_what_the_rules_say(rows):
+    followed = follow(*rows, LIMITS, Watch())
+    found = sorted((each.start, each.last, each.kind) for each in all_events(followed))
+    assert found == oracle(*rows, LIMITS)
+
+
+@examples(max_examples=80, deadline=None)
+@given(rows=rows(), cuts=st.lists(st.integers(0, 400), max_size=10))
+def test_chunks_give_the_same_events(rows, cuts):
+    scores, news = rows
+    whole = follow(scores, news, LIMITS, Watch())
+    ends = sorted(min(each, len(scores)) for each in cuts)
+    watch, closed, rows_of = Watch(), [], {}
+    for start, end in zip([0, *ends], [*ends, len(scores)], strict=True):
+        part = follow(scores[start:end], news[start:end], LIMITS, watch)
+        watch, closed = part.watch, [*closed, *part.closed]
+        for event, own in part.rows_of.items():
+            rows_of.setdefault(event, []).extend(own)
+    assert tuple(closed) == whole.closed
+    assert watch == whole.watch
+    assert rows_of == whole.rows_of
+
+
+@examples(max_examples=80, deadline=None)
+@given(rows=rows())
+def test_what_an_event_says_follows_from_its_rows(rows):
+    scores, news = rows
+    followed = follow(scores, news, LIMITS, Watch())
+    for event in all_events(followed):
+        own = followed.rows_of[event.start]
+        assert (event.start, event.last, event.n_rows) == (own[0], own[-1], len(own))
+        assert event.score == scores[own].max() == scores[event.peak]
+        if event.kind == "shift" and event.on_top is not None:
+            continue  # its first rows count by their news, the others by their scores
+        level = scores if event.on_top is None else news
+        assert event.severity == pytest.approx(sum(level[own] / LIMITS.threshold - 1))
+
+
+def test_an_incident_that_lasts_is_a_shift_and_its_start_stays():
+    scores = np.r_[np.zeros(3), np.full(30, 2.0), np.zeros(20)]
+    (event,) = follow(scores, scores, LIMITS, Watch()).closed
+    assert (event.start, event.last, event.kind) == (3, 32, "shift")
+    assert not event.is_open
+
+
+def test_news_on_top_of_a_shift_is_an_incident_and_so_is_what_follows_later():
+    scores = np.full(100, 2.0)
+    news = np.r_[np.full(10, 2.0), np.zeros(30), np.full(3, 2.0), np.zeros(57)]
+    followed = follow(scores, news, LIMITS, Watch())
+    (incident,) = followed.closed
+    assert (incident.start, incident.last, incident.kind, incident.on_top) == (
+        40,
+        42,
+        "incident",
+        0,
+    )
+    assert followed.watch.shift.kind == "shift"
+    assert followed.watch.shift.is_open
+
+
+def test_nobody_becomes_normal_by_patience():
+    scores = np.full(30, 1.5)
+    (shift,) = all_events(follow(scores, np.zeros(30), LIMITS, Watch()))
+    assert (shift.start, shift.last, shift.kind) == (0, 29, "shift")
+
+
+def test_without_shifts_rows_are_only_grouped():
+    scores = np.r_[np.full(100, 2.0), np.zeros(7), 2.0, np.zeros(9)]
+    found = follow(scores, scores, Limits(1.0, 5), Watch()).closed
+    assert [(each.start, each.last, each.kind) for each in found] == [
+        (0, 99, "incident"),
+        (107, 107, "incident"),
+    ]
+
+
+def test_a_break_closes_what_is_open():
+    watch = follow(np.full(30, 2.0), np.full(30, 2.0), LIMITS, Watch()).watch
+    ended = close(watch)
+    assert [each.kind for each in ended.closed] == ["shift"]
+    assert ended.watch == Watch(30)
+    assert ended.watch.is_quiet
+
+
+def test_the_gravest_comes_first():
+    scores = np.r_[np.full(3, 9.0), np.zeros(8), np.full(12, 2.0), np.zeros(8)]
+    found = follow(scores, scores, LIMITS, Watch()).closed
+    assert [each.start for each in gravest_first(found)] == [0, 11]
+    assert [each.severity for each in gravest_first(found)] == [24.0, 12.0]

@@ -1,0 +1,224 @@
+"""A table followed in one piece, in chunks and row by row; who is to blame, from the definition."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from learned import learn
+from truism.explaining.checker import Checker
+from truism.explaining.following import RISING, find_events, limits_of
+from truism.explaining.tallies import Judge, units_of
+from truism.scoring.scorer import Scorer
+from truism.table.columns import Table
+from truism.table.frames import as_table
+
+
+def series(n_rows, seed=0, faults=()):
+    """Make two variables that follow each other, and a third that goes its own way."""
+    random = np.random.default_rng(seed)
+    level = np.sin(np.arange(n_rows) / 9) + random.normal(0, 0.1, n_rows)
+    data = {
+        "level": level,
+        "flow": 2 * level + random.normal(0, 0.1, n_rows),
+        "heat": random.normal(20, 1, n_rows),
+        "pump": np.where(level > 0, "on", "off"),
+    }
+    for name, start, end, size in faults:
+        data[name][start:end] += size
+    return {name: values.tolist() for name, values in data.items()}
+
+
+FAULTS = (("flow", 60, 64, 2.5), ("heat", 150, 260, 6.0), ("flow", 220, 230, -2.0))
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    return Scorer(learn(as_table(series(1500)), min_support=0.05, ordered=True))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return as_table(series(400, 1, FAULTS))
+
+
+def described(outlines):
+    ordered = sorted(outlines, key=lambda each: (each.series, each.event.start, each.event.kind))
+    return [
+        (
+            *(each.series, each.event, each.tally.first, each.tally.last, each.tally.peak),
+            *(each.tally.shares.tobytes(), each.tally.parts.tobytes(), each.tally.values.tobytes()),
+            *(each.tally.since.tobytes(), each.tally.telling.tobytes()),
+        )
+        for each in ordered
+    ]
+
+
+def pieces(table, cuts):
+    ends = [0, *sorted(cuts), table.n_rows]
+    return [table.take(slice(*pair)) for pair in itertools.pairwise(ends)]
+
+
+def test_faults_are_found(scorer, table):
+    found = find_events(scorer, table, limits_of(scorer.model, table))
+    kinds = {each.event.kind for each in found.outlines}
+    assert kinds == {"incident", "shift"}
+    worst = max(found.outlines, key=lambda each: each.event.severity)
+    assert scorer.model.schema.names[int(worst.tally.shares.argmax())] == "heat"
+    assert 150 <= worst.tally.first <= 152
+
+
+@examples(max_examples=20, deadline=None)
+@given(cuts=st.lists(st.integers(0, 400), max_size=8))
+def test_chunks_give_the_same_events_and_blames(scorer, table, cuts):
+    limits = limits_of(scorer.model, table)
+    whole = find_events(scorer, table, limits)
+    kept, closed, scores = None, [], []
+    for part in pieces(table, cuts):
+        found = find_events(scorer, part, limits, kept)
+        closed += [each for each in found.outlines if not each.event.is_open]
+        opened = [each for each in found.outlines if each.event.is_open]
+        kept = found.following
+        scores.append(found.scores)
+    assert np.concatenate(scores).tobytes() == whole.scores.tobytes()
+    assert described([*closed, *opened]) == described(whole.outlines)
+    assert kept.n_rows == table.n_rows
+
+
+def test_row_by_row_gives_the_same_scores(scorer, table):
+    limits = limits_of(scorer.model, table)
+    kept, scores = None, []
+    for row in range(120):
+        found = find_events(scorer, table.take(slice(row, row + 1)), limits, kept)
+        kept = found.following
+        scores.append(found.scores[0])
+    assert np.array(scores).tobytes() == scorer.score(table)[:120].tobytes()
+
+
+def test_blame_is_what_its_definition_says(scorer, table):
+    limits = limits_of(scorer.model, table)
+    found = find_events(scorer, table, limits)
+    weighed = scorer.weigh(table)
+    units, news = units_of(scorer.model), weighed.news
+    evidence = weighed.pieces.plain + weighed.pieces.rarities
+    lookback = scorer.model.memory.lookback
+    for outline in found.outlines:
+        event = outline.event
+        if event.on_top is not None:
+            continue
+        onset = event.start
+        while onset > 0 and news[onset - 1] > RISING * limits.threshold:
+            onset -= 1
+        if event.start - onset >= limits.lasting:
+            continue
+        unusual = np.flatnonzero(found.scores > limits.threshold)
+        own = [r for r in unusual.tolist() if event.start <= r <= event.last]
+        own = [r for r in own if r < event.start + limits.lasting]
+        blame = np.zeros(len(units))
+        for row in (*range(onset, event.start), *own):
+            far = np.sqrt(np.maximum(evidence[row] / units - 1, 0))
+            blame += lookback / (row - onset + lookback) * far
+        np.testing.assert_allclose(outline.tally.shares, blame / blame.sum(), rtol=1e-9)
+
+
+def test_an_incident_of_one_row_has_the_shares_of_the_row():
+    rows = series(800)
+    model = learn(as_table(rows), min_support=0.05)
+    checker = Checker(model)
+    odd = {name: values[:30] for name, values in rows.items()}
+    odd["flow"] = [*odd["flow"][:10], 40.0, *odd["flow"][11:]]
+    table = as_table(odd)
+    incident = next(each for each in checker.find(table, gap=0).incidents if each.start == 10)
+    (row,) = checker.explain(table, np.array([10]))
+    shares = {each.variable: each.share for each in row.blames}
+    assert incident.end == 10
+    for blame in incident.blames:
+        assert blame.share == pytest.approx(shares[blame.variable])
+
+
+def test_several_series_are_followed_apart():
+    a, b = series(700, 2), series(700, 3)
+    both = {
+        "machine": [name for _ in range(700) for name in ("a", "b")],
+        **{key: [v for pair in zip(a[key], b[key], strict=True) for v in pair] for key in a},
+    }
+    model = learn(as_table(both), min_support=0.05, by="machine")
+    assert "machine" not in model.schema.names
+    checker = Checker(model)
+    today_a, today_b = series(200, 4, (("flow", 50, 60, 3.0),)), series(200, 5)
+    mixed = {
+        "machine": [name for _ in range(200) for name in ("a", "b")],
+        **{
+            key: [v for pair in zip(today_a[key], today_b[key], strict=True) for v in pair]
+            for key in today_a
+        },
+    }
+    stacked = {
+        "machine": ["a"] * 200 + ["b"] * 200,
+        **{key: [*today_a[key], *today_b[key]] for key in today_a},
+    }
+    one, other = (checker.score(as_table(each)) for each in (mixed, stacked))
+    assert one[::2].tobytes() == other[:200].tobytes()
+    assert one[1::2].tobytes() == other[200:].tobytes()
+    found = checker.find(as_table(mixed))
+    worst = found.incidents[0]
+    assert worst.series == "a"
+    assert 100 <= worst.start <= 104
+
+
+def test_a_gap_in_time_begins_anew():
+    begin = np.datetime64("2024-01-01T00:00:00", "us")
+    times = begin + np.arange(1500) * np.timedelta64(10, "s")
+    rows = series(1500)
+    model = learn(as_table({"t": times, **rows}), min_support=0.05)
+    assert model.series.step == 10.0
+    scorer = Scorer(model)
+    today = series(200, 1, (("flow", 90, 120, 2.0),))
+    steps = np.full(200, 10)
+    steps[100] = 51
+    gap = as_table({"t": begin + np.cumsum(steps).astype("timedelta64[s]"), **today})
+    parts = [
+        as_table({"t": times[:100], **{k: v[i : i + 100] for k, v in today.items()}})
+        for i in (0, 100)
+    ]
+    alone = np.concatenate([scorer.score(each) for each in parts])
+    assert scorer.score(gap).tobytes() == alone.tobytes()
+    steps[100] = 50
+    none = as_table({"t": begin + np.cumsum(steps).astype("timedelta64[s]"), **today})
+    assert scorer.score(none)[100] != alone[100]
+
+
+def test_without_a_past_rows_score_as_exchangeable_ones():
+    rows = series(800)
+    begin = np.datetime64("2024-01-01T00:00:00", "us")
+    times = begin + np.arange(800) * np.timedelta64(10, "s")
+    plain = learn(as_table(rows), min_support=0.05)
+    ordered = learn(as_table({"t": times, **rows}), min_support=0.05, lookback=0)
+    today = series(100, 1, FAULTS[:1])
+    one = Scorer(plain).score(as_table(today))
+    other = Scorer(ordered).score(as_table({"t": times[:100], **today}))
+    assert one.tobytes() == other.tobytes()
+    assert ordered.limit == plain.limit
+    assert ordered.series is not None
+    assert plain.series is None
+
+
+def test_nothing_deviates_in_an_empty_table(scorer):
+    empty = as_table(series(5)).take(slice(0, 0))
+    assert isinstance(empty, Table)
+    found = find_events(scorer, empty, limits_of(scorer.model, empty))
+    assert found.outlines == ()
+    assert len(found.scores) == 0
+
+
+def test_deviations_of_papers_scoring_are_shares():
+    rows = series(300)
+    scorer = Scorer(learn(as_table(rows), min_support=0.1, scoring="paper"))
+    weighed = scorer.weigh(as_table(series(50, 1, (("flow", 5, 9, 9.0),))))
+    far = Judge(scorer.model).deviations(weighed, np.arange(50))
+    broken = weighed.scores > 0
+    np.testing.assert_allclose(far[broken].sum(axis=1), 1.0)
+    assert not far[~broken].any()

@@ -1,0 +1,102 @@
+"""Whether rows are a series, and how far back they look."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+from truism.errors import ParameterError
+from truism.learning.kinds import infer_schema
+from truism.learning.order import LOOKBACK, find_series, is_regular, rows_to_look_back
+from truism.model.series import Series
+from truism.model.settings import Settings
+from truism.table.frames import as_table
+
+BEGIN = datetime.datetime(2024, 1, 1)
+
+
+def table_of(seconds, **more):
+    times = [BEGIN + datetime.timedelta(seconds=float(each)) for each in seconds]
+    return as_table({"t": times, "x": [0.5 * (i % 7) for i in range(len(times))], **more})
+
+
+def series_of(table, delta=False, **settings):
+    chosen = Settings(**settings)
+    return find_series(table, infer_schema(table, chosen), chosen, delta=delta)
+
+
+def test_regular_times_are_a_series():
+    assert series_of(table_of(range(0, 1000, 10))) == Series(10.0)
+
+
+def test_a_few_other_steps_do_not_matter_and_many_do():
+    steps = np.full(100, 10)
+    steps[:10] = 20
+    assert series_of(table_of(np.cumsum(steps))) == Series(10.0)
+    steps[:30] = 20
+    assert series_of(table_of(np.cumsum(steps))) is None
+
+
+def test_one_step_in_a_hundred_may_go_back():
+    steps = np.full(400, 10)
+    steps[[50, 150, 250]] = -10, 0, -10
+    assert series_of(table_of(np.cumsum(steps))) == Series(10.0)
+    steps[[300, 350]] = -10
+    assert series_of(table_of(np.cumsum(steps))) is None
+
+
+def test_steps_that_tremble_are_the_same_step():
+    random = np.random.default_rng(0)
+    assert is_regular(np.round(1e6 * (1 + 0.05 * random.uniform(-1, 1, 500))).astype(np.int64))
+
+
+def test_rows_without_times_are_exchangeable_unless_said_otherwise():
+    table = as_table({"x": [0.1 * i for i in range(50)]})
+    assert series_of(table) is None
+    assert series_of(table, ordered=True) == Series(None)
+    assert series_of(table, delta=True) == Series(None)
+
+
+def test_irregular_times_are_a_series_if_it_is_said():
+    steps = np.random.default_rng(0).integers(1, 100, 200)
+    assert series_of(table_of(np.cumsum(steps))) is None
+    found = series_of(table_of(np.cumsum(steps)), ordered=True)
+    assert found == Series(float(np.median(steps[1:])))
+
+
+def test_several_series_in_one_table_have_times_of_their_own():
+    seconds = [10 * (i // 2) for i in range(200)]
+    table = table_of(seconds, machine=["a", "b"] * 100)
+    assert series_of(table) is None
+    assert series_of(table, by="machine") == Series(10.0, "machine")
+
+
+def test_one_row_and_equal_times_are_no_series():
+    assert not is_regular(np.array([], np.int64))
+    assert not is_regular(np.zeros(50, np.int64))
+
+
+@pytest.mark.parametrize(
+    ("said", "rows"), [("auto", LOOKBACK), (0, 0), (7, 7), ("10min", 60), ("1 s", 1)]
+)
+def test_how_far_to_look_back(said, rows):
+    assert rows_to_look_back(Settings(lookback=said), Series(10.0)) == rows
+
+
+def test_a_duration_needs_times():
+    with pytest.raises(ParameterError) as caught:
+        rows_to_look_back(Settings(lookback="10min"), Series(None))
+    assert str(caught.value) == (
+        "lookback must be a number of rows, because the table has no times, got '10min'."
+    )
+
+
+@pytest.mark.parametrize("said", [-1, 1.5, True])
+def test_a_lookback_that_is_no_number_of_rows_is_refused(said):
+    with pytest.raises(ParameterError, match="lookback must be"):
+        Settings(lookback=said)
+
+
+def test_a_lookback_that_is_no_duration_is_refused():
+    with pytest.raises(ParameterError):
+        rows_to_look_back(Settings(lookback="soon"), Series(10.0))
