@@ -163,7 +163,9 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
     assert "about 1 a day to be expected of normal rows, extrapolated" in out
     out, err, code = run("check", "today.csv", "-m", "s.truism.json")
     assert (code, err) == (1, "")
-    assert out.startswith("1  rows 101–103 · 2024-03-01 00:16:50 · 20 s · peak score 16.7 in row 103")
+    assert out.startswith(
+        "1  rows 101–103 · 2024-03-01 00:16:50 · 20 s · peak score 16.7 in row 103"
+    )
     assert re.search(r"anomalies: 2 incidents \(none was to be expected by chance\);", out)
     often = ("--max-false-incidents", "1/1000rows", "--format", "json")
     out, _, code = run("check", "today.csv", "-m", "s.truism.json", *often)
@@ -622,12 +624,13 @@ FAILURES = [
     (
         ["check", "fewer.csv", "-m", "m.truism.json"],
         "Error: Column 'flow' is missing from the table to score.\n"
-        "Hint: the model was learned with 3 variables; did you mean 'flwo'?\n",
+        "Hint: the model was learned with 3 variables; did you mean 'flwo'? See --rename and "
+        "--allow-missing.\n",
     ),
     (
         ["check", "text.csv", "-m", "m.truism.json"],
-        "Error: Column 'flow' held numbers when the model was learned, got 'v2.50' in row 0.\n"
-        "Hint: convert it, or read it as missing; see --missing.\n",
+        "Error: 'text.csv', line 2: column 'flow' must hold a number, got 'v2.50'.\n"
+        "Hint: see --missing.\n",
     ),
     (
         [
@@ -927,5 +930,5 @@ def test_how_an_export_was_read_is_said_beside_the_data(tmp_path, monkeypatch):
     out, err, code = run("learn", "export.csv", "-o", "m.truism.json")
     assert code == 0
     assert "continuous   1: flow" in out
-    assert "'13.03.2014 00:00' is 2014-03-13 00:00:00." in err
+    assert "'13.03.2014 00:00' is 2014-03-13 00:00:00; see --time-format." in err
     assert "'Bad' (once) is taken as missing, first in row 77." in err

@@ -9,6 +9,7 @@ from strategies import NORMAL, ratios, tables, thresholds
 from truism.errors import ModelFileError
 from truism.model.format import FORMAT_VERSION, SECTIONS, from_file, to_file
 from truism.table.frames import as_table
+from truism.table.layouts import ColumnReading, Layout, Reading
 
 
 @pytest.fixture(scope="module", params=["paper", "evidence"])
@@ -39,8 +40,13 @@ def test_every_predicate_is_written_once_and_rules_refer_to_it(model):
 
 def test_a_file_lists_the_sections_it_has(model):
     file = to_file(model)
-    assert file.sections == ({} if model.evidence is None else SECTIONS)
+    evidence = {"evidence": SECTIONS["evidence"]}
+    assert file.sections == ({} if model.evidence is None else evidence)
     assert (file.evidence is None) == (model.evidence is None)
+    reading = Reading(Layout(zone="UTC"), (ColumnReading("U", "text"),))
+    known = msgspec.structs.replace(model, reading=reading)
+    assert to_file(known).sections == {**file.sections, "reading": SECTIONS["reading"]}
+    assert from_file(to_file(known)) == known
 
 
 @pytest.mark.parametrize(
@@ -49,6 +55,16 @@ def test_a_file_lists_the_sections_it_has(model):
         (lambda file: {"rules": file.rules[::-1]}, "$.rules"),
         (lambda file: {"rules": (*file.rules, file.rules[-1])}, "$.rules"),
         (lambda file: {"sections": {} if file.sections else {"evidence": 1}}, "$.sections"),
+        (lambda file: {"sections": {**file.sections, "reading": 1}}, "$.sections"),
+        (lambda _: {"reading": Reading()}, "$.sections"),
+        (
+            lambda file: {
+                "sections": {**file.sections, "reading": 1},
+                "reading": Reading(columns=(ColumnReading("U", "text"),) * 2),
+            },
+            "$.reading.columns",
+        ),
+        (lambda _: {"derived": ("nobody",)}, "$.derived"),
         (lambda file: {"variables": (*file.variables, file.variables[0])}, "$.variables"),
     ],
 )

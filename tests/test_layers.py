@@ -13,13 +13,13 @@ SOURCE = Path(truism.__file__).parent
 ROOMS = {
     "": ["version", "errors", "work"],
     "table": [
-        *("columns", "distinct", "notices", "cells", "frames", "deltas", "fingerprint", "atomic"),
-        *("files", "counters", "looking"),
+        *("zones", "layouts", "columns", "distinct", "notices", "cells", "frames", "deltas"),
+        *("fingerprint", "atomic", "files", "counters", "looking"),
     ],
     "model": [
         *("schema", "predicates", "wording", "rules", "evidence", "series", "rates", "settings"),
-        *("origins", "notices", "provenance", "model", "stamps", "soundness", "format", "versions"),
-        "files",
+        *("origins", "notices", "provenance", "model", "reduction", "stamps", "soundness"),
+        *("format", "versions", "files"),
     ],
     "scoring": [
         *("bits", "alignment", "truths", "limits", "readings", "contexts", "rarity", "worth"),
@@ -47,9 +47,10 @@ ROOMS = {
         *(
             "screen",
             "options",
-            "reading",
-            "calibrating",
             "app",
+            "reading",
+            "fitting",
+            "calibrating",
             "plant",
             "learn",
             "check",
@@ -64,7 +65,7 @@ ROOMS = {
 # Rooms inside rooms.
 INNER = {
     "table.cells": [
-        *("words", "timeformats", "notices", "layouts", "names", "numerals", "times", "timelines"),
+        *("words", "timeformats", "notices", "kinds", "names", "numerals", "times", "timelines"),
         *("texts", "interpreting", "conforming"),
     ],
     "table.files": [
@@ -103,6 +104,8 @@ FENCES = {
     "pickle": set(),
     "random": set(),
 }
+# What a model uses of tables: values of how one was read, and files written whole or not at all.
+NEAR_VALUES = {"table.layouts", "table.atomic"}
 CORE = ("model", "scoring", "explaining", "learning")
 MAY_OPEN = {"model.files", "learning.kernels"}
 
@@ -224,7 +227,13 @@ def test_the_core_neither_prints_nor_opens_nor_draws_unseeded_numbers(module):
 def test_values_import_only_values(module):
     for name, inside in own_imports(module):
         if not inside:
-            assert name.split(".")[0] in {"model", "errors", "version"} or name == "table.atomic"
+            assert name.split(".")[0] in {"model", "errors", "version"} or name in NEAR_VALUES
+
+
+@pytest.mark.parametrize("module", ["table.layouts", "table.zones"])
+def test_how_a_table_was_read_is_a_value_that_a_model_may_hold(module):
+    assert {name for name, _ in own_imports(module)} <= {"errors", "table.zones"}
+    assert not {name for name, _ in imports(tree_of(module))} & {"numpy", "pyarrow"}
 
 
 def test_the_oracle_imports_value_types_only():
@@ -310,7 +319,7 @@ TESTED_IN = {
     "scoring.weighed": "test_scorer",
     "table.cells.conforming": "test_reading",
     "table.cells.interpreting": "test_reading",
-    "table.cells.layouts": "test_reading",
+    "table.cells.kinds": "test_reading",
     "table.cells.names": "test_reading",
     "table.cells.numerals": "test_reading",
     "table.cells.texts": "test_reading",
@@ -331,7 +340,9 @@ TESTED_IN = {
     "table.files.notices": "test_table_notices",
     "table.files.reading": "test_files",
     "table.files.writing": "test_files",
+    "table.layouts": "test_reading",
     "table.looking": "test_reading",
+    "table.zones": "test_reading",
     "version": "test_surface",
 }
 # Rooms of which one file tests all modules.

@@ -34,6 +34,7 @@ from truism.scoring.rulebook import Rulebook
 from truism.scoring.scorer import Scorer
 from truism.table.atomic import write_atomically
 from truism.table.frames import as_table
+from truism.table.layouts import Layout, Reading
 
 
 def small(scoring="paper"):
@@ -136,7 +137,8 @@ def test_a_file_holds_all_that_later_work_needs_without_the_table():
 def test_the_json_schema_describes_the_file():
     schema = json_schema()
     described = schema["$defs"]["ModelFile"]
-    assert set(described["properties"]) == set(json.loads(WEIGHED_CONTENT))
+    known = msgspec.structs.replace(WEIGHED, reading=Reading(Layout(decimal=",")))
+    assert set(described["properties"]) == set(json.loads(encode_model(known)))
     assert set(described["required"]) == set(json.loads(CONTENT))
     assert set(json.loads(WEIGHED_CONTENT)) - set(json.loads(CONTENT)) == {"evidence"}
 

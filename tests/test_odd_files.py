@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from truism.errors import TableError
-from truism.table.cells.layouts import Layout, Reading
 from truism.table.files.reading import read
+from truism.table.layouts import Layout, Reading
 from truism.table.looking import look
 
 FOLDER = Path(__file__).parent / "data" / "odd"

@@ -13,14 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truism.errors import ParameterError, TableError
+from truism.errors import ParameterError, SchemaError, TableError
 from truism.table.cells.interpreting import interpret
-from truism.table.cells.layouts import ColumnReading, Layout, Reading, reading_of
+from truism.table.cells.kinds import reading_of
 from truism.table.cells.names import read_renames
+from truism.table.cells.timeformats import _SIGNS
 from truism.table.cells.times import dated
 from truism.table.counters import find_counter
 from truism.table.files.reading import read, read_table
 from truism.table.frames import as_table
+from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading
 from truism.table.looking import look, reason_to_leave_out
 from truism.table.notices import refuse_doubts
 
@@ -54,6 +56,10 @@ def sentence(kind, *arguments, **settings):
     with pytest.raises(kind) as caught:
         read(*arguments, **settings)
     return said(caught.value)
+
+
+def test_every_sign_of_a_format_of_times_has_a_meaning():
+    assert {*_SIGNS} == SIGNS
 
 
 CODES = "n,code\n1,12\n2,13\n3,A7\n"
@@ -96,7 +102,7 @@ def test_a_typed_file_is_converted_where_that_is_exact():
     ]
     frame = pd.DataFrame({"n": [1, 2], "code": [12.0, np.nan]})
     assert cells(as_table(frame, reading))["code"] == ["12", None]
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(SchemaError) as caught:
         as_table({"n": [1], "code": [12.5]}, reading)
     assert said(caught.value) == (
         "Column 'code' must hold text in row 0, got '12.5'.\n"
@@ -604,4 +610,4 @@ def test_any_cells_are_read_again_as_they_were(tmp_path_factory, data):
 def test_a_column_can_be_interpreted_by_itself():
     found = interpret(column(["1,5", "2,5"]), Layout())
     assert found.reading == ColumnReading("x", "number", decimal=",")
-    assert Reading(Layout(), (found.reading,)).times() == ()
+    assert Reading(Layout(), (found.reading,)).axis is None

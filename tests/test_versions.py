@@ -15,6 +15,7 @@ from truism.model.format import FORMAT_VERSION
 from truism.model.versions import upgrade
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
+from truism.table.layouts import ColumnReading, Layout, Reading
 
 GOLDEN = Path(__file__).parent / "data"
 
@@ -137,3 +138,22 @@ def test_why_a_support_is_what_it_is_is_found_out(settings, made, origin):
     content["settings"] = {"min_support": "auto", **settings}
     content["provenance"] |= {"min_support": 0.1, **made}
     assert upgrade(content)["provenance"]["support_origin"] == origin
+
+
+def test_a_file_that_keeps_how_its_table_was_read_stays_readable():
+    path = GOLDEN / "model-reading.truism.json"
+    model = load_model(path)
+    assert model.reading == Reading(
+        Layout(delimiter=";", decimal=",", time=("Datum", "Uhrzeit"), zone="Europe/Vienna"),
+        (
+            ColumnReading("Datum Uhrzeit", "time", style="day first"),
+            ColumnReading("code", "text"),
+            ColumnReading("run", "text"),
+            ColumnReading("Energie total", "number"),
+            ColumnReading("level", "number", words=("Bad",), decimal=","),
+        ),
+        optional=("run",),
+    )
+    assert model.derived == ("Energie total",)
+    assert model.schema.names == ("code", "run", "level", "ΔEnergie total")
+    assert encode_model(model) == path.read_bytes()

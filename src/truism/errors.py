@@ -47,7 +47,13 @@ class TruismError(Exception):
         if not self.see:
             return self.hint
         named = f"see {' and '.join(map(name_of, self.see))}."
-        return named if self.hint is None else f"{self.hint.rstrip('.')}; {named}"
+        if self.hint is None:
+            return named
+        return (
+            f"{self.hint} {named.capitalize()}"
+            if self.hint.endswith("?")
+            else (f"{self.hint.rstrip('.')}; {named}")
+        )
 
 
 class SchemaError(TruismError, ValueError):

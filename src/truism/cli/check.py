@@ -7,6 +7,7 @@ import click
 import msgspec
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
+from truism.cli.fitting import allow_missing_option, read_for
 from truism.cli.options import (
     Command,
     Format,
@@ -15,11 +16,9 @@ from truism.cli.options import (
     data_argument,
     format_option,
     jobs_option,
-    layout_of,
-    layout_options,
     model_option,
 )
-from truism.cli.reading import read_data
+from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.explaining.checker import Checker, expecting
@@ -97,6 +96,7 @@ Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input or usage.""",
 )
 @format_option
 @jobs_option
+@allow_missing_option
 @layout_options
 @click.pass_obj
 def check(
@@ -115,6 +115,7 @@ def check(
     label: str | None,
     form: Format,
     jobs: int,
+    allow_missing: bool,
     **options: Any,
 ) -> int:
     """Score rows, group anomalies into incidents, and explain each.
@@ -123,7 +124,7 @@ def check(
     order. The worst incidents come first; the last line is the verdict. Rows are counted from 0, not
     counting the header.
     """
-    layout = layout_of(options)
+    said = asked(options)
     check_calibration(threshold, max_false_positive_rate, max_false_incidents, calibration, data)
     _check_places(scores_place, report_place, label, (*data, *calibration, place))
     checker = Checker(load_model(place), jobs)
@@ -134,13 +135,14 @@ def check(
     with screen.stages() as progress:
         if calibration:
             progress("calibrating", 0, 0)
-            normal = read_data(screen, calibration, layout)
-            model = calibrated(
-                screen, checker, normal, max_false_positive_rate, max_false_incidents
-            )
-            checker = Checker(model, jobs, checker.scorer)
+            fit, normal = read_for(screen, checker, calibration, said, allow_missing=allow_missing)
+            model = calibrated(screen, fit, normal, max_false_positive_rate, max_false_incidents)
+            checker = checker.at(model.limit)
         progress("reading", 0, 0)
-        table = checker.prepare(read_data(screen, data, layout))
+        checker, found = read_for(
+            screen, checker, data, said, allow_missing=allow_missing, allow_empty=True
+        )
+        table = checker.prepare(found)
         progress("scoring", 0, 0)
         findings = checker.find(table, gap=gap)
         if scores_place is not None:

@@ -30,7 +30,7 @@ from truism.plant.files import encode_attacks
 from truism.report.terminal import BAD, FAINT, GOOD, STRONG, in_words, show_incident, verdict
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
-from truism.table.files.reading import read_table
+from truism.table.files.reading import read, read_table
 from truism.table.files.writing import write_table
 from truism.work import Progress
 
@@ -110,8 +110,8 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        table = read_table([str(path) for path in files.normal])
-        model = learn_table(table, Settings(), False, None, jobs, progress)
+        found = read([str(path) for path in files.normal])
+        model = learn_table(found, Settings(), False, None, jobs, progress)
     screen.show(_title(2, "What is always true of it"), _tell_model(model), "")
     with screen.stages() as progress:
         progress("attacking", 0, 0)
@@ -151,12 +151,13 @@ def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
     """Choose the threshold on a quiet run, save the model, and check the attacked run."""
     checker = Checker(model, jobs)
 
-    def read(path: Path) -> Table:
-        return checker.prepare(read_table([str(path)]))
+    def prepared(path: Path) -> Table:
+        return checker.prepare(read_table([str(path)], reading=model.reading))
 
-    checker = Checker(checker.calibrate(read(files.quiet), None, MAX_RATE), jobs, checker.scorer)
+    quiet = prepared(files.quiet)
+    checker = Checker(checker.calibrate(quiet, None, MAX_RATE), jobs, checker.scorer)
     save_model(checker.model, files.model)
-    attacked = read(files.attacked)
+    attacked = prepared(files.attacked)
     findings = checker.find(attacked)
     write_page(str(files.report), checker, attacked, findings, [files.attacked.name])
     return checker.model, findings

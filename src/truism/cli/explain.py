@@ -6,16 +6,15 @@ import click
 import msgspec
 import numpy as np
 
+from truism.cli.fitting import allow_missing_option, read_for
 from truism.cli.options import (
     Command,
     Format,
     data_argument,
     format_option,
-    layout_of,
-    layout_options,
     model_option,
 )
-from truism.cli.reading import read_data
+from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
@@ -50,6 +49,7 @@ Examples:
     "those of 0 %; else all]",
 )
 @format_option
+@allow_missing_option
 @layout_options
 @click.pass_obj
 def explain(
@@ -60,6 +60,7 @@ def explain(
     row: int,
     top: int | None,
     form: Format,
+    allow_missing: bool,
     **options: Any,
 ) -> None:
     """Explain one row in full.
@@ -68,11 +69,12 @@ def explain(
     strongest first, with what each reason adds to the score. Broken rules that a
     stronger reason about the same variable outweighs are listed, but add nothing.
     """
-    layout = layout_of(options)
+    said = asked(options)
     checker = Checker(load_model(place))
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        table = checker.prepare(read_data(screen, data, layout))
+        checker, found = read_for(screen, checker, data, said, allow_missing=allow_missing)
+        table = checker.prepare(found)
     if not 0 <= row < table.n_rows:
         constraint = f"be at least 0 and below {table.n_rows}, the number of rows"
         raise ParameterError.of("row", constraint, row)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+import msgspec
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.options import (
@@ -11,12 +12,10 @@ from truism.cli.options import (
     check_output,
     data_argument,
     jobs_option,
-    layout_of,
-    layout_options,
 )
-from truism.cli.reading import read_data
+from truism.cli.reading import asked, layout_options, read_data
 from truism.cli.screen import Screen
-from truism.errors import ParameterError
+from truism.errors import ParameterError, did_you_mean
 from truism.explaining.checker import Checker
 from truism.learning import kernels
 from truism.learning.training import train
@@ -26,7 +25,7 @@ from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.stamps import now
 from truism.report.models import summarise
 from truism.report.terminal import show_model
-from truism.table.columns import Table
+from truism.table.files.reading import TableRead
 from truism.work import Progress
 
 
@@ -46,9 +45,6 @@ Examples:
     "-o", "--output", required=True, metavar="FILE", help="The model file to write, *.truism.json."
 )
 @click.option(
-    "--time", metavar="COL", help="Column of times.  [default: the first column of dates]"
-)
-@click.option(
     "--ignore", multiple=True, metavar="COL", help="Column to leave out; may be repeated."
 )
 @click.option(
@@ -56,6 +52,12 @@ Examples:
 )
 @click.option(
     "--continuous", multiple=True, metavar="COL", help="Column of quantities; may be repeated."
+)
+@click.option(
+    "--optional",
+    multiple=True,
+    metavar="COL",
+    help="Column that later files may lack; may be repeated.",
 )
 @click.option(
     "--delta",
@@ -128,6 +130,7 @@ def learn(
     threshold: float | None,
     max_false_positive_rate: float | None,
     calibration: tuple[str, ...],
+    optional: tuple[str, ...],
     jobs: int,
     **options: Any,
 ) -> None:
@@ -137,7 +140,7 @@ def learn(
     such as 'june/*.csv', or - for standard input; several files are read as one table. The
     rows should be normal: what never happens in them becomes a rule.
     """
-    layout = layout_of(options)
+    said = asked(options)
     settings = settings_of(options)
     rate = options["max_false_incidents"]
     check_calibration(threshold, max_false_positive_rate, rate, calibration, data)
@@ -145,16 +148,26 @@ def learn(
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        table = read_data(screen, data, layout)
-        normal = read_data(screen, calibration, layout) if calibration else None
-        model = learn_table(table, settings, delta, threshold, jobs, progress)
+        found = with_optional(read_data(screen, data, said), optional)
+        normal = read_data(screen, calibration, said, found.reading) if calibration else None
+        model = learn_table(found, settings, delta, threshold, jobs, progress)
         if normal is not None:
             progress("calibrating", 0, 0)
             rate = options["max_false_incidents"]
             checker = Checker(model, jobs)
-            model = calibrated(screen, checker, normal, max_false_positive_rate, rate)
+            model = calibrated(screen, checker, normal.table, max_false_positive_rate, rate)
         save_model(model, output)
     screen.show(show_model(summarise(model), output))
+
+
+def with_optional(found: TableRead, optional: tuple[str, ...]) -> TableRead:
+    """Keep with a table's reading which columns later tables may lack."""
+    for name in optional:
+        if name not in found.table.names:
+            hint = did_you_mean(name, found.table.names)
+            raise ParameterError.of("optional", "name columns of the table", name, hint)
+    reading = msgspec.structs.replace(found.reading, optional=optional)
+    return msgspec.structs.replace(found, reading=reading)
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
@@ -168,7 +181,6 @@ def settings_of(options: dict[str, Any]) -> Settings:
         categorical=options["categorical"],
         continuous=options["continuous"],
         ignore=options["ignore"],
-        time=options["time"],
         random_state=options["seed"],
         ordered=options["ordered"],
         by=options["by"],
@@ -205,7 +217,7 @@ def announce_compiling(screen: Screen) -> None:
 
 
 def learn_table(
-    table: Table,
+    found: TableRead,
     settings: Settings,
     delta: bool,
     threshold: float | None,
@@ -213,12 +225,14 @@ def learn_table(
     progress: Progress,
 ) -> Model:
     """Learn a model, and date it."""
+    time = found.reading.axis
     return train(
-        table,
-        settings,
+        found.table,
+        msgspec.structs.replace(settings, time=time),
         delta=delta,
         threshold=threshold,
         created=now(),
+        reading=found.reading,
         n_jobs=jobs,
         progress=progress,
     )

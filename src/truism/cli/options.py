@@ -8,21 +8,12 @@ from typing import Any, Literal, TypeVar
 import click
 
 from truism.errors import TableError, TruismError
-from truism.table.files.csvfiles import Layout
 from truism.table.files.reading import STDIN
 from truism.work import n_cores
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-_DELIMITER_NAMES = {
-    "tab": "\t",
-    "\\t": "\t",
-    "comma": ",",
-    "semicolon": ";",
-    "pipe": "|",
-    "space": " ",
-}
 
 
 class Command(click.Command):
@@ -72,56 +63,6 @@ def jobs_option(command: Decorated) -> Decorated:
         show_default="all cores",
         help="Number of threads; results do not depend on it.",
     )(command)
-
-
-def layout_options(command: Decorated) -> Decorated:
-    """Add the options for reading CSV files."""
-    for option in reversed(
-        (
-            click.option(
-                "--delimiter",
-                metavar="CHAR",
-                help="Delimiter in CSV files: a character, or tab.  [default: detected]",
-            ),
-            click.option(
-                "--decimal",
-                type=click.Choice((".", ",")),
-                help="Decimal mark in CSV files.  [default: detected]",
-            ),
-            click.option(
-                "--header/--no-header",
-                default=None,
-                help="Whether CSV files start with a line of names.  [default: header]",
-            ),
-            click.option(
-                "--encoding",
-                metavar="NAME",
-                default="utf-8",
-                show_default=True,
-                help="Encoding of CSV files, for example latin-1.",
-            ),
-            click.option(
-                "--missing",
-                multiple=True,
-                metavar="TEXT",
-                help="Text that stands for a missing value in CSV files; may be repeated.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def layout_of(options: dict[str, Any]) -> Layout:
-    """Remove the CSV options from a command's options, and return them as a layout."""
-    delimiter = options.pop("delimiter")
-    return Layout(
-        delimiter=_DELIMITER_NAMES.get(delimiter, delimiter),
-        decimal=options.pop("decimal"),
-        header=options.pop("header"),
-        encoding=options.pop("encoding"),
-        missing=tuple(options.pop("missing")),
-    )
 
 
 def check_output(place: str, inputs: Sequence[str] = ()) -> None:

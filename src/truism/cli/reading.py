@@ -1,16 +1,167 @@
-"""Reading tables on the command line; notices about it go to standard error."""
+"""Reading tables on the command line: its options, and what there is to say about how it went."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+import click
+import msgspec
+
+from truism.cli.app import option_of
+from truism.cli.options import Decorated
 from truism.cli.screen import Screen
-from truism.table.cells.layouts import Layout
-from truism.table.columns import Table
-from truism.table.files.reading import read
+from truism.errors import ParameterError
+from truism.table.cells.names import read_renames
+from truism.table.files.reading import TableRead, read
+from truism.table.layouts import Layout, Reading
+from truism.table.notices import Notice, refuse_doubts
+
+_DELIMITER_NAMES = {
+    "tab": "\t",
+    "\\t": "\t",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+    "space": " ",
+}
+_OPTIONS = (
+    click.option(
+        "--time",
+        metavar="COL",
+        help="Column of times, or two that say it together: DATE,TIME.  "
+        "[default: the first column of dates]",
+    ),
+    click.option(
+        "--time-format",
+        metavar="FORMAT",
+        help="How times are written: 'day first', 'month first', seconds, milliseconds, or signs "
+        "such as %d.%m.%Y.  [default: detected]",
+    ),
+    click.option(
+        "--zone",
+        metavar="NAME",
+        help="Zone of times that name none, and in which times are shown, for example Europe/Vienna.",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="Delimiter in CSV files: a character, or tab.  [default: detected]",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice((".", ",")),
+        help="Decimal mark in CSV files.  [default: detected]",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether CSV files start with a line of names.  [default: header]",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of CSV files, for example latin-1.  [default: from the file, or UTF-8]",
+    ),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="TEXT",
+        help="Text that stands for a missing value; may be repeated.",
+    ),
+    click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
+    click.option("--table", metavar="NAME", help="Table of a database, if it has several."),
+    click.option("--query", metavar="SQL", help="Query to a database, instead of a table."),
+    click.option(
+        "--every",
+        metavar="DURATION",
+        help="Make rows of single values (time, tag, value): one every 10s, 5min, 1h.",
+    ),
+    click.option(
+        "--rename",
+        multiple=True,
+        metavar="NEW=OLD",
+        help="Call the column NEW of the files OLD; may be repeated.",
+    ),
+    click.option(
+        "--rename-file",
+        metavar="FILE",
+        help="A file of such pairs, one a line.",
+    ),
+    click.option("--strict", is_flag=True, help="Refuse what can only be read with doubts."),
+)
 
 
-def read_data(screen: Screen, sources: Sequence[str], layout: Layout | None = None) -> Table:
-    """Read files as one table, and print the notices about how they were read."""
-    found = read(sources, layout)
+def layout_options(command: Decorated) -> Decorated:
+    """Add the options for reading tables."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """How files are to be read, and whether doubts are refused."""
+
+    layout: Layout
+    strict: bool = False
+
+
+def asked(options: dict[str, Any]) -> Asked:
+    """Remove the reading options from a command's options, and return them as one value."""
+    delimiter, time = options.pop("delimiter"), options.pop("time")
+    layout = Layout(
+        delimiter=_DELIMITER_NAMES.get(delimiter, delimiter),
+        time=() if time is None else (time,),
+        renames=_renames(options.pop("rename"), options.pop("rename_file")),
+        missing=tuple(options.pop("missing")),
+        states=tuple(options.get("categorical", ())),
+        **{
+            name: options.pop(name)
+            for name in (
+                *("decimal", "header", "encoding", "time_format", "zone"),
+                *("sheet", "table", "query", "every"),
+            )
+        },
+    )
+    return Asked(layout, options.pop("strict"))
+
+
+def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], ...]:
+    found = []
+    for pair in pairs:
+        new, sign, old = (part.strip() for part in pair.partition("="))
+        if not (sign and new and old):
+            raise ParameterError.of("rename", "be NEW=OLD", pair)
+        found.append((new, old))
+    if place is not None:
+        try:
+            text = Path(place).read_text("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ParameterError.of("rename_file", "be a text in UTF-8", place) from None
+        found += read_renames(text)
+    return tuple(found)
+
+
+def read_data(
+    screen: Screen,
+    sources: Sequence[str],
+    said: Asked | None = None,
+    reading: Reading | None = None,
+    *,
+    allow_empty: bool = False,
+) -> TableRead:
+    """Read tables as earlier ones were read, and note where a reader may wonder."""
+    said = said or Asked(Layout())
+    found = read(sources, said.layout, reading=reading, allow_empty=allow_empty)
+    if said.strict:
+        refuse_doubts(found.notices)
     for notice in found.notices:
-        screen.note(str(notice))
-    return found.table
+        tell(screen, notice)
+    return found
+
+
+def tell(screen: Screen, notice: Notice) -> None:
+    """Note how a table was read; loudly where that is in doubt."""
+    text = str(notice)
+    if notice.see:
+        text = f"{text.rstrip('.')}; see {' and '.join(map(option_of, notice.see))}."
+    (screen.warn if notice.doubtful else screen.note)(text)

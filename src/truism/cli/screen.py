@@ -61,6 +61,10 @@ class Screen:
         """Print a note for people, apart from the data."""
         _print_error(Text.assemble(("Note: ", "bold yellow"), _plain(text)))
 
+    def warn(self, text: str) -> None:
+        """Print a note that must not be overlooked."""
+        _print_error(Text.assemble(("Warning: ", "bold red"), _plain(text)))
+
     def fail(self, message: str, hint: str | None = None) -> None:
         """Print what is wrong, and what to do about it."""
         _print_error(Text.assemble(("Error: ", "bold red"), _plain(message)))

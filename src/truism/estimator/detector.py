@@ -5,14 +5,13 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truism.errors import ParameterError, shorten
-from truism.estimator.inputs import as_positions, refuse_path, settings_of, warn_caller
+from truism.estimator.inputs import as_positions, followed, refuse_path, settings_of, warn_caller
 from truism.explaining.checker import Checker, expecting
 from truism.explaining.explanations import Explanations
 from truism.explaining.incidents import Incident
@@ -22,6 +21,7 @@ from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.settings import check_threshold
 from truism.model.stamps import now, now_here, today
+from truism.table.cells.kinds import reading_of
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns
 from truism.work import Progress, be_silent, count_threads
@@ -187,6 +187,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             settings_of(self),
             delta=bool(self.delta),
             created=now(),
+            reading=reading_of(table),
             n_jobs=count_threads(self.n_jobs),
             progress=progress,
         )
@@ -333,9 +334,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if time is not None:
             if time not in table.names:
                 raise ParameterError.of("time", "name a column of the table", time)
-            schema = msgspec.structs.replace(checker.model.schema, time=time)
-            model = msgspec.structs.replace(checker.model, schema=schema)
-            checker = Checker(model, checker.n_jobs)
+            checker = checker.timed(time)
         summary = summarise(
             checker,
             table,
@@ -415,7 +414,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return table if reset else self._prepared(table, known)
 
     def _prepared(self, table: Table, known: Iterable[str]) -> Table:
-        """Add derived variables, and warn about columns that are ignored."""
+        """Read as the training table was read, add derived variables, and warn about the rest."""
+        table, notices = followed(table, self.model_.reading)
+        for notice in notices:
+            warn_caller(str(notice))
         prepared = self._checker.prepare(table)
         unknown = tuple(name for name in self._checker.extra(prepared) if name not in known)
         if unknown:

@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 
 from truism.errors import ParameterError, TableError
 from truism.model.settings import Settings
+from truism.table.cells.conforming import conform_table
+from truism.table.cells.notices import Converted
+from truism.table.columns import Table
+from truism.table.layouts import Reading
+from truism.table.notices import Notice
 
 _OUR_SIDE = {"truism", "sklearn"}
 
@@ -40,6 +45,14 @@ def refuse_path(X: Any) -> None:  # noqa: N803
             f"X must be a table, not the name of a file, got {os.fspath(X)!r}.",
             "read it first, for example with pandas.read_csv or polars.read_parquet.",
         )
+
+
+def followed(table: Table, reading: Reading | None) -> tuple[Table, tuple[Notice, ...]]:
+    """Return a table read as the one that was learned, and what callers should know about that."""
+    if reading is None:
+        return table, ()
+    table, notices = conform_table(table, reading)
+    return table, tuple(notice for notice in notices if not isinstance(notice, Converted))
 
 
 def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:

@@ -34,7 +34,7 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         continuous=chosen.continuous,
         ignore=chosen.ignore,
         time=chosen.time,
-        delta=bool(model.derived),
+        delta=any(name in model.schema.names for name in model.derived),
         ordered=chosen.ordered,
         by=chosen.by,
         lookback=chosen.lookback,

@@ -19,6 +19,7 @@ from truism.explaining.tallies import Judge, shares_of
 from truism.model.model import Model
 from truism.model.origins import Threshold
 from truism.model.rates import IncidentRate
+from truism.model.reduction import without
 from truism.model.schema import Numeric
 from truism.model.series import PER, Memory, Series
 from truism.scoring.alignment import align
@@ -97,6 +98,29 @@ class Checker:
         """Return whether a prepared table holds the rows that the model was learned from."""
         found = fingerprint(table, ordered=self.model.series is not None)
         return found == self.model.provenance.fingerprint
+
+    def timed(self, time: str | None) -> "Checker":
+        """Return a checker that takes another column to say when."""
+        schema = msgspec.structs.replace(self.model.schema, time=time)
+        return Checker(msgspec.structs.replace(self.model, schema=schema), self.n_jobs)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns of a table the model needs."""
+        return len(self._needed())
+
+    def absent(self, table: Table) -> tuple[str, ...]:
+        """Return the columns that the model needs and a table lacks."""
+        return tuple(name for name in self._needed() if name not in table.names)
+
+    def without(self, columns: Sequence[str]) -> "Checker":
+        """Return a checker that does without some columns: what needs them is unknown."""
+        changes = (delta_name(name) for name in columns if name in self.model.derived)
+        return Checker(without(self.model, {*columns, *changes}), self.n_jobs)
+
+    def _needed(self) -> tuple[str, ...]:
+        source_of = {delta_name(name): name for name in self.model.derived}
+        return tuple(dict.fromkeys(source_of.get(name, name) for name in self.model.schema.names))
 
     def prepare(self, table: Table) -> Table:
         """Add the variables that the model derives from others, and refuse a table that does not fit."""

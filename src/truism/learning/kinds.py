@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings
+from truism.table.cells.kinds import kind_of
 from truism.table.cells.times import dated
 from truism.table.columns import NOUNS, Column, Table
+from truism.table.counters import find_counter, is_meter
+from truism.table.deltas import delta_name
 from truism.table.distinct import distinct
+from truism.table.looking import MAX_STATES, reason_to_leave_out
 
-MAX_STATES = 5  # numbers with at most this many distinct values are states, not quantities
-MAX_DISTINCT_TEXT = 0.95  # text with a larger share of distinct values identifies rows
 MAX_HISTOGRAM_BINS = 255
 
 
@@ -63,6 +65,7 @@ def infer(
     _check_overrides(table, categorical, continuous, ignore, time)
     variables: list[Variable] = []
     left_out: list[LeftOut] = []
+    n_changes = 0
     columns = [
         column if column.name in (*categorical, *ignore) else dated(column)
         for column in table.columns
@@ -79,6 +82,9 @@ def infer(
             reason = "tells the series apart"
         else:
             reason = _reason_to_leave_out(column, forced)
+        if reason is None and not forced and is_meter(column):
+            reason = _reason_for_change(column, table)
+            n_changes += delta_name(column.name) not in table.names
         if reason is not None:
             left_out.append(LeftOut(column.name, reason))
         elif column.name in continuous:
@@ -87,14 +93,22 @@ def infer(
             variables.append(_categorical(column))
         else:
             variables.append(_variable(column))
-    if not variables:
-        why = f" ({left_out[0].name!r}: {left_out[0].reason})" if left_out else ""
-        raise TableError(
-            f"No column can be learned from{why}.",
-            "a rule needs at least one column of states or numbers; name the columns that hold them.",
-            see=("categorical", "continuous"),
-        )
-    return Schema(tuple(variables), tuple(left_out), time)
+    schema = Schema(tuple(variables), tuple(left_out), time)
+    if not n_changes:
+        _refuse_nothing(schema)
+    return schema
+
+
+def _refuse_nothing(schema: Schema) -> None:
+    if schema.variables:
+        return
+    left = schema.left_out[:1]
+    why = "".join(f" ({each.name!r}: {each.reason})" for each in left)
+    raise TableError(
+        f"No column can be learned from{why}.",
+        "a rule needs at least one column of states or numbers; name the columns that hold them.",
+        see=("categorical", "continuous"),
+    )
 
 
 def infer_schema(table: Table, settings: Settings) -> Schema:
@@ -114,6 +128,19 @@ def infer_schema(table: Table, settings: Settings) -> Schema:
     )
 
 
+def find_meters(table: Table, schema: Schema, settings: Settings) -> tuple[str, ...]:
+    """Return the columns that were left out because their change is learned instead."""
+    said = (*settings.categorical, *settings.continuous, *settings.ignore)
+    column_of = table.column_of()
+    return tuple(
+        each.name
+        for each in schema.left_out
+        if each.name not in said
+        and delta_name(each.name) not in column_of
+        and is_meter(column_of[each.name])
+    )
+
+
 def infer_added(schema: Schema, added: Sequence[Column]) -> Schema:
     """Infer the kinds of columns that were added to a table whose schema is known."""
     variables, left_out = list(schema.variables), list(schema.left_out)
@@ -123,7 +150,9 @@ def infer_added(schema: Schema, added: Sequence[Column]) -> Schema:
             left_out.append(LeftOut(column.name, reason))
         else:
             variables.append(_variable(column))
-    return Schema(tuple(variables), tuple(left_out), schema.time)
+    extended = Schema(tuple(variables), tuple(left_out), schema.time)
+    _refuse_nothing(extended)
+    return extended
 
 
 def variable_columns(schema: Schema, table: Table) -> tuple[Column, ...]:
@@ -176,7 +205,7 @@ def _time_axis(table: Table, columns: Sequence[Column]) -> str | None:
     """Return the column of times: the first one of dates, else the first text that reads as dates."""
     times = [column.name for column in columns if column.kind == "time"]
     column_of = table.column_of()
-    dates = (name for name in times if column_of[name].kind == "time")
+    dates = (name for name in times if kind_of(column_of[name]) == "time")
     return next(dates, times[0] if times else None)
 
 
@@ -184,34 +213,22 @@ def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
     if column.kind == "faulty":
         assert column.fault is not None
         raise column.fault.error(column.name)
-    if column.kind == "other":
-        assert column.fault is not None
-        return f"it {column.fault.reason}"
-    n_present = len(column.values) - column.n_missing
-    if n_present == 0:
-        return "every value is missing"
+    if not forced:
+        return reason_to_leave_out(column)
     if column.kind == "time":
-        return "dates, and the time axis is another column" if not forced else "dates"
-    if forced:
-        return None
-    if column.kind == "text":
-        n_distinct = len(np.unique(column.present))
-        if n_distinct > MAX_STATES and n_distinct > MAX_DISTINCT_TEXT * n_present:
-            return f"text with {n_distinct:,} distinct values in {n_present:,} rows"
-    if column.kind == "number" and _counts_rows(column):
-        return "whole numbers that count the rows"
-    return None
+        return "dates"
+    unreadable = column.kind == "other" or column.n_missing == len(column.values)
+    return reason_to_leave_out(column) if unreadable else None
 
 
-def _counts_rows(column: Column) -> bool:
-    """Return whether the values number the rows: different whole numbers, with hardly any left out."""
-    values, n_rows = column.present, len(column.values)
-    if len(values) <= MAX_STATES + 1 or len(values) < MAX_DISTINCT_TEXT * n_rows:
-        return False
-    low, high = values.min(), values.max()
-    if not np.isfinite([low, high]).all() or int(high) - int(low) >= n_rows:
-        return False
-    return bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)
+def _reason_for_change(column: Column, table: Table) -> str:
+    """Return why the change of a meter is learned instead of its value."""
+    counter = find_counter(column)
+    assert counter is not None
+    change = delta_name(column.name)
+    if change in table.names:
+        return f"{counter.reason}; its change {change!r} is a column already"
+    return f"{counter.reason}; its change {change!r} is learned instead"
 
 
 def _is_categorical(column: Column) -> bool:

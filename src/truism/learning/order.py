@@ -12,8 +12,8 @@ from truism.model.schema import Schema
 from truism.model.series import LOOKBACK, Series
 from truism.model.settings import Settings
 from truism.scoring.series import lay_out
-from truism.table.cells.layouts import seconds_of
 from truism.table.columns import Table
+from truism.table.layouts import seconds_of
 
 REGULAR = 0.9  # share of the steps that are the median one
 SAME_STEP = 0.1  # share of the median step that a step may differ from it

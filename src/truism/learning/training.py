@@ -6,7 +6,7 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.learning.evidence import learn_evidence
-from truism.learning.kinds import infer_added, infer_schema, variable_columns
+from truism.learning.kinds import find_meters, infer_added, infer_schema, variable_columns
 from truism.learning.memory import learn_memory
 from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.predicates import find_predicates
@@ -25,6 +25,7 @@ from truism.scoring.thresholds import expect
 from truism.table.columns import Table
 from truism.table.deltas import with_deltas
 from truism.table.fingerprint import fingerprint
+from truism.table.layouts import Reading
 from truism.version import __version__
 from truism.work import Progress, be_silent
 
@@ -36,6 +37,7 @@ def train(
     delta: bool = False,
     threshold: float | None = None,
     created: str | None = None,
+    reading: Reading | None = None,
     n_jobs: int = 1,
     progress: Progress = be_silent,
 ) -> Model:
@@ -53,6 +55,8 @@ def train(
         Rows that score above it are anomalies; None keeps the default of the scoring.
     created
         When, as ISO text.
+    reading
+        How the table was read; the model keeps it, so that later tables are read alike.
     n_jobs
         Number of threads; the result does not depend on it.
     progress
@@ -81,7 +85,7 @@ def train(
     )
     mined = find_rules(schema, columns, predicates, settings, min_support, n_jobs, progress)
     evidence, limit = None, Threshold(0.0, AnyBrokenRule())
-    series = find_series(table, schema, settings, delta=bool(derived))
+    series = find_series(table, schema, settings, delta=delta)
     if settings.scoring == "evidence":
         lookback = 0 if series is None else rows_to_look_back(settings, series)
         learned = learn_evidence(
@@ -102,8 +106,14 @@ def train(
             )
     if threshold is not None and threshold != limit.value:
         limit = Threshold(float(threshold), ByHand())
-    provenance = _provenance(table, schema, settings, support, mined, created, series is not None)
-    return Model(schema, mined.rules, settings, provenance, limit, (), derived, evidence, series)
+    ordered = series is not None or bool(derived)
+    provenance = _provenance(table, schema, settings, support, mined, created, ordered)
+    if reading is not None:
+        unneeded = {each.name for each in schema.left_out} - {*derived, settings.by}
+        reading = reading.ignoring(unneeded)
+    return Model(
+        schema, mined.rules, settings, provenance, limit, (), derived, evidence, series, reading
+    )
 
 
 def _rate(settings: Settings, series: Series) -> IncidentRate:
@@ -115,11 +125,14 @@ def _rate(settings: Settings, series: Series) -> IncidentRate:
 def _with_variables(
     table: Table, settings: Settings, delta: bool
 ) -> tuple[Table, Schema, tuple[str, ...]]:
-    """Infer the variables, and add the changes of the continuous ones if `delta` is set."""
+    """Infer the variables; add the changes of meters and, if `delta` is set, of continuous ones."""
     schema = infer_schema(table, settings)
-    if not delta:
+    changing = {*find_meters(table, schema, settings)}
+    if delta:
+        changing |= {each.name for each in schema.variables if isinstance(each, Numeric)}
+    derived = tuple(name for name in table.names if name in changing)
+    if not derived:
         return table, schema, ()
-    derived = tuple(each.name for each in schema.variables if isinstance(each, Numeric))
     extended = with_deltas(table, derived)
     added = extended.columns[len(table.columns) :]
     return extended, infer_added(schema, added), derived

@@ -23,7 +23,10 @@ from truism.table.atomic import write_atomically
 READABLE = (1, 2, 3)
 MAX_BYTES = 256 << 20
 _LISTS = ("variables", "left_out", "disabled", "predicates", "rules")
-_EVIDENCE_LISTS = ("usual", "spacings", "splits", "contexts")
+_SECTION_LISTS = {
+    "evidence": ("usual", "spacings", "splits", "contexts"),
+    "reading": ("columns",),
+}
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -104,9 +107,9 @@ def _layout(content: dict[str, Any]) -> bytes:
     """Indent one level, and put every element of a list on a line of its own."""
     lines = []
     for name, value in content.items():
-        if name == "evidence":
-            parts = [_entry(key, each, 4, _EVIDENCE_LISTS) for key, each in value.items()]
-            lines.append('  "evidence": {\n' + ",\n".join(parts) + "\n  }")
+        if name in _SECTION_LISTS:
+            parts = [_entry(key, each, 4, _SECTION_LISTS[name]) for key, each in value.items()]
+            lines.append(f'  "{name}": {{\n' + ",\n".join(parts) + "\n  }")
         else:
             lines.append(_entry(name, value, 2, _LISTS))
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()

@@ -34,9 +34,10 @@ from truism.model.schema import Categorical, LeftOut, Numeric, Schema
 from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.model.soundness import find_faults, find_memory_faults
+from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3
-SECTIONS = {"evidence": 1, "series": 1}
+SECTIONS = {"evidence": 1, "series": 1, "reading": 1}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
 Index = Annotated[int, Meta(ge=0)]
@@ -94,7 +95,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     threshold
         Rows that score above its value are anomalies; its origin says why.
     derived
-        Variables whose change since the previous row is a variable too.
+        Columns whose change since the previous row is a variable; meters are not variables themselves.
     disabled
         Rules switched off, and why.
     variables, left_out, time
@@ -109,6 +110,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         A section: what is usual beyond the rules, where the scoring asks for it.
     series
         A section: what is known about the order of rows, where they are in order.
+    reading
+        A section: how the training table was read, so that later ones are read alike.
 
     """
 
@@ -129,6 +132,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     rules: tuple[FileRule, ...]
     evidence: FileEvidence | None = None
     series: Series | None = None
+    reading: Reading | None = None
 
 
 def to_file(model: Model) -> ModelFile:
@@ -166,6 +170,7 @@ def to_file(model: Model) -> ModelFile:
         ),
         evidence=None if model.evidence is None else _file_evidence(model.evidence),
         series=model.series,
+        reading=model.reading,
     )
 
 
@@ -214,7 +219,16 @@ def from_file(file: ModelFile) -> Model:
         file.derived,
         _evidence(schema, file),
         _series(schema, file),
+        _reading(file),
     )
+
+
+def _reading(file: ModelFile) -> Reading | None:
+    read = file.reading
+    _check(("reading" in file.sections) == (read is not None), "sections do not fit", "$.sections")
+    names = [] if read is None else [each.name for each in read.columns]
+    _check(len(set(names)) == len(names), "a column is listed twice", "$.reading.columns")
+    return read
 
 
 def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
@@ -287,7 +301,8 @@ def _check_schema(schema: Schema, file: ModelFile) -> None:
     known = not columns or set(names) <= set(columns)
     _check(known, "a variable is not among the columns", "$.provenance.columns")
     _check(len(set(columns)) == len(columns), "a column is listed twice", "$.provenance.columns")
-    _check(set(file.derived) <= set(names), "a derived variable is unknown", "$.derived")
+    sources = {*names, *(each.name for each in schema.left_out)}
+    _check(set(file.derived) <= sources, "a derived variable is unknown", "$.derived")
 
 
 def _check_predicates(schema: Schema, file: ModelFile) -> None:

@@ -17,6 +17,7 @@ from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Schema
 from truism.model.series import Memory, Series
 from truism.model.settings import Settings, check_threshold
+from truism.table.layouts import Reading
 
 
 class Model(msgspec.Struct, frozen=True, dict=True):
@@ -37,11 +38,14 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     disabled
         Rules switched off.
     derived
-        Variables whose change since the previous row, ``ΔX``, is a variable too.
+        Columns whose change since the previous row, ``ΔX``, is a variable; meters, of which only
+        the change counts, are not variables themselves.
     evidence
         What is usual beyond the rules; None unless the scoring is ``"evidence"``.
     series
         What is known about the order of rows; None if rows are exchangeable.
+    reading
+        How the training table was read, so that later tables are read alike; None if unknown.
 
     """
 
@@ -54,6 +58,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     derived: tuple[str, ...] = ()
     evidence: Evidence | None = None
     series: Series | None = None
+    reading: Reading | None = None
 
     @property
     def threshold(self) -> float:

@@ -73,7 +73,9 @@ def _missing_columns(absent: list[str], schema: Schema, table: Table) -> SchemaE
     guess = did_you_mean(absent[0], unknown) if len(absent) == 1 else None
     which = f"Column {absent[0]!r} is" if len(absent) == 1 else f"Columns {shorten(absent)} are"
     return SchemaError(
-        f"{which} missing from the table to score.", f"{hint}; {guess}" if guess else f"{hint}."
+        f"{which} missing from the table to score.",
+        f"{hint}; {guess}" if guess else f"{hint}.",
+        see=("rename", "allow_missing"),
     )
 
 

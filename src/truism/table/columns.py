@@ -1,9 +1,6 @@
 """Tables as NumPy columns: the values that everything after the border to dataframes works on."""
 
 import datetime
-import functools
-import re
-import zoneinfo
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import TableError
+from truism.table.zones import zone_named
 
 ColumnKind = Literal["number", "boolean", "text", "time", "empty", "other", "faulty"]
 
@@ -22,27 +20,6 @@ NOUNS: Mapping[ColumnKind, str] = {
     "time": "dates",
     "empty": "no values",
 }
-
-
-@functools.lru_cache(maxsize=64)
-def zone_named(name: str) -> datetime.tzinfo | None:
-    """Return a time zone by its name or by its offset, None where there is no such zone.
-
-    >>> str(zone_named("+02:00")), zone_named("Nowhere")
-    ('UTC+02:00', None)
-    """
-    if name == "UTC":
-        return datetime.UTC
-    offset = re.fullmatch(r"([+-])(\d{2}):?(\d{2})", name)
-    if offset is not None:
-        minutes = int(offset[2]) * 60 + int(offset[3])
-        if minutes >= 24 * 60:
-            return None
-        return datetime.timezone(datetime.timedelta(minutes=int(f"{offset[1]}{minutes}")))
-    try:
-        return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return None
 
 
 class Fault(msgspec.Struct, frozen=True):

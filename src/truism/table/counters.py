@@ -53,6 +53,12 @@ class Counter(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
         return f"Column {self.column!r} {does}: it holds {self.reason}."
 
 
+def is_meter(column: Column) -> bool:
+    """Return whether what a column says is by how much it grew."""
+    counter = find_counter(column)
+    return counter is not None and counter.counts == "amounts"
+
+
 def find_counter(column: Column) -> Counter | None:
     """Return what a column counts, None where it is an ordinary column.
 
@@ -66,6 +72,9 @@ def find_counter(column: Column) -> Counter | None:
     values = column.present
     named = says_counter(column.name)
     if len(values) < (MIN_NAMED_ROWS if named else MIN_ROWS):
+        return None
+    first = values[:MIN_ROWS]
+    if (first[1:] < first[:-1]).any():
         return None
     if values.dtype.kind == "f" and not (np.isfinite(values).all() and (values % 1 == 0).all()):
         return None

@@ -18,10 +18,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.errors import TableError, shorten
-from truism.table.cells.conforming import conform
-from truism.table.cells.layouts import Reading, kind_of
-from truism.table.cells.texts import BadCell
+from truism.table.cells.conforming import conform_table
 from truism.table.columns import Column, ColumnKind, Fault, Table
+from truism.table.layouts import Reading
 
 
 def as_table(data: Any, reading: Reading | None = None) -> Table:
@@ -49,7 +48,7 @@ def as_table(data: Any, reading: Reading | None = None) -> Table:
 
     """
     if reading is not None:
-        return _conformed(as_table(data), reading)
+        return conform_table(as_table(data), reading)[0]
     if isinstance(data, Table):
         return data
     if isinstance(data, Mapping):
@@ -57,26 +56,6 @@ def as_table(data: Any, reading: Reading | None = None) -> Table:
     if isinstance(data, np.ndarray):
         return _from_array(data)
     return _from_frame(data)
-
-
-def _conformed(table: Table, reading: Reading) -> Table:
-    """Convert columns to what they were when learned, or name the value that does not allow it."""
-    known = reading.column_of()
-    columns = []
-    for column in table.columns:
-        wanted = known.get(column.name)
-        if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
-            columns.append(column)
-            continue
-        try:
-            columns.append(conform(column, wanted, reading.layout).column)
-        except BadCell as cell:
-            raise TableError(
-                f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, "
-                f"got {cell.value!r}.",
-                "convert the column, or learn the model again.",
-            ) from None
-    return Table(tuple(columns), table.n_rows)
 
 
 def has_named_columns(data: Any) -> bool:

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
-from truism.table.cells.layouts import ColumnReading, Kind, Reading, kind_of
+from truism.table.cells.kinds import kind_of
 from truism.table.columns import Column, Table
-from truism.table.counters import find_counter
+from truism.table.counters import find_counter, is_meter
+from truism.table.layouts import ColumnReading, Kind, Reading
 from truism.table.notices import Notice
 
 N_FIRST = 5
@@ -118,7 +119,7 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     Examples
     --------
     >>> from truism.table.frames import as_table
-    >>> from truism.table.cells.layouts import reading_of
+    >>> from truism.table.cells.kinds import reading_of
     >>> table = as_table({"pump": ["on", "off", "on"], "level": [0.5, 0.75, 2.5]})
     >>> [(column.name, column.kind) for column in look(table, reading_of(table)).columns]
     [('pump', 'text'), ('level', 'number')]
@@ -136,9 +137,8 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
 
 def find_axis(table: Table, reading: Reading) -> str | None:
     """Return the time column: the one that was named, or else the first that holds times."""
-    said = reading.layout.time
-    if said and " ".join(said) in table.names:
-        return " ".join(said)
+    if reading.axis in table.names:
+        return reading.axis
     return next((column.name for column in table.columns if kind_of(column) == "time"), None)
 
 
@@ -185,7 +185,6 @@ def _look_at(
     known = known or ColumnReading(column.name, kind_of(column))
     low, high, bins = _histogram(column)
     counter = find_counter(column)
-    meter = counter is not None and counter.counts == "amounts"
     readable = column.kind not in ("empty", "other", "faulty")
     return ColumnLook(
         name=column.name,
@@ -202,7 +201,7 @@ def _look_at(
         words=known.words,
         oddities=tuple(notice for notice in notices if column.name in notice.columns),
         left_out=None if column.name == axis else reason_to_leave_out(column),
-        change=counter.reason if meter and counter is not None else None,
+        change=counter.reason if counter is not None and is_meter(column) else None,
     )
 
 

@@ -7,11 +7,13 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from truism.table.cells.layouts import ColumnReading, Layout, kind_of
+from truism.errors import SchemaError
+from truism.table.cells.kinds import kind_of
 from truism.table.cells.notices import Converted, WordsAsMissing
 from truism.table.cells.numerals import read_numbers
 from truism.table.cells.texts import (
     MAX_WORDS,
+    BadCell,
     Interpreted,
     Mask,
     Texts,
@@ -25,7 +27,8 @@ from truism.table.cells.texts import (
 )
 from truism.table.cells.times import find_times
 from truism.table.cells.words import is_status
-from truism.table.columns import NOUNS, Column
+from truism.table.columns import NOUNS, Column, Table
+from truism.table.layouts import ColumnReading, Layout, Reading
 from truism.table.notices import Notice
 
 
@@ -52,6 +55,38 @@ def conform(column: Column, known: ColumnReading, layout: Layout) -> Interpreted
     if found == "text":
         return _conform_text(Texts.of(column), known, layout)
     return _conform_typed(column, known)
+
+
+def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, ...]]:
+    """Read the columns of a table that already has types, such as a dataframe, as they were learned.
+
+    Returns
+    -------
+    table
+        With columns converted where that is exact.
+    notices
+        What there is to say about it.
+
+    """
+    known = reading.column_of()
+    columns: list[Column] = []
+    notices: list[Notice] = []
+    for column in table.columns:
+        wanted = known.get(column.name)
+        if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
+            columns.append(column)
+            continue
+        try:
+            found = conform(column, wanted, reading.layout)
+        except BadCell as cell:
+            raise SchemaError(
+                f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, "
+                f"got {cell.value!r}.",
+                "convert the column, or learn the model again.",
+            ) from None
+        columns.append(msgspec.structs.replace(found.column, index=column.index))
+        notices += found.notices
+    return Table(tuple(columns), table.n_rows), tuple(notices)
 
 
 def without_rows(known: ColumnReading) -> Column:

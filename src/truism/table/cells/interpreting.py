@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from truism.table.cells.layouts import ColumnReading, Layout, kind_of
+from truism.table.cells.kinds import kind_of
 from truism.table.cells.notices import StaysText
 from truism.table.cells.numerals import Numbers, read_numbers
 from truism.table.cells.texts import (
@@ -22,6 +22,7 @@ from truism.table.cells.texts import (
 from truism.table.cells.times import find_epoch, find_times
 from truism.table.cells.words import is_status
 from truism.table.columns import Column
+from truism.table.layouts import ColumnReading, Layout
 from truism.table.notices import Notice
 
 

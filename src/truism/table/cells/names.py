@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
-from truism.table.cells.layouts import Layout
+from truism.table.layouts import Layout
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -47,8 +47,8 @@ def check_renames(names: Sequence[str], layout: Layout) -> None:
     """Refuse to rename what is not there."""
     for new, old in layout.renames:
         if new not in names and old not in names:
-            raise ParameterError(
-                f"rename must name columns of the table, got {new!r}.", did_you_mean(new, names)
+            raise ParameterError.of(
+                "rename", "name columns of the table", new, did_you_mean(new, names)
             )
 
 

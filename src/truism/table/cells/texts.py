@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.table.cells.layouts import ColumnReading, Layout, kind_of
+from truism.table.cells.kinds import kind_of
 from truism.table.cells.notices import (
     DayOrMonth,
     GroupedDigits,
@@ -27,6 +27,7 @@ from truism.table.cells.timelines import in_zone
 from truism.table.cells.times import Timing, column_of_epochs, column_of_times, zones_of
 from truism.table.cells.words import is_status
 from truism.table.columns import Column
+from truism.table.layouts import ColumnReading, Layout
 from truism.table.notices import Notice
 
 MAX_STATES = 5  # with no more distinct numbers, numbers beside words are states

@@ -15,11 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError
-
-STYLES = ("year first", "day first", "month first", "month name", "digits", "clock")
-EPOCHS = {"seconds": 10**6, "milliseconds": 10**3, "microseconds": 1, "nanoseconds": 0}
-DAYS = "excel days"
 NAIVE = np.iinfo(np.int32).min  # the offset of a time without a zone
 DAY_US = 86_400_000_000
 
@@ -141,22 +136,6 @@ class Instants(msgspec.Struct, frozen=True, eq=False):
         return ~np.isnat(self.times)
 
 
-def check_format(style: str | None) -> None:
-    """Refuse an unknown style, or a format with unknown directives."""
-    if style is None or style in (*STYLES, *EPOCHS, DAYS):
-        return
-    signs = re.findall(r"%(.?)", style)
-    day = {"d", "j"} & {*signs} and {"y", "Y"} & {*signs}
-    unknown = [sign for sign in signs if sign not in _SIGNS]
-    if unknown or not (day or {"H", "I"} & {*signs}):
-        raise ParameterError.of(
-            "time_format",
-            "be a format such as '%d.%m.%Y %H:%M'",
-            style,
-            f"or one of {', '.join(map(repr, (*STYLES[:-1], *EPOCHS, DAYS)))}.",
-        )
-
-
 def read_instants(texts: pa.Array, style: str) -> Instants:
     """Read texts as times written in one style.
 
@@ -165,7 +144,7 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
     texts
         Distinct texts.
     style
-        One of `STYLES`, or a format with the directives of strptime.
+        One of `truism.table.layouts.STYLES`, or a format with the directives of strptime.
 
     Examples
     --------

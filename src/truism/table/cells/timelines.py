@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.table.cells.notices import HourRepeated, TimesDoubled, TimesUnsorted
-from truism.table.columns import Column, zone_named
+from truism.table.columns import Column
 from truism.table.notices import Notice
+from truism.table.zones import zone_named
 
 _HOUR = 3_600_000_000
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from truism.table.cells.timeformats import (
     DAY_US,
-    DAYS,
-    EPOCHS,
     NAIVE,
     Instants,
     may_read,
@@ -25,6 +23,7 @@ from truism.table.cells.timeformats import (
 )
 from truism.table.cells.words import is_status, says_time, words_in
 from truism.table.columns import Column
+from truism.table.layouts import DAYS, EPOCHS
 
 _SAMPLE = 64
 _EARLIEST, _LATEST = 315_532_800, 4_102_444_800  # 1980 and 2100, in seconds

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from truism.errors import TableError
-from truism.table.cells.layouts import Layout as Layout
-from truism.table.cells.layouts import Reading
 from truism.table.cells.words import MISSING as MISSING
 from truism.table.files.dialects import Dialect, see_dialect
+from truism.table.layouts import Layout as Layout
+from truism.table.layouts import Reading
 from truism.table.notices import Notice
 
 _SAMPLE_BYTES = 1 << 18

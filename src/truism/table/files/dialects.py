@@ -14,10 +14,10 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from truism.errors import TableError, shorten
-from truism.table.cells.layouts import Layout, Reading
 from truism.table.cells.names import check_names, renamed
 from truism.table.files.notices import ColumnWithoutName, LinesBeforeNames, OtherDelimiter, UnitRow
 from truism.table.files.unitrows import find_units, is_number
+from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice
 
 DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from truism.errors import TableError
 from truism.table.cells.interpreting import interpret
-from truism.table.cells.layouts import Layout, seconds_of
 from truism.table.cells.names import check_names
 from truism.table.cells.words import says_time, words_in
 from truism.table.columns import Column, Table
 from truism.table.files.notices import LooksLong, TagsPivoted
+from truism.table.layouts import Layout, seconds_of
 from truism.table.notices import Notice
 
 MAX_ROWS = 10_000_000

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from truism.errors import TableError
-from truism.table.cells.layouts import Layout
 from truism.table.cells.names import check_names, renamed
 from truism.table.cells.words import MISSING
 from truism.table.files.sheets import arrow_of
+from truism.table.layouts import Layout
 
 
 def looks_like_json(head: bytes) -> bool:

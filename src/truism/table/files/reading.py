@@ -11,7 +11,7 @@ import msgspec
 from truism.errors import ParameterError, TableError, did_you_mean
 from truism.table.cells.conforming import conform, without_rows
 from truism.table.cells.interpreting import interpret, interpret_times
-from truism.table.cells.layouts import ColumnReading, Layout, Reading, kind_of
+from truism.table.cells.kinds import kind_of
 from truism.table.cells.notices import TimesInTwoColumns, TimesJoined
 from truism.table.cells.texts import BadCell, Interpreted
 from truism.table.cells.timelines import examine
@@ -24,6 +24,7 @@ from truism.table.files.sources import Part, find_places, name_of, naming, read_
 from truism.table.files.stacking import stack
 from truism.table.files.unitrows import bare
 from truism.table.frames import as_table
+from truism.table.layouts import ColumnReading, Layout, Reading
 from truism.table.notices import Notice
 
 
@@ -81,7 +82,8 @@ def read(
     stacked = stack(parts, said)
     with naming(parts[0].place):
         table = as_table(stacked)
-    said = _seen(said, parts)
+    layout = _told_apart(layout, table)
+    said = _seen(layout if reading is None else layout.over(reading.layout), parts)
     _check_time(table, layout)
     if not set(said.time) <= {*table.names}:  # a later file may lack what only said when
         said = msgspec.structs.replace(said, time=())
@@ -172,7 +174,12 @@ def _interpret_all(
         extra += examine(whole.column_of()[axis])
     if reading is None:
         extra += _hints(whole, layout)
-    said = Reading(layout, tuple(each.reading for each in found), bool(_has_units(parts)))
+    said = Reading(
+        layout,
+        tuple(each.reading for each in found),
+        bool(_has_units(parts)),
+        () if reading is None else reading.optional,
+    )
     return TableRead(whole, said, (*notices, *extra))
 
 
@@ -202,13 +209,19 @@ def _has_units(parts: Sequence[Part]) -> bool:
     return any(part.dialect is not None and part.dialect.units for part in parts)
 
 
+def _told_apart(layout: Layout, table: Table) -> Layout:
+    """Return a layout in which ``DATE,TIME`` is two columns, unless one column is called so."""
+    if len(layout.time) != 1 or layout.time[0] in table.names:
+        return layout
+    parts = tuple(part.strip() for part in layout.time[0].split(","))
+    return msgspec.structs.replace(layout, time=parts) if len(parts) == 2 else layout
+
+
 def _check_time(table: Table, layout: Layout) -> None:
     for name in layout.time:
         if name not in table.names:
-            raise ParameterError(
-                f"time must name columns of the table, got {name!r}.",
-                did_you_mean(name, table.names),
-            )
+            hint = did_you_mean(name, table.names)
+            raise ParameterError.of("time", "name columns of the table", name, hint)
 
 
 def _joined(found: list[Interpreted], layout: Layout) -> list[Interpreted]:

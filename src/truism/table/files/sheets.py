@@ -11,10 +11,10 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from truism.errors import TableError, did_you_mean, shorten
-from truism.table.cells.layouts import Layout
 from truism.table.cells.names import check_names, renamed
 from truism.table.cells.words import MISSING
 from truism.table.files.notices import PartChosen
+from truism.table.layouts import Layout
 from truism.table.notices import Notice
 
 Cells = list[list[Any]]

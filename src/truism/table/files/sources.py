@@ -19,13 +19,13 @@ import msgspec
 import pyarrow as pa
 
 from truism.errors import TableError
-from truism.table.cells.layouts import Layout, Reading
 from truism.table.cells.names import check_names, check_renames, renamed
 from truism.table.files.csvfiles import find_line, parse_csv, read_csv
 from truism.table.files.databases import DUCKDB_MAGIC, SQLITE_MAGIC, read_duckdb, read_sqlite
 from truism.table.files.dialects import Dialect
 from truism.table.files.jsonlines import looks_like_json, read_json
 from truism.table.files.sheets import read_sheet
+from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice
 
 STDIN = "-"

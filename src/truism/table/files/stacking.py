@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from truism.errors import TableError, shorten
-from truism.table.cells.layouts import Layout
 from truism.table.files.sources import Part, naming
+from truism.table.layouts import Layout
 
 
 def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from truism.table.cells.layouts import Reading
 from truism.table.cells.words import MISSING, is_status
+from truism.table.layouts import Reading
 
 _MAX_UNIT = 15
 _NUMBER = re.compile(

@@ -7,13 +7,19 @@ like numbers.
 
 import codecs
 import re
+from collections.abc import Collection
 from typing import Literal
 
 import msgspec
 
 from truism.errors import ParameterError
-from truism.table.cells.timeformats import check_format
-from truism.table.columns import Column, ColumnKind, Table, zone_named
+from truism.table.zones import zone_named
+
+STYLES = ("year first", "day first", "month first", "month name", "digits", "clock")
+EPOCHS = {"seconds": 10**6, "milliseconds": 10**3, "microseconds": 1, "nanoseconds": 0}
+DAYS = "excel days"
+SIGNS = frozenset("YymdHIMSfpbB%zZaAj")
+"""What may stand after a % in a format of times."""
 
 Kind = Literal["number", "boolean", "text", "time", "clock", "empty", "other"]
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*", re.IGNORECASE)
@@ -56,8 +62,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     time
         The time column, or the columns that together give the time.
     time_format
-        How times are written: one of `truism.table.cells.timeformats.STYLES`, or a format
-        with the directives of strptime.
+        How times are written: one of `STYLES`, or a format with the directives of strptime.
     zone
         The zone of times that name none, such as ``Europe/Vienna``; times are shown in it as well.
     sheet, table, query
@@ -100,7 +105,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
             if any("\ud800" <= letter <= "\udfff" for letter in word):
                 raise ParameterError.of("missing", "be valid Unicode", word)
         _check_zone(self.zone)
-        check_format(self.time_format)
+        _check_format(self.time_format)
         if self.every is not None:
             seconds_of(self.every)
 
@@ -159,6 +164,8 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         The columns of the table, in its order.
     unit_row
         Whether the row below the names held units.
+    optional
+        Columns that later tables may lack.
 
     Examples
     --------
@@ -171,27 +178,24 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     layout: Layout = msgspec.field(default_factory=lambda: Layout())
     columns: tuple[ColumnReading, ...] = ()
     unit_row: bool = False
+    optional: tuple[str, ...] = ()
 
     def column_of(self) -> dict[str, ColumnReading]:
         """Return the columns by name."""
         return {column.name: column for column in self.columns}
 
-    def times(self) -> tuple[str, ...]:
-        """Return the names of the columns that hold times."""
-        return tuple(column.name for column in self.columns if column.kind == "time")
+    def ignoring(self, names: Collection[str]) -> "Reading":
+        """Return the reading with columns of which it does not matter what later tables hold there."""
+        columns = (
+            ColumnReading(each.name, "other") if each.name in names else each
+            for each in self.columns
+        )
+        return msgspec.structs.replace(self, columns=tuple(columns))
 
-
-def kind_of(column: Column) -> Kind:
-    """Return what a column's values are; a time of day is not a time."""
-    kinds: dict[ColumnKind, Kind] = {"faulty": "other", "other": "other", "empty": "empty"}
-    if column.kind == "time" and column.values.dtype.kind != "M":
-        return "clock"
-    return kinds.get(column.kind, column.kind)  # type: ignore[arg-type]
-
-
-def reading_of(table: Table) -> Reading:
-    """Return the reading of a table that already had types, such as a dataframe."""
-    return Reading(columns=tuple(ColumnReading(each.name, kind_of(each)) for each in table.columns))
+    @property
+    def axis(self) -> str | None:
+        """The column that was said to say when; two that say it together became one."""
+        return " ".join(self.layout.time) or None
 
 
 def seconds_of(duration: str) -> float:
@@ -240,4 +244,19 @@ def _check_zone(zone: str | None) -> None:
     if zone is not None and zone_named(zone) is None:
         raise ParameterError.of(
             "zone", "be the name of a time zone", zone, "for instance UTC, Europe/Vienna or +02:00."
+        )
+
+
+def _check_format(style: str | None) -> None:
+    if style is None or style in (*STYLES, *EPOCHS, DAYS):
+        return
+    signs = re.findall(r"%(.?)", style)
+    day = {"d", "j"} & {*signs} and {"y", "Y"} & {*signs}
+    unknown = [sign for sign in signs if sign not in SIGNS]
+    if unknown or not (day or {"H", "I"} & {*signs}):
+        raise ParameterError.of(
+            "time_format",
+            "be a format such as '%d.%m.%Y %H:%M'",
+            style,
+            f"or one of {', '.join(map(repr, (*STYLES[:-1], *EPOCHS, DAYS)))}.",
         )
