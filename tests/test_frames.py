@@ -417,3 +417,22 @@ def test_a_table_gives_its_columns_by_name():
     assert isinstance(table, Table)
     assert table.names == tuple(MIXED)
     assert table.column_of()["x3"].cell(2) == 3
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps"])
+def test_times_of_numpy_are_read_in_every_unit(unit):
+    times = np.array(["2024-01-01T00:00", "NaT", "1970-01-01"], "datetime64[s]")
+    times = times.astype(f"datetime64[{unit}]")
+    for values in (times, np.ma.masked_array(times, [False, True, False])):
+        column = as_table({"when": values}).columns[0]
+        assert column.kind == "time"
+        expected = times.astype("datetime64[us]").tolist()
+        assert [column.cell(row) for row in range(3)] == [expected[0], None, expected[2]]
+
+
+@pytest.mark.parametrize("unit", ["W", "D", "h", "m", "s", "ms", "us", "ns", "ps"])
+def test_durations_of_numpy_are_read_in_every_unit(unit):
+    durations = np.array([0, "NaT", 2], f"timedelta64[{unit}]")
+    column = as_table({"took": durations}).columns[0]
+    seconds = durations.astype("timedelta64[ns]").astype(float) / 1e9
+    assert [column.cell(row) for row in range(3)] == [0.0, None, seconds[2]]

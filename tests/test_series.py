@@ -11,6 +11,7 @@ from reported import NORMAL
 from truism.model.schema import Schema
 from truism.report.contents import Span
 from truism.report.series import Axis, reduce, runs
+from truism.table.columns import Column, Table
 from truism.table.frames import as_table
 
 
@@ -37,11 +38,38 @@ def test_times_that_run_backwards_do_not_make_an_axis():
     assert axis.unit == "row"
 
 
-def test_times_with_a_zone_are_said_in_utc():
+def test_times_are_said_in_their_zone():
     times = [f"2026-01-05T07:{minute:02}:00+01:00" for minute in range(10)]
     axis = Axis(as_table({"time": times}), Schema((), (), "time"))
-    assert axis.when(3, 3) == "06:03 UTC"
-    assert axis.when(3, 8) == "06:03 to 06:08 UTC"
+    assert axis.when(3, 3) == "07:03 +01:00"
+    assert axis.when(3, 8) == "07:03 to 07:08 +01:00"
+    assert axis.x[0] == np.datetime64("2026-01-05T07:00", "ms").astype(float)
+    utc = Axis(as_table({"time": [f"2026-01-05T07:0{i}Z" for i in range(3)]}), axis_of("time"))
+    assert utc.when(1, 1) == "07:01 UTC"
+
+
+def axis_of(name):
+    return Schema((), (), name)
+
+
+def test_an_hour_that_occurs_twice_does_not_turn_the_axis_back():
+    instants = np.datetime64("2024-10-26T23:30", "us") + np.arange(5) * np.timedelta64(30, "m")
+    column = Column("time", "time", instants, zoned=True, zone="Europe/Vienna")
+    axis = Axis(Table((column,), 5), axis_of("time"))
+    assert [axis.when(row, row) for row in range(5)] == [
+        f"{clock} Europe/Vienna" for clock in ("01:30", "02:00", "02:30", "02:00", "02:30")
+    ]
+    assert (np.diff(axis.x) == 30 * 60_000).all()
+    assert axis.x[0] == np.datetime64("2024-10-27T01:30", "ms").astype(float)
+    assert axis.lasted(0, 4) == "2 h"
+
+
+def test_how_long_it_lasted_knows_of_summer_time():
+    instants = np.datetime64("2024-03-31T00:30", "us") + np.arange(3) * np.timedelta64(30, "m")
+    column = Column("time", "time", instants, zoned=True, zone="Europe/Vienna")
+    axis = Axis(Table((column,), 3), axis_of("time"))
+    assert axis.when(0, 2) == "01:30 to 03:30 Europe/Vienna"
+    assert axis.lasted(0, 2) == "1 h"
 
 
 masks = st.lists(st.booleans(), max_size=60)

@@ -13,6 +13,7 @@ from truism.model.schema import Schema
 from truism.model.wording import count, lasting
 from truism.report.contents import Line, Span, Unit
 from truism.scoring.alignment import time_column
+from truism.table.cells.timelines import wall_clock
 from truism.table.columns import Table
 
 _MINUTE = 60
@@ -22,7 +23,8 @@ class Axis:
     """The places of rows on the x axis, and the words for them.
 
     Rows are placed in time if the table's time column holds times that never run backwards, and are
-    numbered otherwise.
+    numbered otherwise. Times are those that clocks in the zone of the data showed; where an hour
+    occurs twice, the axis goes on without turning the clock back.
     """
 
     def __init__(self, table: Table, schema: Schema) -> None:
@@ -31,13 +33,16 @@ class Axis:
         self.unit: Unit = "row"
         self.x = np.arange(n_rows, dtype=np.float64)
         self._times: NDArray[np.datetime64] | None = None
-        self._zone = " UTC" if time is not None and time.zoned else ""
+        self._instants = self.x
+        self._zone = f" {time.zone or 'UTC'}" if time is not None and time.zoned else ""
         if time is not None and time.values.dtype.kind == "M" and time.missing is None:
-            times = time.values
-            if n_rows > 1 and (np.diff(times) >= np.timedelta64(0, "us")).all():
+            instants = _milliseconds(time.values)
+            if n_rows > 1 and (np.diff(instants) >= 0).all():
                 self.unit = "time"
-                self._times = times
-                self.x = times.astype("datetime64[us]").astype(np.int64) / 1e3
+                self._times, self._instants = wall_clock(time), instants
+                shown = _milliseconds(self._times)
+                ascends = (np.diff(shown) >= 0).all()
+                self.x = shown if ascends else instants + (shown[0] - instants[0])
         steps = np.diff(self.x)
         self.step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
 
@@ -64,13 +69,17 @@ class Axis:
         """Say how long it is from start to end, in the words of the command line."""
         if self._times is None or start == end:
             return count(end - start + 1, "row")
-        return lasting((self.x[end] - self.x[start]) / 1e3)
+        return lasting((self._instants[end] - self._instants[start]) / 1e3)
 
     def _moment(self, row: int) -> datetime.datetime:
         assert self._times is not None
         moment = self._times[row].astype("datetime64[us]").item()
         assert isinstance(moment, datetime.datetime)
         return moment
+
+
+def _milliseconds(times: NDArray[np.datetime64]) -> NDArray[np.float64]:
+    return times.astype("datetime64[us]").astype(np.int64) / 1e3
 
 
 def reduce(x: NDArray[np.float64], y: NDArray[np.float64], n_buckets: int) -> Line:

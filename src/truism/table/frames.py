@@ -251,10 +251,24 @@ def _arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
         raise TableError(f"Column {name!r} must have one dimension, got {values.ndim}.")
     if isinstance(values, np.ndarray) and not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        values = _in_units_of_arrow(values)
     if isinstance(values, np.ma.MaskedArray):
         return pa.array(values.data, mask=np.ma.getmaskarray(values), from_pandas=True)
     dense = _dense(values)
     return pa.array(values if dense is None else dense, from_pandas=True)
+
+
+def _in_units_of_arrow(values: NDArray[Any]) -> NDArray[Any]:
+    """Return times or durations in seconds where NumPy counts hours, minutes, weeks and the like."""
+    unit, _ = np.datetime_data(values.dtype)
+    name = {"M": "datetime64", "m": "timedelta64"}[values.dtype.kind]
+    if unit in ("ps", "fs", "as"):
+        return values.astype(f"{name}[ns]")
+    known = (*_TICKS, "D") if values.dtype.kind == "M" else (*_TICKS,)
+    if unit in (*known, "generic") or (name == "timedelta64" and unit in "YM"):
+        return values
+    return values.astype(f"{name}[s]")
 
 
 def _dense(values: Any) -> NDArray[Any] | None:
