@@ -41,7 +41,7 @@ ROOMS = {
     "export": ["records", "markdown"],
     "report": [
         *("contents", "series", "histograms", "pictures", "detection", "models", "summarising"),
-        *("terminal", "plain", "charts", "panels", "html", "output"),
+        *("looks", "lookpage", "terminal", "plain", "charts", "panels", "html", "output"),
     ],
     "cli": [
         *(
@@ -52,6 +52,7 @@ ROOMS = {
             "fitting",
             "calibrating",
             "plant",
+            "look",
             "learn",
             "check",
             "demo",

@@ -24,6 +24,7 @@ FAILED, INTERRUPTED = 2, 130
 COMMANDS = {
     "demo": "Simulate a plant, learn from it, attack it, and explain what happened.",
     "plant": "Write the simulated plant's tables, with or without attacks.",
+    "look": "Show what would be read of a table, before anything is learned.",
     "learn": "Learn what is always true of normal rows.",
     "check": "Score rows, group anomalies into incidents, and explain each.",
     "explain": "Explain one row in full.",
@@ -117,6 +118,7 @@ Try it:
 
 \b
 Use it:
+  truism look normal.csv
   truism learn normal.csv -o plant.truism.json
   truism check today.csv -m plant.truism.json
 

@@ -135,14 +135,13 @@ def check(
     with screen.stages() as progress:
         if calibration:
             progress("calibrating", 0, 0)
-            fit, normal = read_for(screen, checker, calibration, said, allow_missing=allow_missing)
-            model = calibrated(screen, fit, normal, max_false_positive_rate, max_false_incidents)
-            checker = checker.at(model.limit)
+            normal = read_for(screen, checker, calibration, said, allow_missing=allow_missing)
+            rates = (max_false_positive_rate, max_false_incidents)
+            checker = checker.at(calibrated(screen, normal.checker, normal.table, *rates).limit)
         progress("reading", 0, 0)
-        checker, found = read_for(
-            screen, checker, data, said, allow_missing=allow_missing, allow_empty=True
-        )
-        table = checker.prepare(found)
+        found = read_for(screen, checker, data, said, allow_missing=allow_missing, allow_empty=True)
+        checker = found.checker
+        table = checker.prepare(found.table)
         progress("scoring", 0, 0)
         findings = checker.find(table, gap=gap)
         if scores_place is not None:
@@ -154,7 +153,7 @@ def check(
             write_table(columns, scores_place)
         if report_place is not None:
             progress("writing report", 0, 0)
-            write_page(report_place, checker, table, findings, data, label)
+            write_page(report_place, checker, table, findings, data, label, found.doubts)
     if report_place is not None:
         screen.note(f"the report is in {report_place}.")
     extra = [name for name in findings.extra if name != label]
@@ -189,6 +188,7 @@ def write_page(
     findings: Findings,
     sources: Sequence[str],
     label: str | None = None,
+    notices: Sequence[str] = (),
 ) -> None:
     """Write the report of findings."""
     summary = summarise(
@@ -198,6 +198,7 @@ def write_page(
         source=", ".join(sources),
         label=label,
         created=now_here(),
+        notices=notices,
     )
     write_report(place, summary)
 

@@ -73,8 +73,9 @@ def explain(
     checker = Checker(load_model(place))
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        checker, found = read_for(screen, checker, data, said, allow_missing=allow_missing)
-        table = checker.prepare(found)
+        found = read_for(screen, checker, data, said, allow_missing=allow_missing)
+        checker = found.checker
+        table = checker.prepare(found.table)
     if not 0 <= row < table.n_rows:
         constraint = f"be at least 0 and below {table.n_rows}, the number of rows"
         raise ParameterError.of("row", constraint, row)

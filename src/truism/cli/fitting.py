@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import click
+import msgspec
 
 from truism.cli.options import Decorated
 from truism.cli.reading import Asked, read_data
@@ -21,6 +22,14 @@ def allow_missing_option(command: Decorated) -> Decorated:
     )(command)
 
 
+class Fitted(msgspec.Struct, frozen=True, eq=False):
+    """A table, the checker that suits it, and what readers of a report about it must know."""
+
+    checker: Checker
+    table: Table
+    doubts: tuple[str, ...] = ()
+
+
 def read_for(
     screen: Screen,
     checker: Checker,
@@ -29,23 +38,29 @@ def read_for(
     *,
     allow_missing: bool = False,
     allow_empty: bool = False,
-) -> tuple[Checker, Table]:
+) -> Fitted:
     """Read tables as the training table was read, and return the checker that suits them."""
     reading = checker.model.reading
     found = read_data(screen, sources, said, reading, allow_empty=allow_empty)
+    doubts = tuple(str(notice) for notice in found.notices if notice.doubtful)
     if said.layout.time:
         checker = checker.timed(found.reading.axis)
     optional = () if reading is None else reading.optional
     absent = checker.absent(found.table)
-    unneeded = [name for name in absent if allow_missing or name in optional]
-    if len(unneeded) == len(absent) and 0 < len(absent) < checker.n_columns:
-        fitting = checker.without(unneeded)
-        n_rules, n_left = len(checker.model.active_rules), len(fitting.model.active_rules)
-        are = "Column {} is" if len(absent) == 1 else "Columns {} are"
-        screen.warn(
-            f"{are.format(shorten(unneeded))} absent; everything that needs "
-            f"{'it' if len(absent) == 1 else 'them'} is unknown: {n_left:,} of {n_rules:,} rules "
-            f"are left."
-        )
-        checker = fitting
-    return checker, found.table
+    allowed = allow_missing or {*absent} <= {*optional}
+    if not absent or not allowed or len(absent) == checker.n_columns:
+        return Fitted(checker, found.table, doubts)
+    fitting = checker.without(absent)
+    doubt = _say_absent(absent, checker, fitting)
+    screen.warn(doubt)
+    return Fitted(fitting, found.table, (*doubts, doubt))
+
+
+def _say_absent(absent: Sequence[str], before: Checker, after: Checker) -> str:
+    n_rules, n_left = len(before.model.active_rules), len(after.model.active_rules)
+    one = len(absent) == 1
+    which = f"Column {absent[0]!r} is" if one else f"Columns {shorten(tuple(absent))} are"
+    return (
+        f"{which} absent; everything that needs {'it' if one else 'them'} is unknown: {n_left:,} of "
+        f"{n_rules:,} rules are left."
+    )

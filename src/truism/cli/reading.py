@@ -144,18 +144,29 @@ def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], 
 def read_data(
     screen: Screen,
     sources: Sequence[str],
-    said: Asked | None = None,
+    said: Asked,
     reading: Reading | None = None,
     *,
     allow_empty: bool = False,
 ) -> TableRead:
     """Read tables as earlier ones were read, and note where a reader may wonder."""
-    said = said or Asked(Layout())
+    found = read_silently(sources, said, reading, allow_empty=allow_empty)
+    for notice in found.notices:
+        tell(screen, notice)
+    return found
+
+
+def read_silently(
+    sources: Sequence[str],
+    said: Asked,
+    reading: Reading | None = None,
+    *,
+    allow_empty: bool = False,
+) -> TableRead:
+    """Read tables; what there is to say about it is left to the caller."""
     found = read(sources, said.layout, reading=reading, allow_empty=allow_empty)
     if said.strict:
         refuse_doubts(found.notices)
-    for notice in found.notices:
-        tell(screen, notice)
     return found
 
 

@@ -96,7 +96,8 @@ class Checker:
 
     def learned_from(self, table: Table) -> bool:
         """Return whether a prepared table holds the rows that the model was learned from."""
-        found = fingerprint(table, ordered=self.model.series is not None)
+        ordered = self.model.series is not None or bool(self.model.derived)
+        found = fingerprint(table, ordered=ordered)
         return found == self.model.provenance.fingerprint
 
     def timed(self, time: str | None) -> "Checker":

@@ -10,7 +10,8 @@ One frozen `Summary` holds all that a report says; every form is made from it.
 - `plain`: plain text
 - `output`: JSON and files
 - `models`: a model at a glance
-- `terminal`: models and findings on a terminal
+- `looks`, `lookpage`: a table at first sight, in words and as a page
+- `terminal`: models, findings and tables at first sight on a terminal
 """
 
 from importlib import import_module

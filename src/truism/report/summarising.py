@@ -53,6 +53,7 @@ def summarise(
     source: str | None = None,
     label: str | None = None,
     created: str | None = None,
+    notices: Sequence[str] = (),
 ) -> Summary:
     """Return what a model finds in a table.
 
@@ -70,6 +71,8 @@ def summarise(
         The column of labels: 0 and false mean normal, everything else anomalous.
     created
         When the report is made, as text.
+    notices
+        What else readers must know, such as doubts about how the rows were read.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def summarise(
         _data_facts(axis, model, findings, source, label),
         model.provenance.trials,
         detection,
-        (*findings.doubts, *model.notices),
+        (*notices, *findings.doubts, *model.notices),
     )
 
 

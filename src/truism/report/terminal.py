@@ -20,12 +20,14 @@ from truism.export.records import RuleRecord
 from truism.model.predicates import conjunction, format_number
 from truism.model.rules import Rule
 from truism.model.wording import count, lasting, percent, visible
+from truism.report.looks import Sight
 from truism.report.models import ModelSummary
 
-STRONG, FAINT, GOOD, BAD = "bold", "dim", "bold green", "bold red"
+STRONG, FAINT, GOOD, BAD, ODD = "bold", "dim", "bold green", "bold red", "yellow"
 N_BLAMES = 3
 N_ALSO_BROKEN = 5
-_MAX_NAMES = 60
+_MAX_NAMES, _MAX_NAME = 60, 24
+_BLOCKS = " ▁▂▃▄▅▆▇█"
 _LONG = 8  # rules with at least so many predicates are counted together
 
 
@@ -74,6 +76,49 @@ def show_model(summary: ModelSummary, place: str) -> RenderableType:
         parts += ["", "No rule relates variables to each other; the model knows only their ranges."]
     parts += ["", Text.assemble("The model is in ", (visible(place), STRONG), ".")]
     return Group(*parts)
+
+
+def show_sight(sight: Sight, source: str) -> RenderableType:
+    """Show a table at first sight: each column, what becomes of it, and what is odd."""
+    facts = _pairs()
+    for name, text in sight.facts:
+        facts.add_row(name, say(text))
+    grid = Grid(box=None, padding=(0, 2, 0, 0), header_style=FAINT, pad_edge=False)
+    grid.add_column("column", overflow="fold", max_width=_MAX_NAME)
+    grid.add_column("kind", no_wrap=True)
+    grid.add_column("missing", justify="right", no_wrap=True)
+    grid.add_column("holds", overflow="fold", ratio=1)
+    grid.add_column("spread", no_wrap=True)
+    for column in sight.columns:
+        unit = f" [{column.unit}]" if column.unit else ""
+        holds = [say(f"{column.holds}{unit}")] if column.holds or unit else []
+        holds += [say(column.first, FAINT)] if column.first else []
+        holds += [say(column.fate, ODD)] if column.fate else []
+        grid.add_row(
+            say(column.name, STRONG),
+            column.kind,
+            column.missing,
+            Text("\n").join(holds),
+            blocks(column.bars),
+        )
+    head = Text.assemble((visible(source), STRONG), f": {sight.title}.")
+    parts: list[RenderableType] = [head, Padding(facts, (0, 0, 0, 2)), "", grid]
+    if sight.notices:
+        parts.append("")
+    for notice in sight.notices:
+        mark = ("Warning: ", BAD) if notice.doubtful else ("Note: ", FAINT)
+        parts.append(Text.assemble(mark, visible(notice.text)))
+    return Group(*parts)
+
+
+def blocks(counts: Sequence[int]) -> str:
+    """Draw counts as blocks, each as high as its share of the largest.
+
+    >>> blocks((0, 1, 4, 8))
+    ' ▁▄█'
+    """
+    most = max(counts, default=0)
+    return "".join(_BLOCKS[-(-8 * n // most)] if n else " " for n in counts)
 
 
 def _pairs() -> Grid:

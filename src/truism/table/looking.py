@@ -53,7 +53,8 @@ class ColumnLook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     oddities
         Notices about it.
     left_out
-        Why it would be left out, None where it would be learned from or is the time axis.
+        Why it would be left out, None where it would be learned from, is the time axis, or was
+        said to hold states.
     change
         Why its change would be taken instead of its value.
 
@@ -128,8 +129,10 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     notices = tuple(notices)
     known = reading.column_of()
     axis = find_axis(table, reading)
+    asked = {axis, *reading.layout.states}
     columns = tuple(
-        _look_at(column, known.get(column.name), notices, axis) for column in table.columns
+        _look_at(column, known.get(column.name), notices, column.name in asked)
+        for column in table.columns
     )
     start, end, step = _span(None if axis is None else table.column_of()[axis])
     return Look(table.n_rows, columns, axis, start, end, step, reading, notices)
@@ -180,7 +183,7 @@ def _counts_rows(column: Column) -> bool:
 
 
 def _look_at(
-    column: Column, known: ColumnReading | None, notices: tuple[Notice, ...], axis: str | None
+    column: Column, known: ColumnReading | None, notices: tuple[Notice, ...], asked: bool
 ) -> ColumnLook:
     known = known or ColumnReading(column.name, kind_of(column))
     low, high, bins = _histogram(column)
@@ -200,8 +203,8 @@ def _look_at(
         style=known.style,
         words=known.words,
         oddities=tuple(notice for notice in notices if column.name in notice.columns),
-        left_out=None if column.name == axis else reason_to_leave_out(column),
-        change=counter.reason if counter is not None and is_meter(column) else None,
+        left_out=None if asked else reason_to_leave_out(column),
+        change=None if asked or counter is None or not is_meter(column) else counter.reason,
     )
 
 

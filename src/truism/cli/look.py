@@ -1,0 +1,82 @@
+"""``truism look``: what would be read of a table, and what would become of it."""
+
+from typing import Any, Literal
+
+import click
+
+from truism.cli.app import option_of
+from truism.cli.options import Command, check_output, data_argument
+from truism.cli.reading import asked, layout_options, read_silently
+from truism.cli.screen import Screen
+from truism.errors import ParameterError
+from truism.model.stamps import now_here
+from truism.report.looks import describe, to_record
+from truism.report.terminal import show_sight
+from truism.table.atomic import write_atomically
+from truism.table.looking import look as look_at
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  truism look normal.csv
+  truism look export.csv --decimal , --time Date,Time
+  truism look june/ --report june.html
+  truism look normal.csv --format json | jq '.columns[] | select(.left_out)'""",
+)
+@data_argument
+@click.option(
+    "--report",
+    "-o",
+    "page",
+    metavar="FILE",
+    help="Write the same as a single .html page.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="Output for people (table) or programs.",
+)
+@click.option(
+    "--categorical", multiple=True, metavar="COL", help="Column of states; may be repeated."
+)
+@layout_options
+@click.pass_obj
+def look(
+    screen: Screen,
+    /,
+    data: tuple[str, ...],
+    page: str | None,
+    form: Literal["table", "json"],
+    **options: Any,
+) -> None:
+    """Show what would be read of a table, before anything is learned.
+
+    DATA takes the same kinds of files as learn. For each column: what it holds, its unit, missing
+    values, the first values and how values are spread; what would be left out and why; and whatever
+    is odd about the files.
+    """
+    said = asked(options)
+    if page is not None:
+        if not page.lower().endswith((".html", ".htm")):
+            raise ParameterError(f"The page's name must end in .html, got {page!r}.")
+        check_output(page, data)
+    with screen.stages() as progress:
+        progress("reading", 0, 0)
+        found = read_silently(data, said, allow_empty=True)
+        seen = look_at(found.table, found.reading, found.notices)
+    source = ", ".join(data)
+    sight = describe(seen, option_of)
+    if page is not None:
+        from truism.report.lookpage import to_page  # only who wants a page waits for its library
+
+        write_atomically(page, to_page(sight, source, now_here()).encode())
+        screen.note(f"the page is in {page}.")
+    if form == "json":
+        screen.write_json(to_record(seen, option_of))
+    else:
+        screen.show(show_sight(sight, source))
