@@ -66,8 +66,8 @@ ROOMS = {
 # Rooms inside rooms.
 INNER = {
     "table.cells": [
-        *("words", "timeformats", "notices", "kinds", "names", "numerals", "times", "timelines"),
-        *("texts", "interpreting", "conforming"),
+        *("words", "fixedtimes", "timeformats", "notices", "kinds", "names", "numerals"),
+        *("times", "timelines", "texts", "plain", "interpreting", "conforming"),
     ],
     "table.files": [
         *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),
@@ -317,12 +317,15 @@ TESTED_IN = {
     "report": "test_report",
     "scoring.series": "test_following",
     "scoring.sums": "test_scorer",
+    "report.lookpage": "test_looks",
     "scoring.weighed": "test_scorer",
     "table.cells.conforming": "test_reading",
     "table.cells.interpreting": "test_reading",
+    "table.cells.fixedtimes": "test_reading",
     "table.cells.kinds": "test_reading",
     "table.cells.names": "test_reading",
     "table.cells.numerals": "test_reading",
+    "table.cells.plain": "test_reading",
     "table.cells.texts": "test_reading",
     "table.cells.timeformats": "test_reading",
     "table.cells.timelines": "test_reading",
@@ -368,6 +371,7 @@ REACHED_BY = {
     "test_kernels": "truism.learning.kernels",
     "test_following": "truism",
     "test_learning_evidence": "truism.learning",
+    "test_looks": "truism.report.lookpage",
     "test_mining": "truism.learning.mining",
     "test_model_series": "truism",
     "test_model": "truism.model",

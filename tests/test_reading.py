@@ -14,11 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.errors import ParameterError, SchemaError, TableError
+from truism.table.cells.conforming import conform
+from truism.table.cells.fixedtimes import read_fixed
 from truism.table.cells.interpreting import interpret
 from truism.table.cells.kinds import reading_of
 from truism.table.cells.names import read_renames
-from truism.table.cells.timeformats import _SIGNS
-from truism.table.cells.times import dated
+from truism.table.cells.plain import read_plain
+from truism.table.cells.texts import BadCell
+from truism.table.cells.timeformats import _SIGNS, read_by_pattern, read_instants
+from truism.table.cells.times import dated, find_times
 from truism.table.counters import find_counter
 from truism.table.files.reading import read, read_table
 from truism.table.frames import as_table
@@ -379,8 +383,8 @@ def test_sheets_by_name():
         "'b.xlsx': sheet 'Sheet' is read, not 'second'."
     ]
     assert sentence(TableError, ["b.xlsx"], Layout(sheet="secnd")) == (
-        "'b.xlsx' has no sheet 'secnd', only 'Sheet', 'second'.\n"
-        "Hint: did you mean 'second'?; see sheet."
+        "'b.xlsx' has no sheet 'secnd', but 'Sheet', 'second'.\n"
+        "Hint: did you mean 'second'? See sheet."
     )
 
 
@@ -611,3 +615,127 @@ def test_a_column_can_be_interpreted_by_itself():
     found = interpret(column(["1,5", "2,5"]), Layout())
     assert found.reading == ColumnReading("x", "number", decimal=",")
     assert Reading(Layout(), (found.reading,)).axis is None
+
+
+# --- fast ways say what the slow ones say ---
+
+plain_texts = st.sampled_from(
+    ["Bad", "I/O Timeout", "hm", "so", " 3.5 ", "-1", "+2.5", "−7", "1e3", ".5", "5.", "inf", "--"]
+)
+
+
+def outcome(read_one):
+    """Return what came of a column: its values, its reading and notices, or the value in the way."""
+    try:
+        found = read_one()
+    except BadCell as cell:
+        return (cell.row, cell.value)
+    rows = range(len(found.column.values))
+    return [found.column.cell(row) for row in rows], found.reading, found.notices
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.none() | plain_texts, max_size=12),
+    st.integers(48, 54),
+    st.sampled_from([".", ","]),
+    st.sampled_from([None, "said", "known"]),
+    st.randoms(use_true_random=False),
+)
+def test_plain_numbers_are_read_at_once_as_they_are_one_by_one(odd, n, decimal, how, random):
+    texts = [f"{i + 0.25}".replace(".", decimal) for i in range(n)] + odd
+    random.shuffle(texts)
+    layout = Layout(decimal=decimal if how == "said" else None)
+    known = ColumnReading("x", "number", words=("hm",), decimal=decimal) if how == "known" else None
+    array = pa.array(texts, pa.string())
+    quick = read_plain("x", array, layout, known)
+    if quick is None:
+        return
+    column = as_table({"x": texts}).columns[0]
+    slow = outcome(
+        lambda: interpret(column, layout) if known is None else conform(column, known, layout)
+    )
+    assert repr(outcome(lambda: quick)) == repr(slow)
+
+
+@pytest.mark.parametrize(
+    ("texts", "layout"),
+    [
+        (["1.5", "2.5"] * 50, Layout()),  # few numbers may be states
+        ([f"{i}.5" for i in range(60)] + ["A7"], Layout()),
+        ([f"{i}.5" for i in range(60)] + list("abcdef"), Layout()),
+        ([f"{i}.5" for i in range(60)] + ["1,5"], Layout()),
+        ([f"{i}.5" for i in range(60)], Layout(states=("x",))),
+        ([f"{i}.5" for i in range(60)], Layout(time=("x",))),
+        (["on", "off"] * 50, Layout()),
+    ],
+)
+def test_what_is_not_plain_is_looked_at_more_closely(texts, layout):
+    assert read_plain("x", pa.array(texts), layout) is None
+
+
+def test_most_columns_with_words_are_plain():
+    found = read_plain("x", pa.array([f"{i}.5" for i in range(60)] + ["Bad"]), Layout())
+    assert found.column.n_missing == 1
+    assert read_plain("time", pa.array([f"{i}.5" for i in range(60)]), Layout()) is None
+
+
+FORMS = {
+    "year first": "{y:04}{a}{m:02}{a}{d:02}",
+    "day first": "{d:02}{a}{m:02}{a}{y:04}",
+    "month first": "{m:02}{a}{d:02}{a}{y:04}",
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.data(),
+    st.sampled_from(sorted(FORMS)),
+    st.sampled_from(["", "{b}{H:02}:{M:02}", "{b}{H:02}:{M:02}:{S:02}"]),
+    st.sampled_from("-/."),
+    st.sampled_from(" T"),
+)
+def test_times_of_one_length_are_read_at_once_as_they_are_one_by_one(data, style, clock, a, b):
+    parts = st.fixed_dictionaries(
+        {
+            "y": st.integers(0, 9999),
+            "m": st.integers(0, 13),
+            "d": st.integers(0, 32),
+            "H": st.integers(0, 25),
+            "M": st.integers(0, 61),
+            "S": st.integers(0, 61),
+        }
+    )
+    form = FORMS[style] + clock
+    texts = [form.format(a=a, b=b, **each) for each in data.draw(st.lists(parts, min_size=1))]
+    texts += data.draw(
+        st.lists(st.sampled_from(["rubbish", "2014-03-01", "01.03.2014"]), max_size=1)
+    )
+    array = pa.array(texts)
+    quick = read_fixed(array, style)
+    slow = read_by_pattern(array, style)
+    if quick is not None:
+        assert np.array_equal(quick, slow.times, equal_nan=True)
+    assert np.array_equal(read_instants(array, style).times, slow.times, equal_nan=True)
+
+
+def test_usual_times_have_one_length():
+    for text in ("2014-03-01", "2014-03-01T07:30", "2014/03/01 07:30:59"):
+        assert read_fixed(pa.array([text, text]), "year first") is not None
+    sliced = pa.array(["x", "01.03.2014", "02.03.2014"])[1:]
+    assert read_fixed(sliced, "day first").astype("datetime64[D]").astype(str).tolist() == [
+        "2014-03-01",
+        "2014-03-02",
+    ]
+    assert read_fixed(pa.array(["1.3.2014"]), "day first") is None
+
+
+def test_a_sample_of_many_dates_may_decide_which_comes_first():
+    days = [str(day) for day in np.arange("1990-01-01", "2010-01-01", dtype="datetime64[D]")]
+    for style, form in (("day first", "{2}/{1}/{0}"), ("month first", "{1}/{2}/{0}")):
+        texts = [form.format(*day.split("-")) for day in days]
+        found = find_times(as_table({"when": texts}).columns[0])
+        assert found.style == style
+        assert found.instants.times.astype("datetime64[D]").astype(str).tolist() == days
+    texts[5000] = "soon"
+    assert not find_times(as_table({"when": texts}).columns[0]).instants.known.all()

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-_PLAIN = r"^[+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$"
-_PLAIN_COMMA = r"^[+\-−]?(?:(?:\d+,?\d*|,\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$"
+PLAIN = {
+    ".": r"^[+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$",
+    ",": r"^[+\-−]?(?:(?:\d+,?\d*|,\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$",
+}
 _WHOLE = r"^[+\-−]?\d{1,18}$"
 _DIGITS = r"(?:\d[\d.,'’ \x{a0}\x{202f}\x{2009}]*|[.,]\d+|(?i:inf|infinity))"
 _SHAPE = (
@@ -123,7 +125,7 @@ _FIELDS = ("limit", "open", "sign", "body", "exp", "close", "minus", "unit")
 
 def _plain(texts: pa.Array, decimal: str) -> Numbers | None:
     """Read texts that are plain numbers or have no digit at all; None where some are neither."""
-    known = _matches(texts, _PLAIN if decimal == "." else _PLAIN_COMMA)
+    known = _matches(texts, PLAIN[decimal])
     if not known.all():
         others = texts.filter(pa.array(~known))
         if not known.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):

@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from truism.table.cells.fixedtimes import FIXED, read_fixed
+
 NAIVE = np.iinfo(np.int32).min  # the offset of a time without a zone
 DAY_US = 86_400_000_000
 
@@ -153,6 +155,15 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
 
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
+    if style in FIXED:
+        times = read_fixed(texts, style)
+        if times is not None:
+            return Instants(times, np.full(len(texts), NAIVE, np.int32))
+    return read_by_pattern(texts, style)
+
+
+def read_by_pattern(texts: pa.Array, style: str) -> Instants:
+    """Return what trimmed texts say in a style, taken apart one by one."""
     times = np.full(len(texts), "NaT", "datetime64[us]")
     offsets = np.full(len(texts), NAIVE, np.int32)
     for pattern in _PATTERNS.get(style) or (_pattern_of(style),):

@@ -6,6 +6,7 @@ times that are read the wrong way round jump by months.
 """
 
 import datetime
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -25,7 +26,7 @@ from truism.table.cells.words import is_status, says_time, words_in
 from truism.table.columns import Column
 from truism.table.layouts import DAYS, EPOCHS
 
-_SAMPLE = 64
+_SAMPLE, _MANY = 64, 2_000
 _EARLIEST, _LATEST = 315_532_800, 4_102_444_800  # 1980 and 2100, in seconds
 _EXCEL_EPOCH = 25_569  # days from Excel's 30 December 1899 to 1970
 _DATE_WORDS = (
@@ -38,6 +39,7 @@ _DATE_WORDS = (
     "zeitstempel",
     "zeitpunkt",
 )
+_NUMERAL = re.compile(r"[<>(+\-−]?\s*\d+(?:[.,]\d*)?(?:[eE][+\-]?\d+)?\s*[%)]?")
 _RISING = 0.99  # part of the steps that do not go back
 
 
@@ -106,6 +108,8 @@ def find_times(column: Column, style: str | None = None) -> Timing | None:
     first = [text for text in texts[: 2 * _SAMPLE] if not is_status(text)][:_SAMPLE]
     if not any(any(letter.isdigit() for letter in text) for text in first[:8]):
         return None
+    if not says_time(column.name) and all(_NUMERAL.fullmatch(text) for text in first):
+        return None
     sample = pa.array(first)
     for each in ("year first", "month name", "digits", "clock"):
         if each == "digits" and not says_time(column.name) and all(map(str.isdigit, first)):
@@ -122,6 +126,9 @@ def find_times(column: Column, style: str | None = None) -> Timing | None:
 def _day_or_month(column: Column, used: NDArray[np.int64], texts: Sequence[str]) -> Timing:
     """Decide which comes first, from all texts and then from the order of the rows."""
     array = pa.array(texts)
+    sure = _sure_from_sample(array, used)
+    if sure is not None:
+        return sure
     days = read_instants(array, "day first")
     if days.known.all() and "." in texts[0][:3]:
         return Timing(days, used, "day first")
@@ -144,6 +151,20 @@ def _day_or_month(column: Column, used: NDArray[np.int64], texts: Sequence[str])
     if american:
         return Timing(months, used, "month first", undecided=True)
     return Timing(days, used, "day first", undecided=True)
+
+
+def _sure_from_sample(texts: pa.Array, used: NDArray[np.int64]) -> Timing | None:
+    """Return all texts in the one way that a sample allows, None where some text is no time in it."""
+    step = max(1, len(texts) // _MANY)
+    if step == 1:
+        return None
+    some = texts.take(pa.array(np.arange(0, len(texts), step)))
+    fits = {style: read_instants(some, style).known for style in ("day first", "month first")}
+    for style, other in (("day first", "month first"), ("month first", "day first")):
+        if fits[style].all() and not fits[other].all():
+            every = read_instants(texts, style)
+            return Timing(every, used, style) if every.known.all() else None
+    return None
 
 
 def _jumpiness(column: Column) -> float:

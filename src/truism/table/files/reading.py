@@ -7,12 +7,14 @@ holds, so that all files count. For later files, the `Reading` of earlier ones d
 from collections.abc import Sequence
 
 import msgspec
+import pyarrow as pa
 
 from truism.errors import ParameterError, TableError, did_you_mean
 from truism.table.cells.conforming import conform, without_rows
 from truism.table.cells.interpreting import interpret, interpret_times
 from truism.table.cells.kinds import kind_of
 from truism.table.cells.notices import TimesInTwoColumns, TimesJoined
+from truism.table.cells.plain import read_plain
 from truism.table.cells.texts import BadCell, Interpreted
 from truism.table.cells.timelines import examine
 from truism.table.cells.times import join_times
@@ -80,8 +82,9 @@ def read(
     if not parts:
         return TableRead(_nothing(reading), reading or Reading(layout), notices)
     stacked = stack(parts, said)
+    quick = _plain_columns(stacked, said, reading, _units(parts))
     with naming(parts[0].place):
-        table = as_table(stacked)
+        table = _with_quick(stacked, quick)
     layout = _told_apart(layout, table)
     said = _seen(layout if reading is None else layout.over(reading.layout), parts)
     _check_time(table, layout)
@@ -92,7 +95,7 @@ def read(
             table, pivoted = pivot(table, said)
         notices += pivoted
     try:
-        return _interpret_all(table, said, reading, parts, notices)
+        return _interpret_all(table, said, reading, parts, notices, quick)
     except BadCell as cell:
         raise _cell_error(cell, parts, said) from None
 
@@ -149,12 +152,16 @@ def _interpret_all(
     reading: Reading | None,
     parts: Sequence[Part],
     notices: tuple[Notice, ...],
+    quick: dict[str, Interpreted],
 ) -> TableRead:
     """Decide what each column holds, or follow what was decided, and put times together."""
     known = _known(reading, layout)
     units = _units(parts)
     found: list[Interpreted] = []
     for column in table.columns:
+        if column.name in quick:
+            found.append(quick[column.name])
+            continue
         learned = known.get(column.name)
         if learned is not None:
             found.append(conform(column, learned, layout))
@@ -181,6 +188,31 @@ def _interpret_all(
         () if reading is None else reading.optional,
     )
     return TableRead(whole, said, (*notices, *extra))
+
+
+def _plain_columns(
+    frame: pa.Table, layout: Layout, reading: Reading | None, units: dict[str, str]
+) -> dict[str, Interpreted]:
+    """Return the columns of text that hold plain numbers and a few words, by name."""
+    if layout.every is not None:
+        return {}
+    known = {} if reading is None else reading.column_of()
+    found = {}
+    for name in frame.column_names:
+        if pa.types.is_string(frame.schema.field(name).type) and frame.num_rows:
+            texts = frame.column(name).combine_chunks()
+            read_one = read_plain(name, texts, layout, known.get(name), units.get(name))
+            if read_one is not None:
+                found[name] = read_one
+    return found
+
+
+def _with_quick(frame: pa.Table, quick: dict[str, Interpreted]) -> Table:
+    """Return a table of columns, those that are read already as they are."""
+    rest = [name for name in frame.column_names if name not in quick]
+    others = as_table(frame.select(rest)).column_of() if rest else {}
+    columns = (quick[name].column if name in quick else others[name] for name in frame.column_names)
+    return Table(tuple(columns), frame.num_rows)
 
 
 def _known(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:
