@@ -112,6 +112,23 @@ def test_python_reads_frames_as_the_frame_that_was_learned():
     assert check("today.csv")[2] == 0
 
 
+def test_booleans_are_the_states_that_they_were():
+    learn(write("normal.csv"))
+    write("today.csv", 60, n_states=2)
+    write("capitals.csv", run=[("TRUE", "FALSE", "fault")[i % 3] for i in range(240)])
+    today = pd.read_csv("today.csv")
+    assert today["run"].dtype == bool
+    for detector in (
+        truism.load(MODEL),
+        truism.InvariantRuleDetector().fit(pd.read_csv("normal.csv")),
+        truism.InvariantRuleDetector().fit(pd.read_csv("capitals.csv")),
+    ):
+        assert detector.predict(today).tolist() == [1] * 60
+    texts = pd.read_csv("today.csv", dtype=str)
+    same = truism.load(MODEL)
+    assert np.array_equal(same.anomaly_score(today), same.anomaly_score(texts))
+
+
 def test_python_names_the_value_that_cannot_be_read():
     detector = truism.InvariantRuleDetector().fit(pd.read_csv(write("normal.csv")))
     today = pd.read_csv(write("today.csv", 60, n_states=2), dtype={"run": str})
@@ -249,6 +266,25 @@ def test_dates_and_times_in_two_columns_say_when_together():
     write("today.csv", 200, Date=date, Clock=clock, code=code)
     incident = verdict("today.csv")["incidents"][0]
     assert (incident["peak"], incident["peaked"]) == (150, "2014-03-02 01:00:00")
+
+
+def test_python_joins_times_and_renames_columns_as_the_files_were():
+    date = clocks(form="{day:02}.03.2014")
+    clock = clocks(form="{hour:02}:{minute:02}")
+    write("normal.csv", 200, Date=date, Clock=clock)
+    learn("normal.csv", "--time", "Date,Clock", "--zone", "Europe/Vienna", "--rename", "level=LT1")
+    detector = truism.load(MODEL)
+    frame = pd.read_csv("normal.csv", dtype={"run": str})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (explained,) = detector.explain(frame, rows=[150])
+    assert str(explained.time) == "2014-03-02 01:00:00+01:00"
+    typed = frame.assign(Date=pd.to_datetime(frame["Date"], format="%d.%m.%Y"))
+    typed["Clock"] = pd.to_datetime(frame["Clock"], format="%H:%M").dt.time
+    (again,) = detector.explain(typed, rows=[150])
+    assert again.time == explained.time
+    with pytest.raises(SchemaError, match="Column 'Date' must hold a time in row 0, got 'never'"):
+        detector.predict(frame.assign(Date="never"))
 
 
 def test_a_column_of_times_that_cannot_be_read_is_an_error_with_its_line():

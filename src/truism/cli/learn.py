@@ -138,7 +138,8 @@ def learn(
 
     DATA are files (CSV, Parquet, Feather, Arrow, Excel, SQLite, DuckDB or JSON lines), folders, patterns
     such as 'june/*.csv', or - for standard input; several files are read as one table. The
-    rows should be normal: what never happens in them becomes a rule.
+    rows should be normal: what never happens in them becomes a rule. The model keeps how
+    they were read, and later files are read alike.
     """
     said = asked(options)
     settings = settings_of(options)

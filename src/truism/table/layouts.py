@@ -141,6 +141,8 @@ class ColumnReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
         The decimal sign, where signs had to be interpreted.
     thousands
         The sign that groups thousands, where one does.
+    truths
+        How false and true are spelled among the texts of a column that holds other states, too.
 
     """
 
@@ -151,6 +153,7 @@ class ColumnReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     style: str | None = None
     decimal: str | None = None
     thousands: str | None = None
+    truths: tuple[str, str] | None = None
 
 
 class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from truism.errors import SchemaError
 from truism.table.cells.kinds import kind_of
+from truism.table.cells.names import renamed
 from truism.table.cells.notices import Converted, WordsAsMissing
 from truism.table.cells.numerals import read_numbers
 from truism.table.cells.texts import (
@@ -25,9 +26,10 @@ from truism.table.cells.texts import (
     told_times,
     zoned,
 )
-from truism.table.cells.times import find_times
+from truism.table.cells.times import find_times, join_times
 from truism.table.cells.words import is_status
 from truism.table.columns import NOUNS, Column, Table
+from truism.table.columns import renamed as with_names
 from truism.table.layouts import ColumnReading, Layout, Reading
 from truism.table.notices import Notice
 
@@ -71,22 +73,45 @@ def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, 
     known = reading.column_of()
     columns: list[Column] = []
     notices: list[Notice] = []
-    for column in table.columns:
-        wanted = known.get(column.name)
-        if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
-            columns.append(column)
-            continue
-        try:
+    try:
+        table = _with_joined_times(_renamed(table, reading.layout), reading)
+        for column in table.columns:
+            wanted = known.get(column.name)
+            if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
+                columns.append(column)
+                continue
             found = conform(column, wanted, reading.layout)
-        except BadCell as cell:
-            raise SchemaError(
-                f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, "
-                f"got {cell.value!r}.",
-                "convert the column, or learn the model again.",
-            ) from None
-        columns.append(msgspec.structs.replace(found.column, index=column.index))
-        notices += found.notices
+            columns.append(msgspec.structs.replace(found.column, index=column.index))
+            notices += found.notices
+    except BadCell as cell:
+        raise SchemaError(
+            f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, got {cell.value!r}.",
+            "convert the column, or learn the model again.",
+        ) from None
     return Table(tuple(columns), table.n_rows), tuple(notices)
+
+
+def _renamed(table: Table, layout: Layout) -> Table:
+    return with_names(table, renamed(table.names, layout)) if layout.renames else table
+
+
+def _with_joined_times(table: Table, reading: Reading) -> Table:
+    """Put two columns that say when together into one, as was done when learning."""
+    layout, axis = reading.layout, reading.axis
+    known, column_of = reading.column_of().get(axis or ""), table.column_of()
+    if len(layout.time) != 2 or known is None or axis is None or axis in column_of:
+        return table
+    if not {*layout.time} <= {*column_of}:
+        return table
+    first, second = layout.time
+    date = conform(column_of[first], msgspec.structs.replace(known, name=first), Layout())
+    clock = conform(column_of[second], ColumnReading(second, "clock"), Layout())
+    times = join_times(axis, date.column, clock.column)
+    if times is None:
+        return table
+    joined = zoned(times, known, (), layout).column
+    columns = (joined if each.name == first else each for each in table.columns)
+    return Table(tuple(each for each in columns if each.name != second), table.n_rows)
 
 
 def without_rows(known: ColumnReading) -> Column:
@@ -182,6 +207,8 @@ def _conform_typed(column: Column, known: ColumnReading) -> Interpreted:
             converted = Column(name, "text", codes.astype(np.int32), missing, texts)
         case "number", "boolean" if np.isin(column.present, (0, 1)).all():
             converted = Column(name, "boolean", whole.astype(bool), missing)
+        case "boolean", "text" if known.truths is not None:
+            converted = Column(name, "text", values.astype(np.int32), missing, known.truths)
         case "boolean", "number":
             converted = Column(name, "number", values.astype(np.int64), missing)
         case _:

@@ -1,9 +1,10 @@
 """What a column holds, decided from its values when a table is learned."""
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
-from truism.table.cells.kinds import kind_of
+from truism.table.cells.kinds import kind_of, truths_of
 from truism.table.cells.notices import StaysText
 from truism.table.cells.numerals import Numbers, read_numbers
 from truism.table.cells.texts import (
@@ -39,6 +40,16 @@ def interpret(column: Column, layout: Layout, unit: str | None = None) -> Interp
         From a row of units.
 
     """
+    found = _interpreted(column, layout, unit)
+    truths = truths_of(found.column)
+    if truths is None:
+        return found
+    return msgspec.structs.replace(
+        found, reading=msgspec.structs.replace(found.reading, truths=truths)
+    )
+
+
+def _interpreted(column: Column, layout: Layout, unit: str | None) -> Interpreted:
     if column.name in layout.states or column.kind not in ("text", "number", "time"):
         return Interpreted(column, ColumnReading(column.name, kind_of(column), unit))
     said = layout.time_format if column.name in layout.time else None

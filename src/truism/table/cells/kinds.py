@@ -14,4 +14,20 @@ def kind_of(column: Column) -> Kind:
 
 def reading_of(table: Table) -> Reading:
     """Return the reading of a table that already had types, such as a dataframe."""
-    return Reading(columns=tuple(ColumnReading(each.name, kind_of(each)) for each in table.columns))
+    return Reading(
+        columns=tuple(
+            ColumnReading(each.name, kind_of(each), truths=truths_of(each))
+            for each in table.columns
+        )
+    )
+
+
+def truths_of(column: Column) -> tuple[str, str] | None:
+    """Return how false and true are spelled in a text column, None where they are not among its texts.
+
+    A table without the other states would hold booleans, which are then known again.
+    """
+    if column.kind != "text":
+        return None
+    spelled = {text.casefold(): text for text in column.categories}
+    return (spelled["false"], spelled["true"]) if {"false", "true"} <= {*spelled} else None
