@@ -257,7 +257,9 @@ def test_times_with_a_zone_say_so():
     ]
     detector = InvariantRuleDetector().fit(zoned[0])
     assert detector.incidents(zoned[1])[0].to_dict()["started"] == "2026-01-01 00:25:00+01:00"
-    assert detector.report(zoned[1]).verdict == "1 incident in 39 min: level at 23:25 UTC."
+    assert (
+        detector.report(zoned[1]).verdict == "1 incident in 39 min: level at 00:25 Europe/Vienna."
+    )
 
 
 def test_a_saved_detector_is_the_same_detector(detector, tmp_path):

@@ -129,7 +129,8 @@ def _learned(look: Look) -> str:
     n_axis = int(look.time is not None)
     n_used = len(look.columns) - n_left - n_axis
     left = f"; {count(n_left, 'column')} left out" if n_left else ""
-    return f"{count(n_used, 'column')} would be variables{left}"
+    be = "would be a variable" if n_used == 1 else "would be variables"
+    return f"{count(n_used, 'column')} {be}{left}"
 
 
 def _layout(look: Look) -> str:
