@@ -383,7 +383,7 @@ def test_sheets_by_name():
         "'b.xlsx': sheet 'Sheet' is read, not 'second'."
     ]
     assert sentence(TableError, ["b.xlsx"], Layout(sheet="secnd")) == (
-        "'b.xlsx' has no sheet 'secnd', but 'Sheet', 'second'.\n"
+        "'b.xlsx' has no sheet 'secnd', only 'Sheet', 'second'.\n"
         "Hint: did you mean 'second'? See sheet."
     )
 
