@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.model.implication import Claim
+from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range, order, variables
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric
 from truism.model.settings import Settings
@@ -150,6 +151,34 @@ rules = st.builds(
     st.lists(st.one_of(intervals(), one_ofs), max_size=3, unique_by=repr).map(tuple),
     st.lists(predicates, min_size=1, max_size=2, unique_by=repr).map(tuple),
     st.integers(1, 1000),
+)
+
+# Claims about few variables with few bounds, so that many are alike.
+_few = st.sampled_from([1.0, 2.0, 3.0, 4.0])
+_bounds = st.lists(_few, min_size=2, max_size=2, unique=True).map(sorted)
+_some_states = st.lists(st.sampled_from("abc"), min_size=1, max_size=2, unique=True).map(
+    lambda values: tuple(sorted(values))
+)
+few_predicates = st.one_of(
+    st.builds(Interval, st.sampled_from("xy"), low=_few),
+    st.builds(Interval, st.sampled_from("xy"), high=_few),
+    st.builds(lambda name, ends: Interval(name, *ends), st.sampled_from("xy"), _bounds),
+    st.builds(OneOf, st.sampled_from("uv"), _some_states),
+    st.builds(lambda one, other: AnyOf((OneOf("u", one), OneOf("v", other))), *[_some_states] * 2),
+)
+few_consequents = st.one_of(
+    few_predicates,
+    st.builds(lambda name, ends: Range(name, *ends), st.sampled_from("xy"), _bounds),
+    st.builds(Present, st.sampled_from("xyuv")),
+)
+
+
+few_claims = st.builds(
+    Claim,
+    st.lists(few_predicates, max_size=3, unique_by=variables).map(
+        lambda some: tuple(sorted(some, key=order))
+    ),
+    few_consequents,
 )
 
 settings_values = st.builds(

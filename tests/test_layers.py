@@ -19,7 +19,7 @@ ROOMS = {
     "model": [
         *("schema", "predicates", "wording", "rules", "evidence", "series", "rates", "settings"),
         *("origins", "notices", "provenance", "model", "reduction", "stamps", "soundness"),
-        *("format", "versions", "files"),
+        *("format", "versions", "files", "implication", "matching", "comparison"),
     ],
     "scoring": [
         *("bits", "alignment", "truths", "limits", "readings", "contexts", "rarity", "worth"),
