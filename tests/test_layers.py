@@ -14,7 +14,7 @@ ROOMS = {
     "": ["version", "errors", "work"],
     "table": [
         *("zones", "layouts", "columns", "distinct", "notices", "cells", "frames", "deltas"),
-        *("fingerprint", "atomic", "files", "counters", "looking"),
+        *("fingerprint", "atomic", "files", "counters", "looking", "labels"),
     ],
     "model": [
         *("schema", "predicates", "wording", "rules", "evidence", "series", "rates", "settings"),
@@ -27,7 +27,8 @@ ROOMS = {
     ],
     "explaining": [
         *("expectations", "circumstances", "clues", "investigation", "reasons", "rates", "events"),
-        *("tallies", "explanations", "following", "incidents", "findings", "checker"),
+        *("tallies", "explanations", "following", "incidents", "findings", "checker", "advantage"),
+        "comparison",
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError, did_you_mean
 from truism.report.contents import Detection, Segment
 from truism.report.series import Axis, runs
 from truism.table.columns import Table
+from truism.table.labels import read_labels
 
 MAX_FALSE_POSITIVE_RATE = 0.1
 _MAX_POINTS = 400
@@ -16,7 +16,7 @@ def detect(
     table: Table, label: str, scores: NDArray[np.float64], threshold: float, axis: Axis
 ) -> Detection:
     """Compare scores with a column of labels."""
-    truth = _labels(table, label)
+    truth = read_labels(table, label)
     n_true, n_false = int(truth.sum()), int((~truth).sum())
     # scikit-learn takes half a second to import, and only this needs it.
     from sklearn.metrics import roc_auc_score, roc_curve
@@ -48,38 +48,3 @@ def _segment(start: int, end: int, reported: NDArray[np.bool_], axis: Axis) -> S
     hits = np.flatnonzero(reported[start : end + 1])
     first = int(hits[0]) + start if len(hits) else None
     return Segment(axis.when(start, end), start, end, len(hits), first)
-
-
-def _labels(table: Table, label: str) -> NDArray[np.bool_]:
-    column = table.column_of().get(label)
-    if column is None:
-        raise ParameterError.of(
-            "label",
-            "name a column of the table",
-            label,
-            did_you_mean(label, table.names),
-        )
-    if column.kind not in ("number", "boolean"):
-        raise ParameterError.of(
-            "label",
-            "name a column of numbers or booleans",
-            label,
-            "0 and false mean normal, everything else anomalous.",
-        )
-    known = column.present
-    if (known % 1 != 0).any():
-        raise ParameterError.of(
-            "label",
-            "name a column of whole numbers or booleans",
-            label,
-            f"it holds {known[known % 1 != 0][0]:g}; 0 and false mean normal, everything else "
-            f"anomalous.",
-        )
-    truth = column.values.astype(np.bool_)
-    if column.missing is not None:
-        truth = truth & ~column.missing
-    if truth.all() or not truth.any():
-        only = "anomalous" if truth.all() else "normal"
-        hint = f"all its rows are {only}."
-        raise ParameterError.of("label", "mark some rows and not all", label, hint)
-    return truth
