@@ -1,7 +1,8 @@
 """Regenerate the parts of the documentation that the program writes: ``python docs/generate.py``.
 
 - ``docs/cli.md`` from ``--help``;
-- the output in every ``console`` block of README.md and docs/tutorial.md, by running its commands;
+- the output in every ``console`` block of README.md, docs/tutorial.md and docs/compare.md, by running
+  its commands;
 - the detectors and speeds in README.md (five detectors) and docs/comparison.md (all of them) from
   the files in ``benchmarks/results``;
 - ``src/truism/model/model-file.schema.json`` from the types that read model files.
@@ -25,7 +26,7 @@ from truism.model.files import json_schema
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-TRANSCRIPTS = ("README.md", "docs/tutorial.md")
+TRANSCRIPTS = ("README.md", "docs/tutorial.md", "docs/compare.md")
 _BLOCK = re.compile(r"(?ms)^```console\n(.*?)^```$")
 MEASURED = ("README.md", "docs/comparison.md")
 FEW = ("truism", "knn", "pca", "iforest", "paper")  # what a user of PyOD looks for first

@@ -182,6 +182,8 @@ def test_swapping_swaps_and_the_order_of_rules_does_not_matter(one, other, rando
         (e.new, e.old) for e in back.rules.changed
     }
     assert (found.old, found.new) == (back.new, back.old)
+    for each in (*found.rules.new, *found.rules.gone):
+        assert each.text == str(Rule(each.antecedent, (each.consequent,), each.count))
     counted = found.rules.n_unchanged + len(found.rules.changed)
     assert found.old.n_claims == counted + len(found.rules.gone)
     assert found.new.n_claims == counted + len(found.rules.new)

@@ -43,6 +43,7 @@ ROOMS = {
     "report": [
         *("contents", "series", "histograms", "pictures", "detection", "models", "summarising"),
         *("looks", "lookpage", "terminal", "plain", "charts", "panels", "html", "output"),
+        *("sections", "changes", "outcomes", "differences", "contrast"),
     ],
     "cli": [
         *(
@@ -59,9 +60,9 @@ ROOMS = {
             "demo",
             "explain",
         ),
-        *("rules", "export"),
+        *("rules", "compare", "export"),
     ],
-    "estimator": ["inputs", "detector", "loading"],
+    "estimator": ["inputs", "detector", "loading", "comparing"],
     "faces": ["plot", "pyod", "__main__"],
 }
 # Rooms inside rooms.
@@ -82,6 +83,7 @@ INNER = {
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
     "truism": {"truism.estimator"},
+    "explaining.comparison": {"truism.report.contrast", "truism.report.differences"},
     "report.contents": {"truism.report.plain"},
     "estimator.detector": {"truism.report", "truism.report.output"},
 }
@@ -292,6 +294,7 @@ TESTED_IN = {
     "__main__": "test_cli",
     "cli": "test_cli",
     "estimator": "test_estimator",
+    "estimator.comparing": "test_compare",
     "estimator.detector": "test_estimator",
     "estimator.inputs": "test_estimator",
     "estimator.loading": "test_estimator",
@@ -319,6 +322,10 @@ TESTED_IN = {
     "scoring.series": "test_following",
     "scoring.sums": "test_scorer",
     "report.lookpage": "test_looks",
+    "report.changes": "test_differences",
+    "report.contrast": "test_differences",
+    "report.outcomes": "test_differences",
+    "report.sections": "test_differences",
     "scoring.weighed": "test_scorer",
     "table.cells.conforming": "test_reading",
     "table.cells.interpreting": "test_reading",
@@ -368,7 +375,9 @@ REACHED_BY = {
     "test_cli": "truism.cli",
     "test_checker": "truism.explaining",
     "test_clues": "truism.explaining",
+    "test_compare": "truism.estimator",
     "test_context_trees": "truism.learning.context_trees",
+    "test_differences": "truism.report.differences",
     "test_kernels": "truism.learning.kernels",
     "test_following": "truism",
     "test_learning_evidence": "truism.learning",

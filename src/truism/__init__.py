@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         TableError,
         TruismError,
     )
-    from truism.estimator import InvariantRuleDetector, load
+    from truism.estimator import InvariantRuleDetector, compare, load
 
 __all__ = [
     "InvariantRuleDetector",
@@ -23,10 +23,11 @@ __all__ = [
     "TableError",
     "TruismError",
     "__version__",
+    "compare",
     "load",
 ]
 
-_home = {"InvariantRuleDetector": "truism.estimator", "load": "truism.estimator"}
+_home = dict.fromkeys(("InvariantRuleDetector", "compare", "load"), "truism.estimator")
 
 
 def __getattr__(name: str) -> Any:

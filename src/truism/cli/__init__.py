@@ -3,7 +3,7 @@
 Arguments and files come in; text on standard output, files and an exit code go out.
 
 - `app`: the ``truism`` command, its exit codes, and how failures are shown
-- `demo`, `plant`, `look`, `learn`, `check`, `explain`, `rules`, `export`: one command each
+- `demo`, `plant`, `look`, `learn`, `check`, `explain`, `rules`, `compare`, `export`: one command each
 - `options`: the options that several commands share
 - `reading`, `fitting`: the options for reading tables, and tables read for a model
 - `calibrating`: the options that choose a threshold

@@ -1,7 +1,7 @@
 """The ``truism`` command as a whole: its commands, its exit codes, and how failures are shown.
 
-Exit codes: 0 done; 1 ``check`` found anomalies; 2 bad input, wrong usage or unwritable output;
-130 interrupted.
+Exit codes: 0 done; 1 ``check`` found anomalies, or ``compare --fail-if`` what it names; 2 bad input,
+wrong usage or unwritable output; 130 interrupted.
 """
 
 import os
@@ -29,6 +29,7 @@ COMMANDS = {
     "check": "Score rows, group anomalies into incidents, and explain each.",
     "explain": "Explain one row in full.",
     "rules": "List, search and sort rules; switch them on and off.",
+    "compare": "Compare two models, and what they report.",
     "export": "Write a model's rules, for people or other programs.",
 }
 _OPTION_OF = {
@@ -123,7 +124,8 @@ Use it:
   truism check today.csv -m plant.truism.json
 
 \b
-Exit codes: 0 done, 1 check found anomalies, 2 bad input or usage, 130 interrupted
+Exit codes: 0 done, 1 check found anomalies (or compare what --fail-if names),
+2 bad input or usage, 130 interrupted
 
 truism COMMAND --help shows options and examples.""",
 )

@@ -2,9 +2,11 @@
 
 - `detector`: `InvariantRuleDetector`, with the conventions of scikit-learn
 - `loading`: model files read as fitted detectors
+- `comparing`: what differs between two of them
 - `inputs`: what callers hand in, checked
 """
 
+from truism.estimator.comparing import compare as compare
 from truism.estimator.detector import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
 from truism.estimator.detector import InvariantRuleDetector as InvariantRuleDetector
 from truism.estimator.loading import load as load

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 N_DRAWS = 2000
-N_BLOCKS = 50  # blocks of normal rows
+N_BLOCKS = 10  # blocks of normal rows; long ones, since neighbours resemble each other
 MAX_PIECES = 500  # labelled segments that are drawn apart; more are drawn as neighbours
 MIN_SEGMENTS = 5
 _Z = 1.959964  # the normal distribution's two-sided 95 % quantile
@@ -74,6 +74,20 @@ class Advantage(msgspec.Struct, frozen=True):
     auc: Measure
     found: Measure
     false_alarms: Measure
+
+    @property
+    def measures(self) -> tuple[Measure, Measure, Measure]:
+        """All measures."""
+        return self.auc, self.found, self.false_alarms
+
+    @property
+    def verdict(self) -> Verdict | Literal["mixed"]:
+        """What all measures together mean for the new model."""
+        told = {each.verdict for each in self.measures}
+        if {"better", "worse"} <= told:
+            return "mixed"
+        order: tuple[Verdict, ...] = ("too few", "better", "worse", "chance", "same")
+        return next(verdict for verdict in order if verdict in told)
 
 
 class Judged(msgspec.Struct, frozen=True, eq=False):

@@ -7,6 +7,7 @@ variables to blame.
 """
 
 import datetime
+import html
 from collections import Counter
 from collections.abc import Sequence
 
@@ -18,11 +19,14 @@ from truism.errors import SchemaError
 from truism.explaining.advantage import Advantage, Judged, weigh_up
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import say_moment
-from truism.explaining.incidents import group_rows, usual_gap
+from truism.explaining.following import Outline, usual_gap
+from truism.explaining.incidents import Incidents
+from truism.explaining.rates import group_rows
 from truism.model.comparison import ModelComparison, compare_models
 from truism.scoring.alignment import time_column
-from truism.table.columns import Column, Table, zone_named
+from truism.table.columns import Column, Table
 from truism.table.labels import read_labels
+from truism.table.zones import zone_named
 
 N_BLAMED = 5  # variables that are named for an incident
 N_EXPLAINED = 20  # incidents of each model alone for which variables are named
@@ -124,6 +128,20 @@ class Comparison(msgspec.Struct, frozen=True):
     models: ModelComparison
     table: TableComparison | None = None
 
+    @property
+    def same(self) -> bool:
+        """Whether the models are the same; then so is what they report."""
+        return self.models.same
+
+    def __str__(self) -> str:
+        from truism.report.contrast import to_text
+        from truism.report.differences import describe
+
+        return to_text(describe(self, most=10))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
 
 def compare(
     old: Checker, new: Checker, table: Table | None = None, label: str | None = None
@@ -154,8 +172,8 @@ class _Seen(msgspec.Struct, frozen=True, eq=False):
     checker: Checker
     table: Table
     judged: Judged
-    gap: int
     sightings: tuple[Sighting, ...]
+    explained_by: dict[tuple[int, int], tuple[Incidents, int]]
 
 
 def compare_on(
@@ -189,53 +207,50 @@ def compare_on(
 def _see(checker: Checker, table: Table, which: str) -> _Seen:
     try:
         prepared = checker.prepare(table)
-        scores = checker.score(prepared)
+        findings = checker.find(prepared)
     except SchemaError as problem:
         raise SchemaError(
             f"The {which} model cannot be used on the table. {problem.message}",
             problem.hint,
             see=problem.see,
         ) from None
-    reported = scores > checker.model.threshold
-    gap = usual_gap(checker.model.schema, prepared)
+    reported = findings.scores > checker.model.threshold
     times = time_column(checker.model.schema, prepared)
-    groups = group_rows(np.flatnonzero(reported), gap)
-    sightings = tuple(_sighting(rows, scores, times) for rows in groups)
-    return _Seen(checker, prepared, Judged(scores, reported), gap, sightings)
+    explained_by, sightings = {}, []
+    for events in (findings.incidents, findings.shifts):
+        for position, outline in enumerate(events.outlines):
+            sighting = _sighting(outline, times)
+            sightings.append(sighting)
+            explained_by[sighting.start, sighting.end] = events, position
+    in_order = tuple(sorted(sightings, key=lambda each: (each.start, each.end)))
+    return _Seen(checker, prepared, Judged(findings.scores, reported), in_order, explained_by)
 
 
-def _sighting(
-    rows: NDArray[np.int64], scores: NDArray[np.float64], times: Column | None
-) -> Sighting:
-    start, end, peak = int(rows[0]), int(rows[-1]), int(rows[scores[rows].argmax()])
-    started, ended = (None if times is None else times.cell(row) for row in (start, end))
+def _sighting(outline: Outline, times: Column | None) -> Sighting:
+    tally = outline.tally
+    started, ended = (
+        None if times is None else times.cell(row) for row in (tally.first, tally.last)
+    )
     return Sighting(
-        start, end, len(rows), peak, float(scores[peak]), say_moment(started), say_moment(ended)
+        tally.first,
+        tally.last,
+        tally.n_rows,
+        tally.peak,
+        tally.score,
+        say_moment(started),
+        say_moment(ended),
     )
 
 
 def _blame(seen: _Seen, sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
     """Name the variables to blame for the first of some incidents."""
-    chosen = sightings[:N_EXPLAINED]
-    if not chosen:
-        return ()
-    # Rows of the other incidents count as normal ones; the gap keeps these incidents apart as before.
-    scores = np.zeros(len(seen.judged.scores))
-    for each in chosen:
-        rows = slice(each.start, each.end + 1)
-        scores[rows] = seen.judged.scores[rows]
-    found = seen.checker.find(seen.table, scores, gap=seen.gap).incidents
-    blames_at = {each.start: each.blames[:N_BLAMED] for each in found}
-    return (
-        *(
-            msgspec.structs.replace(
-                each,
-                blamed=tuple(Blamed(of.variable, of.share) for of in blames_at[each.start]),
-            )
-            for each in chosen
-        ),
-        *sightings[N_EXPLAINED:],
-    )
+    found = []
+    for each in sightings[:N_EXPLAINED]:
+        events, position = seen.explained_by[each.start, each.end]
+        blames = events[position].blames[:N_BLAMED]
+        blamed = tuple(Blamed(of.variable, of.share) for of in blames)
+        found.append(msgspec.structs.replace(each, blamed=blamed))
+    return (*found, *sightings[N_EXPLAINED:])
 
 
 def pair_up(
@@ -243,7 +258,7 @@ def pair_up(
 ) -> tuple[list[Sighting], list[Sighting], list[Shared]]:
     """Return the incidents that only one model has, and those of both that overlap; worst first.
 
-    Incidents of one model never overlap each other, so those that belong together follow one another.
+    Incidents that belong together follow one another.
     """
     spans = [(each.start, each.end, side, each) for side in (0, 1) for each in (old, new)[side]]
     groups: list[tuple[list[Sighting], list[Sighting]]] = []

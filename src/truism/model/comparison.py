@@ -14,7 +14,7 @@ from truism.model.evidence import Evidence
 from truism.model.implication import Book, Claim, says_as_much
 from truism.model.matching import match
 from truism.model.model import Model
-from truism.model.predicates import Predicate, order
+from truism.model.predicates import Predicate, conjunction, order
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric, Scalar, Schema, Variable
 
@@ -257,6 +257,8 @@ class _Claims:
         self.model = model
         self.rule_of: dict[Claim, Rule] = {}
         self._id_of: dict[int, str] = {}
+        self._condition_of: dict[int, str] = {}
+        self._text_of: dict[Predicate, str] = {}
         for rule in model.rules:
             antecedent = tuple(sorted(rule.antecedent, key=order))
             for consequent in rule.consequents:
@@ -270,16 +272,24 @@ class _Claims:
 
     def said(self, claim: Claim, covered: bool = False) -> ClaimRecord:
         rule = self.rule_of[claim]
-        alone = Rule(claim.antecedent, (claim.consequent,), rule.count)
         return ClaimRecord(
             self._id(rule),
-            str(alone),
+            self._text(claim, rule),
             claim.antecedent,
             claim.consequent,
             rule.count,
-            self._log_chance(alone),
+            self._log_chance(Rule(claim.antecedent, (claim.consequent,), rule.count)),
             covered,
         )
+
+    def _text(self, claim: Claim, rule: Rule) -> str:
+        """Print a claim as a rule is printed; its condition once for all claims of the rule."""
+        if id(rule) not in self._condition_of:
+            start = f"{conjunction(claim.antecedent)} ⇒" if claim.antecedent else "always"
+            self._condition_of[id(rule)] = start
+        if claim.consequent not in self._text_of:
+            self._text_of[claim.consequent] = str(claim.consequent)
+        return f"{self._condition_of[id(rule)]} {self._text_of[claim.consequent]}"
 
     def is_off(self, claim: Claim) -> bool:
         return bool(self.off) and self._id(self.rule_of[claim]) in self.off

@@ -4,12 +4,13 @@ Only what follows from one statement alone counts; what several rules imply toge
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterable
 
 import msgspec
 
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range, variables
+
+_NONE = -1  # stands for a condition where a claim has none
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -71,41 +72,60 @@ def says_as_much(one: Claim, other: Claim) -> bool:
 
 
 class Book:
-    """Claims that can be asked whether one of them says at least as much as a given one."""
+    """Claims that can be asked whether one of them says at least as much as a given one.
+
+    Predicates are numbered, and what follows from one is looked up once, so that tens of thousands of
+    claims can be asked about.
+    """
 
     def __init__(self, claims: Iterable[Claim]) -> None:
-        self._claims_at: dict[str, dict[frozenset[str], list[Claim]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        self._number_of: dict[Predicate, int] = {}
+        self._about: dict[str, list[Predicate]] = defaultdict(list)
+        # Conditions of the claims, by the consequent and the condition that was met last: a rare one.
+        self._conditions_at: dict[tuple[int, int], list[frozenset[int]]] = defaultdict(list)
         for claim in claims:
-            # A join follows from any one of its parts, so its variables are not needed.
-            needed = frozenset(
-                name
-                for each in claim.antecedent
-                if not isinstance(each, AnyOf)
-                for name in variables(each)
-            )
-            for name in variables(claim.consequent):
-                self._claims_at[name][needed].append(claim)
+            conditions = frozenset(self._number(each) for each in claim.antecedent)
+            rarest = max(conditions, default=_NONE)
+            self._conditions_at[self._number(claim.consequent), rarest].append(conditions)
+        self._following: dict[Predicate, list[int]] = {}
+        self._leading: dict[Predicate, list[int]] = {}
 
     def covers(self, claim: Claim) -> bool:
         """Return whether some claim says at least as much."""
-        names = {name for each in claim.antecedent for name in variables(each)}
-        for name in variables(claim.consequent):
-            known = self._claims_at.get(name, {})
-            for some in _subsets(names, known):
-                for each in known[some]:
-                    if says_as_much(each, claim):
+        given = {number for each in claim.antecedent for number in self._follow(each)}
+        for consequent in self._lead(claim.consequent):
+            for rarest in (_NONE, *given):
+                for conditions in self._conditions_at.get((consequent, rarest), ()):
+                    if conditions <= given:
                         return True
         return False
 
+    def _number(self, predicate: Predicate) -> int:
+        if predicate not in self._number_of:
+            self._number_of[predicate] = len(self._number_of)
+            for name in {*variables(predicate)}:
+                self._about[name].append(predicate)
+        return self._number_of[predicate]
 
-def _subsets(names: set[str], known: Mapping[frozenset[str], object]) -> Iterator[frozenset[str]]:
-    """Yield the known sets that are part of a set of names, by whichever way is shorter."""
-    if 2 ** len(names) > len(known):
-        yield from (each for each in known if each <= names)
-        return
-    for n in range(len(names) + 1):
-        for some in combinations(sorted(names), n):
-            if frozenset(some) in known:
-                yield frozenset(some)
+    def _follow(self, predicate: Predicate) -> list[int]:
+        """Return the predicates that a predicate implies."""
+        if predicate not in self._following:
+            self._following[predicate] = [
+                number for each, number in self._related(predicate) if implies(predicate, each)
+            ]
+        return self._following[predicate]
+
+    def _lead(self, predicate: Predicate) -> list[int]:
+        """Return the predicates that imply a predicate."""
+        if predicate not in self._leading:
+            self._leading[predicate] = [
+                number for each, number in self._related(predicate) if implies(each, predicate)
+            ]
+        return self._leading[predicate]
+
+    def _related(self, predicate: Predicate) -> list[tuple[Predicate, int]]:
+        names = variables(predicate)
+        found = {
+            each: self._number_of[each] for name in names for each in self._about.get(name, ())
+        }
+        return list(found.items())

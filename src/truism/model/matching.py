@@ -100,10 +100,9 @@ def _match_group(
     distances = _distances(olds, news, spread_of)
     rows, columns = np.nonzero(~np.isnan(distances))
     if len(rows) > 1:
-        rank_of = {
-            key: rank for rank, key in enumerate(sorted(each.key for each in (*olds, *news)))
-        }
-        ranks = [np.array([rank_of[each.key] for each in side]) for side in (olds, news)]
+        keys = [each.key for each in (*olds, *news)]
+        rank_of = {key: rank for rank, key in enumerate(sorted(keys))}
+        ranks = np.split(np.array([rank_of[key] for key in keys]), [len(olds)])
         one, other = ranks[0][rows], ranks[1][columns]
         at = distances[rows, columns]
         nearest = np.lexsort((np.maximum(one, other), np.minimum(one, other), at))
@@ -123,9 +122,14 @@ class _Place:
     """The predicates of a claim in an order that its shape decides, and a key that tells claims apart."""
 
     def __init__(self, claim: Claim) -> None:
-        ordered = (*sorted(claim.antecedent, key=_by_direction), claim.consequent)
-        self.predicates = ordered
-        self.key = msgspec.json.encode(ordered)
+        conditions = claim.antecedent
+        if len(conditions) > 1:
+            conditions = tuple(sorted(conditions, key=_by_direction))
+        self.predicates = (*conditions, claim.consequent)
+
+    @property
+    def key(self) -> bytes:
+        return msgspec.json.encode(self.predicates)
 
 
 def _by_direction(predicate: Predicate) -> tuple[Any, ...]:
