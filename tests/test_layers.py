@@ -47,6 +47,7 @@ ROOMS = {
     ],
     "cli": [
         *(
+            "streams",
             "screen",
             "options",
             "app",

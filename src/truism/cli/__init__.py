@@ -8,6 +8,7 @@ Arguments and files come in; text on standard output, files and an exit code go 
 - `reading`, `fitting`: the options for reading tables, and tables read for a model
 - `calibrating`: the options that choose a threshold
 - `screen`: where output goes
+- `streams`: standard output and standard error, closed, full or cut
 
 A command's module is imported only when the command is called, so that ``truism --help`` answers at
 once and ``truism check`` loads no compiler.

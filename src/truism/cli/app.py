@@ -68,9 +68,9 @@ class App(click.Group):
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run, and exit with the right code."""
         arguments = list(sys.argv[1:] if args is None else args)
-        screen = Screen()
-        code = self._run(arguments, screen, extra)
-        sys.exit(screen.close(code))
+        with Screen.open() as screen:
+            code = screen.close(self._run(arguments, screen, extra))
+        sys.exit(code)
 
     def _run(self, arguments: list[str], screen: Screen, extra: dict[str, Any]) -> int:
         try:
@@ -151,8 +151,9 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
 
 
 def _leave() -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write("\x1b[?25h")  # a progress bar hides the cursor
-    sys.stderr.write("\nError: Interrupted.\n")
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\x1b[?25h")  # a progress bar hides the cursor
+        sys.stderr.write("\nError: Interrupted.\n")
+        sys.stderr.flush()
     os._exit(INTERRUPTED)

@@ -1,7 +1,7 @@
 """Where output goes: data to standard output, everything else to standard error.
 
-A reader that closes the pipe (``truism rules … | head``) is not a failure, and must not change the
-exit code of ``check``; so all data pass through `Screen`, which then continues silently.
+Output that could not be written completely is a failure, whatever else was found; that a reader
+closed the pipe is none, and must not change the exit code of ``check`` (`truism.cli.streams`).
 """
 
 import csv
@@ -11,13 +11,13 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
-import click
 import msgspec
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from truism.cli.streams import Outlet, outlets
 from truism.work import Progress, be_silent
 
 _FAILED = 2
@@ -26,11 +26,15 @@ _FAILED = 2
 class Screen:
     """The output of a command."""
 
-    def __init__(self) -> None:
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")  # a terminal may be unable to show ≤
-        self._broken = False
+    def __init__(self, output: Outlet) -> None:
+        self._output = output
+
+    @classmethod
+    @contextmanager
+    def open(cls) -> Iterator[Self]:
+        """Provide a screen on standard output and standard error."""
+        with outlets() as output:
+            yield cls(output)
 
     def show(self, *parts: RenderableType) -> None:
         """Print for people."""
@@ -39,7 +43,13 @@ class Screen:
 
     def write(self, content: bytes | str) -> None:
         """Print for programs, always as UTF-8."""
-        self._write(content if isinstance(content, str) else content.decode())
+        data = content.encode() if isinstance(content, str) else content
+        buffer = getattr(sys.stdout, "buffer", None)
+        if buffer is None:
+            self._write(data.decode())
+            return
+        buffer.write(data)
+        buffer.flush()
 
     def write_json(self, value: Any) -> None:
         """Print one JSON document."""
@@ -90,34 +100,16 @@ class Screen:
             yield _Stages(bars)
 
     def close(self, code: int) -> int:
-        """Flush the output; a full disk must not look like success."""
-        try:
-            sys.stdout.flush()
-        except BrokenPipeError:
-            self._go_silent()
-        except OSError as problem:
-            self.fail(f"Standard output cannot be written: {problem.strerror or problem}.")
-            self._go_silent()
-            return _FAILED
-        return code
+        """Return the exit code: that of the command, unless some of its output is lost."""
+        sys.stdout.flush()
+        if self._output.problem is None:
+            return code
+        self.fail(f"Standard output cannot be written: {self._output.problem}.")
+        return code if code > _FAILED else _FAILED
 
     def _write(self, text: str) -> None:
-        if self._broken:
-            return
-        try:
-            stream = sys.stdout
-            if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
-                click.echo(text, nl=False)
-            else:
-                stream.write(text)
-            stream.flush()
-        except BrokenPipeError:
-            self._go_silent()
-
-    def _go_silent(self) -> None:
-        self._broken = True
-        # Python flushes once more when it exits; discard that output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 class _Stages:

@@ -4,6 +4,7 @@ The format of a file is recognised by its first bytes, not by its name: Parquet,
 Arrow, Excel, SQLite, DuckDB, JSON, gzip around any of them, or CSV. Every failure names the file.
 """
 
+import errno
 import glob
 import gzip
 import io
@@ -137,7 +138,7 @@ def read_part(place: str, layout: Layout, learned: Reading | None) -> Part:
     """Read one file."""
     with naming(place):
         try:
-            content = sys.stdin.buffer.read() if place == STDIN else None
+            content = _standard_input() if place == STDIN else None
             with opened(place, content) as file:
                 part = _parse(place, file, layout, learned)
         except OSError as problem:
@@ -153,6 +154,12 @@ def read_part(place: str, layout: Layout, learned: Reading | None) -> Part:
             names=dict(zip(names, own, strict=True)),
             content=content,
         )
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    return sys.stdin.buffer.read()
 
 
 @contextmanager
