@@ -9,7 +9,9 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -18,6 +20,7 @@ import click
 
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TruismError
+from truism.table.atomic import FileWarning
 from truism.version import __version__
 
 FAILED, INTERRUPTED = 2, 130
@@ -68,7 +71,7 @@ class App(click.Group):
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run, and exit with the right code."""
         arguments = list(sys.argv[1:] if args is None else args)
-        with Screen.open() as screen:
+        with Screen.open() as screen, _noting(screen):
             code = screen.close(self._run(arguments, screen, extra))
         sys.exit(code)
 
@@ -88,6 +91,23 @@ class App(click.Group):
             screen.fail(*_sentence(problem))
             return FAILED
         return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _noting(screen: Screen) -> Iterator[None]:
+    """Show as notes what the library says of files that it wrote."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, FileWarning):
+                screen.note(str(message))
+            else:
+                show(message, category, *where, **more)
+
+        warnings.simplefilter("always", FileWarning)
+        warnings.showwarning = note
+        yield
 
 
 def _sentence(problem: Exception) -> tuple[str, str | None]:

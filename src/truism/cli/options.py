@@ -81,9 +81,15 @@ def check_output(place: str, inputs: Sequence[str] = ()) -> None:
             f"{place!r} cannot be written: there is no directory {str(path.parent)!r}.",
             f"make it with mkdir -p {str(path.parent)!r}.",
         )
-    target = path if path.exists() else path.parent
+    real = Path(os.path.realpath(path))
+    target = real if real.exists() else real.parent
     if not os.access(target, os.W_OK):
         raise TruismError(f"{place!r} cannot be written: permission denied.")
+    if real.is_file() and not os.access(real.parent, os.W_OK):
+        raise TruismError(
+            f"{place!r} cannot be replaced: no file can be made in {str(real.parent)!r}.",
+            "files are written whole or not at all, which needs a new file beside the old one.",
+        )
 
 
 def check_suffix(place: str) -> None:
