@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from click.testing import CliRunner
 
 from truism.cli import app
 from truism.cli.app import COMMANDS
-from truism.model.files import load_model
+from truism.model import files as modelfiles
+from truism.model.files import decode_model, load_model
+from truism.table.atomic import alone_with, write_atomically
 from truism.table.files.reading import read_table
 
 ROOT = Path(__file__).parents[1]
@@ -501,6 +504,82 @@ def test_rules_are_switched_off_and_on_again(place):
     assert f"off since {disabled[0].date}: new pump" in run("rules", "m.truism.json", "--top", 0)[0]
     assert run("rules", "m.truism.json", "--enable", rule_id) == (f"on  {rule_id}  {rule}\n", "", 0)
     assert Path("m.truism.json").read_bytes() == before
+
+
+def test_of_two_edits_at_once_none_is_lost(place):
+    # Whoever comes second waits until the first has written, and edits what that wrote.
+    script = (
+        "import sys, time\nfrom truism.model import files\nfrom truism.cli import main\n"
+        "load = files.load_model\n"
+        "files.load_model = lambda place: (load(place), time.sleep(1))[0]\n"
+        "main()"
+    )
+    ids = [rule.id for rule in load_model("m.truism.json").rules][:2]
+    edits = [
+        subprocess.Popen(
+            [
+                *(sys.executable, "-c", script, "rules", "m.truism.json"),
+                *("--disable", each, "--reason", "noise"),
+            ],
+            stdout=subprocess.DEVNULL,
+        )
+        for each in ids
+    ]
+    assert [edit.wait(timeout=120) for edit in edits] == [0, 0]
+    assert {each.rule_id for each in load_model("m.truism.json").disabled} == set(ids)
+
+
+def test_an_edit_of_a_file_that_was_replaced_meanwhile_is_refused(place, monkeypatch):
+    rule_id = load_model("m.truism.json").rules[0].id
+    replaced = Path("m.truism.json").read_bytes() + b"\n"
+
+    def replacing(content):
+        write_atomically("m.truism.json", replaced)
+        return decode_model(content)
+
+    monkeypatch.setattr(modelfiles, "decode_model", replacing)
+    assert run("rules", "m.truism.json", "--disable", rule_id, "--reason", "noise") == (
+        "",
+        "Error: The model file 'm.truism.json' was changed by another program meanwhile.\n"
+        "Hint: nothing was written; try again.\n",
+        2,
+    )
+    assert Path("m.truism.json").read_bytes() == replaced
+
+
+def test_an_edit_of_a_file_that_another_program_holds_is_refused(place, monkeypatch):
+    rule_id = load_model("m.truism.json").rules[0].id
+    monkeypatch.setattr(modelfiles, "alone_with", partial(alone_with, patience=0.05))
+    with alone_with("m.truism.json"):
+        assert run("rules", "m.truism.json", "--disable", rule_id, "--reason", "noise") == (
+            "",
+            "Error: The model file 'm.truism.json' is being changed by another program.\n"
+            "Hint: try again when that has finished.\n",
+            2,
+        )
+
+
+def test_a_replaced_file_keeps_its_mode_and_other_names_are_told(place):
+    rule_id = load_model("m.truism.json").rules[0].id
+    Path("m.truism.json").chmod(0o600)
+    os.link("m.truism.json", "backup")
+    _, err, code = run("rules", "m.truism.json", "--disable", rule_id, "--reason", "noise")
+    real = str(place / "m.truism.json")
+    assert (err, code) == (
+        f"Note: {real!r} was written anew: its other names (hard links) keep the old content.\n",
+        0,
+    )
+    assert Path("m.truism.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_in_a_folder_that_cannot_be_written_is_refused_before_the_work(place, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != place)  # root may write all
+    assert run("learn", "normal.csv", "-o", "m.truism.json") == (
+        "",
+        f"Error: 'm.truism.json' cannot be replaced: no file can be made in {str(place)!r}.\n"
+        "Hint: files are written whole or not at all, which needs a new file beside the old one.\n",
+        2,
+    )
 
 
 def test_export_to_markdown_and_json(place):

@@ -9,7 +9,7 @@ from truism.cli.options import Command, Format, check_output, format_option
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, did_you_mean
 from truism.export.records import RuleRecord, rule_records, select
-from truism.model.files import load_model, save_model
+from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.rules import Order
 from truism.model.stamps import today
@@ -90,15 +90,14 @@ def rules(
             "--disable and --reason must be given together.",
             "say why, for those who read the model later.",
         )
-    model = load_model(place)
     if disable or enable:
         check_output(place)
-        edited = _edited(model, disable, reason or "", enable)
-        save_model(edited, place)
+        model = edit_model(place, lambda model: _edited(model, disable, reason or "", enable))
         for state, ids in (("off", disable), ("on", enable)):
             for rule_id in ids:
                 screen.show(say(f"{state}  {rule_id}  {model.rules.find(rule_id)}"))
         return
+    model = load_model(place)
     for name in about:
         _check_variable(model, name)
     chosen = select(model, about=about, contains=contains, sort=sort)

@@ -8,7 +8,7 @@ Nothing in a file is executed. A file is accepted only if everything in it is ri
 import hashlib
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from truism.errors import ModelFileError, TruismError
 from truism.model.format import SECTIONS, ModelFile, from_file, to_file
 from truism.model.model import Model
 from truism.model.versions import upgrade
-from truism.table.atomic import write_atomically
+from truism.table.atomic import alone_with, write_atomically
 
 READABLE = (1, 2, 3)
 MAX_BYTES = 256 << 20
@@ -90,6 +90,39 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         return decode_model(content)
     except ModelFileError as problem:
         raise ModelFileError(f"{problem.message} ({place})", problem.hint) from None
+
+
+def edit_model(path: str | os.PathLike[str], change: Callable[[Model], Model]) -> Model:
+    """Read a model, change it and write it back, and let nobody else do so meanwhile.
+
+    Parameters
+    ----------
+    path
+        The model file.
+    change
+        What to do with the model; if it fails, the file stays as it is.
+
+    Returns
+    -------
+    edited
+        The model that was written.
+
+    """
+    try:
+        with alone_with(path) as unchanged:
+            edited = change(load_model(path))
+            if not unchanged():
+                raise ModelFileError(
+                    f"The model file {os.fspath(path)!r} was changed by another program meanwhile.",
+                    "nothing was written; try again.",
+                )
+            save_model(edited, path)
+    except BlockingIOError:
+        raise ModelFileError(
+            f"The model file {os.fspath(path)!r} is being changed by another program.",
+            "try again when that has finished.",
+        ) from None
+    return edited
 
 
 def json_schema() -> dict[str, Any]:
