@@ -11,6 +11,9 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -1012,3 +1015,101 @@ def test_how_an_export_was_read_is_said_beside_the_data(tmp_path, monkeypatch):
     assert "continuous   1: flow" in out
     assert "'13.03.2014 00:00' is 2014-03-13 00:00:00; see --time-format." in err
     assert "'Bad' (once) is taken as missing, first in row 77." in err
+
+
+def test_a_file_whose_name_is_no_text_is_read_and_reported(place):
+    name = os.fsdecode(b"today\xff.csv")
+    Path(name).write_bytes(Path("today.csv").read_bytes())
+    for form in ("html", "json"):
+        _, err, code = run("check", name, "-m", "m.truism.json", "--report", f"r.{form}")
+        assert (code, err) == (1, f"Note: the report is in r.{form}.\n")
+        assert "today\ufffd.csv" in Path(f"r.{form}").read_text(encoding="utf-8")
+
+
+def test_a_reason_that_is_no_text_is_refused(place):
+    rule_id = load_model("m.truism.json").rules[0].id
+    reason = os.fsdecode(b"noise\xff")
+    assert run("rules", "m.truism.json", "--disable", rule_id, "--reason", reason) == (
+        "",
+        "Error: --reason must be valid Unicode, got 'noise\\udcff'.\n",
+        2,
+    )
+
+
+def test_names_that_a_spreadsheet_would_run_are_tamed_in_csv(place):
+    text = table(wrong=(101,)).replace("flow", "=flow", 1).replace("time", "@time", 1)
+    Path("bad.csv").write_text(text)
+    Path("good.csv").write_text(table().replace("flow", "=flow", 1).replace("time", "@time", 1))
+    run("learn", "good.csv", "-o", "n.json")
+    out, _, code = run(
+        *("check", "bad.csv", "-m", "n.json", "--format", "csv"),
+        *("--scores", "s.csv", "--report", "r.html"),
+    )
+    assert code == 1
+    assert ",'=flow," in out
+    scores = Path("s.csv").read_text()
+    assert scores.startswith('"row","\'@time",')
+    assert '"\'=flow"' in scores
+    run("check", "bad.csv", "-m", "n.json", "--scores", "s.parquet")
+    assert "@time" in read_table(["s.parquet"]).names
+
+
+@pytest.mark.parametrize("start", ["9999-12-31T23:59:00", "250000-01-01", "-5000-01-01"])
+def test_years_beyond_the_calendar_are_written_as_text(place, start):
+    minutes = np.datetime64(start, "s") + np.arange(100) * np.timedelta64(60, "s")
+    frame = {"t": pa.array(minutes), "pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    pq.write_table(pa.table(frame), "far.parquet")
+    pq.write_table(pa.table({**frame, "flow": [2.5, 0.0] * 49 + [0.0, 0.0]}), "bad.parquet")
+    assert run("learn", "far.parquet", "-o", "far.json")[2] == 0
+    _, err, code = run(
+        *("check", "bad.parquet", "-m", "far.json"), *("--scores", "s.csv", "--report", "r.html")
+    )
+    assert (code, err) == (1, "Note: the report is in r.html.\n")
+    line = Path("s.csv").read_text().splitlines()[99]
+    assert f'{str(minutes[98]).replace("T", " ")}",' in line
+
+
+def test_a_threshold_that_no_drawing_holds_warns_nobody(place):
+    out, err, code = run(
+        *("check", "today.csv", "-m", "m.truism.json", "--threshold", "1e40"),
+        *("--report", "r.html"),
+    )
+    assert (out, err, code) == (
+        "clean: none of 400 rows scores above 1e+40.\n",
+        "Note: the report is in r.html.\n",
+        0,
+    )
+
+
+def test_too_little_memory_is_not_told_as_a_damaged_file(place, monkeypatch):
+    pq.write_table(pa.table({"a": [1]}), "a.parquet")
+
+    def fail(*_):
+        raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+    monkeypatch.setattr(pq.ParquetFile, "read", fail)
+    assert run("learn", "a.parquet", "-o", "n.json") == (
+        "",
+        "Error: There is not enough memory.\nHint: use fewer rows or columns (--ignore).\n",
+        2,
+    )
+
+
+@pytest.mark.parametrize("moment", ["truism.cli", "click", "rich.console", "truism.cli.learn"])
+def test_interrupting_the_first_moments_is_a_sentence_too(moment):
+    script = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {moment!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from truism.__main__ import main\n"
+        "sys.argv = ['truism', 'learn', 'no.csv', '-o', 'x']\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    # After a command began, click ends the line on which a terminal shows ^C.
+    assert (done.stdout, done.stderr.lstrip()) == ("", "Error: Interrupted.\n")
+    assert done.returncode == 130

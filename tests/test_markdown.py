@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
@@ -52,3 +53,21 @@ def test_every_rule_stands_under_each_variable_that_it_claims_something_of(model
 )
 def test_a_chance_that_no_float_can_hold_is_said(log10, said):
     assert chance(log10) == said
+
+
+def test_what_a_file_says_of_itself_cannot_break_the_page(model):
+    hostile = "<b>[x](y)|&lt;\n# big"
+    made = msgspec.structs.replace(model.provenance, created=hostile, version=hostile)
+    off = tuple(msgspec.structs.replace(each, date=hostile) for each in model.disabled)
+    page = to_markdown(msgspec.structs.replace(model, provenance=made, disabled=off))
+    assert "<b>" not in page
+    assert "\n# big" not in page
+    assert page.count(r"\<b\>\[x\](y)\|\&lt; \# big") == 3
+
+
+def test_nothing_is_hidden_on_the_page():
+    name = "a\x1b[31m\u202eb\u200b"
+    model = learn(as_table({name: ["on", "off"] * 20, "x": [1, 2] * 20}), min_support=0.1)
+    page = to_markdown(model)
+    assert not set(page) & set("\x1b\u202e\u200b")
+    assert r"\\u202eb" in page

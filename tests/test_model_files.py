@@ -6,6 +6,7 @@ import os
 import random
 import re
 import stat
+import time
 
 import msgspec
 import numpy as np
@@ -566,6 +567,72 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     assert str(caught.value) == (
         f"This is not a truism model file. ({tmp_path / 'empty'})\n"
         "Hint: learn a model from normal rows, and save it."
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no /dev/zero")
+def test_a_device_without_end_is_read_no_further_than_a_model_may_be_long(monkeypatch):
+    monkeypatch.setattr(modelfiles, "MAX_BYTES", 3 << 20)
+    with pytest.raises(ModelFileError) as caught:
+        load_model("/dev/zero")
+    assert str(caught.value) == "A model file must be at most 3 MiB, got more in '/dev/zero'."
+
+
+def test_no_count_exceeds_what_floats_hold_exactly():
+    for content in (
+        damaged(setting("n_rows", 2**63)),
+        damaged(setting("provenance", "n_rows", 2**63)),
+        damaged(setting("rules", 0, "count", 2**63)),
+    ):
+        with pytest.raises(ModelFileError, match="damaged"):
+            decode_model(content)
+
+
+def crafted(n_states, n_rules):
+    """A file of many rules that all end in one predicate of many states."""
+    plain = json.loads(CONTENT)
+    states = [f"{i:06}" for i in range(n_states)]
+    others = [f"{i:03}" for i in range(200)]
+    each = n_states // 200
+    wide, narrow = (dict(variable) for variable in plain["variables"][:2])
+    wide |= {"values": states, "counts": [1] * n_states, "n_missing": 0}
+    narrow |= {"values": others, "counts": [each] * 200, "n_missing": 0}
+    ends = {"predicate": {"type": "one_of", "variable": wide["name"], "values": states}}
+    ends |= {"n_true": n_states, "n_false": 0, "n_episodes": 0}
+    starts = [
+        {
+            "predicate": {"type": "one_of", "variable": narrow["name"], "values": [value]},
+            "n_true": each,
+            "n_false": n_states - each,
+            "n_episodes": 1,
+        }
+        for value in others
+    ]
+    pairs = [(i, j) for i in range(1, 200) for j in range(i + 1, 201)][:n_rules]
+    changes = {
+        "n_rows": n_states,
+        "derived": [],
+        "variables": [wide, narrow],
+        "provenance": {**plain["provenance"], "columns": [], "n_rows": n_states},
+        "predicates": [ends, *starts],
+        "rules": [{"if": list(pair), "then": [0], "count": 1} for pair in pairs],
+        "disabled": [],
+    }
+    return damaged(lambda plain: plain.update(changes))
+
+
+def test_rules_are_compared_by_number_not_by_their_text():
+    # Comparing 15,000 rules value by value takes a minute; reading them takes half a second.
+    started = time.perf_counter()
+    decode_model(crafted(4000, 15_000))
+    assert time.perf_counter() - started < 10
+
+
+def test_rules_that_list_more_than_anybody_could_read_are_refused():
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(crafted(40_000, 15_000))
+    assert str(caught.value) == (
+        "The model file is damaged: they list 600,030,000 values - at `$.rules`."
     )
 
 

@@ -1,6 +1,7 @@
 """Evidence that was learned has no faults; evidence that was damaged has one, and it is said where."""
 
 import math
+import time
 
 import msgspec
 import pytest
@@ -9,8 +10,11 @@ from hypothesis import given
 from learned import learn
 from strategies import NORMAL, tables
 from truism.model.evidence import Grave
+from truism.model.origins import ByHand, Calibrated, ShareOfRows
 from truism.model.predicates import Interval, OneOf
-from truism.model.soundness import find_faults
+from truism.model.provenance import Trial
+from truism.model.schema import Numeric
+from truism.model.soundness import find_faults, find_impossible
 from truism.table.frames import as_table
 
 replace = msgspec.structs.replace
@@ -46,6 +50,7 @@ def first(evidence, name, **changes):
         (lambda e: first(e, "spacings", values=e.spacings[0].values[::-1]), "$.spacings[0]"),
         (lambda e: first(e, "spacings", counts=e.spacings[0].counts[:-1]), "$.spacings[0]"),
         (lambda e: first(e, "spacings", near=0), "$.spacings[0]"),
+        (lambda e: first(e, "spacings", near=2**70), "$.spacings[0]"),
         (lambda e: first(e, "spacings", spread=math.inf), "$.spacings[0]"),
         (lambda e: {"splits": (*e.splits, OneOf("P101", ("never",)))}, "$.splits[{n}]"),
         (lambda e: {"splits": (*e.splits, Interval("P101", high=1.0))}, "$.splits[{n}]"),
@@ -69,3 +74,55 @@ def first(evidence, name, **changes):
 def test_damage_is_found_where_it_is(model, damage, where):
     evidence = replace(model.evidence, **damage(model.evidence))
     assert set(places(model, evidence)) == {where.format(n=len(model.evidence.splits))}
+
+
+ORIGINS = [
+    (Calibrated(0, 100), True),
+    (Calibrated(0, 0), False),
+    (Calibrated(5, 4), False),
+    (Calibrated(0, 2**70), False),
+    (ShareOfRows(0.01, 100), True),
+    (ShareOfRows(math.nan, 100), False),
+    (ShareOfRows(0.01, 0), False),
+    (ByHand(), True),
+]
+
+
+@pytest.mark.parametrize(("origin", "right"), ORIGINS)
+def test_an_origin_that_cannot_be_is_found(model, origin, right):
+    found = [where for _, where in find_impossible(model.provenance, origin)]
+    assert found == ([] if right else ["$.threshold.origin"])
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"n_rows": 2**63}, "n_rows"),
+        ({"n_rows": -1}, "n_rows"),
+        ({"n_columns": 2**70}, "n_columns"),
+        ({"complete_to": -1}, "complete_to"),
+        ({"min_support": math.nan}, "min_support"),
+        ({"trials": (Trial(0.1, 0, 0, 2),)}, "trials[0]"),
+        ({"trials": (Trial(0.1, 5, 4, 2),)}, "trials[0]"),
+        ({"trials": (Trial(0.1, 0, 2**70, 2),)}, "trials[0]"),
+        ({"trials": (Trial(0.1, 1, 4, 2),)}, None),
+    ],
+)
+def test_a_provenance_that_cannot_be_is_found(model, change, where):
+    made = replace(model.provenance, **change)
+    found = [where for _, where in find_impossible(made, ByHand())]
+    assert found == ([] if where is None else [f"$.provenance.{where}"])
+
+
+def test_contexts_are_checked_in_the_same_time_however_many_variables_there_are(model):
+    # Listing the variables anew for each context would take a minute here.
+    more = tuple(replace(model.schema.variables[0], name=f"n{i}") for i in range(4000))
+    schema = replace(model.schema, variables=(*model.schema.variables, *more))
+    contexts = model.evidence.contexts[:1] * 4000
+    usual = model.evidence.usual[:1] * len(schema.variables)
+    numeric = [each.name for each in schema.variables if isinstance(each, Numeric)]
+    spacings = tuple(replace(model.evidence.spacings[0], variable=name) for name in numeric)
+    evidence = replace(model.evidence, contexts=contexts, usual=usual, spacings=spacings)
+    started = time.perf_counter()
+    assert list(find_faults(schema, evidence, model.provenance.n_rows)) == []
+    assert time.perf_counter() - started < 10

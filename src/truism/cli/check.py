@@ -1,5 +1,6 @@
 """``truism check``: find the anomalies in a table, group them into incidents, and explain them."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from truism.errors import ParameterError, shorten
 from truism.explaining.checker import Checker, expecting
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
+from truism.export.spreadsheets import tame
 from truism.model.files import load_model
 from truism.model.origins import ByHand, Threshold
 from truism.model.stamps import now_here
@@ -150,7 +152,7 @@ def check(
                 progress("writing scores", done, of)
 
             columns = checker.tabulate(table, findings.scores, advance)
-            write_table(columns, scores_place)
+            write_table(_harmless(columns, scores_place), scores_place)
         if report_place is not None:
             progress("writing report", 0, 0)
             write_page(report_place, checker, table, findings, data, label, found.doubts)
@@ -195,12 +197,27 @@ def write_page(
         checker,
         table,
         findings,
-        source=", ".join(sources),
+        source=", ".join(map(_readable, sources)),
         label=label,
         created=now_here(),
         notices=notices,
     )
     write_report(place, summary)
+
+
+def _harmless(columns: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return columns whose texts no spreadsheet runs, where a spreadsheet may open the file."""
+    if not place.endswith((".csv", ".csv.gz")):
+        return columns
+    return {
+        tame(name): [tame(each) for each in values] if isinstance(values, list) else values
+        for name, values in columns.items()
+    }
+
+
+def _readable(name: str) -> str:
+    """Return a file's name as text that can be written; some names are not text."""
+    return os.fsencode(name).decode(errors="replace")
 
 
 def report(screen: Screen, findings: Findings, form: Format, top: int | None) -> None:

@@ -18,6 +18,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from truism.cli.streams import Outlet, outlets
+from truism.export.spreadsheets import tame
 from truism.work import Progress, be_silent
 
 _FAILED = 2
@@ -60,11 +61,11 @@ class Screen:
         self.write(b"".join(msgspec.json.encode(value) + b"\n" for value in values))
 
     def write_csv(self, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-        """Print a table as CSV."""
+        """Print a table as CSV, without anything that a spreadsheet would run."""
         sheet = io.StringIO()
         writer = csv.DictWriter(sheet, names, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: tame(value) for name, value in row.items()} for row in rows)
         self.write(sheet.getvalue())
 
     def note(self, text: str) -> None:

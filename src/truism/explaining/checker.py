@@ -267,9 +267,8 @@ class Checker:
         time = table.column_of().get(self.model.schema.time or "")
         columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
         if time is not None:
-            columns[time.name if time.name not in _OWN_NAMES else "time"] = [
-                time.cell(row) for row in range(table.n_rows)
-            ]
+            own = time.name if time.name not in _OWN_NAMES else "time"
+            columns[own] = _alike([time.cell(row) for row in range(table.n_rows)])
         columns |= {"score": scores, "anomaly": scores > self.model.threshold}
         lists: list[dict[str, list[Any]]] = [
             {name: [None] * table.n_rows for name in _BLAME_NAMES} for _ in range(N_BLAMES)
@@ -338,3 +337,10 @@ _BLAME_NAMES = ("variable", "share", "expected", "found")
 _OWN_NAMES = {"row", "score", "anomaly"} | {
     f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
 }
+
+
+def _alike(moments: list[Any]) -> list[Any]:
+    """Return times of one type: all as text, if the years of some are beyond Python's calendar."""
+    if not any(isinstance(each, str) for each in moments):
+        return moments
+    return [None if each is None else str(each) for each in moments]

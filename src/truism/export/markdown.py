@@ -7,8 +7,9 @@ from truism.export.records import RuleRecord, rule_records
 from truism.model.model import Model
 from truism.model.predicates import format_number, format_value, variables
 from truism.model.schema import Categorical, Variable
+from truism.model.wording import visible
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 _MAX_VALUES = 8
 
 
@@ -30,12 +31,12 @@ def to_markdown(model: Model) -> str:
 
 def _lines(model: Model) -> Iterator[str]:
     made = model.provenance
-    when = f" on {made.created}" if made.created else ""
+    when = f" on {_escape(made.created)}" if made.created else ""
     yield "# What is always true"
     yield ""
     yield (
         f"{len(model.rules):,} rules about {len(model.schema.variables):,} variables, learned from "
-        f"{made.n_rows:,} rows{when} with truism {made.version}."
+        f"{made.n_rows:,} rows{when} with truism {_escape(made.version)}."
     )
     yield (
         f"No training row breaks a rule, and each rule holds in more than "
@@ -60,7 +61,7 @@ def _lines(model: Model) -> Iterator[str]:
     if model.disabled:
         yield from ("", "## Switched off", "", "| rule | reason | since |", "|---|---|---|")
         for each in model.disabled:
-            yield f"| `{each.rule_id}` | {_escape(each.reason)} | {each.date or ''} |"
+            yield f"| `{each.rule_id}` | {_escape(each.reason)} | {_escape(each.date or '')} |"
 
 
 def _fixes(record: RuleRecord, name: str) -> bool:
@@ -95,4 +96,5 @@ def _values(variable: Variable) -> str:
 
 
 def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    """Return text that Markdown shows as it is, in one line, with nothing hidden in it."""
+    return _SPECIAL.sub(r"\\\1", visible(" ".join(text.split())))

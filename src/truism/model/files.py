@@ -77,12 +77,14 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file."""
     place = Path(path)
     try:
-        if place.stat().st_size > MAX_BYTES:
+        size = place.stat().st_size
+        with place.open("rb") as file:  # a device has no size, and may have no end
+            content = b"" if size > MAX_BYTES else file.read(MAX_BYTES + 1)
+        if size > MAX_BYTES or len(content) > MAX_BYTES:
+            found = f"{size >> 20} MiB" if size else "more"
             raise ModelFileError(
-                f"A model file must be at most {MAX_BYTES >> 20} MiB, "
-                f"got {place.stat().st_size >> 20} MiB in {str(place)!r}."
+                f"A model file must be at most {MAX_BYTES >> 20} MiB, got {found} in {str(place)!r}."
             )
-        content = place.read_bytes()
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise ModelFileError(f"The model file {str(place)!r} cannot be read: {reason}.") from None

@@ -8,7 +8,7 @@ all checked on reading, and a `ModelFileError` says where one is wrong.
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -33,15 +33,22 @@ from truism.model.rules import PredicateCount, Rule, RuleSet
 from truism.model.schema import Categorical, LeftOut, Numeric, Schema
 from truism.model.series import Series
 from truism.model.settings import Settings
-from truism.model.soundness import find_faults, find_memory_faults
+from truism.model.soundness import (
+    MAX_COUNT,
+    find_faults,
+    find_impossible,
+    find_memory_faults,
+)
 from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3
 SECTIONS = {"evidence": 1, "series": 1, "reading": 1}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
-Index = Annotated[int, Meta(ge=0)]
-Count = Annotated[int, Meta(ge=0)]
+MAX_LISTED = 100_000_000  # values that rules may list in all; their text could not be shown anyway
+
+Index = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
+Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 
 
 class FileRule(
@@ -127,7 +134,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     variables: Annotated[tuple[Numeric | Categorical, ...], Meta(min_length=1)]
     left_out: tuple[LeftOut, ...]
     time: str | None
-    n_rows: Annotated[int, Meta(ge=1)]
+    n_rows: Annotated[int, Meta(ge=1, le=MAX_COUNT)]
     predicates: tuple[FilePredicate, ...]
     rules: tuple[FileRule, ...]
     evidence: FileEvidence | None = None
@@ -194,10 +201,12 @@ def from_file(file: ModelFile) -> Model:
     """Check all parts of a file, and return its model."""
     schema = Schema(file.variables, file.left_out, file.time)
     _check_schema(schema, file)
+    for problem, where in find_impossible(file.provenance, file.threshold.origin):
+        _check(False, problem, where)
     _check_predicates(schema, file)
     predicates = [each.predicate for each in file.predicates]
     rules = tuple(_rule(each, i, file, predicates) for i, each in enumerate(file.rules))
-    _check(len(set(rules)) == len(rules), "a rule is listed twice", "$.rules")
+    _check_lists(file, predicates)
     _check(_in_order(file, predicates), "rules are not in order", "$.rules")
     counted = tuple(
         PredicateCount(each.predicate, each.n_true, each.n_false, _told(each.n_episodes))
@@ -303,6 +312,23 @@ def _check_schema(schema: Schema, file: ModelFile) -> None:
     _check(len(set(columns)) == len(columns), "a column is listed twice", "$.provenance.columns")
     sources = {*names, *(each.name for each in schema.left_out)}
     _check(set(file.derived) <= sources, "a derived variable is unknown", "$.derived")
+
+
+def _check_lists(file: ModelFile, predicates: Sequence[Predicate]) -> None:
+    """Check rules by their numbers: comparing predicates would take their whole text each time."""
+    _check(len(set(file.rules)) == len(file.rules), "a rule is listed twice", "$.rules")
+    widths = [_width(each) for each in predicates]
+    n_listed = sum(widths[i] for rule in file.rules for i in (*rule.antecedent, *rule.consequents))
+    _check(n_listed <= MAX_LISTED, f"they list {n_listed:,} values", "$.rules")
+
+
+def _width(predicate: Predicate) -> int:
+    match predicate:
+        case OneOf(_, values):
+            return len(values)
+        case AnyOf(parts):
+            return sum(len(part.values) for part in parts)
+    return 1
 
 
 def _check_predicates(schema: Schema, file: ModelFile) -> None:

@@ -101,6 +101,8 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         self.rules.find(rule_id)
         if not isinstance(reason, str) or not reason.strip():
             raise ParameterError.of("reason", "say why the rule is disabled", reason)
+        if any("\ud800" <= letter <= "\udfff" for letter in reason):
+            raise ParameterError.of("reason", "be valid Unicode", reason)
         others = self._disabled_without(rule_id)
         edited = sorted([*others, Disabled(rule_id, reason, date)], key=lambda each: each.rule_id)
         return msgspec.structs.replace(self, disabled=tuple(edited))

@@ -1,14 +1,48 @@
-"""Checks of evidence that was read from a file: what is wrong with it, and where."""
+"""Checks of evidence and provenance that were read from a file: what is wrong with them, and where."""
 
 import itertools
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from truism.model.evidence import CLIP, LEAF, MAX_CLASSES, MIN_UNIT, Context, Evidence
+from truism.model.origins import Calibrated, RateOfIncidents, ShareOfRows, ThresholdOrigin
 from truism.model.predicates import Interval
-from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.provenance import Provenance
+from truism.model.schema import Categorical, Numeric, Schema, Variable
 from truism.model.series import MAX_LOOKBACK, Memory
+
+MAX_COUNT = (1 << 53) - 1  # the largest whole number that JSON and floats hold exactly
+
+
+def find_impossible(made: Provenance, origin: ThresholdOrigin) -> Iterator[tuple[str, str]]:
+    """Yield the numbers of a provenance, and of the origin of a threshold, that cannot be."""
+    for name in ("n_rows", "n_columns", "complete_to"):
+        if not 0 <= getattr(made, name) <= MAX_COUNT:
+            yield "out of range", f"$.provenance.{name}"
+    if not math.isfinite(made.min_support):
+        yield "out of range", "$.provenance.min_support"
+    for i, trial in enumerate(made.trials):
+        right = (
+            0 <= trial.n_broken <= trial.n_held_out <= MAX_COUNT
+            and trial.n_held_out >= 1
+            and 0 <= trial.complete_to <= MAX_COUNT
+            and math.isfinite(trial.min_support)
+        )
+        if not right:
+            yield "out of range", f"$.provenance.trials[{i}]"
+    match origin:
+        case Calibrated(n_above, n_rows):
+            right = 0 <= n_above <= n_rows <= MAX_COUNT and n_rows >= 1
+        case ShareOfRows(max_rate, n_rows):
+            right = 0 <= max_rate <= 1 and 1 <= n_rows <= MAX_COUNT
+        case RateOfIncidents(rate, n_incidents, n_rows):
+            right = 0 < rate.count < math.inf and 0 <= n_incidents <= n_rows <= MAX_COUNT
+        case _:
+            right = True
+    if not right:
+        yield "out of range", "$.threshold.origin"
 
 
 def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tuple[str, str]]:
@@ -26,7 +60,7 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
         )
         if not (ascending and right and np.isfinite(spacing.values).all()):
             yield "values and counts do not fit", f"$.spacings[{i}]"
-        if spacing.near < 1 or not 0 < spacing.spread < np.inf:
+        if not 1 <= spacing.near <= MAX_COUNT or not 0 < spacing.spread < np.inf:
             yield "out of range", f"$.spacings[{i}]"
     variable_of = schema.variable_of()
     states_of = {each.name: set(each.values) for each in _categorical(schema)}
@@ -38,8 +72,9 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
             right = isinstance(of, Categorical) and set(split.values) <= states_of[of.name]
         if not right:
             yield "it does not fit its variable", f"$.splits[{i}]"
+    judged = {kind: _judged(schema, kind) for kind in (Numeric, Categorical)}
     for i, context in enumerate(evidence.contexts):
-        if not _is_sound(context, schema, len(evidence.splits), n_rows):
+        if not _is_sound(context, schema, judged, len(evidence.splits), n_rows):
             yield "tree and statistics do not fit", f"$.contexts[{i}]"
     sound = all(each.mean >= 0 and 0 < each.spread < np.inf for each in evidence.usual)
     if len(evidence.usual) != len(schema.variables) or not sound:
@@ -74,7 +109,20 @@ def _categorical(schema: Schema) -> list[Categorical]:
     return [each for each in schema.variables if isinstance(each, Categorical)]
 
 
-def _is_sound(context: Context, schema: Schema, n_splits: int, n_rows: int) -> bool:
+def _judged(schema: Schema, kind: type[Variable]) -> frozenset[int]:
+    """Return the positions of the variables of a kind that contexts say something about."""
+    return frozenset(
+        i for i, each in enumerate(schema.variables) if isinstance(each, kind) and each.has_spread
+    )
+
+
+def _is_sound(
+    context: Context,
+    schema: Schema,
+    judged: Mapping[type[Variable], frozenset[int]],
+    n_splits: int,
+    n_rows: int,
+) -> bool:
     """Return whether a context has a complete tree, and statistics of the right shape."""
     n_open = 1
     for node in context.tree:
@@ -86,9 +134,7 @@ def _is_sound(context: Context, schema: Schema, n_splits: int, n_rows: int) -> b
     if n_open or n_leaves > 256 or len(context.counts) != n_leaves:
         return False
     for positions, kind in ((context.numbers, Numeric), (context.states, Categorical)):
-        judged = {i for i, each in enumerate(schema.variables) if isinstance(each, kind)}
-        judged = {i for i in judged if schema.variables[i].has_spread}
-        if not set(positions) <= judged or len(set(positions)) != len(positions):
+        if not set(positions) <= judged[kind] or len(set(positions)) != len(positions):
             return False
     for table in (context.means, context.spreads, context.state_counts):
         if len(table) != n_leaves:

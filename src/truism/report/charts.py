@@ -80,9 +80,7 @@ def timeline(summary: Summary) -> str:
         )
     top = _bands(plot, summary, last - first, low, high, logarithmic)
     drawn = np.maximum(y, low) if logarithmic else y
-    source = ColumnDataSource(
-        {"x": x, "y": drawn.astype(np.float32), "score": y.astype(np.float32)}
-    )
+    source = ColumnDataSource({"x": x, "y": _single(drawn), "score": _single(y)})
     score = plot.line("x", "y", source=source, line_color=SERIES, line_width=1.2)
     plot.add_layout(
         Ruler(
@@ -104,6 +102,12 @@ def timeline(summary: Summary) -> str:
         WheelZoomTool(dimensions="width", modifiers={"ctrl": True}),
     )
     return _document([plot])
+
+
+def _single(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Halve the size of a page; what no float of that size holds is beyond every axis anyway."""
+    largest = np.finfo(np.float32).max
+    return np.clip(values, -largest, largest).astype(np.float32)
 
 
 def _bands(

@@ -22,9 +22,9 @@ _MINUTE = 60
 class Axis:
     """The places of rows on the x axis, and the words for them.
 
-    Rows are placed in time if the table's time column holds times that never run backwards, and are
-    numbered otherwise. Times are those that clocks in the zone of the data showed; where an hour
-    occurs twice, the axis goes on without turning the clock back.
+    Rows are placed in time if the table's time column holds times that never run backwards and have
+    years that a calendar shows, and are numbered otherwise. Times are those that clocks in the zone
+    of the data showed; where an hour occurs twice, the axis goes on without turning the clock back.
     """
 
     def __init__(self, table: Table, schema: Schema) -> None:
@@ -37,7 +37,7 @@ class Axis:
         self._zone = f" {time.zone or 'UTC'}" if time is not None and time.zoned else ""
         if time is not None and time.values.dtype.kind == "M" and time.missing is None:
             instants = _milliseconds(time.values)
-            if n_rows > 1 and (np.diff(instants) >= 0).all():
+            if n_rows > 1 and (np.diff(instants) >= 0).all() and _shown(time.values):
                 self.unit = "time"
                 self._times, self._instants = wall_clock(time), instants
                 shown = _milliseconds(self._times)
@@ -80,6 +80,11 @@ class Axis:
 
 def _milliseconds(times: NDArray[np.datetime64]) -> NDArray[np.float64]:
     return times.astype("datetime64[us]").astype(np.int64) / 1e3
+
+
+def _shown(times: NDArray[np.datetime64]) -> bool:
+    years = times[[0, -1]].astype("datetime64[Y]").astype(np.int64) + 1970
+    return bool((years >= datetime.MINYEAR).all() and (years <= datetime.MAXYEAR).all())
 
 
 def reduce(x: NDArray[np.float64], y: NDArray[np.float64], n_buckets: int) -> Line:

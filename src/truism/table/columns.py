@@ -100,12 +100,24 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
         value = self.values[row].item()
         if self.kind == "text":
             return self.categories[value]
+        if isinstance(value, int) and self.values.dtype.kind == "M":
+            return far_moment(self.values[row])
         if self.kind == "time" and isinstance(value, int) and self.values.dtype.kind == "i":
             return (datetime.datetime.min + datetime.timedelta(microseconds=value)).time()
         if self.zoned and isinstance(value, datetime.datetime):
             moment = value.replace(tzinfo=datetime.UTC)
             return moment.astimezone(zone_named(self.zone or "UTC") or datetime.UTC)
         return value
+
+
+def far_moment(moment: np.datetime64) -> str:
+    """Print a time that Python's own type cannot hold, because its year is below 1 or above 9999.
+
+    >>> far_moment(np.datetime64("10000-01-01T01:08:00.000000"))
+    '10000-01-01 01:08:00'
+    """
+    date, _, clock = str(moment).partition("T")
+    return f"{date} {clock.removesuffix('.' + '0' * 6)}".rstrip()
 
 
 class Table(msgspec.Struct, frozen=True, eq=False):

@@ -127,6 +127,8 @@ def _load_slowly(content: BinaryIO) -> dict[str, Cells]:
         ) from None
     try:
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
+    except MemoryError:
+        raise
     except Exception as problem:  # openpyxl raises whatever zipfile and its XML parser do
         raise TableError(f"The spreadsheet cannot be read: {str(problem).rstrip('.')}.") from None
     return {

@@ -193,6 +193,8 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
         return Part(place, parsed.frame, {}, parsed.dialect, parsed.notices)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
+    except MemoryError:  # Arrow has one of its own, which is an ArrowException too
+        raise
     except pa.ArrowException as problem:
         text = " ".join(str(problem).split()).rstrip(".")
         raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
