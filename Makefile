@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COVERED := 97  # percent of lines and branches that the tests must reach
 
-.PHONY: help demo test check browser docs screenshots bench bench-smoke bench-speed clean
+.PHONY: help demo test check test-pythons browser docs screenshots bench bench-smoke bench-speed clean
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -37,6 +37,9 @@ test: browser    ## run every check and every test
 
 check: test      ## the same
 
+test-pythons: $(READY)  ## run the tests on every supported Python of this machine, and with old dependencies
+	$(BIN)/python tests/pythons.py
+
 docs: $(READY)   ## regenerate what the documentation takes from the program
 	$(BIN)/python docs/generate.py
 
@@ -59,4 +62,4 @@ bench-speed: $(READY)  ## measure time, memory and growth of learning and scorin
 	$(BIN)/python -m benchmarks.speed --out benchmarks/results/speed.jsonl
 
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pythons .pytest_cache .mypy_cache .ruff_cache .hypothesis

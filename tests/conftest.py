@@ -27,6 +27,37 @@ settings.load_profile("truism")
 work.PATIENCE = 0.0
 
 
+# What `pytest -m "not long"` leaves out: it takes most of the time, and another Python or another
+# version of a dependency would hardly change it.
+LONG = {
+    "test_benchmarks": "what the benchmarks do is tried on one Python",
+    "test_context_trees": "numbers against brute force",
+    "test_evidence": "numbers against brute force",
+    "test_jit_off": "the same loops, very slowly",
+    "test_kernels": "numbers against brute force, and caches of compiled code",
+    "test_layers": "reads the source and runs none of it",
+    "test_leaf_sums": "numbers against brute force",
+    "test_learning": "learns many tables twice",
+    "test_learning_evidence": "numbers against brute force",
+    "test_mining": "numbers against brute force",
+    "test_model_files": "thousands of mutated files; test_format reads and writes models, too",
+    "test_paper": "numbers against the paper",
+    "test_plant": "every attack on the simulated plant",
+    "test_report_page": "runs in a browser, not in Python",
+    "test_scorer": "numbers against brute force",
+    "test_sdist": "builds a package",
+    "test_soundness": "checks of damaged files",
+    "test_streams": "a process for each closed stream",
+    "test_truthfulness": "counts training rows again for what is said of them",
+}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in LONG:
+            item.add_marker(pytest.mark.long)
+
+
 def _as_array(columns):
     kinds = {type(value) for column in columns.values() for value in column}
     if kinds <= {int, float, bool}:

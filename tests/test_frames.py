@@ -341,6 +341,14 @@ def test_a_column_with_unreadable_values_is_kept_with_the_reason(data, message):
     assert str(column.fault.error("a")) == message
 
 
+def name_of_uuids():
+    """Return how a column of them is called; older versions of Arrow do not know them."""
+    try:
+        return str(pa.array([uuid.UUID(int=1)]).type)
+    except pa.ArrowInvalid:
+        return "UUID"
+
+
 @pytest.mark.parametrize(
     ("values", "name"),
     [
@@ -348,7 +356,7 @@ def test_a_column_with_unreadable_values_is_kept_with_the_reason(data, message):
         ([[1], ["x"]], "list"),
         ([b"x", b"y"], "binary"),
         ([{"x": 1}, None], "struct<x: int64>"),
-        ([uuid.UUID(int=1), uuid.UUID(int=2)], "extension<arrow.uuid>"),
+        ([uuid.UUID(int=1), uuid.UUID(int=2)], name_of_uuids()),
         ([1j, None], "complex"),
         ([float("nan"), 1j], "complex"),
         (np.array([1j, 2.0]), "complex128"),

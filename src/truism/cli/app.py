@@ -145,7 +145,7 @@ Use it:
 
 \b
 Exit codes: 0 done, 1 check found anomalies (or compare what --fail-if names),
-2 bad input or usage, 130 interrupted
+2 bad input, usage or output, 130 interrupted
 
 truism COMMAND --help shows options and examples.""",
 )

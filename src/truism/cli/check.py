@@ -56,7 +56,7 @@ Examples:
   truism check today.csv -m plant.truism.json \\
       --max-false-positive-rate 0.001 --calibrate lastweek.csv
 
-Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input or usage.""",
+Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input, usage or output.""",
 )
 @data_argument
 @model_option

@@ -1,0 +1,113 @@
+"""Run the tests on every supported Python that is on this machine, and with the oldest dependencies.
+
+Each Python gets an environment of its own below ``.pythons``, with the newest dependencies; one more has
+the oldest that ``pyproject.toml`` allows. Pythons are looked for on the path and among pyenv's. What is
+missing is said and is no failure.
+
+    python tests/pythons.py                 the whole suite on all of them
+    python tests/pythons.py --fast          without what is marked long
+    python tests/pythons.py --without 3.11  not again on the Python that ran the whole suite
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACE = ROOT / ".pythons"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+VERSIONS = [
+    name.rpartition(" ")[2]
+    for name in PROJECT["classifiers"]
+    if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)
+]
+OLDEST = f"{VERSIONS[0]}, oldest dependencies"
+# Extras whose oldest versions are tried, too; of the tools for development only those that hold tables.
+EXTRAS = ("plot", "excel", "sql")
+TABLES = ("openpyxl", "pandas", "polars")
+
+
+def find_python(version: str) -> str | None:
+    """Return an interpreter of a version that really runs; pyenv's shims often do not."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates = [sys.executable, shutil.which(f"python{version}"), shutil.which("python3")]
+    candidates += sorted(map(str, pyenv.glob(f"{version}.*/bin/python")), reverse=True)
+    for each in candidates:
+        if each is not None and version_of(each) == version:
+            return each
+    return None
+
+
+def version_of(python: str) -> str | None:
+    script = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+    asked = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False)
+    return asked.stdout.strip() if asked.returncode == 0 else None
+
+
+def oldest() -> list[str]:
+    """Return the oldest versions that are allowed, as constraints."""
+    optional = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(each for name in EXTRAS for each in optional[name])]
+    wanted += [each for each in optional["dev"] if each.partition(">=")[0] in TABLES]
+    return sorted({each.replace(">=", "==") for each in wanted})
+
+
+def prepare(python: str, folder: Path, constraints: list[str]) -> str:
+    """Make an environment, unless it is there with the same wishes; return its interpreter."""
+    own = str(folder / "bin" / "python")
+    wishes = "\n".join([(ROOT / "pyproject.toml").read_text(encoding="utf-8"), *constraints])
+    stamp = folder / "wishes"
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wishes:
+        return own
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([python, "-m", "venv", str(folder)], check=True)
+    (folder / "constraints").write_text("\n".join(constraints), encoding="utf-8")
+    install = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    target = [*("--editable", f"{ROOT}[dev]"), *("--constraint", str(folder / "constraints"))]
+    subprocess.run([*install, *target], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
+    stamp.write_text(wishes, encoding="utf-8")
+    return own
+
+
+def run(name: str, python: str, constraints: list[str], fast: bool) -> str:
+    """Run the tests in one environment; return what is to say of it."""
+    folder = PLACE / ("oldest" if constraints else name)
+    started = time.monotonic()
+    print(f"--- Python {name}", flush=True)
+    try:
+        own = prepare(python, folder, constraints)
+    except subprocess.CalledProcessError:
+        return "failed: its dependencies cannot be installed"
+    ready = time.monotonic()
+    chosen = ["-m", "not long"] if fast else []
+    command = [own, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider", *chosen]
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "numba")}
+    code = subprocess.run([*command, "src", "tests"], cwd=ROOT, env=env, check=False).returncode
+    took = f"{time.monotonic() - ready:.0f} s, after {ready - started:.0f} s of setting up"
+    return f"{'passed' if code == 0 else 'failed'} ({took})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--fast", action="store_true", help="leave out what is marked long")
+    parser.add_argument("--without", action="append", default=[], metavar="VERSION")
+    asked = parser.parse_args()
+    results = {}
+    for name in (*VERSIONS, OLDEST):
+        if name in asked.without:
+            continue
+        python = find_python(name[: len(VERSIONS[0])])
+        constraints = oldest() if name == OLDEST else []
+        results[name] = "missing" if python is None else run(name, python, constraints, asked.fast)
+    print("\n".join(f"Python {name}: {said}" for name, said in results.items()))
+    return int(any(said.startswith("failed") for said in results.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Which Pythons the tests run on, and with which dependencies."""
+
+import re
+import stat
+import sys
+
+import pytest
+
+import pythons
+
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def test_every_version_that_we_say_we_support_is_tried():
+    assert pythons.VERSIONS[0] == pythons.PROJECT["requires-python"].removeprefix(">=")
+    assert sorted(pythons.VERSIONS) == pythons.VERSIONS
+    assert len(pythons.VERSIONS) >= 3
+
+
+def test_the_oldest_dependencies_are_all_those_that_users_install():
+    constraints = dict(each.split("==") for each in pythons.oldest())
+    for each in pythons.PROJECT["dependencies"]:
+        name, _, version = each.partition(">=")
+        assert constraints[name] == version
+    assert set(constraints) >= {"pandas", "polars", "duckdb", "matplotlib"}
+    assert not {"ruff", "mypy", "pytest"} & set(constraints)
+
+
+def pretend(place, version):
+    """Make a program that says that it is a Python."""
+    place.parent.mkdir(parents=True)
+    place.write_text(f"#!/bin/sh\necho {version}\n")
+    place.chmod(place.stat().st_mode | stat.S_IXUSR)
+
+
+def test_pythons_of_pyenv_are_found(tmp_path, monkeypatch):
+    pretend(tmp_path / "versions" / "3.99.4" / "bin" / "python", "3.99")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    assert pythons.find_python("3.99") == str(tmp_path / "versions/3.99.4/bin/python")
+    assert pythons.find_python(HERE) == sys.executable
+    assert pythons.find_python("3.98") is None
+
+
+def test_a_shim_that_does_not_run_is_none(tmp_path, monkeypatch):
+    shim = tmp_path / "bin" / "python3.99"
+    pretend(shim, "3.99")
+    shim.write_text("#!/bin/sh\necho not activated >&2; exit 127\n")
+    monkeypatch.setenv("PATH", str(shim.parent))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    assert pythons.find_python("3.99") is None
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_what_is_missing_is_said_and_what_fails_fails(monkeypatch, capsys, passes):
+    asked = []
+
+    def run(name, python, constraints, fast):
+        asked.append((name, bool(constraints), fast))
+        return "passed (1 s)" if passes or name != "3.98" else "failed (1 s)"
+
+    monkeypatch.setattr(pythons, "VERSIONS", ["3.97", "3.98", "3.99"])
+    monkeypatch.setattr(pythons, "OLDEST", "3.97, oldest dependencies")
+    monkeypatch.setattr(pythons, "find_python", lambda each: None if each == "3.99" else "python")
+    monkeypatch.setattr(pythons, "run", run)
+    monkeypatch.setattr(sys, "argv", ["pythons.py", "--fast", "--without", "3.97"])
+    assert pythons.main() == (0 if passes else 1)
+    assert asked == [("3.98", False, True), ("3.97, oldest dependencies", True, True)]
+    assert capsys.readouterr().out == (
+        f"Python 3.98: {'passed' if passes else 'failed'} (1 s)\n"
+        "Python 3.99: missing\n"
+        "Python 3.97, oldest dependencies: passed (1 s)\n"
+    )
+
+
+def test_what_is_left_out_on_further_pythons_exists(request):
+    from conftest import LONG
+
+    files = {path.stem for path in request.path.parent.glob("test_*.py")}
+    assert set(LONG) <= files
+    assert all(re.fullmatch(r"[a-z].*[^.]", reason) for reason in LONG.values())
