@@ -45,6 +45,8 @@ LONG = {
     "test_plant": "every attack on the simulated plant",
     "test_report_page": "runs in a browser, not in Python",
     "test_scorer": "numbers against brute force",
+    "test_reading::test_any_cells_are_read_again_as_they_were": "thousands of tables",
+    "test_reading::test_known_columns_come_back_from_any_dialect": "thousands of tables",
     "test_sdist": "builds a package",
     "test_soundness": "checks of damaged files",
     "test_streams": "a process for each closed stream",
@@ -54,7 +56,8 @@ LONG = {
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.path.stem in LONG:
+        file, name = item.path.stem, getattr(item, "originalname", item.name)
+        if file in LONG or f"{file}::{name}" in LONG:
             item.add_marker(pytest.mark.long)
 
 
