@@ -31,8 +31,12 @@ work.PATIENCE = 0.0
 # version of a dependency would hardly change it.
 LONG = {
     "test_benchmarks": "what the benchmarks do is tried on one Python",
+    "test_cli::test_demo_tells_a_story_and_leaves_its_files": "the demo; its parts are tried alone",
     "test_context_trees": "numbers against brute force",
+    "test_contexts": "numbers against brute force",
+    "test_docs::test_commands_run_and_transcripts_are_fresh": "the commands of the documentation",
     "test_evidence": "numbers against brute force",
+    "test_holdout": "numbers against brute force",
     "test_jit_off": "the same loops, very slowly",
     "test_kernels": "numbers against brute force, and caches of compiled code",
     "test_layers": "reads the source and runs none of it",
