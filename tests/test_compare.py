@@ -123,7 +123,7 @@ New rules: 13 claims  (11 already followed from a rule of the old model)
   and 11 more; --top 0 shows all.
 
 Settings and training
-                         old            new
+                              old  new
   training: fingerprint  40ba7590  a67087a5
   evidence: digest       232d604f  292e07b4
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truism.model.format import ModelFile
+from truism.model.contents import ModelFile
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 
 ROOT = Path(__file__).parents[1]

@@ -7,7 +7,8 @@ from hypothesis import given
 from learned import learn
 from strategies import NORMAL, ratios, tables, thresholds
 from truism.errors import ModelFileError
-from truism.model.format import FORMAT_VERSION, SECTIONS, from_file, to_file
+from truism.model.contents import FORMAT_VERSION, SECTIONS
+from truism.model.format import from_file, to_file
 from truism.table.frames import as_table
 from truism.table.layouts import ColumnReading, Layout, Reading
 

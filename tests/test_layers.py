@@ -19,7 +19,7 @@ ROOMS = {
     "model": [
         *("schema", "predicates", "wording", "rules", "evidence", "series", "rates", "settings"),
         *("origins", "notices", "provenance", "model", "reduction", "stamps", "soundness"),
-        *("format", "versions", "files", "implication", "matching", "comparison"),
+        *("contents", "format", "versions", "files", "implication", "matching", "comparison"),
     ],
     "scoring": [
         *("bits", "alignment", "truths", "limits", "readings", "contexts", "rarity", "worth"),
@@ -305,6 +305,7 @@ TESTED_IN = {
     "explaining.rates": "test_model_series",
     "explaining.tallies": "test_following",
     "learning.study": "test_learning_evidence",
+    "model.contents": "test_model_files",
     "model.rates": "test_model_series",
     "learning.kernels": "test_kernels",
     "learning.kernels.antecedents": "test_mining",
@@ -384,6 +385,7 @@ REACHED_BY = {
     "test_learning_evidence": "truism.learning",
     "test_looks": "truism.report.lookpage",
     "test_mining": "truism.learning.mining",
+    "test_model_files": "truism.model",
     "test_model_series": "truism",
     "test_model": "truism.model",
     "test_plant": "truism.plant",

@@ -30,6 +30,7 @@ from truism.model.origins import (
     Threshold,
     Told,
 )
+from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.scoring.rulebook import Rulebook
 from truism.scoring.scorer import Scorer
@@ -138,7 +139,9 @@ def test_a_file_holds_all_that_later_work_needs_without_the_table():
 def test_the_json_schema_describes_the_file():
     schema = json_schema()
     described = schema["$defs"]["ModelFile"]
-    known = msgspec.structs.replace(WEIGHED, reading=Reading(Layout(decimal=",")))
+    known = msgspec.structs.replace(
+        WEIGHED, reading=Reading(Layout(decimal=",")), series=Series(10.0)
+    )
     assert set(described["properties"]) == set(json.loads(encode_model(known)))
     assert set(described["required"]) == set(json.loads(CONTENT))
     assert set(json.loads(WEIGHED_CONTENT)) - set(json.loads(CONTENT)) == {"evidence"}

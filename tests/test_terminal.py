@@ -74,7 +74,7 @@ def test_a_screen_shows_what_is_nothing_only_when_all_is_asked_for():
     row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
     few, every = on_screen(row, 0.5, 8), on_screen(row, 0.5, 0)
     assert not any(line.startswith("c") for line in few)
-    assert few[-1] == "1 more variable with 0.4 % of the score; --top 0 shows all."
+    assert few[-1] == "1 more variable with 0.4 % of the blame; --top 0 shows all."
     assert any(line.split()[:2] == ["c", "0"] for line in every)
 
 

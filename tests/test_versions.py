@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from test_model_files import DATA
 from truism.model import files as modelfiles
+from truism.model.contents import FORMAT_VERSION
 from truism.model.files import decode_model, encode_model, load_model
-from truism.model.format import FORMAT_VERSION
 from truism.model.versions import upgrade
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table

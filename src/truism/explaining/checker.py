@@ -25,6 +25,7 @@ from truism.model.series import PER, Memory, Series
 from truism.scoring.alignment import align
 from truism.scoring.scorer import Scorer
 from truism.scoring.thresholds import calibrate, expect
+from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
 from truism.table.deltas import delta_name, with_deltas
 from truism.table.fingerprint import fingerprint
@@ -274,9 +275,13 @@ class Checker:
             {name: [None] * table.n_rows for name in _BLAME_NAMES} for _ in range(N_BLAMES)
         ]
         rows = np.flatnonzero(scores > 0)
-        for start in range(0, len(rows), _CHUNK):
-            advance(start, len(rows))
-            self._blame(table, scores, rows[start : start + _CHUNK], lists)
+        done = 0
+        for portion, weighed in self.scorer.weigh_some(table, rows, self.n_jobs):
+            for start in range(0, len(portion), _CHUNK):
+                advance(done, len(rows))
+                some = np.arange(start, min(start + _CHUNK, len(portion)))
+                self._blame(table, scores, portion[some], weighed.take(some), lists)
+                done += len(some)
         for rank, blame in enumerate(lists, 1):
             columns |= {f"{name}_{rank}": values for name, values in blame.items()}
         return columns
@@ -286,11 +291,11 @@ class Checker:
         table: Table,
         scores: NDArray[np.float64],
         rows: NDArray[np.int64],
+        weighed: Weighed,
         lists: Sequence[dict[str, list[Any]]],
     ) -> None:
         """Fill in the blames of some rows."""
         part = table.take(rows)
-        weighed = self.scorer.weigh(table, rows)
         above = np.flatnonzero(scores[rows] > self.model.threshold)
         told = find_clues(self.scorer, part.take(above), weighed.take(above))
         clues_at = dict(zip(above.tolist(), told, strict=True))
@@ -299,7 +304,7 @@ class Checker:
         for at, row in enumerate(rows.tolist()):
             shares = shares_of(far[at], weighed.parts[at])
             worst = np.lexsort((-weighed.parts[at], -shares))[: len(lists)]
-            for i, of in zip(worst.tolist(), lists, strict=True):
+            for i, of in zip(worst.tolist(), lists, strict=False):
                 if shares[i] <= 0 or (at in clues_at and names[i] not in clues_at[at]):
                     break
                 of["variable"][row] = names[i]

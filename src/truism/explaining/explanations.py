@@ -20,6 +20,7 @@ from truism.explaining.tallies import Judge, shares_of
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Weighed
 from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
 
@@ -130,8 +131,16 @@ class Explanations:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Explanation]:
-        for start in range(0, len(self.rows), _CHUNK):
-            yield from self._explain(self.rows[start : start + _CHUNK])
+        if (np.diff(self.rows) < 0).any():
+            yield from self._explain(self.rows)
+            return
+        for portion, weighed in self._scorer.weigh_some(self._table, self.rows):
+            for start in range(0, len(portion), _CHUNK):
+                some = np.arange(start, min(start + _CHUNK, len(portion)))
+                part = weighed.take(some)
+                yield from explain_weighed(
+                    self._scorer, self._table, portion[some], part, self._times
+                )
 
     @overload
     def __getitem__(self, position: int) -> Explanation: ...
@@ -196,17 +205,26 @@ def explain_rows(
 ) -> list[Explanation]:
     """Explain rows of a table, whatever they score; `times` is its time column, if already read."""
     chosen = np.asarray(rows, np.int64)
-    part = table.take(chosen)
-    weighed = scorer.weigh(table, chosen)
-    far = Judge(scorer.model).deviations(weighed, np.arange(len(chosen)))
     if times is None:
         times = time_column(scorer.model.schema, table)
+    return explain_weighed(scorer, table, chosen, scorer.weigh(table, chosen), times)
+
+
+def explain_weighed(
+    scorer: Scorer,
+    table: Table,
+    rows: NDArray[np.int64],
+    weighed: Weighed,
+    times: Column | None,
+) -> list[Explanation]:
+    """Explain rows of a table that were weighed."""
+    far = Judge(scorer.model).deviations(weighed, np.arange(len(rows)))
     found = zip(
-        chosen.tolist(),
+        rows.tolist(),
         weighed.scores.tolist(),
         weighed.parts,
         far,
-        find_clues(scorer, part, weighed),
+        find_clues(scorer, table.take(rows), weighed),
         strict=True,
     )
     return [

@@ -14,11 +14,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.explaining.clues import Lasting
 from truism.explaining.events import Kind
 from truism.explaining.explanations import Blame, blames_html, describe, say_moment
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
-from truism.explaining.tallies import Tally
+from truism.explaining.tallies import NEVER, Tally
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
@@ -160,6 +161,12 @@ def blamed(tally: Tally) -> list[int]:
     return [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
 
 
+def _told_at(tally: Tally, i: int) -> int:
+    """Return the row in which a variable is told: where it deviates most, else the peak."""
+    row = int(tally.telling[i])
+    return tally.peak if row == NEVER else row
+
+
 def explain_outlines(
     scorer: Scorer,
     table: Table,
@@ -181,7 +188,7 @@ def explain_outlines(
         The number of the table's first row.
 
     """
-    telling = {int(each.tally.telling[i]) for each in outlines for i in blamed(each.tally)}
+    telling = {_told_at(each.tally, i) for each in outlines for i in blamed(each.tally)}
     rows = np.array(sorted(row for row in telling if row >= first), np.int64)
     part = table.take(rows - first)
     clues_at = dict(zip(rows.tolist(), find_clues(scorer, part), strict=True))
@@ -200,8 +207,11 @@ def _incident(
     tally, event = outline.tally, outline.event
     shares, blames = tally.shares, []
     for i in blamed(tally):
-        row = int(tally.telling[i])
+        row = _told_at(tally, i)
         clues = clues_at.get(row, {}).get(names[i], ())
+        if not clues:
+            n_rows = max(int(tally.lasting[i]), 1)
+            clues = (Lasting(names[i], n_rows, float(tally.parts[i])),)
         blames.append(
             Blame(
                 names[i],

@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from truism.errors import ModelFileError, TruismError
-from truism.model.format import SECTIONS, ModelFile, from_file, to_file
+from truism.model.contents import SECTIONS, ModelFile
+from truism.model.format import from_file, to_file
 from truism.model.model import Model
 from truism.model.versions import upgrade
 from truism.table.atomic import alone_with, write_atomically

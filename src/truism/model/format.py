@@ -9,15 +9,21 @@ all checked on reading, and a `ModelFileError` says where one is wrong.
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
 from truism.errors import ModelFileError
-from truism.model.evidence import Context, Evidence, Grave, Spacing, Usual
+from truism.model.contents import (
+    FORMAT_VERSION,
+    SECTIONS,
+    FileEvidence,
+    FilePredicate,
+    FileRule,
+    ModelFile,
+)
+from truism.model.evidence import Evidence
 from truism.model.model import Model
-from truism.model.origins import Threshold
 from truism.model.predicates import (
     AnyOf,
     Interval,
@@ -28,118 +34,17 @@ from truism.model.predicates import (
     order,
     variables,
 )
-from truism.model.provenance import Disabled, Provenance
 from truism.model.rules import PredicateCount, Rule, RuleSet
-from truism.model.schema import Categorical, LeftOut, Numeric, Schema
+from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import Series
-from truism.model.settings import Settings
 from truism.model.soundness import (
-    MAX_COUNT,
     find_faults,
     find_impossible,
     find_memory_faults,
 )
 from truism.table.layouts import Reading
 
-FORMAT_VERSION: Literal[3] = 3
-SECTIONS = {"evidence": 1, "series": 1, "reading": 1}
-"""Optional parts of a file, by name, and the version that this truism writes and reads."""
-
 MAX_LISTED = 100_000_000  # values that rules may list in all; their text could not be shown anyway
-
-Index = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
-Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
-
-
-class FileRule(
-    msgspec.Struct,
-    frozen=True,
-    rename={"antecedent": "if", "consequents": "then"},
-    forbid_unknown_fields=True,
-):
-    """A rule that refers to predicates by their number in the file's list."""
-
-    antecedent: tuple[Index, ...]
-    consequents: Annotated[tuple[Index, ...], Meta(min_length=1)]
-    count: Count
-
-
-class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A predicate with its training counts; univariate ones have none, old files lack episodes."""
-
-    predicate: Predicate
-    n_true: Count | None = None
-    n_false: Count | None = None
-    n_episodes: Count | msgspec.UnsetType = msgspec.UNSET
-
-
-class FileEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The evidence beyond the rules; units are those of contradictions and of rarity."""
-
-    units: tuple[float, float]
-    usual: tuple[Usual, ...]
-    spacings: tuple[Spacing, ...]
-    splits: tuple[Interval | OneOf, ...]
-    contexts: tuple[Context, ...]
-    grave: Grave | None = None
-
-
-class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a model file holds, in the order in which it is written.
-
-    Parameters
-    ----------
-    format, format_version
-        The name and version of the format.
-    digest
-        Digest of everything else in the file.
-    sections
-        The optional parts that the file has, and the version of each.
-    provenance
-        When, from what and by which version of truism the model was learned.
-    settings
-        How it was learned.
-    threshold
-        Rows that score above its value are anomalies; its origin says why.
-    derived
-        Columns whose change since the previous row is a variable; meters are not variables themselves.
-    disabled
-        Rules switched off, and why.
-    variables, left_out, time
-        The schema, with each variable's training statistics.
-    n_rows
-        Training rows.
-    predicates
-        Every predicate once.
-    rules
-        Every rule, in canonical order.
-    evidence
-        A section: what is usual beyond the rules, where the scoring asks for it.
-    series
-        A section: what is known about the order of rows, where they are in order.
-    reading
-        A section: how the training table was read, so that later ones are read alike.
-
-    """
-
-    format: Literal["truism-model"]
-    format_version: Literal[3]
-    digest: str
-    sections: dict[str, int]
-    provenance: Provenance
-    settings: Settings
-    threshold: Threshold
-    derived: tuple[str, ...]
-    disabled: tuple[Disabled, ...]
-    variables: Annotated[tuple[Numeric | Categorical, ...], Meta(min_length=1)]
-    left_out: tuple[LeftOut, ...]
-    time: str | None
-    n_rows: Annotated[int, Meta(ge=1, le=MAX_COUNT)]
-    predicates: tuple[FilePredicate, ...]
-    rules: tuple[FileRule, ...]
-    evidence: FileEvidence | None = None
-    series: Series | None = None
-    reading: Reading | None = None
 
 
 def to_file(model: Model) -> ModelFile:

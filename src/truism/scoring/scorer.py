@@ -112,14 +112,24 @@ class Scorer:
             return self.weigh_alone(table if rows is None else table.take(rows))
         rows = np.arange(table.n_rows) if rows is None else rows
         order = np.argsort(rows, kind="stable")
-        ascending, found = rows[order], []
-        for block, weighed, _ in self.follow(table.take(slice(0, int(rows.max(initial=0)) + 1))):
-            own = slice(*np.searchsorted(ascending, [block.start, block.stop]).tolist())
-            if own.stop > own.start:
-                found.append(weighed.take(ascending[own] - block.start))
+        found = [weighed for _, weighed in self.weigh_some(table, rows[order])]
         if not found:
             return self.weigh_alone(table.take(rows))
         return joined(found).take(np.argsort(order, kind="stable"))
+
+    def weigh_some(
+        self, table: Table, rows: NDArray[np.int64], n_jobs: int = 1
+    ) -> Iterator[tuple[NDArray[np.int64], Weighed]]:
+        """Weigh some rows in ascending order, portion by portion; of a series, with their past."""
+        if self.model.memory is None:
+            for portion in _blocks_of(len(rows), self._block_rows):
+                yield rows[portion], self.weigh_alone(table.take(rows[portion]))
+            return
+        until = table.take(slice(0, int(rows.max(initial=0)) + 1))
+        for block, weighed, _ in self.follow(until, n_jobs=n_jobs):
+            own = rows[slice(*np.searchsorted(rows, [block.start, block.stop]).tolist())]
+            if len(own):
+                yield own, weighed.take(own - block.start)
 
     def weigh_alone(self, table: Table) -> Weighed:
         """Weigh rows, each by itself."""
