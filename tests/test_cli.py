@@ -11,6 +11,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -594,6 +595,40 @@ def test_export_to_markdown_and_json(place):
     content = json.loads(Path("rules.json").read_text())
     assert content["format"] == "truism-rules"
     assert len(content["rules"]) == len(load_model("m.truism.json").rules)
+
+
+def test_export_to_sql(place):
+    out, err, code = run(
+        *("export", "m.truism.json", "--to", "sql", "--dialect", "duckdb", "--table", "today")
+    )
+    assert (err, code) == ("", 0)
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE today AS SELECT * FROM read_csv('today.csv')")
+        found = database.execute(out).fetchall()
+    rules = {rule.id for rule in load_model("m.truism.json").rules}
+    assert found
+    assert {row[-4] for row in found} <= rules
+    limited = ("--form", "evidence", "--key", "pump", "--rules", 1, "-o", "score.sql")
+    arguments = ("export", "m.truism.json", "--to", "sql", "--dialect", "spark", "--table", "p.t")
+    out, err, code = run(*arguments, *limited)
+    assert (out, code) == ("", 0)
+    assert err.endswith("Note: So a row may score less than truism gives it, never more.\n")
+    assert "\n  FROM p.t\n" in Path("score.sql").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--to", "sql", "--table", "t"), "A statement needs a dialect.\nHint: see --dialect.\n"),
+        (("--to", "sql", "--dialect", "spark"), "A statement needs a table.\nHint: see --table.\n"),
+        (
+            ("--to", "json", "--rules", 3),
+            "A json export takes no rules.\nHint: see --to.\n",
+        ),
+    ],
+)
+def test_an_export_that_is_asked_for_wrongly_is_refused(place, arguments, said):
+    assert run("export", "m.truism.json", *arguments) == ("", f"Error: {said}", 2)
 
 
 def test_plant_writes_its_files(place):

@@ -39,7 +39,7 @@ ROOMS = {
         *("tags", "recording", "surroundings", "control", "process", "tampering", "attacks"),
         *("timetable", "simulation", "files"),
     ],
-    "export": ["records", "markdown", "spreadsheets"],
+    "export": ["records", "markdown", "spreadsheets", "sql"],
     "report": [
         *("contents", "series", "histograms", "pictures", "detection", "models", "summarising"),
         *("looks", "lookpage", "terminal", "plain", "charts", "panels", "html", "output"),
@@ -76,6 +76,10 @@ INNER = {
         *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),
         *("historian", "sources", "stacking", "reading", "writing"),
     ],
+    "export.sql": [
+        *("dialects", "levels", "strength", "conditions", "violations", "penalties", "rarities"),
+        *("contexts", "evidence", "statements"),
+    ],
     "learning.kernels": [
         *("compiling", "prefetch", "splits", "trees", "bits", "predicates", "antecedents"),
         *("consequents", "mining", "contexts"),
@@ -105,6 +109,7 @@ FENCES = {
     "duckdb": {"table.files.databases"},
     "openpyxl": {"table.files.sheets"},
     "python_calamine": {"table.files.sheets"},
+    "sqlglot": {"export.sql.dialects"},
     "sqlite3": {"table.files.databases"},
     "pickle": set(),
     "random": set(),
@@ -307,6 +312,13 @@ TESTED_IN = {
     "learning.study": "test_learning_evidence",
     "model.contents": "test_model_files",
     "model.rates": "test_model_series",
+    **{
+        f"export.sql.{name}": "test_sql"
+        for name in (
+            *("dialects", "levels", "strength", "conditions", "violations", "penalties"),
+            *("rarities", "contexts", "evidence", "statements"),
+        )
+    },
     "learning.kernels": "test_kernels",
     "learning.kernels.antecedents": "test_mining",
     "learning.kernels.bits": "test_mining",
@@ -371,6 +383,7 @@ EMPTY = {
     "explaining",
     "learning",
     "export",
+    "export.sql",
 }
 # What a test file must use to reach modules that it does not import by their whole name.
 REACHED_BY = {
@@ -394,6 +407,7 @@ REACHED_BY = {
     "test_reading": "truism.table",
     "test_report": "truism.report",
     "test_scorer": "truism.scoring",
+    "test_sql": "truism.export.sql",
     "test_surface": "truism",
     "test_table_notices": "truism.table",
     "test_trees": "truism.learning.trees",

@@ -3,4 +3,5 @@
 - `records`: rules as plain records with all their numbers; also as JSON
 - `markdown`: a model as a Markdown page
 - `spreadsheets`: text in CSV files that no spreadsheet runs
+- `sql`: a model as a statement for a database
 """

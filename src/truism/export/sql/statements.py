@@ -1,0 +1,231 @@
+"""A model as one SQL statement: the front door, with the limits on rules and length."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import msgspec
+
+from truism.errors import ParameterError, did_you_mean
+from truism.export.sql.conditions import Conditions
+from truism.export.sql.dialects import Dialect, DialectName
+from truism.export.sql.evidence import evidence_score
+from truism.export.sql.levels import Level, Lines, Union, comment_lines, write
+from truism.export.sql.penalties import penalties
+from truism.export.sql.strength import Selection, strongest
+from truism.export.sql.violations import RETURNED, violations
+from truism.model.model import Model
+from truism.model.settings import check_whole
+
+Form = Literal["violations", "paper", "evidence"]
+FORMS: tuple[Form, ...] = get_args(Form)
+MAX_RULES = 2000
+MAX_BYTES = 900_000  # several warehouses refuse statements of more than a megabyte
+_SCORED = ("score", "anomaly")
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A statement, and what it does not hold.
+
+    Parameters
+    ----------
+    text
+        The SQL.
+    n_rules
+        How many rules with a condition it holds; those about one variable alone come on top.
+    left_out
+        What of the model it does not hold, in sentences.
+
+    """
+
+    text: str
+    n_rules: int
+    left_out: tuple[str, ...] = ()
+
+
+def to_sql(
+    model: Model,
+    *,
+    dialect: DialectName,
+    table: str,
+    form: Form = "violations",
+    keys: Sequence[str] | None = None,
+    rules: int = MAX_RULES,
+    max_bytes: int = MAX_BYTES,
+) -> Statement:
+    """Return a model as one SELECT statement.
+
+    Parameters
+    ----------
+    model
+        The model.
+    dialect
+        The kind of database: ``"duckdb"``, ``"postgres"``, ``"spark"``, ``"bigquery"`` or
+        ``"snowflake"``.
+    table
+        The table to check, as the database writes it: ``readings``, ``plant.readings``.
+    form
+        ``"violations"``: which rule a row breaks, what was expected and what was found.
+        ``"paper"``: the paper's score. ``"evidence"``: the default score, as far as it fits.
+    keys
+        Columns of the table that the result keeps, by default the time axis; without one, all
+        variables.
+    rules
+        At most so many rules with a condition, the strongest.
+    max_bytes
+        At most so much text. What does not fit is left out, contexts before rules, and said.
+
+    Examples
+    --------
+    >>> from truism.model.settings import Settings
+    >>> from truism.table.frames import as_table
+    >>> from truism.learning.training import train
+    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> model = train(normal, Settings(min_support=0.1))
+    >>> statement = to_sql(model, dialect="duckdb", table="readings")
+    >>> "pump = on ⇒ flow = 2.5" in statement.text
+    True
+
+    """
+    check_whole("rules", rules, 0)
+    check_whole("max_bytes", max_bytes, 1)
+    if form not in FORMS:
+        raise ParameterError.of("form", f"be one of {', '.join(map(repr, FORMS))}", form)
+    if form == "evidence" and model.evidence is None:
+        raise ParameterError.of(
+            "form",
+            "be 'paper' or 'violations' for a model that was learned with the paper's scoring",
+            form,
+        )
+    refuse_past(model)
+    wrote = Dialect(dialect)
+    conditions = Conditions(wrote, model.schema, _keys(model, keys, form))
+    draft = _Draft(model, conditions, wrote.table(table), form, table)
+    return draft.fitting(strongest(model).first(rules), max_bytes)
+
+
+def refuse_past(model: Model) -> None:
+    """Refuse a model whose rules or scores look at earlier rows; a statement sees one row at a time.
+
+    This is the one place that decides which models a statement can stand for.
+    """
+    if model.derived:
+        raise ParameterError(
+            f"A statement checks each row by itself, and this model looks at the change of "
+            f"{model.derived[0]!r} since the row before.",
+            "learn a model without changes since the previous row.",
+        )
+
+
+def _keys(model: Model, keys: Sequence[str] | None, form: Form) -> tuple[str, ...]:
+    taken = RETURNED if form == "violations" else _SCORED
+    if keys is None:
+        keys = model.schema.names if model.schema.time is None else (model.schema.time,)
+        return tuple(each for each in keys if each.casefold() not in taken)
+    for each in keys:
+        if not isinstance(each, str) or not each:
+            raise ParameterError.of("keys", "name columns of the table", each)
+        if each.casefold() in taken:
+            raise ParameterError.of(
+                "keys",
+                f"not be called as a column of the result ({', '.join(taken)})",
+                each,
+                did_you_mean(each, ()),
+            )
+    return tuple(dict.fromkeys(keys))
+
+
+class _Draft(msgspec.Struct, frozen=True):
+    """A statement to be written with more or fewer rules."""
+
+    model: Model
+    conditions: Conditions
+    source: str
+    form: Form
+    table: str
+
+    def fitting(self, selection: Selection, max_bytes: int) -> Statement:
+        """Return the statement with as many of the rules as fit, and with contexts if they do."""
+        found = self.write(selection, with_contexts=True)
+        if len(found.text.encode()) <= max_bytes:
+            return found
+        found = self.write(selection, with_contexts=False)
+        if len(found.text.encode()) <= max_bytes:
+            return found
+        low, high = 0, selection.n_rules
+        found = self.write(selection.first(0), with_contexts=False)
+        while low + 1 < high:
+            middle = (low + high) // 2
+            tried = self.write(selection.first(middle), with_contexts=False)
+            if len(tried.text.encode()) <= max_bytes:
+                low, found = middle, tried
+            else:
+                high = middle
+        if len(found.text.encode()) > max_bytes:
+            raise ParameterError.of(
+                "max_bytes",
+                f"be at least {len(found.text.encode())} for a model of this many variables",
+                max_bytes,
+            )
+        return found
+
+    def write(self, selection: Selection, *, with_contexts: bool) -> Statement:
+        """Return the statement with these rules."""
+        left_out = tuple(self._left_out(selection, with_contexts))
+        levels = (*self.conditions.readings(self.source), *self._levels(selection, with_contexts))
+        head = self._head(selection, left_out)
+        text = write(self.conditions.dialect, head, levels)
+        return Statement(text, selection.n_rules, left_out)
+
+    def _levels(self, selection: Selection, with_contexts: bool) -> Sequence[Level | Union]:
+        model = self.model
+        if self.form == "violations":
+            return violations(self.conditions, selection)
+        if self.form == "paper":
+            # The threshold of another scoring says nothing here; any broken rule does.
+            threshold = model.threshold if model.evidence is None else 0.0
+            return penalties(self.conditions, selection, model.rules.n_rows, threshold)
+        assert model.evidence is not None
+        return evidence_score(
+            self.conditions,
+            selection,
+            model.evidence,
+            model.threshold,
+            with_contexts=with_contexts,
+        )
+
+    def _left_out(self, selection: Selection, with_contexts: bool) -> list[str]:
+        found = []
+        if selection.n_rules < selection.n_all:
+            rest = selection.n_all - selection.n_rules
+            found.append(
+                f"The {rest:,} weakest of {selection.n_all:,} rules with a condition are left out."
+            )
+        evidence = self.model.evidence
+        contexts = evidence is not None and bool(evidence.contexts)
+        if self.form == "evidence" and contexts and not with_contexts:
+            found.append(
+                "What contexts say (values that are unusual given the others) is left out, because "
+                "it does not fit."
+            )
+        if found and self.form != "violations":
+            found.append("So a row may score less than truism gives it, never more.")
+        return found
+
+    def _head(self, selection: Selection, left_out: Sequence[str]) -> Lines:
+        made = self.model.provenance
+        titles = {
+            "violations": "the rules that rows break",
+            "paper": "the score of rows as in the paper",
+            "evidence": "the score of rows",
+        }
+        n_rules = f"{selection.n_rules:,} rules with a condition"
+        return comment_lines(
+            "\n".join(
+                [
+                    f"{titles[self.form]}, written by truism {made.version} from a model of "
+                    f"{made.n_rows:,} rows: {n_rules}, {len(selection.univariate):,} about one "
+                    "variable alone.",
+                    *left_out,
+                ]
+            )
+        )

@@ -1,0 +1,96 @@
+"""Which rules a statement holds: a model comes in, its strongest rules go out.
+
+A rule is as strong as what it is worth as evidence when it is broken (`truism.scoring.worth`), whatever
+the form of the statement. Rules about one variable alone are few and short, and are always written.
+"""
+
+import functools
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from truism.model.model import Model
+from truism.model.predicates import Predicate, conjunction
+from truism.model.rules import Rule
+from truism.scoring.worth import expected_exceptions, rule_worth
+
+
+class Ranked(msgspec.Struct, frozen=True, dict=True, eq=False):
+    """A rule with a condition, and what each of its consequents is worth when a row fails it."""
+
+    rule: Rule
+    worths: tuple[float, ...]
+
+    @functools.cached_property
+    def words(self) -> str:
+        """What the rule says."""
+        return describe(self.rule)
+
+    @functools.cached_property
+    def units(self) -> tuple[tuple[Predicate, float, str], ...]:
+        """Each consequent, its worth, and what the rule says of it."""
+        because, name = conjunction(self.rule.antecedent), self.rule.id
+        return tuple(
+            (failed, worth, f"{because} ⇒ {failed} [{name}]")
+            for failed, worth in zip(self.rule.consequents, self.worths, strict=True)
+        )
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """The rules of a statement.
+
+    Parameters
+    ----------
+    univariate
+        The rules about one variable alone, in the model's order.
+    ranked
+        The other rules, the strongest first.
+    n_all
+        How many others there are.
+
+    """
+
+    univariate: tuple[Rule, ...]
+    ranked: tuple[Ranked, ...]
+    n_all: int
+
+    @property
+    def n_rules(self) -> int:
+        """How many rules with a condition it holds."""
+        return len(self.ranked)
+
+    def first(self, n: int) -> "Selection":
+        """Return the selection with at most so many rules, the strongest."""
+        return Selection(self.univariate, self.ranked[:n], self.n_all)
+
+    def uses(self) -> Iterator[Predicate]:
+        """Return every predicate of the rules, as often as it is there."""
+        for each in self.ranked:
+            yield from (*each.rule.antecedent, *each.rule.consequents)
+
+
+def strongest(model: Model) -> Selection:
+    """Return the active rules of a model, the strongest first."""
+    mined = [rule for rule in model.active_rules if rule.antecedent]
+    univariate = tuple(rule for rule in model.active_rules if not rule.antecedent)
+    counts_of = {
+        each.predicate: (
+            each.n_true + each.n_false,
+            each.n_false,
+            each.n_false if each.n_episodes is None else each.n_episodes,
+        )
+        for each in model.rules.predicates
+    }
+    pairs = [(rule.count, failed) for rule in mined for failed in rule.consequents]
+    counts = np.array([count for count, _ in pairs], np.float64)
+    known = np.array([counts_of[failed] for _, failed in pairs], np.int64).reshape(-1, 3)
+    worths = iter(rule_worth(expected_exceptions(counts, *known.T)).tolist())
+    ranked = [Ranked(rule, tuple(next(worths) for _ in rule.consequents)) for rule in mined]
+    ranked.sort(key=lambda each: -max(each.worths))
+    return Selection(univariate, tuple(ranked), len(ranked))
+
+
+def describe(rule: Rule) -> str:
+    """Say what a rule says, with its id and the training rows in which it holds."""
+    return f"{rule} [{rule.id}, {rule.count:,} rows]"
