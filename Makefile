@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COVERED := 97  # percent of lines and branches that the tests must reach
 
-.PHONY: help demo test check test-pythons browser docs screenshots bench bench-smoke bench-speed clean
+.PHONY: help demo test check test-pythons browser postgres docs screenshots bench bench-smoke bench-speed clean
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -28,7 +28,14 @@ browser: $(READY)
 		apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
 		echo "no browser could be installed: the tests of the page in a browser are skipped"
 
-test: browser    ## run every check and every test
+# Statements are tested in a real PostgreSQL, installed in the same way.
+postgres: $(READY)
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get -qq update && apt-get -qq install -y --no-install-recommends postgresql >/dev/null; } || \
+		echo "PostgreSQL could not be installed: the tests of statements in it are skipped"
+
+test: browser postgres  ## run every check and every test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
