@@ -617,13 +617,34 @@ def test_export_to_sql(place):
 
 
 @pytest.mark.parametrize(
+    ("target", "start"),
+    [
+        ("dbt", "{% raw %}-- the rules that rows break"),
+        ("great-expectations", '{\n  "name": "truism pumps",\n'),
+        ("odcs", "apiVersion: v3.0.2\nkind: DataContract\n"),
+    ],
+)
+def test_export_to_other_tools(place, target, start):
+    arguments = ("--to", target, "--dialect", "duckdb", "--table", "pumps", "--rules", 2)
+    out, err, code = run("export", "m.truism.json", *arguments)
+    assert (err, code) == ("", 0)
+    assert out.startswith(start)
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--to", "sql", "--table", "t"), "A statement needs a dialect.\nHint: see --dialect.\n"),
-        (("--to", "sql", "--dialect", "spark"), "A statement needs a table.\nHint: see --table.\n"),
+        (
+            ("--to", "sql", "--table", "t"),
+            "An export to sql needs a dialect.\nHint: see --dialect.\n",
+        ),
+        (
+            ("--to", "dbt", "--dialect", "spark"),
+            "An export to dbt needs a table.\nHint: see --table.\n",
+        ),
         (
             ("--to", "json", "--rules", 3),
-            "A json export takes no rules.\nHint: see --to.\n",
+            "An export to json takes no rules.\nHint: see --to.\n",
         ),
     ],
 )

@@ -39,7 +39,7 @@ ROOMS = {
         *("tags", "recording", "surroundings", "control", "process", "tampering", "attacks"),
         *("timetable", "simulation", "files"),
     ],
-    "export": ["records", "markdown", "spreadsheets", "sql"],
+    "export": ["records", "markdown", "spreadsheets", "sql", "contracts"],
     "report": [
         *("contents", "series", "histograms", "pictures", "detection", "models", "summarising"),
         *("looks", "lookpage", "terminal", "plain", "charts", "panels", "html", "output"),

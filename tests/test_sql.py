@@ -18,7 +18,7 @@ from truism.errors import ParameterError, TruismError
 from truism.export.sql.dialects import DIALECTS, Dialect, number, words
 from truism.export.sql.statements import FORMS, to_sql
 from truism.export.sql.strength import strongest
-from truism.model.evidence import LEAF
+from truism.model.evidence import LEAF, Grave
 from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric
 from truism.scoring.alignment import align
@@ -67,6 +67,14 @@ def with_rules(model, chosen):
     return msgspec.structs.replace(model, rules=rules)
 
 
+def with_grave(model, grave):
+    evidence = msgspec.structs.replace(model.evidence, grave=grave)
+    return msgspec.structs.replace(model, evidence=evidence)
+
+
+graves = st.sampled_from([None, Grave(0.0, 2.5), Grave(0.4, 30.0)])
+
+
 def without_contexts(model):
     evidence = msgspec.structs.replace(model.evidence, contexts=(), splits=())
     return msgspec.structs.replace(model, evidence=evidence)
@@ -96,18 +104,19 @@ def test_the_papers_score_is_exact_for_the_rules_that_are_written(drawn, n):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@given(learned(scoring="evidence", min_rows=20, max_rows=60, min_columns=2))
-def test_rules_and_rarity_add_up_to_the_same_default_score(drawn):
+@given(learned(scoring="evidence", min_rows=20, max_rows=60, min_columns=2), graves)
+def test_rules_and_rarity_add_up_to_the_same_default_score(drawn, grave):
     _, model, data = drawn
-    model = without_contexts(model)
+    model = with_grave(without_contexts(model), grave)
     expected = Scorer(model).score(as_table(data))
     np.testing.assert_allclose(scores(model, data, "evidence"), expected, rtol=1e-9, atol=1e-9)
 
 
 @examples(max_examples=25)
-@given(learned(scoring="evidence", min_rows=20, max_rows=60, min_columns=2))
-def test_the_default_score_with_contexts_is_that_of_python_in_double_precision(drawn):
+@given(learned(scoring="evidence", min_rows=20, max_rows=60, min_columns=2), graves)
+def test_the_default_score_with_contexts_is_that_of_python_in_double_precision(drawn, grave):
     _, model, data = drawn
+    model = with_grave(model, grave)
     found = scores(model, data, "evidence")
     np.testing.assert_allclose(found, double_scores(model, data), rtol=1e-9, atol=1e-9)
     single = Scorer(model).score(as_table(data))

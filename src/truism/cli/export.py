@@ -7,6 +7,7 @@ import click
 from truism.cli.options import Command, check_output
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
+from truism.export.contracts import MAX_CHECKS, to_dbt, to_great_expectations, to_odcs
 from truism.export.markdown import to_markdown
 from truism.export.records import to_json
 from truism.export.sql.dialects import DIALECTS
@@ -16,6 +17,15 @@ from truism.model.model import Model
 from truism.table.atomic import write_atomically
 
 _OF_STATEMENTS = ("dialect", "table", "form", "keys", "rules", "max_bytes")
+_OF_CONTRACTS = ("dialect", "table", "rules")
+_OPTIONS_OF: dict[str, tuple[str, ...]] = {
+    "markdown": (),
+    "json": (),
+    "sql": _OF_STATEMENTS,
+    "dbt": _OF_CONTRACTS,
+    "great-expectations": _OF_CONTRACTS,
+    "odcs": _OF_CONTRACTS,
+}
 
 
 @click.command(
@@ -24,15 +34,17 @@ _OF_STATEMENTS = ("dialect", "table", "form", "keys", "rules", "max_bytes")
 Examples:
   truism export plant.truism.json --to markdown > rules.md
   truism export plant.truism.json --to json -o rules.json
-  truism export plant.truism.json --to sql --dialect postgres --table readings""",
+  truism export plant.truism.json --to sql --dialect postgres --table readings
+  truism export plant.truism.json --to dbt --dialect duckdb --table readings""",
 )
 @click.argument("place", metavar="MODEL")
 @click.option(
     "--to",
     "target",
-    type=click.Choice(("markdown", "json", "sql")),
+    type=click.Choice(tuple(_OPTIONS_OF)),
     required=True,
-    help="A page for people, every rule in full for programs, or a statement for a database.",
+    help="A page for people, every rule in full for programs, a statement for a database, or checks "
+    "for a tool.",
 )
 @click.option("-o", "--output", metavar="FILE", help="File to write.  [default: standard output]")
 @click.option("--dialect", type=click.Choice(DIALECTS), help="The kind of database.")
@@ -54,7 +66,8 @@ Examples:
     "--rules",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Write at most N rules with a condition, the strongest.  [default: {MAX_RULES}]",
+    help="Write at most N rules with a condition, the strongest.  "
+    f"[default: {MAX_RULES}; {MAX_CHECKS} for a tool]",
 )
 @click.option(
     "--max-bytes",
@@ -68,9 +81,9 @@ def export(screen: Screen, /, place: str, target: str, output: str | None, **opt
     if output is not None:
         check_output(output, (place,))
     given = {name: options[name] for name in _OF_STATEMENTS if options[name] not in (None, ())}
-    if target != "sql" and given:
-        name = next(iter(given))
-        raise ParameterError(f"A {target} export takes no {name}.", see=("to",))
+    for name in given:
+        if name not in _OPTIONS_OF[target]:
+            raise ParameterError(f"An export to {target} takes no {name}.", see=("to",))
     model = load_model(place)
     content = _content(screen, model, target, given)
     if output is None:
@@ -86,7 +99,14 @@ def _content(screen: Screen, model: Model, target: str, given: dict[str, Any]) -
         return to_json(model)
     for name in ("dialect", "table"):
         if name not in given:
-            raise ParameterError(f"A statement needs a {name}.", see=(name,))
+            raise ParameterError(f"An export to {target} needs a {name}.", see=(name,))
+    match target:
+        case "dbt":
+            return to_dbt(model, **given).encode()
+        case "great-expectations":
+            return to_great_expectations(model, **given)
+        case "odcs":
+            return to_odcs(model, **given)
     statement = to_sql(model, **given)
     for notice in statement.left_out:
         screen.note(notice)

@@ -4,4 +4,5 @@
 - `markdown`: a model as a Markdown page
 - `spreadsheets`: text in CSV files that no spreadsheet runs
 - `sql`: a model as a statement for a database
+- `contracts`: rules as checks of dbt, Great Expectations and data contracts
 """

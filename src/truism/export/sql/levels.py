@@ -74,14 +74,14 @@ def bracketed(lines: Lines) -> Lines:
     return ("(", *indented(lines), ")")
 
 
-def chain(sign: Literal["+", "||"], terms: Sequence[Lines]) -> Lines:
+def chain(sign: Literal["+", "||", "OR"], terms: Sequence[Lines]) -> Lines:
     """Join terms with a sign, in brackets of at most fifty.
 
     >>> chain("+", [("a",), ("b",)])
     ('a', '+ b')
     """
     if not terms:
-        return ("0e0" if sign == "+" else "''",)
+        return ({"+": "0e0", "||": "''", "OR": "FALSE"}[sign],)
     if len(terms) > _WIDTH:
         inner = [
             bracketed(chain(sign, terms[i : i + _WIDTH])) for i in range(0, len(terms), _WIDTH)

@@ -1,0 +1,137 @@
+"""Rules as checks of other tools: each query returns the rows that break its rule in Python."""
+
+import json
+import re
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import settings as examples
+from jinja2 import Environment
+
+from learned import learn
+from strategies import BROKEN, NORMAL, learned
+from truism.errors import ParameterError
+from truism.export.contracts import MAX_CHECKS, to_dbt, to_great_expectations, to_odcs
+from truism.export.sql.strength import strongest
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
+
+
+@pytest.fixture(scope="module")
+def small():
+    return learn(as_table(NORMAL), min_support=0.1)
+
+
+def run(query, data):
+    with duckdb.connect(config={"threads": 1}) as database:
+        database.register("readings", pa.table(data))
+        return database.execute(query).fetchall()
+
+
+def counts(model, data):
+    """Return how many rows break each rule, and how many break one about one variable alone."""
+    listed = Scorer(model).violations(as_table(data))
+    found = {"variables": 0}
+    for row in listed:
+        broken = {each.rule for each in row}
+        found["variables"] += any(not rule.antecedent for rule in broken)
+        for rule in broken:
+            found[rule.id] = found.get(rule.id, 0) + 1
+    return found
+
+
+def suite_queries(model, rules=10**6):
+    suite = json.loads(to_great_expectations(model, dialect="duckdb", table="t", rules=rules))
+    for each in suite["expectations"]:
+        yield each["meta"]["rule"], each["kwargs"]["unexpected_rows_query"].format(batch="readings")
+
+
+def contract_queries(model, rules=10**6):
+    contract = yaml.safe_load(to_odcs(model, dialect="duckdb", table="readings", rules=rules))
+    for each in contract["schema"][0]["quality"]:
+        assert (each["type"], each["mustBe"]) == ("sql", 0)
+        yield each["name"], each["query"]
+
+
+@examples(max_examples=25)
+@given(learned())
+def test_every_query_finds_the_rows_that_break_its_rule(drawn):
+    _, model, data = drawn
+    expected = counts(model, data)
+    for name, query in suite_queries(model):
+        assert len(run(query, data)) == expected.get(name, 0)
+    for name, query in contract_queries(model):
+        assert run(query, data) == [(expected.get(name, 0),)]
+
+
+def rendered(text):
+    """Render as dbt does, with functions that name the relation."""
+    return (
+        Environment()
+        .from_string(text)
+        .render(ref=lambda name: name, source=lambda source, name: f"{source}_{name}")
+    )
+
+
+def test_a_dbt_test_returns_the_broken_rules(small):
+    text = to_dbt(small, dialect="duckdb", table="readings")
+    assert "FROM {{ ref('readings') }}\n" in text
+    found = run(f"SELECT rule FROM ({rendered(text)}) AS inner_test", BROKEN)
+    expected = counts(small, BROKEN)
+    univariate = {rule.id for rule in small.rules if not rule.antecedent}
+    assert {rule for (rule,) in found} == {*expected} - {"variables"}
+    assert univariate & {*expected}
+    assert "{{ source('plant', 'readings') }}" in to_dbt(
+        small, dialect="postgres", table="plant.readings"
+    )
+
+
+def test_braces_in_names_and_states_mean_nothing_to_other_tools():
+    name, state = "{{ 1 / 0 }}", "{% endraw %}{batch}"
+    data = {name: [state, "off"] * 20, "flow": ["high", "low"] * 20}
+    model = learn(as_table(data), min_support=0.1)
+    broken = {name: [state, "off"], "flow": ["low", "low"]}
+    text = rendered(to_dbt(model, dialect="duckdb", table="readings"))
+    assert name in text
+    assert f"'{state}'" in text
+    assert {row[:2] for row in run(text, broken)} == {(state, "low")}
+    expected = counts(model, broken)
+    for rule, query in suite_queries(model):
+        assert len(run(query, broken)) == expected.get(rule, 0)
+
+
+def test_at_most_fifty_rules_unless_asked():
+    random = np.random.default_rng(0)
+    data = {f"x{i}": random.integers(2, size=60).astype(str).tolist() for i in range(12)}
+    model = learn(as_table(data), min_support=0.05, support_ratio=0.0, max_predicates=4)
+    n_all = strongest(model).n_rules
+    assert n_all > MAX_CHECKS
+    for written, n in (({}, MAX_CHECKS), ({"rules": 3}, 3), ({"rules": 10**6}, n_all)):
+        suite = json.loads(to_great_expectations(model, dialect="spark", table="t", **written))
+        assert len(suite["expectations"]) == n + 1
+        contract = yaml.safe_load(to_odcs(model, dialect="spark", table="t", **written))
+        assert len(contract["schema"][0]["quality"]) == n + 1
+    head = to_dbt(model, dialect="spark", table="t").splitlines()[0]
+    assert f": {MAX_CHECKS} rules with a condition" in head
+
+
+def test_a_contract_describes_its_columns(model):
+    contract = yaml.safe_load(to_odcs(model, dialect="duckdb", table="plant.readings"))
+    (table,) = contract["schema"]
+    assert table["name"] == "plant.readings"
+    assert [(p["name"], p["logicalType"], p["required"]) for p in table["properties"]] == [
+        ("P101", "string", True),
+        ("P102", "number", True),
+        ("FIT201", "number", True),
+        ("LIT301", "number", False),
+        ("auto", "boolean", True),
+    ]
+
+
+def test_what_dbt_cannot_name_is_refused(small):
+    with pytest.raises(ParameterError, match=re.escape("table must be a dbt model, or a source")):
+        to_dbt(small, dialect="duckdb", table="a b")
