@@ -291,6 +291,16 @@ def test_nan_is_missing_and_infinity_is_out_of_range(small):
     np.testing.assert_allclose(scores(model, data, "evidence"), expected, rtol=1e-5)
 
 
+def test_numbers_as_large_as_doubles_can_be_are_compared():
+    values = [(-1) ** i * 1.7e308 * ((i % 13) / 13) for i in range(60)]
+    model = learn(as_table({"x": values, "u": ["a", "b"] * 30}), min_support=0.1)
+    data = {"x": [1.7e308, -1.7e308, 3.0, math.inf, 1e300], "u": ["a", "a", "b", "b", "b"]}
+    assert broken(model, data) == broken_in_python(model, data)
+    expected = Scorer(without_contexts(model)).score(as_table(data))
+    found = scores(without_contexts(model), data, "evidence")
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 def test_disabled_rules_are_not_written(small):
     rule = small.rules.containing("P101 = on ⇒")[0]
     fewer = small.disable(rule.id, "maintenance")

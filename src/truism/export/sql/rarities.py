@@ -32,7 +32,7 @@ class Rare(msgspec.Struct, frozen=True):
     Parameters
     ----------
     distances
-        How far numbers are from training values; 0 where they are not rare.
+        How far numbers are from training values, in spreads; 0 where they are not rare.
     rarities
         How rare values are, variable by variable; the second level may use the first.
 
@@ -52,7 +52,7 @@ def rare(conditions: Conditions, evidence: Evidence) -> Rare:
             each = spacing_of[variable.name]
             empty = Emptiness(each.values, each.counts, each.near, each.spread)
             distances.append(Column(_distance(f"v{i}", empty), f"d{i}", variable.name))
-            rarities.append(Column((_rarity(f"d{i}", each.spread),), f"r{i}", variable.name))
+            rarities.append(Column((_rarity(f"d{i}"),), f"r{i}", variable.name))
         else:
             lines = _states(conditions, variable, f"v{i}")
             if lines:
@@ -62,8 +62,7 @@ def rare(conditions: Conditions, evidence: Evidence) -> Rare:
 
 def _distance(value: str, empty: Emptiness) -> Lines:
     arms = [
-        f"WHEN {value} {sign} {number(bound)} THEN {number(FAR * empty.spread)}"
-        for sign, bound in _far(empty)
+        f"WHEN {value} {sign} {number(bound)} THEN {number(FAR)}" for sign, bound in _far(empty)
     ]
     arms += _lines(value, empty)
     return ("CASE", *indented(arms), f"ELSE {number(0.0)} END")
@@ -80,10 +79,11 @@ def _far(empty: Emptiness) -> Iterator[tuple[str, float]]:
 def _lines(value: str, empty: Emptiness) -> Iterator[str]:
     """Return the lines from left to right; stretches without any rare number are one arm."""
     points, distances = empty.points.tolist(), empty.distances.tolist()
+    spread = number(empty.spread)
     usual = (rarity(empty.distances, empty.spread) == 0.0).tolist()
     yield (
         f"WHEN {value} < {number(points[0])} "
-        f"THEN {number(distances[0])} + ({number(points[0])} - {value})"
+        f"THEN ({number(distances[0])} + ({number(points[0])} - {value})) / {spread}"
     )
     waiting = False
     for i in range(len(points) - 1):
@@ -93,21 +93,20 @@ def _lines(value: str, empty: Emptiness) -> Iterator[str]:
         if waiting:
             yield f"WHEN {value} < {number(points[i])} THEN {number(0.0)}"
             waiting = False
-        with np.errstate(over="ignore"):
-            slope = (distances[i + 1] - distances[i]) / (points[i + 1] - points[i])
+        slope = (distances[i + 1] - distances[i]) / (points[i + 1] - points[i])
         line = f"{number(slope)} * ({value} - {number(points[i])}) + {number(distances[i])}"
-        yield f"WHEN {value} < {number(points[i + 1])} THEN {line}"
+        yield f"WHEN {value} < {number(points[i + 1])} THEN ({line}) / {spread}"
     if waiting:
         yield f"WHEN {value} < {number(points[-1])} THEN {number(0.0)}"
     yield (
         f"WHEN {value} >= {number(points[-1])} "
-        f"THEN {number(distances[-1])} + ({value} - {number(points[-1])})"
+        f"THEN ({number(distances[-1])} + ({value} - {number(points[-1])})) / {spread}"
     )
 
 
-def _rarity(distance: str, spread: float) -> str:
-    near = f"LEAST({distance}, {number(FAR * spread)})"
-    logarithm = f"LN({near} / {number(spread)} * {number(STEEPNESS)} + {number(1.0)})"
+def _rarity(distance: str) -> str:
+    near = f"LEAST({distance}, {number(FAR)})"
+    logarithm = f"LN({near} * {number(STEEPNESS)} + {number(1.0)})"
     squared = f"POWER({logarithm}, 2) - {number(MIN_RARITY)}"
     return f"LEAST(GREATEST({squared}, {number(0.0)}), {number(MAX_RARITY)})"
 

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from truism.errors import ParameterError, did_you_mean
+from truism.errors import ParameterError
 from truism.export.sql.conditions import Conditions
 from truism.export.sql.dialects import Dialect, DialectName
 from truism.export.sql.evidence import evidence_score
@@ -129,7 +129,6 @@ def _keys(model: Model, keys: Sequence[str] | None, form: Form) -> tuple[str, ..
                 "keys",
                 f"not be called as a column of the result ({', '.join(taken)})",
                 each,
-                did_you_mean(each, ()),
             )
     return tuple(dict.fromkeys(keys))
 
