@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from truism.export.sql.conditions import Conditions, states
 from truism.export.sql.dialects import number
-from truism.export.sql.levels import Column, Level, Lines, Union, column, indented
+from truism.export.sql.levels import Column, Level, Lines, Listing, column, indented
 from truism.model.evidence import CLIP, LEAF, Context, Evidence
 from truism.model.schema import Categorical, Numeric, Scalar
 from truism.scoring.alignment import MISSING, UNSEEN
@@ -53,10 +53,10 @@ class Contexts:
         self.numbers = [i for i in judged if isinstance(every[i - 1], Numeric)]
         self.states = [i for i in judged if isinstance(every[i - 1], Categorical)]
 
-    def levels(self, source: str, kept: Sequence[str]) -> tuple[list[Level | Union], list[str]]:
+    def levels(self, source: str, kept: Sequence[str]) -> tuple[list[Level | Listing], list[str]]:
         """Return the levels, the last of which holds ``c1``, …, and the variables that have one."""
         leaves = Level("truism_leaves", tuple(self._leaf_columns()), source, keeps=True)
-        found: list[Level | Union] = [leaves]
+        found: list[Level | Listing] = [leaves]
         sums = {f"t{i}": number(0.0) for i in (*self.numbers, *self.states)}
         sums |= {f"q{i}": number(1.0) for i in self.numbers}
         n = len(self._evidence.contexts)
@@ -131,7 +131,7 @@ class Contexts:
 
         return below()
 
-    def _table(self, k: int, context: Context) -> Union:
+    def _table(self, k: int, context: Context) -> Listing:
         """Return the table of a context's leaves: scale and shift of numbers, evidence of states."""
         statistics = statistics_of(context)
         scale = 1 / (np.sqrt(TAIL) * cautious_spreads(statistics))
@@ -145,7 +145,7 @@ class Contexts:
             names.append(f"e{i + 1}_{rank}")
             columns.append(_single(evidence))
         rows = tuple(zip(*columns, strict=True))
-        return Union(f"truism_context{k}", tuple(names), rows)
+        return Listing(f"truism_context{k}", tuple(names), rows)
 
     def _judged(self, context: Context, sums: dict[str, str]) -> Iterator[tuple[str, str]]:
         """Return the sums and products so far, with what one context says."""

@@ -11,7 +11,7 @@ from truism.export.sql.levels import (
     Column,
     Level,
     Lines,
-    Union,
+    Listing,
     chain,
     column,
     indented,
@@ -36,7 +36,7 @@ def evidence_score(
     threshold: float,
     *,
     with_contexts: bool,
-) -> tuple[Level | Union, ...]:
+) -> tuple[Level | Listing, ...]:
     """Return the levels after the readings."""
     predicates = conditions.predicates(_used(selection))
     arms_of = _arms(conditions, selection)
@@ -49,7 +49,7 @@ def evidence_score(
     values = conditions.values
     new = (*worths, *rarities.distances)
     weighed = Level("truism_weighed", (*conditions.kept, *values, *new), predicates.name)
-    levels: list[Level | Union] = [predicates, weighed]
+    levels: list[Level | Listing] = [predicates, weighed]
     kept = [each.name for each in (*conditions.kept, *new)] + conditions.states
     contradicted: list[str] = []
     if with_contexts and evidence.contexts:

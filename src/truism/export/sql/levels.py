@@ -51,7 +51,7 @@ class Level(msgspec.Struct, frozen=True):
     condition: str = ""
 
 
-class Union(msgspec.Struct, frozen=True):
+class Listing(msgspec.Struct, frozen=True):
     """A small table that the statement brings along, row by row."""
 
     name: str
@@ -103,20 +103,20 @@ def said(line: str, comment: str) -> str:
     return f"{line}  -- {words(comment)}" if comment else line
 
 
-def write(dialect: Dialect, head: Lines, parts: Sequence[Level | Union]) -> str:
+def write(dialect: Dialect, head: Lines, parts: Sequence[Level | Listing]) -> str:
     """Write a statement; the last part is what it returns."""
     found = list(head)
     *named, last = parts
     for i, part in enumerate(named):
         found.append(f"{'WITH ' if i == 0 else ''}{part.name} {dialect.opening}")
-        found += indented(_query(part))
+        found += indented(_query(dialect, part))
         found.append(")," if i < len(named) - 1 else ")")
-    return "\n".join([*found, *_query(last)]) + "\n"
+    return "\n".join([*found, *_query(dialect, last)]) + "\n"
 
 
-def _query(part: Level | Union) -> Lines:
-    if isinstance(part, Union):
-        return _rows(part)
+def _query(dialect: Dialect, part: Level | Listing) -> Lines:
+    if isinstance(part, Listing):
+        return _rows(dialect, part)
     items: list[Lines] = [("*",)] if part.keeps else []
     comments = [""] if part.keeps else []
     for each in part.columns:
@@ -134,12 +134,16 @@ def _query(part: Level | Union) -> Lines:
     return tuple(found)
 
 
-def _rows(part: Union) -> Lines:
-    found = []
-    for i, row in enumerate(part.rows):
-        if i == 0:
-            pairs = zip(row, part.names, strict=True)
-            found.append("SELECT " + ", ".join(f"{value} AS {name}" for value, name in pairs))
-        else:
-            found.append(f"UNION ALL SELECT {', '.join(row)}")
-    return tuple(found)
+def _rows(dialect: Dialect, part: Listing) -> Lines:
+    """Write a small table; BigQuery knows no VALUES."""
+    if dialect.name == "bigquery":
+        first, *rest = part.rows
+        named = zip(first, part.names, strict=True)
+        rows = [", ".join(f"{value} AS {name}" for value, name in named), *map(", ".join, rest)]
+        start, row_start, end = "SELECT * FROM UNNEST([", "STRUCT", "])"
+    else:
+        rows = [", ".join(row) for row in part.rows]
+        start, row_start, end = "SELECT * FROM (VALUES", "", f") AS given ({', '.join(part.names)})"
+    commas = [*[","] * (len(rows) - 1), ""]
+    lines = (f"{row_start}({row}){comma}" for row, comma in zip(rows, commas, strict=True))
+    return (start, *indented(lines), end)

@@ -9,7 +9,7 @@ from truism.errors import ParameterError
 from truism.export.sql.conditions import Conditions
 from truism.export.sql.dialects import Dialect, DialectName
 from truism.export.sql.evidence import evidence_score
-from truism.export.sql.levels import Level, Lines, Union, comment_lines, write
+from truism.export.sql.levels import Level, Lines, Listing, comment_lines, write
 from truism.export.sql.penalties import penalties
 from truism.export.sql.strength import Selection, strongest
 from truism.export.sql.violations import RETURNED, violations
@@ -175,7 +175,7 @@ class _Draft(msgspec.Struct, frozen=True):
         text = write(self.conditions.dialect, head, levels)
         return Statement(text, selection.n_rules, left_out)
 
-    def _levels(self, selection: Selection, with_contexts: bool) -> Sequence[Level | Union]:
+    def _levels(self, selection: Selection, with_contexts: bool) -> Sequence[Level | Listing]:
         model = self.model
         if self.form == "violations":
             return violations(self.conditions, selection)

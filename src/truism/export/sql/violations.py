@@ -9,7 +9,7 @@ from truism.export.sql.levels import (
     Column,
     Level,
     Lines,
-    Union,
+    Listing,
     bracketed,
     chain,
     column,
@@ -23,7 +23,7 @@ from truism.model.rules import Rule
 RETURNED = ("rule", "expected", "found", "because")
 
 
-def violations(conditions: Conditions, selection: Selection) -> tuple[Level | Union, ...]:
+def violations(conditions: Conditions, selection: Selection) -> tuple[Level | Listing, ...]:
     """Return the levels after the readings."""
     predicates = conditions.predicates(selection.uses())
     terms = [_univariate(conditions, rule, i) for i, rule in enumerate(selection.univariate, 1)]
@@ -64,7 +64,7 @@ def _mined(conditions: Conditions, ranked: Ranked, n: int) -> Lines:
     return (said(f"CASE WHEN {holds} AND NOT {claimed} THEN ',{n},' ELSE '' END", ranked.words),)
 
 
-def _rules(conditions: Conditions, selection: Selection) -> Union:
+def _rules(conditions: Conditions, selection: Selection) -> Listing:
     """Return the table of rules: the pattern that finds a number, and what is said of the rule."""
     text = conditions.dialect.text
     group_of = {names: i for i, names in enumerate(_groups(selection), 1)}
@@ -80,7 +80,7 @@ def _rules(conditions: Conditions, selection: Selection) -> Union:
     ]
     names = ("pattern", "rule", "about", "expected", "because")
     nothing = (text(""), text(""), "0", text(""), text(""))
-    return Union("truism_rules", names, tuple(rows) or (nothing,))
+    return Listing("truism_rules", names, tuple(rows) or (nothing,))
 
 
 def _every(selection: Selection) -> list[Rule]:
