@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COVERED := 97  # percent of lines and branches that the tests must reach
 
-.PHONY: help demo test check test-pythons browser postgres docs screenshots bench bench-smoke bench-speed clean
+.PHONY: help demo test check test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed clean
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -42,6 +42,15 @@ test: browser postgres  ## run every check and every test
 	$(BIN)/python -m pytest -q -n auto --cov --cov-report= --cov-fail-under=$(COVERED) src tests
 	@$(MAKE) --no-print-directory bench-smoke
 
+# Other tools have an environment of their own; what cannot be installed is left out, and said.
+ECOSYSTEM := .venv-ecosystem
+test-ecosystem:  ## run statements and checks in Spark, dbt and Great Expectations (minutes)
+	@test -d $(ECOSYSTEM) || $(PYTHON) -m venv $(ECOSYSTEM)
+	$(ECOSYSTEM)/bin/python -m pip install --quiet -e '.[sql]' pytest
+	@for tool in "dbt-core<1.11 dbt-duckdb<1.11" great-expectations pyspark; do \
+		$(ECOSYSTEM)/bin/python -m pip install --quiet $$tool || echo "left out: $$tool"; done
+	$(ECOSYSTEM)/bin/python -m pytest -q -ra -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
+
 check: test      ## the same
 
 test-pythons: $(READY)  ## run the tests on every supported Python of this machine, and with old dependencies
@@ -69,4 +78,4 @@ bench-speed: $(READY)  ## measure time, memory and growth of learning and scorin
 	$(BIN)/python -m benchmarks.speed --out benchmarks/results/speed.jsonl
 
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) .pythons .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ECOSYSTEM) .pythons .pytest_cache .mypy_cache .ruff_cache .hypothesis
