@@ -450,3 +450,12 @@ def test_all_kinds_of_variables_are_written(model):
         "CASE WHEN NOT IS_NAN(CAST(`LIT301` AS FLOAT64)) THEN CAST(`LIT301` AS FLOAT64) END" in text
     )
     assert "CAST(`auto` AS BOOL) AS v5" in text
+
+
+def test_the_score_of_a_series_is_refused():
+    rows = {"pump": ["on", "off"] * 100, "flow": [2.5, 0.0] * 100}
+    model = learn(as_table(rows), min_support=0.1, ordered=True)
+    with pytest.raises(ParameterError) as caught:
+        to_sql(model, dialect="duckdb", table="t", form="evidence")
+    assert "this model's score counts earlier rows, too" in str(caught.value)
+    assert to_sql(model, dialect="duckdb", table="t", form="violations").n_rules

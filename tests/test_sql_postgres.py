@@ -23,7 +23,7 @@ N_RULES = 300
 
 @pytest.fixture(scope="module")
 def model():
-    return learn(as_table(simulate(2000, seed=5).columns))
+    return learn(as_table(simulate(2000, seed=5).columns), lookback=0)
 
 
 @pytest.fixture(scope="module")

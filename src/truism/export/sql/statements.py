@@ -96,14 +96,14 @@ def to_sql(
             "be 'paper' or 'violations' for a model that was learned with the paper's scoring",
             form,
         )
-    refuse_past(model)
+    refuse_past(model, form)
     wrote = Dialect(dialect)
     conditions = Conditions(wrote, model.schema, _keys(model, keys, form))
     draft = _Draft(model, conditions, wrote.table(table), form, table)
     return draft.fitting(strongest(model).first(rules), max_bytes)
 
 
-def refuse_past(model: Model) -> None:
+def refuse_past(model: Model, form: Form = "violations") -> None:
     """Refuse a model whose rules or scores look at earlier rows; a statement sees one row at a time.
 
     This is the one place that decides which models a statement can stand for.
@@ -113,6 +113,12 @@ def refuse_past(model: Model) -> None:
             f"A statement checks each row by itself, and this model looks at the change of "
             f"{model.derived[0]!r} since the row before.",
             "learn a model without changes since the previous row.",
+        )
+    if form == "evidence" and model.memory is not None:
+        raise ParameterError(
+            "A statement checks each row by itself, and this model's score counts earlier rows, too.",
+            "write the broken rules instead, or learn a model that judges every row by itself.",
+            see=("form", "lookback"),
         )
 
 
