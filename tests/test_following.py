@@ -9,6 +9,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
+from truism import InvariantRuleDetector
 from truism.explaining.checker import Checker
 from truism.explaining.following import RISING, find_events, limits_of
 from truism.explaining.tallies import Judge, units_of
@@ -222,3 +223,26 @@ def test_deviations_of_papers_scoring_are_shares():
     broken = weighed.scores > 0
     np.testing.assert_allclose(far[broken].sum(axis=1), 1.0)
     assert not far[~broken].any()
+
+
+@pytest.mark.parametrize("by", [None, "machine"])
+def test_a_detector_goes_on_where_it_stopped(by):
+    rows = series(1000)
+    today = series(300, 1, FAULTS[:1])
+    for data, n_rows in ((rows, 1000), (today, 300)):
+        data["machine"] = ["a", "b"] * (n_rows // 2)
+    options = {"ignore": ["machine"]} if by is None else {"by": by}
+    detector = InvariantRuleDetector(min_support=0.05, delta=True, **options).fit(rows)
+    whole = detector.check(today)
+    state, scores, found = None, [], []
+    for start, end in ((0, 7), (7, 61), (61, 62), (62, 300)):
+        part = detector.check({name: values[start:end] for name, values in today.items()}, state)
+        state = part.state
+        scores.append(part.scores)
+        found += [each for each in (*part.incidents, *part.shifts) if not each.ongoing]
+    assert np.concatenate(scores).tobytes() == whole.scores.tobytes()
+    ended = [each for each in (*whole.incidents, *whole.shifts) if not each.ongoing]
+    assert {(each.start, each.end, each.severity) for each in found} == {
+        (each.start, each.end, each.severity) for each in ended
+    }
+    assert found

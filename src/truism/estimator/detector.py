@@ -14,6 +14,8 @@ from truism.errors import ParameterError, shorten
 from truism.estimator.inputs import as_positions, followed, refuse_path, settings_of, warn_caller
 from truism.explaining.checker import Checker, expecting
 from truism.explaining.explanations import Explanations
+from truism.explaining.findings import Findings
+from truism.explaining.following import Following
 from truism.explaining.incidents import Incident
 from truism.learning.training import train
 from truism.model.files import save_model
@@ -275,6 +277,26 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             return checker.explain(table, checker.anomalous(table))
         return checker.explain(table, as_positions(rows, table.n_rows))
 
+    def check(self, X: Any, state: Following | None = None) -> Findings:  # noqa: N803
+        """Find what is unusual in rows, and go on where earlier rows ended.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        state
+            The ``state`` of the findings in the rows before these; None if there are none. Rows in
+            one piece, in chunks or one by one then have the same scores and incidents.
+
+        Returns
+        -------
+        Findings
+            ``incidents``, ``shifts``, ``scores`` and the next ``state``.
+
+        """
+        table, checker = self._table(X, before=state), self._current()
+        return checker.follow(table, state)[0]
+
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, worst first.
 
@@ -391,7 +413,14 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             model = expecting(model, self.max_false_incidents)
         return Checker(model, count_threads(self.n_jobs), self._checker.scorer)
 
-    def _table(self, X: Any, *, reset: bool = False, known: Iterable[str] = ()) -> Table:  # noqa: N803
+    def _table(
+        self,
+        X: Any,  # noqa: N803
+        *,
+        reset: bool = False,
+        known: Iterable[str] = (),
+        before: Following | None = None,
+    ) -> Table:
         """Read a table; only arrays and lists need scikit-learn's checks."""
         if not reset:
             check_is_fitted(self)
@@ -411,14 +440,16 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                 self.remember(table.names, named=False)
             else:
                 table = renamed(table, self._columns)
-        return table if reset else self._prepared(table, known)
+        return table if reset else self._prepared(table, known, before)
 
-    def _prepared(self, table: Table, known: Iterable[str]) -> Table:
+    def _prepared(
+        self, table: Table, known: Iterable[str], before: Following | None = None
+    ) -> Table:
         """Read as the training table was read, add derived variables, and warn about the rest."""
         table, notices = followed(table, self.model_.reading)
         for notice in notices:
             warn_caller(str(notice))
-        prepared = self._checker.prepare(table)
+        prepared = self._checker.prepare(table, before)
         unknown = tuple(name for name in self._checker.extra(prepared) if name not in known)
         if unknown:
             warn_caller(

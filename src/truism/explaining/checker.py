@@ -24,10 +24,11 @@ from truism.model.schema import Numeric
 from truism.model.series import PER, Memory, Series
 from truism.scoring.alignment import align
 from truism.scoring.scorer import Scorer
+from truism.scoring.series import rows_by_series
 from truism.scoring.thresholds import calibrate, expect
 from truism.scoring.weighed import Weighed
-from truism.table.columns import Table
-from truism.table.deltas import delta_name, with_deltas
+from truism.table.columns import Table, numbers
+from truism.table.deltas import Run, delta_name, with_deltas
 from truism.table.fingerprint import fingerprint
 from truism.work import Advance, stand_still
 
@@ -124,10 +125,39 @@ class Checker:
         source_of = {delta_name(name): name for name in self.model.derived}
         return tuple(dict.fromkeys(source_of.get(name, name) for name in self.model.schema.names))
 
-    def prepare(self, table: Table) -> Table:
-        """Add the variables that the model derives from others, and refuse a table that does not fit."""
+    def prepare(self, table: Table, before: Following | None = None) -> Table:
+        """Add the variables that the model derives from others, and refuse a table that does not fit.
+
+        Parameters
+        ----------
+        table
+            A table.
+        before
+            What was kept of the tables before it, if it goes on where they ended.
+
+        """
         _refuse_text_for_numbers(self.model, table)
-        return with_deltas(table, self.model.derived)
+        if not self.model.derived:
+            return table
+        known = {} if before is None else before.previous
+        runs = [Run(rows, known.get(name, {})) for name, rows in self._series(table).items()]
+        return with_deltas(table, self.model.derived, runs)
+
+    def _series(self, table: Table) -> dict[str, NDArray[np.int64]]:
+        by = None if self.model.series is None else self.model.series.by
+        return rows_by_series(by, table)
+
+    def _previous(self, table: Table, before: Following | None) -> dict[str, dict[str, float]]:
+        """Return the last values of the variables whose change matters."""
+        if not self.model.derived:
+            return {}
+        column_of = table.column_of()
+        values = {name: numbers(column_of[name]) for name in self.model.derived}
+        latest = {
+            name: {variable: float(own[rows[-1]]) for variable, own in values.items()}
+            for name, rows in self._series(table).items()
+        }
+        return {**({} if before is None else before.previous), **latest}
 
     def extra(self, table: Table) -> tuple[str, ...]:
         """Return the columns of a prepared table that the model does not know; they are ignored."""
@@ -203,6 +233,8 @@ class Checker:
             )
             for kind in ("incident", "shift")
         }
+        previous = self._previous(table, before)
+        following = msgspec.structs.replace(found.following, previous=previous)
         findings = Findings(
             found.scores,
             limits.threshold,
@@ -212,8 +244,9 @@ class Checker:
             self._expected(table.n_rows),
             self.extra(table),
             find_coarser(self.model, table),
+            following,
         )
-        return findings, found.following
+        return findings, following
 
     def calibrate(
         self,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import shorten
+from truism.explaining.following import Following
 from truism.explaining.incidents import Incidents
 from truism.model.model import Model
 from truism.model.schema import Numeric
@@ -38,6 +39,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         Columns that the model does not know; they were ignored.
     coarser
         Variables that have fewer decimals than in training; see `find_coarser`.
+    state
+        What to hand in with the rows that follow.
 
     """
 
@@ -49,6 +52,7 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     expected: float | None = None
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()
+    state: Following | None = None
 
     @property
     def n_rows(self) -> int:

@@ -65,6 +65,8 @@ class Following(msgspec.Struct, frozen=True, eq=False):
         The onset of what is open, by series and start.
     rising
         What may become the beginning of an event in each series.
+    previous
+        The last values of variables whose change matters, by series.
     n_rows
         How many rows there were.
 
@@ -75,6 +77,7 @@ class Following(msgspec.Struct, frozen=True, eq=False):
     tallies: dict[tuple[str, int], Tally] = {}
     onsets: dict[tuple[str, int], int] = {}
     rising: dict[str, Rising] = {}
+    previous: dict[str, dict[str, float]] = {}
     n_rows: int = 0
 
 
@@ -257,7 +260,7 @@ class _Recorder:
             self.tallies,
             self.onsets,
             self.rising,
-            self.offset + len(scores),
+            n_rows=self.offset + len(scores),
         )
         return Found(scores, (*self.ended, *opened), following)
 

@@ -20,10 +20,10 @@ from truism.model.rates import IncidentRate
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import Series
 from truism.model.settings import Settings, check_threshold, exact
-from truism.scoring.series import lay_out
+from truism.scoring.series import lay_out, rows_by_series
 from truism.scoring.thresholds import expect
 from truism.table.columns import Table
-from truism.table.deltas import with_deltas
+from truism.table.deltas import Run, with_deltas
 from truism.table.fingerprint import fingerprint
 from truism.table.layouts import Reading
 from truism.version import __version__
@@ -133,7 +133,8 @@ def _with_variables(
     derived = tuple(name for name in table.names if name in changing)
     if not derived:
         return table, schema, ()
-    extended = with_deltas(table, derived)
+    runs = [Run(rows) for rows in rows_by_series(settings.by, table).values()]
+    extended = with_deltas(table, derived, runs)
     added = extended.columns[len(table.columns) :]
     return extended, infer_added(schema, added), derived
 

@@ -133,11 +133,14 @@ def summarise(
 def say_verdict(axis: Axis, findings: Findings) -> str:
     """Say in one sentence what was found."""
     extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
-    incidents: Sequence[Incident] = findings.incidents or findings.shifts
-    if not incidents:
+    worst = max(
+        (each[0] for each in (findings.incidents, findings.shifts) if each),
+        key=lambda each: each.severity,
+        default=None,
+    )
+    if worst is None:
         rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
         return f"No incident in {extent_in_words}{rows}."
-    worst = incidents[0]
     when = axis.when(worst.start, worst.end)
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
     told = f"{_variable(worst)} {link} {when}."

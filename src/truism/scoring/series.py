@@ -98,6 +98,13 @@ def lay_out(series: Series, schema: Schema, table: Table, state: State | None = 
     return Timeline(names, of_row, times, breaks)
 
 
+def rows_by_series(by: str | None, table: Table) -> dict[str, Rows]:
+    """Return the rows of each series in a table, by its name."""
+    names, of_row = _names(by, table)
+    found = {name: np.flatnonzero(of_row == number) for number, name in enumerate(names)}
+    return {name: rows for name, rows in found.items() if len(rows)}
+
+
 def remember(
     memory: Memory, timeline: Timeline, block: slice, weighed: Weighed, state: State
 ) -> tuple[Weighed, State]:

@@ -5,8 +5,9 @@ have the next row, so it is the previous one here.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,11 +28,26 @@ def delta_name(variable: str) -> str:
     return f"{DELTA}{variable}"
 
 
-def with_deltas(table: Table, variables: Sequence[str]) -> Table:
+class Run(msgspec.Struct, frozen=True, eq=False):
+    """Rows that follow each other, and the values of some columns in the row before the first."""
+
+    rows: NDArray[np.int64]
+    before: Mapping[str, float] = {}
+
+
+def with_deltas(table: Table, variables: Sequence[str], runs: Sequence[Run] | None = None) -> Table:
     """Add the change since the previous row of some numeric columns.
 
-    The first row has no previous one; its change is missing, as is any change from or to a missing
-    value.
+    A row without a previous one has no change, and any change from or to a missing value is missing.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    variables
+        The columns.
+    runs
+        Which rows follow each other; all of them when absent.
 
     Examples
     --------
@@ -57,14 +73,17 @@ def with_deltas(table: Table, variables: Sequence[str]) -> Table:
             raise fault.error(variable)
         if column_of[variable].kind not in ("number", "empty"):
             raise SchemaError(f"Column {variable!r} must hold numbers for its change to be taken.")
-        added.append(_delta(column_of[variable]))
+        added.append(_delta(column_of[variable], runs or [Run(np.arange(table.n_rows))]))
     return Table((*table.columns, *added), table.n_rows)
 
 
-def _delta(column: Column) -> Column:
+def _delta(column: Column, runs: Sequence[Run]) -> Column:
     values = numbers(column)
     change = np.full(len(values), np.nan)
-    change[1:] = _differences(values[:-1], values[1:])
+    for run in runs:
+        own = values[run.rows]
+        first = run.before.get(column.name, np.nan)
+        change[run.rows] = _differences(np.concatenate([[first], own])[: len(own)], own)
     return Column(delta_name(column.name), "number", change, np.isnan(change))
 
 
