@@ -320,7 +320,7 @@ def local_dates(times: Column) -> NDArray[np.datetime64]:
     """Return the date of each row, in the zone in which its time is shown; NaT where it is missing."""
     moments = times.values.astype("datetime64[us]")
     if times.missing is not None:
-        moments = np.where(times.missing, np.datetime64("NaT"), moments)
+        moments = np.where(times.missing, np.datetime64("NaT", "us"), moments)
     zone = zone_named(times.zone or "UTC") if times.zoned else None
     if zone is None:
         return moments.astype("datetime64[D]")
@@ -331,6 +331,6 @@ def local_dates(times: Column) -> NDArray[np.datetime64]:
         (epoch + datetime.timedelta(microseconds=each * _QUARTER)).astimezone(zone).date()
         for each in quarters.tolist()
     ]
-    dates = np.full(len(moments), np.datetime64("NaT"), "datetime64[D]")
+    dates = np.full(len(moments), np.datetime64("NaT", "D"))
     dates[known] = np.array(local, "datetime64[D]")[at]
     return dates
