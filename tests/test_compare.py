@@ -257,13 +257,12 @@ def test_a_file_gets_what_the_screen_would(place, form):
         (
             ["old.json", "new.json", "--on", "old.csv"],
             "The new model cannot be used on the table. Column 'temperature' is missing from the "
-            "table to score.\nHint: the model was learned with 3 variables; see --rename and "
-            "--allow-missing.",
+            "table to score.\nHint: the model was learned with 3 variables; see --rename.",
         ),
         (
             ["old.json", "new.json", "--on", "new.csv"],
             "The old model cannot be used on the table. Column 'level' is missing from the table to "
-            "score.\nHint: the model was learned with 3 variables; see --rename and --allow-missing.",
+            "score.\nHint: the model was learned with 3 variables; see --rename.",
         ),
         (
             ["old.json", "new.json", "--label", "attack"],

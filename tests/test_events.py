@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from truism.explaining.events import Limits, Watch, close, follow, gravest_first
+from truism.explaining.events import Limits, Watch, close, follow
 
 LIMITS = Limits(1.0, 5, 20)
 
@@ -170,11 +170,3 @@ def test_a_break_closes_what_is_open():
     ended = close(watch)
     assert [each.kind for each in ended.closed] == ["shift"]
     assert ended.watch == Watch(30)
-    assert ended.watch.is_quiet
-
-
-def test_the_gravest_comes_first():
-    scores = np.r_[np.full(3, 9.0), np.zeros(8), np.full(12, 2.0), np.zeros(8)]
-    found = follow(scores, scores, LIMITS, Watch()).closed
-    assert [each.start for each in gravest_first(found)] == [0, 11]
-    assert [each.severity for each in gravest_first(found)] == [24.0, 12.0]

@@ -51,7 +51,7 @@ def described(outlines):
     return [
         (
             *(each.series, each.event, each.tally.first, each.tally.last, each.tally.peak),
-            *(each.tally.shares.tobytes(), each.tally.parts.tobytes(), each.tally.values.tobytes()),
+            *(each.tally.shares.tobytes(), each.tally.parts.tobytes()),
             *(each.tally.since.tobytes(), each.tally.telling.tobytes()),
         )
         for each in ordered

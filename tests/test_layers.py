@@ -42,7 +42,7 @@ ROOMS = {
     "export": ["records", "markdown", "spreadsheets", "sql", "contracts"],
     "report": [
         *("contents", "series", "histograms", "pictures", "detection", "models", "summarising"),
-        *("looks", "lookpage", "terminal", "plain", "charts", "panels", "html", "output"),
+        *("pages", "looks", "lookpage", "terminal", "plain", "charts", "panels", "html", "output"),
         *("sections", "changes", "outcomes", "differences", "contrast"),
     ],
     "cli": [
@@ -336,6 +336,7 @@ TESTED_IN = {
     "scoring.series": "test_following",
     "scoring.sums": "test_scorer",
     "report.lookpage": "test_looks",
+    "report.pages": "test_html",
     "report.changes": "test_differences",
     "report.contrast": "test_differences",
     "report.outcomes": "test_differences",
@@ -404,6 +405,7 @@ REACHED_BY = {
     "test_plant": "truism.plant",
     "test_estimator": "truism.estimator",
     "test_files": "truism.table.files",
+    "test_html": "truism.report",
     "test_reading": "truism.table",
     "test_report": "truism.report",
     "test_scorer": "truism.scoring",

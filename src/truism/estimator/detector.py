@@ -1,4 +1,7 @@
-"""The detector as scikit-learn knows detectors; it wraps the functional core and adds nothing to it."""
+"""The detector as scikit-learn knows detectors; it wraps the functional core and adds nothing to it.
+
+The module is long because one class has all methods that users call, each with its parameters described.
+"""
 
 import html
 import os

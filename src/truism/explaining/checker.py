@@ -53,11 +53,7 @@ def expecting(model: Model, max_false_incidents: str | None) -> Model:
     if max_false_incidents is None and model.memory is None:
         return model
     series, memory = series_of(model)
-    rate = (
-        IncidentRate.usual(series.step)
-        if max_false_incidents is None
-        else IncidentRate.parse(max_false_incidents)
-    )
+    rate = IncidentRate.asked(max_false_incidents, series.step)
     return msgspec.structs.replace(model, limit=expect(memory, rate, series.step))
 
 

@@ -212,7 +212,8 @@ def _see(checker: Checker, table: Table, which: str) -> _Seen:
         raise SchemaError(
             f"The {which} model cannot be used on the table. {problem.message}",
             problem.hint,
-            see=problem.see,
+            # A comparison needs the columns of both models.
+            see=tuple(name for name in problem.see if name != "allow_missing"),
         ) from None
     reported = findings.scores > checker.model.threshold
     times = time_column(checker.model.schema, prepared)

@@ -6,7 +6,6 @@ of it is an incident of its own. All of it is causal: a `Watch` is all that has 
 row, and rows in one piece, in chunks or one by one give the same events. docs/method.md has the rules.
 """
 
-from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -107,11 +106,6 @@ class Watch(msgspec.Struct, frozen=True):
     incident: Event | None = None
     shift: Event | None = None
     quiet: Event | None = None
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether nothing is open."""
-        return self.incident is None and self.shift is None and self.quiet is None
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -235,8 +229,3 @@ class _Follower:
 
 def _closed(event: Event) -> Event:
     return msgspec.structs.replace(event, is_open=False)
-
-
-def gravest_first(events: Sequence[Event]) -> list[Event]:
-    """Sort events by severity, the gravest first."""
-    return sorted(events, key=lambda each: (-each.severity, each.start))

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.model import Model
-from truism.model.schema import Numeric
 from truism.model.series import LOOKBACK
 from truism.scoring.weighed import Weighed
 
@@ -22,7 +21,6 @@ NEVER = -1
 FLOOR = 0.5  # share of the median variable's unit: the least unit of any variable
 ONE_IN_FIFTY = 2.05  # standard deviations that one of fifty values exceeds
 GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
-HUGE = 1e150  # numbers beyond it are not averaged
 
 
 class Tally(msgspec.Struct, frozen=True, eq=False):
@@ -47,8 +45,6 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
         The row in which it deviates most, and by how much.
     lasting
         For how many rows its past had been high in that row.
-    values, n_values
-        Sum and number of its values, for numbers.
 
     """
 
@@ -64,8 +60,6 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     telling: Rows
     strength: Floats
     lasting: Rows
-    values: Floats
-    n_values: Rows
 
     @property
     def shares(self) -> Floats:
@@ -99,8 +93,6 @@ def no_rows(n_variables: int) -> Tally:
         telling=never,
         strength=zeros - 1,
         lasting=nought,
-        values=zeros,
-        n_values=nought,
     )
 
 
@@ -115,9 +107,7 @@ class Judge:
     """
 
     def __init__(self, model: Model) -> None:
-        variables = model.schema.variables
         self.lookback = LOOKBACK if model.memory is None else model.memory.lookback
-        self.numeric = np.array([isinstance(each, Numeric) for each in variables])
         self.units = None if model.evidence is None else units_of(model)
 
     def deviations(self, weighed: Weighed, at: Rows, *, on_top: bool = False) -> Floats:
@@ -183,7 +173,6 @@ class Judge:
         before = self._blame(before, rows[:n_blamed], ages[:n_blamed], far[:n_blamed], weighed, at)
         peak = int(scores.argmax())
         higher = scores[peak] > before.score
-        values, known = self._numbers(weighed, at)
         return msgspec.structs.replace(
             before,
             first=before.first if before.n_seen else int(rows[0]),
@@ -193,8 +182,6 @@ class Judge:
             n_rows=n_rows,
             n_seen=before.n_seen + len(rows),
             parts=_added(before.parts, weighed.parts[at]),
-            values=_added(before.values, values),
-            n_values=before.n_values + known.sum(axis=0),
         )
 
     def _blame(
@@ -236,14 +223,6 @@ class Judge:
         blame = blame[np.minimum(np.arange(1, len(far) + 1), len(ages))]
         most = blame >= GUILTY * blame.max(axis=1, keepdims=True)
         return np.asarray((most & (far > 0)).any(axis=1))
-
-    def _numbers(self, weighed: Weighed, at: Rows) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the values of rows, 0 where there is no number, and where there is one."""
-        values = np.full((len(at), len(self.numeric)), np.nan)
-        if weighed.pieces is not None:
-            values[:, self.numeric] = weighed.pieces.readings.numbers[at]
-        known = np.abs(values) < HUGE
-        return np.where(known, values, 0.0), known
 
 
 def units_of(model: Model) -> Floats:

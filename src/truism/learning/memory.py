@@ -27,7 +27,7 @@ from truism.scoring.memory import no_past, recall
 from truism.scoring.series import Timeline
 from truism.scoring.sums import sum_of_rows
 from truism.scoring.weighed import Remembered, join_remembered
-from truism.scoring.worth import RARITY_WEIGHT, lift
+from truism.scoring.worth import RARITY_WEIGHT, find_grave, lift
 from truism.table.columns import Column, numbers
 
 CAP, HABIT_CAP = 1.5, 5.0  # times the threshold of rows: the most that a value leaves behind
@@ -185,12 +185,8 @@ def _runs(timeline: Timeline, rows: Rows) -> list[Rows]:
 def _lifts(evidence: Evidence, plain: Floats, worths: Floats) -> Floats:
     """Return what grave rules add."""
     lifts = np.zeros(plain.shape)
-    grave = evidence.grave
-    if grave is None:
-        return lifts
-    rows = np.flatnonzero((worths > grave.worth).any(axis=1))
-    about = worths[rows].argmax(axis=1)
-    lifts[rows, about] = lift(grave, sum_of_rows(plain[rows]), worths[rows, about])
+    rows, about = find_grave(evidence.grave, worths)
+    lifts[rows, about] = lift(evidence.grave, sum_of_rows(plain[rows]), worths[rows, about])
     return lifts
 
 

@@ -18,7 +18,6 @@ from truism.model.origins import AnyBrokenRule, ByHand, Threshold
 from truism.model.provenance import Provenance
 from truism.model.rates import IncidentRate
 from truism.model.schema import Categorical, Numeric, Schema
-from truism.model.series import Series
 from truism.model.settings import Settings, check_threshold, exact
 from truism.scoring.series import lay_out, rows_by_series
 from truism.scoring.thresholds import expect
@@ -96,7 +95,8 @@ def train(
             timeline = lay_out(series, schema, table)
             memory = learn_memory(learned, mined, settings, timeline, lookback, n_jobs)
             series = msgspec.structs.replace(series, memory=memory)
-            limit = expect(memory, _rate(settings, series), series.step)
+            rate = IncidentRate.asked(settings.max_false_incidents, series.step)
+            limit = expect(memory, rate, series.step)
         elif settings.max_false_incidents is not None:
             raise ParameterError.of(
                 "max_false_incidents",
@@ -114,12 +114,6 @@ def train(
     return Model(
         schema, mined.rules, settings, provenance, limit, (), derived, evidence, series, reading
     )
-
-
-def _rate(settings: Settings, series: Series) -> IncidentRate:
-    if settings.max_false_incidents is None:
-        return IncidentRate.usual(series.step)
-    return IncidentRate.parse(settings.max_false_incidents)
 
 
 def _with_variables(

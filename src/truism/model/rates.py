@@ -53,6 +53,11 @@ class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         often = step is not None and ROWS * step <= _SECONDS["day"]
         return cls(1.0, "day" if often else "1000rows")
 
+    @classmethod
+    def asked(cls, text: str | None, step: float | None) -> "IncidentRate":
+        """Return the rate that the user asks for, or the usual one."""
+        return cls.usual(step) if text is None else cls.parse(text)
+
     def in_rows(self, step: float | None) -> float:
         """Return the rate in 1,000 rows, which are `step` seconds apart.
 
@@ -68,10 +73,6 @@ class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"{self.count:g}/{self.per}",
             )
         return self.count * ROWS * step / _SECONDS[self.per]
-
-    def from_rows(self, rate: float, step: float | None) -> "IncidentRate":
-        """Return a rate in 1,000 rows in the words of this one."""
-        return IncidentRate(self.count * rate / self.in_rows(step), self.per)
 
     def __str__(self) -> str:
         return f"{self.count:.3g} {_IN_WORDS[self.per]}"

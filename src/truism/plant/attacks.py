@@ -5,7 +5,8 @@ Design of Secure Water Treatment Systems, 2016): one point or several, in one st
 and actuators. Freezes, replays and concealed actuators are added, because an attacker who has reached
 the controllers can do these as well.
 
-They were not chosen with any detector in mind, and some may be impossible to see in the data.
+They were not chosen with any detector in mind, and some may be impossible to see in the data. The module
+is long because it is one list.
 """
 
 from truism.plant.tampering import (

@@ -1,7 +1,6 @@
 """Two models beside each other: `Differences` go in; a screen, plain text or a page comes out."""
 
 from collections.abc import Iterator
-from importlib.resources import files
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -14,7 +13,6 @@ from truism.report.sections import Section
 from truism.report.terminal import BAD, FAINT, GOOD, STRONG
 
 _WIDTH = 100
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 MAX_ROWS = 500  # rows of a section that the page shows
 
 
@@ -73,15 +71,6 @@ def to_text(found: Differences) -> str:
 
 def to_page(found: Differences) -> str:
     """Return what differs as one page without scripts, which opens without a network."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # only the page needs it
+    from truism.report.pages import policy, template  # only the page needs it
 
-    environment = Environment(
-        loader=PackageLoader("truism.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = (files("truism.report") / "templates" / "page.css").read_text(encoding="utf-8")
-    template = environment.get_template("comparison.html")
-    return template.render(found=found, style=style, policy=_POLICY, most=MAX_ROWS)
+    return template("comparison.html").render(found=found, policy=policy(), most=MAX_ROWS)

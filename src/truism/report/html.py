@@ -6,14 +6,10 @@ even text that slipped through our escaping could not run. Alternatives: a page 
 be zoomed, and Plotly's script alone is larger than the whole page may be.
 """
 
-import base64
-import hashlib
 import json
-from importlib.resources import files
 from typing import Any
 
 from bokeh.resources import Resources
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from truism.explaining.reasons import ANYWAY, Reason
@@ -21,6 +17,7 @@ from truism.model.wording import count, percent
 from truism.report import charts, panels
 from truism.report.contents import BlameCard, Card, Histogram, RuleLine, Summary, VariableLine
 from truism.report.histograms import short
+from truism.report.pages import asset, policy, template
 
 MAX_BYTES = 2_900_000
 _FRAME_BYTES = 1500  # bytes of HTML around a chart
@@ -42,28 +39,20 @@ def to_html(summary: Summary) -> str:
         A whole HTML document that refers to nothing outside itself.
 
     """
-    environment = Environment(
-        loader=PackageLoader("truism.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("page.html")
+    page = template("page.html")
     content = _content(summary)
     # Words come first; charts of incidents, the worst first, fill the room that is left.
-    room = MAX_BYTES - len(template.render(content, **_cards(summary, 0)).encode())
-    return template.render(content, **_cards(summary, room))
+    room = MAX_BYTES - len(page.render(content, **_cards(summary, 0)).encode())
+    return page.render(content, **_cards(summary, room))
 
 
 def _content(summary: Summary) -> dict[str, Any]:
     library = "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
-    script = _asset("page.js")
+    script = asset("page.js")
     place = {variable.name: i for i, variable in enumerate(summary.variables)}
     return {
         "summary": summary,
-        "policy": _policy(library, script),
-        "style": Markup(_asset("page.css")),
+        "policy": policy(library, script),
         "library": Markup(library),
         "script": Markup(script),
         "dark": Markup(json.dumps(charts.DARK_FOR)),
@@ -76,22 +65,6 @@ def _content(summary: Summary) -> dict[str, Any]:
         "short": short,
         "percent": percent,
     }
-
-
-def _asset(name: str) -> str:
-    return (files("truism.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _policy(*scripts: str) -> str:
-    """Return the content security policy: the page may run these scripts, style itself, nothing else."""
-    digests = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'"
-        for each in scripts
-    )
-    return (
-        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:

@@ -3,15 +3,10 @@
 It has no script and refers to nothing outside itself; a content security policy says so, too.
 """
 
-from importlib.resources import files
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from truism.report.looks import Sight
+from truism.report.pages import policy, template
 
 _WIDTH, _HEIGHT, _GAP = 132, 30, 0.6
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def to_page(sight: Sight, source: str, created: str) -> str:
@@ -27,20 +22,11 @@ def to_page(sight: Sight, source: str, created: str) -> str:
         When the page was made.
 
     """
-    environment = Environment(
-        loader=PackageLoader("truism.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = (files("truism.report") / "templates" / "page.css").read_text(encoding="utf-8")
-    return environment.get_template("look.html").render(
+    return template("look.html").render(
         sight=sight,
         source=source,
         created=created,
-        policy=_POLICY,
-        style=Markup(style),
+        policy=policy(),
         bars=[_bars(column.bars) for column in sight.columns],
         width=_WIDTH,
         height=_HEIGHT,

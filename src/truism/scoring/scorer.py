@@ -36,7 +36,7 @@ from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.sums import sum_of_rows
 from truism.scoring.truths import BLOCK_ROWS, Truths
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
-from truism.scoring.worth import RARITY_WEIGHT, habit_worth, lift
+from truism.scoring.worth import RARITY_WEIGHT, find_grave, habit_worth, lift
 from truism.table.columns import Column, Table, numbers
 from truism.work import threads
 
@@ -383,11 +383,10 @@ def _lifted(
     rarities: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the contradictions, raised where a grave rule about the variable is broken."""
-    rows = np.empty(0) if grave is None else np.flatnonzero((worth > grave.worth).any(axis=1))
+    rows, about = find_grave(grave, worth)
     if not len(rows):
         return plain
     contradictions = plain.copy()
-    about = worth[rows].argmax(axis=1)
     rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
     contradictions[rows, about] += lift(grave, rest, worth[rows, about])
     return contradictions

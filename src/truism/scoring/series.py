@@ -145,10 +145,11 @@ def _names(by: str | None, table: Table) -> tuple[tuple[str, ...], Rows]:
         raise SchemaError(
             f"Column {by!r} is missing from the table to score; it tells the series apart."
         )
-    cells = [column.cell(row) for row in range(table.n_rows)]
-    values = np.array(["" if cell is None else str(cell) for cell in cells])
-    names, of_row = np.unique(values, return_inverse=True)
-    return tuple(names.tolist()), of_row.astype(np.int64)
+    known = np.arange(table.n_rows) if column.missing is None else np.flatnonzero(~column.missing)
+    _, first, number = np.unique(column.values[known], return_index=True, return_inverse=True)
+    of_row = np.full(table.n_rows, len(first))
+    of_row[known] = number
+    return (*(str(column.cell(int(row))) for row in known[first]), ""), of_row
 
 
 def _microseconds(times: Column | None) -> NDArray[np.int64] | None:

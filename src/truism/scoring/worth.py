@@ -27,6 +27,17 @@ def lift(
     return np.where(worth > grave.worth, np.hypot(scores, grave.score) - scores, 0.0)
 
 
+def find_grave(
+    grave: Grave | None, worths: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows that break a grave rule, and the variable that the strongest one is about."""
+    if grave is None:
+        none = np.empty(0, np.int64)
+        return none, none
+    rows = np.flatnonzero((worths > grave.worth).any(axis=1))
+    return rows, worths[rows].argmax(axis=1)
+
+
 def expected_exceptions(
     count: NDArray[np.int64] | NDArray[np.float64],
     n_known: NDArray[np.int64],

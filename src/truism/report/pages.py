@@ -1,0 +1,40 @@
+"""What all pages share: how templates are filled in, how pages look, and what they may do."""
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+
+def template(name: str) -> Template:
+    """Return a template of a page that refers to nothing outside itself; it knows the style."""
+    environment = Environment(
+        loader=PackageLoader("truism.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["style"] = Markup(asset("page.css"))
+    return environment.get_template(name)
+
+
+def asset(name: str) -> str:
+    """Return the text of a file that pages are made of."""
+    return (files("truism.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def policy(*scripts: str) -> str:
+    """Return a content security policy: a page may run these scripts, style itself, nothing else."""
+    if not scripts:
+        return "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    digests = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'"
+        for each in scripts
+    )
+    return (
+        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
