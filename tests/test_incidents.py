@@ -114,6 +114,17 @@ def test_a_row_far_out_of_range_does_not_hide_what_broke_in_others():
     ]
 
 
+@pytest.mark.parametrize("scoring", ["paper", "evidence"])
+def test_an_incident_without_a_past_ends_with_its_last_anomalous_row(scoring):
+    level = np.linspace(0.0, 1.0, 300).tolist()
+    normal = as_table({"level": level, "pump": ["on", "off"] * 150})
+    scorer = Scorer(learn(normal, min_support=0.1, scoring=scoring))
+    table = as_table({"level": [90.0, 95.0, 90.0, 0.5], "pump": ["on", "on", "on", "never"]})
+    assert (scorer.score(table) > scorer.model.threshold).all()
+    (incident,) = find_incidents(scorer, table)
+    assert (incident.start, incident.end, incident.n_rows) == (0, 3, 4)
+
+
 def test_a_reason_that_is_not_about_the_peak_says_its_row():
     level = np.linspace(0.0, 1.0, 100).tolist()
     normal = as_table({"level": level, "pump": ["on", "off"] * 50})

@@ -29,8 +29,8 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     Parameters
     ----------
     first, last, peak
-        Rows of the table: the first, the last in which one of those most to blame deviates, and the
-        one with the highest score.
+        Rows of the table: the first, the last, and the one with the highest score. In a series with
+        a past, the last row is one in which a variable that is most to blame deviates.
     score
         That score.
     n_rows, n_seen
@@ -166,7 +166,11 @@ class Judge:
 
         """
         far = self.deviations(weighed, at, on_top=on_top)
-        alive = np.flatnonzero(self._deviate(before, ages[:n_blamed], far))
+        # Rows without a past are unusual by themselves.
+        own = np.ones(len(at), np.bool_)
+        if weighed.remembered is not None:
+            own = self._deviate(before, ages[:n_blamed], far)
+        alive = np.flatnonzero(own)
         last, n_rows = (before.last, before.n_rows) if before.n_seen else (int(rows[0]), 1)
         if len(alive):
             last, n_rows = int(rows[alive[-1]]), before.n_seen + int(alive[-1]) + 1
