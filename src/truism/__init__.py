@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         TableError,
         TruismError,
     )
-    from truism.estimator import InvariantRuleDetector, compare, load
+    from truism.estimator import InvariantRuleDetector, arrow_scorer, compare, load
 
 __all__ = [
     "InvariantRuleDetector",
@@ -23,11 +23,14 @@ __all__ = [
     "TableError",
     "TruismError",
     "__version__",
+    "arrow_scorer",
     "compare",
     "load",
 ]
 
-_home = dict.fromkeys(("InvariantRuleDetector", "compare", "load"), "truism.estimator")
+_home = dict.fromkeys(
+    ("InvariantRuleDetector", "arrow_scorer", "compare", "load"), "truism.estimator"
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,11 @@
 - `detector`: `InvariantRuleDetector`, with the conventions of scikit-learn
 - `loading`: model files read as fitted detectors
 - `comparing`: what differs between two of them
+- `batches`: streams of Arrow batches scored
 - `inputs`: what callers hand in, checked
 """
 
+from truism.estimator.batches import arrow_scorer as arrow_scorer
 from truism.estimator.comparing import compare as compare
 from truism.estimator.detector import EXPECTED_FAILED_CHECKS as EXPECTED_FAILED_CHECKS
 from truism.estimator.detector import InvariantRuleDetector as InvariantRuleDetector

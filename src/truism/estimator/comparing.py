@@ -3,15 +3,13 @@
 import os
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from truism.errors import ParameterError
 from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import refuse_path
+from truism.estimator.loading import model_of
 from truism.explaining.checker import Checker
 from truism.explaining.comparison import Comparison
 from truism.explaining.comparison import compare as compare_checkers
-from truism.model.files import load_model
 from truism.model.model import Model
 from truism.table.frames import as_table
 from truism.work import count_threads
@@ -56,16 +54,5 @@ def compare(
 
 
 def _checker(name: str, given: Any) -> Checker:
-    match given:
-        case InvariantRuleDetector():
-            check_is_fitted(given)
-            model = given.model_
-            if given.threshold is not None:
-                model = model.with_threshold(given.threshold)
-            return Checker(model, count_threads(given.n_jobs))
-        case Model():
-            return Checker(given, count_threads(None))
-        case str() | os.PathLike():
-            return Checker(load_model(given), count_threads(None))
-    constraint = "be a detector, a model or the name of a model file"
-    raise ParameterError.of(name, constraint, type(given).__name__)
+    n_jobs = given.n_jobs if isinstance(given, InvariantRuleDetector) else None
+    return Checker(model_of(name, given), count_threads(n_jobs))

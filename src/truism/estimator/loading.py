@@ -1,9 +1,12 @@
-"""Model files read as fitted detectors."""
+"""Model files read as fitted detectors, and models of whatever holds one."""
 
 import os
+from typing import Any
 
+from truism.errors import ParameterError
 from truism.estimator.detector import InvariantRuleDetector
 from truism.model.files import load_model
+from truism.model.model import Model
 from truism.model.origins import ByHand
 from truism.table.deltas import delta_name
 
@@ -46,3 +49,25 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
     names = tuple(name for name in known if name not in made_here)
     detector.remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
     return detector.adopt(model)
+
+
+def model_of(name: str, given: Any) -> Model:
+    """Return the model of a fitted detector, a model file, or the model itself.
+
+    Parameters
+    ----------
+    name
+        The parameter that it was given as.
+    given
+        A detector, with the threshold that is in force, a model, or the name of a model file.
+
+    """
+    match given:
+        case InvariantRuleDetector():
+            return given._current().model
+        case Model():
+            return given
+        case str() | os.PathLike():
+            return load_model(given)
+    constraint = "be a detector, a model or the name of a model file"
+    raise ParameterError.of(name, constraint, type(given).__name__)

@@ -12,10 +12,8 @@ from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings, find_coarser
 from truism.explaining.following import Following, find_events, limits_of
 from truism.explaining.incidents import Incidents
-from truism.explaining.investigation import find_clues
 from truism.explaining.rates import fit_tail
-from truism.explaining.reasons import say
-from truism.explaining.tallies import Judge, shares_of
+from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
 from truism.model.model import Model
 from truism.model.origins import Threshold
 from truism.model.rates import IncidentRate
@@ -24,16 +22,14 @@ from truism.model.schema import Numeric
 from truism.model.series import PER, Memory, Series
 from truism.scoring.alignment import align
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import rows_by_series
+from truism.scoring.series import State, rows_by_series
 from truism.scoring.thresholds import calibrate, expect
-from truism.scoring.weighed import Weighed
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, delta_name, with_deltas
 from truism.table.fingerprint import fingerprint
 from truism.work import Advance, stand_still
 
 DEFAULT_RATE = 0.01  # share of normal rows that may be reported
-N_BLAMES = 3  # blames written beside the score of a row
 _CHUNK = 256
 
 
@@ -155,6 +151,27 @@ class Checker:
         }
         return {**({} if before is None else before.previous), **latest}
 
+    def leave(self, table: Table, scoring: State, before: Following | None = None) -> Following:
+        """Return what a prepared table leaves behind for scoring the next one; nothing is open in it.
+
+        Parameters
+        ----------
+        table
+            The table.
+        scoring
+            What is left of its series after scoring.
+        before
+            What was kept of the tables before.
+
+        """
+        n_rows = table.n_rows + (0 if before is None else before.n_rows)
+        return self._with_previous(Following(scoring, n_rows=n_rows), table, before)
+
+    def _with_previous(
+        self, following: Following, table: Table, before: Following | None
+    ) -> Following:
+        return msgspec.structs.replace(following, previous=self._previous(table, before))
+
     def extra(self, table: Table) -> tuple[str, ...]:
         """Return the columns of a prepared table that the model does not know; they are ignored."""
         return align(self.model.schema, table)[1]
@@ -229,8 +246,7 @@ class Checker:
             )
             for kind in ("incident", "shift")
         }
-        previous = self._previous(table, before)
-        following = msgspec.structs.replace(found.following, previous=previous)
+        following = self._with_previous(found.following, table, before)
         findings = Findings(
             found.scores,
             limits.threshold,
@@ -300,47 +316,20 @@ class Checker:
             own = time.name if time.name not in _OWN_NAMES else "time"
             columns[own] = _alike([time.cell(row) for row in range(table.n_rows)])
         columns |= {"score": scores, "anomaly": scores > self.model.threshold}
-        lists: list[dict[str, list[Any]]] = [
-            {name: [None] * table.n_rows for name in _BLAME_NAMES} for _ in range(N_BLAMES)
-        ]
         rows = np.flatnonzero(scores > 0)
+        found: list[Blames] = [()] * table.n_rows
         done = 0
         for portion, weighed in self.scorer.weigh_some(table, rows, self.n_jobs):
             for start in range(0, len(portion), _CHUNK):
                 advance(done, len(rows))
                 some = np.arange(start, min(start + _CHUNK, len(portion)))
-                self._blame(table, scores, portion[some], weighed.take(some), lists)
+                own_rows = portion[some]
+                part = table.take(own_rows)
+                told = blame_rows(self.scorer, part, weighed.take(some), self.model.threshold)
+                for row, blames in zip(own_rows.tolist(), told, strict=True):
+                    found[row] = blames
                 done += len(some)
-        for rank, blame in enumerate(lists, 1):
-            columns |= {f"{name}_{rank}": values for name, values in blame.items()}
-        return columns
-
-    def _blame(
-        self,
-        table: Table,
-        scores: NDArray[np.float64],
-        rows: NDArray[np.int64],
-        weighed: Weighed,
-        lists: Sequence[dict[str, list[Any]]],
-    ) -> None:
-        """Fill in the blames of some rows."""
-        part = table.take(rows)
-        above = np.flatnonzero(scores[rows] > self.model.threshold)
-        told = find_clues(self.scorer, part.take(above), weighed.take(above))
-        clues_at = dict(zip(above.tolist(), told, strict=True))
-        names = self.model.schema.names
-        far = Judge(self.model).deviations(weighed, np.arange(len(rows)))
-        for at, row in enumerate(rows.tolist()):
-            shares = shares_of(far[at], weighed.parts[at])
-            worst = np.lexsort((-weighed.parts[at], -shares))[: len(lists)]
-            for i, of in zip(worst.tolist(), lists, strict=False):
-                if shares[i] <= 0 or (at in clues_at and names[i] not in clues_at[at]):
-                    break
-                of["variable"][row] = names[i]
-                of["share"][row] = float(shares[i])
-                if at in clues_at:
-                    reason = say(clues_at[at][names[i]][0], self.scorer.n_training)
-                    of["expected"][row], of["found"][row] = reason.expected, reason.found
+        return columns | as_columns(found)
 
 
 def _refuse_text_for_numbers(model: Model, table: Table) -> None:
@@ -367,10 +356,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-_BLAME_NAMES = ("variable", "share", "expected", "found")
-_OWN_NAMES = {"row", "score", "anomaly"} | {
-    f"{name}_{rank}" for name in _BLAME_NAMES for rank in range(1, N_BLAMES + 1)
-}
+_OWN_NAMES = {"row", "score", "anomaly", *blame_kinds()}
 
 
 def _alike(moments: list[Any]) -> list[Any]:

@@ -1,0 +1,143 @@
+"""Batches of rows scored one after the other, however many there are."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from truism.estimator.detector import InvariantRuleDetector
+from truism.estimator.loading import model_of
+from truism.explaining.checker import Checker
+from truism.explaining.following import Following
+from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
+from truism.model.files import decode_model, encode_model
+from truism.model.model import Model
+from truism.model.settings import check_whole
+from truism.table.batches import Kind, widened, widened_schema
+from truism.table.columns import Table
+from truism.table.frames import as_table
+from truism.work import count_threads
+
+
+class ArrowScorer:
+    """Scores a stream of Arrow record batches; see `arrow_scorer`.
+
+    It can be pickled, so that clusters can send it to their workers.
+    """
+
+    def __init__(self, model: Model, blames: int, keep: Sequence[str], n_jobs: int | None) -> None:
+        check_whole("blames", blames, 0)
+        self.checker = Checker(model, count_threads(n_jobs))
+        self.blames, self.keep, self.n_jobs = blames, tuple(keep), n_jobs
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Score batches one after the other.
+
+        Parameters
+        ----------
+        batches
+            Record batches with the columns that the model needs.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            As many rows as came in: the columns to keep, ``score``, ``anomaly``, and the blames.
+
+        """
+        for batch, _ in self.follow(batches):
+            yield batch
+
+    def follow(
+        self, batches: Iterable[Any], state: Following | None = None
+    ) -> Iterator[tuple[Any, Following]]:
+        """Score batches that go on where others ended.
+
+        Parameters
+        ----------
+        batches
+            Record batches.
+        state
+            What the last batch before left behind; None if there was none.
+
+        Yields
+        ------
+        batch, state
+            The scored batch, and what it leaves behind for those after it.
+
+        """
+        for batch in batches:
+            added, state = self._score(as_table(batch, self.checker.model.reading), state)
+            yield widened(batch, self.schema(batch.schema), added), state
+
+    def schema(self, schema: Any) -> Any:
+        """Return the Arrow schema of what comes out for batches of a schema."""
+        return widened_schema(schema, self.keep, self._added())
+
+    def _added(self) -> dict[str, Kind]:
+        return {"score": "number", "anomaly": "boolean", **blame_kinds(self.blames)}
+
+    def _score(self, table: Table, before: Following | None) -> tuple[dict[str, Any], Following]:
+        """Score one batch."""
+        checker, state = self.checker, {} if before is None else before.scoring
+        table = checker.prepare(table, before)
+        scores, found = np.empty(table.n_rows), list[Blames]()
+        threshold = checker.model.threshold
+        for block, weighed, after in checker.scorer.follow(table, state, checker.n_jobs):
+            scores[block], state = weighed.scores, after
+            if self.blames:
+                part = table.take(np.arange(block.start, block.stop))
+                found += blame_rows(checker.scorer, part, weighed, threshold, self.blames)
+        added = {"score": scores, "anomaly": scores > threshold}
+        return added | as_columns(found, self.blames), checker.leave(table, state, before)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        content = encode_model(self.checker.model)
+        return _rebuild, (content, self.blames, self.keep, self.n_jobs)
+
+
+def _rebuild(content: bytes, blames: int, keep: Sequence[str], n_jobs: int | None) -> ArrowScorer:
+    return ArrowScorer(decode_model(content), blames, keep, n_jobs)
+
+
+def arrow_scorer(
+    model: InvariantRuleDetector | Model | str | os.PathLike[str],
+    *,
+    blames: int = 0,
+    keep: Sequence[str] = (),
+    n_jobs: int | None = None,
+) -> ArrowScorer:
+    """Return a function from a stream of Arrow record batches to one with their scores.
+
+    Memory does not grow with the stream, and the scores do not depend on how it is divided: what a
+    series has to know of its past is handed on from batch to batch. The result fits Spark's
+    ``mapInArrow``, Ray's ``map_batches`` and Dask's ``map_partitions`` with a line each.
+
+    Parameters
+    ----------
+    model
+        A fitted detector, a model, or the name of a model file.
+    blames
+        How many variables to name for each row, with their shares, and with what was expected and
+        found in anomalies.
+    keep
+        Columns of the batches that come out too.
+    n_jobs
+        Number of threads; None and -1 use all cores. Results do not depend on it.
+
+    Returns
+    -------
+    ArrowScorer
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> detector = InvariantRuleDetector(min_support=0.1)
+    >>> detector = detector.fit({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> rows = pyarrow.record_batch({"pump": ["on", "on"], "flow": [2.5, 0.0]})
+    >>> [scored] = arrow_scorer(detector)([rows])
+    >>> scored["anomaly"].to_pylist()
+    [False, True]
+
+    """
+    return ArrowScorer(model_of("model", model), blames, keep, n_jobs)

@@ -1,0 +1,42 @@
+"""Arrow record batches with more columns than they came with: scores beside the rows they belong to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from truism.errors import TableError, shorten
+
+Kind = Literal["number", "boolean", "text"]
+_TYPES = {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}
+
+
+def widened_schema(schema: pa.Schema, keep: Sequence[str], added: Mapping[str, Kind]) -> pa.Schema:
+    """Return the schema of batches that keep some columns and get others.
+
+    >>> old = pa.schema([("id", pa.int64()), ("flow", pa.float64())])
+    >>> widened_schema(old, ["id"], {"score": "number"}).names
+    ['id', 'score']
+    """
+    absent = [name for name in keep if name not in schema.names]
+    if absent:
+        raise TableError(
+            f"Columns to keep must be in every batch, got none named {shorten(absent)}."
+        )
+    twice = [name for name in keep if name in added]
+    if twice:
+        raise TableError(
+            f"Columns to keep must not be named like those that are added, got {shorten(twice)}.",
+            "rename them first.",
+        )
+    own = [pa.field(name, _TYPES[kind]) for name, kind in added.items()]
+    return pa.schema([*(schema.field(name) for name in keep), *own])
+
+
+def widened(batch: pa.RecordBatch, schema: pa.Schema, added: Mapping[str, Any]) -> pa.RecordBatch:
+    """Return a batch with the columns of `schema`: those that were added, and its own."""
+    arrays = [
+        pa.array(added[field.name], field.type) if field.name in added else batch[field.name]
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,160 @@
+"""Streams of Arrow batches: the same scores however they are divided, and nothing but what was asked."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import truism
+from truism import InvariantRuleDetector, ParameterError, SchemaError, TableError
+from truism.estimator.batches import ArrowScorer
+from truism.explaining.rowblames import RowBlame, as_columns, blame_kinds
+from truism.table.batches import widened_schema
+
+N_ROWS = 400
+
+
+def rows_of(n_rows: int = N_ROWS, seed: int = 0) -> dict[str, list]:
+    rng = np.random.default_rng(seed)
+    on = np.arange(n_rows) % 20 < 12
+    flow = np.where(on, 2.5, 0.0) + rng.normal(0, 0.02, n_rows)
+    level = np.cumsum(np.where(on, 0.1, -0.15)) % 7 + rng.normal(0, 0.01, n_rows)
+    return {
+        "id": list(range(n_rows)),
+        "pump": np.where(on, "on", "off").tolist(),
+        "flow": flow.tolist(),
+        "level": level.tolist(),
+    }
+
+
+def tampered() -> dict[str, list]:
+    table = rows_of(seed=1)
+    for row in range(150, 180):
+        table["flow"][row] = 1.0
+    table["flow"][300], table["level"][301] = None, 99.0
+    table["pump"][330] = "stuck"
+    return table
+
+
+@pytest.fixture(scope="module", params=["exchangeable", "series", "changes", "paper"])
+def detector(request: pytest.FixtureRequest) -> InvariantRuleDetector:
+    options = {
+        "exchangeable": {},
+        "series": {"ordered": True},
+        "changes": {"delta": True},
+        "paper": {"scoring": "paper", "min_support": 0.1},
+    }[request.param]
+    return InvariantRuleDetector(ignore=["id"], **options).fit(rows_of(2000))
+
+
+def divided(table: dict[str, list], ends: list[int]) -> list[pa.RecordBatch]:
+    whole = pa.record_batch(table)
+    places = [0, *sorted(ends), whole.num_rows]
+    return [whole.slice(a, b - a) for a, b in itertools.pairwise(places)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(ends=st.lists(st.integers(0, N_ROWS), max_size=6))
+def test_scores_do_not_depend_on_how_rows_are_divided(detector, ends) -> None:
+    table = tampered()
+    found = list(truism.arrow_scorer(detector)(divided(table, ends)))
+    scores = np.concatenate([each["score"].to_numpy() for each in found])
+    marks = np.concatenate([each["anomaly"].to_numpy(zero_copy_only=False) for each in found])
+    assert scores.tobytes() == detector.anomaly_score(table).tobytes()
+    assert (marks == (detector.predict(table) == -1)).all()
+    assert [each.num_rows for each in found] == [each.num_rows for each in divided(table, ends)]
+
+
+def test_blames_do_not_depend_on_how_rows_are_divided(detector) -> None:
+    table = tampered()
+    scorer = truism.arrow_scorer(detector, blames=2, keep=["id"])
+    once = pa.Table.from_batches(scorer(divided(table, [])))
+    often = pa.Table.from_batches(scorer(divided(table, list(range(0, N_ROWS, 7)))))
+    assert once.equals(often)
+    assert once.column_names == [
+        *("id", "score", "anomaly", "variable_1", "share_1", "expected_1", "found_1"),
+        *("variable_2", "share_2", "expected_2", "found_2"),
+    ]
+    assert once["id"].to_pylist() == table["id"]
+    assert once["variable_1"][301].as_py() in ("level", "Δlevel")
+    assert once["variable_1"][330].as_py() == "pump"
+    assert once["found_1"][330].as_py() == "stuck"
+    quiet = [row for row, mark in enumerate(once["anomaly"].to_pylist()) if not mark]
+    assert all(once["expected_1"][row].as_py() is None for row in quiet)
+
+
+def test_a_state_goes_on_where_another_stream_ended() -> None:
+    detector = InvariantRuleDetector(ignore=["id"], delta=True).fit(rows_of(2000))
+    table, scorer = tampered(), truism.arrow_scorer(detector)
+    first, second = divided(table, [165])
+    *_, (one, state) = scorer.follow([first])
+    [(two, last)] = scorer.follow([second], state)
+    together = np.concatenate([one["score"], two["score"]])
+    assert together.tobytes() == detector.anomaly_score(table).tobytes()
+    assert (state.n_rows, last.n_rows) == (165, N_ROWS)
+    [(alone, _)] = scorer.follow([second])
+    assert alone["score"].to_pylist() != two["score"].to_pylist()
+
+
+def test_a_worker_gets_the_same_scorer(detector) -> None:
+    scorer = truism.arrow_scorer(detector, blames=1, keep=["id"])
+    again = pickle.loads(pickle.dumps(scorer))
+    batches = divided(tampered(), [100])
+    assert list(again(batches)) == list(scorer(batches))
+
+
+def test_the_threshold_is_the_one_in_force(detector, tmp_path) -> None:
+    detector.save(tmp_path / "m.truism.json")
+    batches = divided(tampered(), [])
+    from_file = truism.arrow_scorer(str(tmp_path / "m.truism.json"))
+    assert list(from_file(batches)) == list(truism.arrow_scorer(detector)(batches))
+    strict = truism.load(tmp_path / "m.truism.json").set_params(threshold=1e9)
+    [found] = truism.arrow_scorer(strict)(batches)
+    assert not any(found["anomaly"].to_pylist())
+    assert truism.arrow_scorer(detector.model_).checker.model is detector.model_
+
+
+def test_nothing_goes_in_and_nothing_comes_out(detector) -> None:
+    scorer = truism.arrow_scorer(detector, blames=1)
+    assert list(scorer([])) == []
+    [found] = scorer([pa.record_batch(rows_of()).slice(0, 0)])
+    assert found.num_rows == 0
+    assert found.schema == scorer.schema(pa.record_batch(rows_of()).schema)
+
+
+def test_what_is_wrong_is_said(detector) -> None:
+    batch = pa.record_batch(tampered())
+    with pytest.raises(TableError, match="none named 'tank'"):
+        next(truism.arrow_scorer(detector, keep=["tank"])([batch]))
+    named = pa.record_batch({**tampered(), "score": tampered()["id"]})
+    with pytest.raises(TableError, match="got 'score'"):
+        next(truism.arrow_scorer(detector, keep=["score"])([named]))
+    with pytest.raises(SchemaError, match="flow"):
+        next(truism.arrow_scorer(detector)([batch.drop_columns(["flow"])]))
+    with pytest.raises(ParameterError, match="blames"):
+        truism.arrow_scorer(detector, blames=-1)
+    with pytest.raises(ParameterError, match="model must be a detector, a model"):
+        truism.arrow_scorer(7)
+
+
+def test_columns_are_empty_where_a_row_has_fewer_blames() -> None:
+    one, two = RowBlame("flow", 0.75, "2.5", "1"), RowBlame("pump", 0.25)
+    found = as_columns([(), (one,), (one, two)], 2)
+    assert list(found) == list(blame_kinds(2))
+    assert found["variable_2"] == [None, None, "pump"]
+    assert found["share_1"] == [None, 0.75, 0.75]
+    assert found["expected_1"] == [None, "2.5", "2.5"]
+    assert found["expected_2"] == [None, None, None]
+
+
+def test_a_schema_is_known_before_the_first_batch(detector) -> None:
+    scorer = truism.arrow_scorer(detector, keep=["id"])
+    assert isinstance(scorer, ArrowScorer)
+    own = pa.record_batch(rows_of()).schema
+    assert scorer.schema(own) == widened_schema(
+        own, ["id"], {"score": "number", "anomaly": "boolean"}
+    )
