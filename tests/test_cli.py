@@ -345,10 +345,10 @@ def test_check_for_programs(place):
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "csv")
     header, first, *_ = out.splitlines()
     assert header == (
-        "incident,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,peaked,seconds,"
-        "variable,share,expected,found,because,evidence,rule,row"
+        "incident,id,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,peaked,"
+        "seconds,variable,share,expected,found,because,evidence,rule,row"
     )
-    assert first.startswith("1,101,103,3,")
+    assert first.split(",")[:5] == ["1", found["incidents"][0]["id"], "101", "103", "3"]
 
 
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.csv.gz"])

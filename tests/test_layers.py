@@ -27,8 +27,8 @@ ROOMS = {
     ],
     "explaining": [
         *("expectations", "circumstances", "clues", "investigation", "reasons", "rates", "events"),
-        *("tallies", "explanations", "following", "incidents", "findings", "rowblames", "checker"),
-        *("advantage", "comparison"),
+        *("tallies", "explanations", "keeping", "following", "incidents", "findings", "rowblames"),
+        *("checker", "advantage", "comparison"),
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),

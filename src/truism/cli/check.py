@@ -39,7 +39,7 @@ N_SHOWN = 10
 N_REASONS = 3
 _FACTS = ("n_rows", "n_anomalous", "threshold", "gap", "expected", "extra", "coarser")
 _CSV_NAMES = (
-    *("incident", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing"),
+    *("incident", "id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing"),
     *("started", "ended", "peaked", "seconds"),
     *("variable", "share", "expected", "found", "because", "evidence", "rule", "row"),
 )

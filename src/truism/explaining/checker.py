@@ -7,20 +7,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError, SchemaError
+from truism.errors import ParameterError
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings, find_coarser
 from truism.explaining.following import Following, find_events, limits_of
-from truism.explaining.incidents import Incidents
+from truism.explaining.incidents import Incidents, Origin
+from truism.explaining.keeping import Clock, keep
 from truism.explaining.rates import fit_tail
 from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
 from truism.model.model import Model
 from truism.model.origins import Threshold
 from truism.model.rates import IncidentRate
 from truism.model.reduction import without
-from truism.model.schema import Numeric
 from truism.model.series import PER, Memory, Series
-from truism.scoring.alignment import align
+from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State, rows_by_series
 from truism.scoring.thresholds import calibrate, expect
@@ -64,6 +64,8 @@ class Checker:
         Number of threads; results do not depend on it.
     scorer
         A scorer of the same model, if there is one; its threshold may differ.
+    origin
+        Where incidents come from, if not from this very model.
 
     Examples
     --------
@@ -78,15 +80,32 @@ class Checker:
 
     """
 
-    def __init__(self, model: Model, n_jobs: int = 1, scorer: Scorer | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        n_jobs: int = 1,
+        scorer: Scorer | None = None,
+        origin: Origin | None = None,
+    ) -> None:
         self.scorer = Scorer(model) if scorer is None else scorer
         self.model = model
         self.n_jobs = n_jobs
+        self._origin = origin
+
+    @property
+    def origin(self) -> Origin:
+        """Where incidents come from."""
+        return Origin(self.model.id) if self._origin is None else self._origin
+
+    def named(self, source: str | None) -> "Checker":
+        """Return a checker of something that has a name."""
+        origin = Origin(self.origin.model, source)
+        return Checker(self.model, self.n_jobs, self.scorer, origin)
 
     def at(self, limit: Threshold) -> "Checker":
         """Return a checker with another threshold, which shares the scorer."""
         model = msgspec.structs.replace(self.model, limit=limit)
-        return Checker(model, self.n_jobs, self.scorer)
+        return Checker(model, self.n_jobs, self.scorer, self._origin)
 
     def learned_from(self, table: Table) -> bool:
         """Return whether a prepared table holds the rows that the model was learned from."""
@@ -97,7 +116,8 @@ class Checker:
     def timed(self, time: str | None) -> "Checker":
         """Return a checker that takes another column to say when."""
         schema = msgspec.structs.replace(self.model.schema, time=time)
-        return Checker(msgspec.structs.replace(self.model, schema=schema), self.n_jobs)
+        model = msgspec.structs.replace(self.model, schema=schema)
+        return Checker(model, self.n_jobs, origin=self._origin)
 
     @property
     def n_columns(self) -> int:
@@ -111,7 +131,8 @@ class Checker:
     def without(self, columns: Sequence[str]) -> "Checker":
         """Return a checker that does without some columns: what needs them is unknown."""
         changes = (delta_name(name) for name in columns if name in self.model.derived)
-        return Checker(without(self.model, {*columns, *changes}), self.n_jobs)
+        reduced = without(self.model, {*columns, *changes})
+        return Checker(reduced, self.n_jobs, origin=self.origin)
 
     def _needed(self) -> tuple[str, ...]:
         source_of = {delta_name(name): name for name in self.model.derived}
@@ -128,7 +149,7 @@ class Checker:
             What was kept of the tables before it, if it goes on where they ended.
 
         """
-        _refuse_text_for_numbers(self.model, table)
+        refuse_text_for_numbers(self.model.schema, table)
         if not self.model.derived:
             return table
         known = {} if before is None else before.previous
@@ -171,6 +192,20 @@ class Checker:
         self, following: Following, table: Table, before: Following | None
     ) -> Following:
         return msgspec.structs.replace(following, previous=self._previous(table, before))
+
+    def _kept(self, table: Table, after: Following, before: Following | None) -> Following:
+        """Keep of a table what the next one needs."""
+        kept = keep(
+            {} if before is None else before.kept,
+            table,
+            Clock(time_column(self.model.schema, table)),
+            0 if before is None else before.n_rows,
+            self.model.schema.names,
+            {row for tally in after.pending for row in tally.telling_rows},
+            {row for tally in after.pending for row in tally.marked_rows},
+        )
+        after = msgspec.structs.replace(after, kept=kept)
+        return self._with_previous(after, table, before)
 
     def extra(self, table: Table) -> tuple[str, ...]:
         """Return the columns of a prepared table that the model does not know; they are ignored."""
@@ -236,17 +271,19 @@ class Checker:
         """
         limits = limits_of(self.model, table, gap)
         found = find_events(self.scorer, table, limits, before, self.n_jobs)
-        first = 0 if before is None else before.n_rows
+        first, kept = (0, None) if before is None else (before.n_rows, before.kept)
         kinds = {
             kind: Incidents(
                 self.scorer,
                 table,
                 [each for each in found.outlines if each.event.kind == kind],
+                self.origin,
                 first,
+                kept,
             )
             for kind in ("incident", "shift")
         }
-        following = self._with_previous(found.following, table, before)
+        following = self._kept(table, found.following, before)
         findings = Findings(
             found.scores,
             limits.threshold,
@@ -330,30 +367,6 @@ class Checker:
                     found[row] = blames
                 done += len(some)
         return columns | as_columns(found)
-
-
-def _refuse_text_for_numbers(model: Model, table: Table) -> None:
-    """Refuse text in a column of numbers, and name it; historians write "Bad" and the like."""
-    column_of = table.column_of()
-    for variable in model.schema.variables:
-        column = column_of.get(variable.name)
-        if isinstance(variable, Numeric) and column is not None and column.kind == "text":
-            wrong = {code for code, text in enumerate(column.categories) if not _is_number(text)}
-            row = next((row for row, code in enumerate(column.values) if code in wrong), 0)
-            raise SchemaError(
-                f"Column {column.name!r} held numbers when the model was learned, "
-                f"got {column.cell(row)!r} in row {row}.",
-                "convert it, or read it as missing.",
-                see=("missing",),
-            )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 _OWN_NAMES = {"row", "score", "anomaly", *blame_kinds()}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.events import LASTING, Event, Followed, Limits, Watch, close, follow
+from truism.explaining.keeping import Kept
 from truism.explaining.rates import GAP
 from truism.explaining.tallies import NEVER, Judge, Tally, no_rows
 from truism.model.model import Model
@@ -69,6 +70,8 @@ class Following(msgspec.Struct, frozen=True, eq=False):
         The last values of variables whose change matters, by series.
     n_rows
         How many rows there were.
+    kept
+        Rows by which what is open will be told, by number.
 
     """
 
@@ -79,6 +82,13 @@ class Following(msgspec.Struct, frozen=True, eq=False):
     rising: dict[str, Rising] = {}
     previous: dict[str, dict[str, float]] = {}
     n_rows: int = 0
+    kept: dict[int, Kept] = {}
+
+    @property
+    def pending(self) -> tuple[Tally, ...]:
+        """What adds up and may be told later."""
+        rising = (each for pair in self.rising.values() for each in (pair.plain, pair.on_top))
+        return (*self.tallies.values(), *rising)
 
 
 class Found(msgspec.Struct, frozen=True, eq=False):

@@ -4,9 +4,11 @@ Clues are looked for when an incident is looked at, so that a thousand incidents
 nothing.
 """
 
+import base64
 import datetime
+import hashlib
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -14,26 +16,43 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import Lasting
+from truism.explaining.clues import CluesOfRow, Lasting
 from truism.explaining.events import Kind
 from truism.explaining.explanations import Blame, blames_html, describe, say_moment
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
+from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
 from truism.explaining.tallies import NEVER, Tally
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.table.cells.times import Moment
-from truism.table.columns import Column, Table
+from truism.table.columns import Table
 
-GAP_SECONDS, MAX_GAP_ROWS = 60, 3600
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
 EXPLAINED_AT_ONCE = 16  # incidents
-_PLAIN = ("start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
+_PLAIN = ("id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where incidents come from: the id of the model, and the name of what is checked."""
+
+    model: str
+    source: str | None = None
+
+    def name(self, series: str, start: str) -> str:
+        """Return an id that follows from model, source, series and start.
+
+        >>> Origin("a", "pump 1").name("", "2024-01-01 10:00:00")
+        'cnlkbxjbpqwswlaj'
+        """
+        content = msgspec.json.encode((self.model, self.source, series, start))
+        digest = hashlib.blake2b(content, digest_size=10).digest()
+        return base64.b32encode(digest).decode().lower()
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +60,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
     Parameters
     ----------
+    id
+        A short name, which follows from the model, the source, the series, and when it started.
     start, end
         The first and the last anomalous row.
     n_rows
@@ -66,6 +87,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
     """
 
+    id: str = ""
     start: int
     end: int
     n_rows: int
@@ -116,17 +138,40 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Incidents(Sequence["Incident"]):
-    """The incidents of a table, gravest first; each is explained when it is looked at."""
+    """The incidents of a table, gravest first; each is explained when it is looked at.
 
-    def __init__(self, scorer: Scorer, table: Table, outlines: Sequence[Outline], first: int = 0):
-        self.scorer, self.table = scorer, table
+    Parameters
+    ----------
+    scorer, table
+        The model and the rows.
+    outlines
+        The incidents.
+    origin
+        Where they come from.
+    first
+        The number of the table's first row.
+    kept
+        Rows before it by which incidents are told.
+
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        table: Table,
+        outlines: Sequence[Outline],
+        origin: Origin,
+        first: int = 0,
+        kept: Mapping[int, Kept] | None = None,
+    ) -> None:
+        self.scorer, self.table, self.origin = scorer, table, origin
         self.outlines = sorted(outlines, key=_gravest_first)
-        self._first = first
+        self._first, self._kept = first, {} if kept is None else kept
         self._explained: dict[int, Incident] = {}
 
     @cached_property
-    def _times(self) -> Column | None:
-        return time_column(self.scorer.model.schema, self.table)
+    def _clock(self) -> Clock:
+        return Clock(time_column(self.scorer.model.schema, self.table))
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -142,9 +187,68 @@ class Incidents(Sequence["Incident"]):
         if position not in self._explained:
             start = position - position % EXPLAINED_AT_ONCE
             some = self.outlines[start : start + EXPLAINED_AT_ONCE]
-            told = explain_outlines(self.scorer, self.table, some, self._times, self._first)
+            told = self._explain(some)
             self._explained |= dict(enumerate(told, start))
         return self._explained[position]
+
+    def id_of(self, outline: Outline) -> str:
+        """Return the id of an incident."""
+        stamp = self._stamp(outline.tally.first)
+        start = f"row {outline.event.start}" if stamp.time is None else str(stamp)
+        return self.origin.name(outline.series, start)
+
+    def _stamp(self, row: int) -> Stamp:
+        if row >= self._first:
+            return self._clock.stamp(row - self._first)
+        return self._kept[row].stamp if row in self._kept else Stamp()
+
+    def _explain(self, outlines: Sequence[Outline]) -> Iterator[Incident]:
+        """Look for clues in the telling rows of some incidents."""
+        telling = {_told_at(each.tally, i) for each in outlines for i in blamed(each.tally)}
+        own = np.array(sorted(row for row in telling if row >= self._first), np.int64)
+        clues_at = self._clues(own, self.table.take(own - self._first))
+        old = [row for row in sorted(telling) if row < self._first and row in self._kept]
+        rows = as_rows([self._kept[row] for row in old], self.scorer.model.schema.names)
+        clues_at |= self._clues(old, rows)
+        for each in outlines:
+            yield self._incident(each, clues_at)
+
+    def _clues(self, rows: Sequence[int] | Rows, part: Table) -> dict[int, CluesOfRow]:
+        if not part.n_rows:
+            return {}
+        return dict(zip(map(int, rows), find_clues(self.scorer, part), strict=True))
+
+    def _incident(self, outline: Outline, clues_at: Mapping[int, CluesOfRow]) -> Incident:
+        names, n_training = self.scorer.model.schema.names, self.scorer.n_training
+        tally, event = outline.tally, outline.event
+        shares, blames = tally.shares, []
+        for i in blamed(tally):
+            row = _told_at(tally, i)
+            clues = clues_at.get(row, {}).get(names[i], ())
+            if not clues:
+                n_rows = max(int(tally.lasting[i]), 1)
+                clues = (Lasting(names[i], n_rows, float(tally.parts[i])),)
+            share, part = float(shares[i]), float(tally.parts[i])
+            where = None if row == tally.peak else row
+            blames.append(Blame(names[i], share, part, clues, n_training, where))
+        marked = (tally.first, tally.last, tally.peak)
+        started, ended, peaked = (self._stamp(row).time for row in marked)
+        return Incident(
+            id=self.id_of(outline),
+            start=tally.first,
+            end=tally.last,
+            n_rows=tally.n_rows,
+            peak=tally.peak,
+            score=tally.score,
+            severity=event.severity,
+            kind=event.kind,
+            ongoing=event.is_open,
+            series=outline.series or None,
+            started=started,
+            ended=ended,
+            peaked=peaked,
+            blames=tuple(blames),
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -165,79 +269,3 @@ def _told_at(tally: Tally, i: int) -> int:
     """Return the row in which a variable is told: where it deviates most, else the peak."""
     row = int(tally.telling[i])
     return tally.peak if row == NEVER else row
-
-
-def explain_outlines(
-    scorer: Scorer,
-    table: Table,
-    outlines: Sequence[Outline],
-    times: Column | None,
-    first: int = 0,
-) -> Iterator[Incident]:
-    """Look for clues in the telling rows of some incidents.
-
-    Parameters
-    ----------
-    scorer, table
-        The model and the rows.
-    outlines
-        The incidents.
-    times
-        The table's times.
-    first
-        The number of the table's first row.
-
-    """
-    telling = {_told_at(each.tally, i) for each in outlines for i in blamed(each.tally)}
-    rows = np.array(sorted(row for row in telling if row >= first), np.int64)
-    part = table.take(rows - first)
-    clues_at = dict(zip(rows.tolist(), find_clues(scorer, part), strict=True))
-    for each in outlines:
-        yield _incident(scorer, each, clues_at, times, first)
-
-
-def _incident(
-    scorer: Scorer,
-    outline: Outline,
-    clues_at: dict[int, Any],
-    times: Column | None,
-    first: int,
-) -> Incident:
-    names = scorer.model.schema.names
-    tally, event = outline.tally, outline.event
-    shares, blames = tally.shares, []
-    for i in blamed(tally):
-        row = _told_at(tally, i)
-        clues = clues_at.get(row, {}).get(names[i], ())
-        if not clues:
-            n_rows = max(int(tally.lasting[i]), 1)
-            clues = (Lasting(names[i], n_rows, float(tally.parts[i])),)
-        blames.append(
-            Blame(
-                names[i],
-                float(shares[i]),
-                float(tally.parts[i]),
-                clues,
-                scorer.n_training,
-                None if row == tally.peak else row,
-            )
-        )
-    started, ended, peaked = (
-        None if times is None or row < first else times.cell(row - first)
-        for row in (tally.first, tally.last, tally.peak)
-    )
-    return Incident(
-        start=tally.first,
-        end=tally.last,
-        n_rows=tally.n_rows,
-        peak=tally.peak,
-        score=tally.score,
-        severity=event.severity,
-        kind=event.kind,
-        ongoing=event.is_open,
-        series=outline.series or None,
-        started=started,
-        ended=ended,
-        peaked=peaked,
-        blames=tuple(blames),
-    )

@@ -62,6 +62,16 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     lasting: Rows
 
     @property
+    def telling_rows(self) -> set[int]:
+        """The rows in which variables are told."""
+        return {self.peak, *self.telling.tolist()} - {NEVER}
+
+    @property
+    def marked_rows(self) -> set[int]:
+        """The rows whose times are told."""
+        return {self.first, self.last, *self.since.tolist()} - {NEVER}
+
+    @property
     def shares(self) -> Floats:
         """Each variable's share of the blame; they sum to 1."""
         return shares_of(self.blame, self.parts)
@@ -84,7 +94,7 @@ def no_rows(n_variables: int) -> Tally:
         first=NEVER,
         last=NEVER,
         peak=NEVER,
-        score=-np.inf,
+        score=-1.0,
         n_rows=0,
         n_seen=0,
         blame=zeros,

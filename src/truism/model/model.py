@@ -4,6 +4,8 @@ A `Model` holds everything that scoring, explaining and reporting need; they do 
 table. Editing returns a new model.
 """
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -69,6 +71,19 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     def memory(self) -> Memory | None:
         """How earlier rows count; None if every row is judged by itself."""
         return None if self.series is None else self.series.memory
+
+    @cached_property
+    def id(self) -> str:
+        """A short name that depends only on what was learned: on rules and evidence.
+
+        Another threshold, and rules that are switched off, leave it as it is.
+        """
+        order = {} if self.series is None else msgspec.to_builtins(self.series)
+        if self.memory is not None:
+            del order["memory"]["tail"]  # calibrating changes it
+        learned = (self.schema.variables, self.rules, self.derived, self.evidence, order)
+        digest = hashlib.blake2b(msgspec.json.encode(learned), digest_size=10).digest()
+        return base64.b32encode(digest).decode().lower()
 
     @property
     def notices(self) -> tuple[str, ...]:

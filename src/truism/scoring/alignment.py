@@ -67,6 +67,30 @@ def codes(variable: Categorical, column: Column) -> NDArray[np.int32]:
     return found
 
 
+def refuse_text_for_numbers(schema: Schema, table: Table) -> None:
+    """Refuse text in a column of numbers, and name it; historians write "Bad" and the like."""
+    column_of = table.column_of()
+    for variable in schema.variables:
+        column = column_of.get(variable.name)
+        if isinstance(variable, Numeric) and column is not None and column.kind == "text":
+            wrong = {code for code, text in enumerate(column.categories) if not _is_number(text)}
+            row = next((row for row, code in enumerate(column.values) if code in wrong), 0)
+            raise SchemaError(
+                f"Column {column.name!r} held numbers when the model was learned, "
+                f"got {column.cell(row)!r} in row {row}.",
+                "convert it, or read it as missing.",
+                see=("missing",),
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _missing_columns(absent: list[str], schema: Schema, table: Table) -> SchemaError:
     hint = f"the model was learned with {len(schema.variables)} variables"
     unknown = [other for other in table.names if other not in schema.names]

@@ -1,0 +1,185 @@
+"""Rows that are kept after their table is gone, because something open may still be told by them.
+
+An incident is told by the row in which each variable deviates most, and by the times of its first, its
+last and its worst row. Such a row depends on nothing but itself, so its cells are all that is kept.
+"""
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from truism.table.cells.times import Moment
+from truism.table.columns import Column, Table
+
+
+class Infinite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A number beyond all others, which JSON cannot write."""
+
+    negative: bool = False
+
+
+Cell = None | bool | int | float | str | Infinite
+
+
+class Stamp(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """When a row was: a moment, a time of day, or whatever else the column of times holds.
+
+    `repeats` counts the rows before it in the table that have the same time.
+    """
+
+    moment: datetime.datetime | None = None
+    clock: datetime.time | None = None
+    other: bool | int | float | str | None = None
+    repeats: int = 0
+
+    @classmethod
+    def of(cls, time: Moment | None, repeats: int = 0) -> "Stamp":
+        """Return a time as it is kept."""
+        if isinstance(time, datetime.datetime):
+            return cls(moment=time, repeats=repeats)
+        if isinstance(time, datetime.time):
+            return cls(clock=time, repeats=repeats)
+        if isinstance(time, float) and not math.isfinite(time):
+            time = str(time)
+        return cls(other=time, repeats=repeats)
+
+    @property
+    def time(self) -> Moment | None:
+        """The time as the table told it."""
+        told = (self.moment, self.clock, self.other)
+        return next((each for each in told if each is not None), None)
+
+    def __str__(self) -> str:
+        """Return the time as text that names it, in whatever zone it was told."""
+        moment, often = self.moment, f" {self.repeats}" if self.repeats else ""
+        if moment is not None and moment.tzinfo is not None:
+            moment = moment.astimezone(datetime.UTC)
+        return ("" if self.time is None else str(self.time if moment is None else moment)) + often
+
+
+class Kept(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A row that is kept: when it was, and the cells that are not missing."""
+
+    stamp: Stamp = Stamp()
+    cells: dict[str, Cell] = {}
+
+
+class Clock:
+    """The times of a table's rows.
+
+    Parameters
+    ----------
+    times
+        The column of times; None if there is none.
+
+    """
+
+    def __init__(self, times: Column | None) -> None:
+        self._times = times
+        self._repeats: np.ndarray | None = None
+
+    def stamp(self, row: int) -> Stamp:
+        """Return when a row was."""
+        time = None if self._times is None else self._times.cell(row)
+        if self._times is None or time is None:
+            return Stamp()
+        if self._repeats is None:
+            self._repeats = _count_repeats(self._times.values)
+        return Stamp.of(time, int(self._repeats[row]))
+
+
+def _count_repeats(values: np.ndarray) -> np.ndarray:
+    """Count for each value how many equal ones come before it.
+
+    >>> _count_repeats(np.array([5, 3, 5, 5, 3])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    firsts = np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)]
+    starts = np.maximum.accumulate(np.where(firsts, np.arange(len(ordered)), 0))
+    found = np.empty(len(values), np.int64)
+    found[order] = np.arange(len(ordered)) - starts
+    return found
+
+
+def keep(
+    before: Mapping[int, Kept],
+    table: Table,
+    clock: Clock,
+    first: int,
+    names: Sequence[str],
+    told: Iterable[int],
+    timed: Iterable[int],
+) -> dict[int, Kept]:
+    """Return the rows to keep: of those that were kept before, and of a table.
+
+    Parameters
+    ----------
+    before
+        The rows that were kept, by number.
+    table, clock, first
+        The table, its times, and the number of its first row.
+    names
+        The columns of which cells are kept.
+    told
+        The rows of which cells are needed.
+    timed
+        The rows of which only times are needed.
+
+    """
+    column_of = table.column_of()
+    columns = [column_of[name] for name in names if name in column_of]
+    whole = set(told)
+    found = {}
+    for row in sorted(whole | set(timed)):
+        if row < first:
+            if row in before:
+                found[row] = before[row]
+            continue
+        cells = {each.name: _cell(each, row - first) for each in columns} if row in whole else {}
+        known: dict[str, Cell] = {name: cell for name, cell in cells.items() if cell is not None}
+        found[row] = Kept(clock.stamp(row - first), known)
+    return found
+
+
+def _cell(column: Column, row: int) -> Cell:
+    value: Cell = column.cell(row)
+    if isinstance(value, float) and math.isinf(value):
+        return Infinite(value < 0)
+    return value
+
+
+def as_rows(kept: Sequence[Kept], names: Sequence[str]) -> Table:
+    """Return kept rows as a table."""
+    columns = (_column(name, [each.cells.get(name) for each in kept]) for name in names)
+    return Table(tuple(columns), len(kept))
+
+
+def _column(name: str, cells: Sequence[Cell]) -> Column:
+    missing = np.array([cell is None for cell in cells], np.bool_)
+    known = [cell for cell in cells if cell is not None]
+    if not known:
+        return Column(name, "empty", np.zeros(len(cells)), missing)
+    if any(isinstance(cell, str) for cell in known):
+        texts = tuple(dict.fromkeys(map(str, known)))
+        place = {text: at for at, text in enumerate(texts)}
+        codes = [0 if cell is None else place[str(cell)] for cell in cells]
+        return Column(name, "text", np.array(codes, np.int32), missing, texts)
+    if all(isinstance(cell, bool) for cell in known):
+        return Column(name, "boolean", np.array([cell is True for cell in cells]), missing)
+    numbers = np.array([_number(cell) for cell in cells])
+    whole = all(isinstance(cell, int) and abs(cell) < 1 << 53 for cell in cells)
+    return Column(name, "number", numbers.astype(np.int64) if whole else numbers, missing)
+
+
+def _number(cell: Cell) -> float:
+    match cell:
+        case None | str():
+            return math.nan
+        case Infinite(negative):
+            return -math.inf if negative else math.inf
+    return float(cell)
