@@ -1,5 +1,6 @@
 """The detector keeps scikit-learn's contract and design section 5."""
 
+import json
 import math
 import pickle
 import re
@@ -8,6 +9,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -571,4 +573,207 @@ def test_warnings_point_at_the_line_that_called(detector, method):
 
 def test_long_values_have_short_representations(detector):
     assert repr(detector.rules_) == f"<RuleSet of {len(detector.rules_):,} rules from 100 rows>"
-    assert repr(detector.explain(TODAY)) == "<Explanations of 1 rows>"
+    assert repr(detector.explain(TODAY)) == "<Explanations of 1 row>"
+
+
+@pytest.mark.parametrize("to_library", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_frames_are_of_the_callers_library(to_library):
+    normal = to_library(NORMAL)
+    detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    today = to_library(TODAY)
+    found = detector.attribute(today, as_frame=True)
+    frames = [
+        *(found, detector.rules_.to_frame(), detector.rules_[:2].to_frame()),
+        *(detector.rules_.about("pump").sorted_by("id").to_frame(),),
+        *(detector.explain(today).to_frame(), detector.explain(today)[:1].to_frame()),
+        detector.explain({"pump": "on", "flow": 0.0, "level": 1.0}).to_frame(),
+    ]
+    assert {type(frame) for frame in frames} == {type(normal)}
+    attributed = as_table(found)
+    assert attributed.names == ("pump", "flow", "level")
+    columns = np.column_stack([column.values for column in attributed.columns])
+    assert np.array_equal(columns, detector.attribute(today))
+
+
+def test_attributions_keep_the_index():
+    detector = InvariantRuleDetector(min_support=0.1).fit(NORMAL)
+    today = TODAY.set_axis(["early", "late"])
+    assert detector.attribute(today, as_frame=True).index.tolist() == ["early", "late"]
+    one = detector.attribute(today.loc["late"], as_frame=True)
+    assert one.iloc[0].sum() == detector.anomaly_score(today)[1]
+
+
+def test_arrays_are_attributed_in_frames_too(tmp_path):
+    array = NORMAL.assign(pump=[1.0, 0.0] * 50).to_numpy()
+    detector = InvariantRuleDetector(min_support=0.1).fit(array)
+    assert list(detector.attribute(array[:3], as_frame=True).columns) == ["x0", "x1", "x2"]
+    detector.save(tmp_path / "m.json")
+    assert isinstance(load(tmp_path / "m.json").rules_.to_frame(), pd.DataFrame)
+
+
+def test_the_library_of_frames_is_no_part_of_the_rules():
+    detectors = [
+        InvariantRuleDetector(min_support=0.1).fit(normal)
+        for normal in (NORMAL, pl.from_pandas(NORMAL))
+    ]
+    assert detectors[0].rules_ == detectors[1].rules_
+    assert hash(detectors[0].rules_) == hash(detectors[1].rules_)
+    assert msgspec.json.encode(detectors[0].rules_) == msgspec.json.encode(detectors[1].rules_)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        TODAY.iloc[1],
+        TODAY.iloc[1].to_dict(),
+        pl.from_pandas(TODAY).row(1, named=True),
+        TODAY.iloc[[1]],
+    ],
+    ids=["Series", "dict", "named row", "frame"],
+)
+def test_one_row_can_be_explained(detector, row):
+    whole = detector.explain(TODAY)[0]
+    told = detector.explain(row)
+    assert [each.row for each in told] == [0]
+    assert told[0].blames == whole.blames
+    assert detector.anomaly_score(row).tolist() == [whole.score]
+
+
+def test_one_row_of_an_index_of_times_says_when():
+    times = pd.date_range("2024-01-01", periods=100, freq="min")
+    detector = InvariantRuleDetector(min_support=0.1).fit(NORMAL.set_index(times))
+    row = TODAY.set_index(times[:2]).iloc[1]
+    assert str(detector.explain(row)[0].time) == "2024-01-01 00:01:00"
+    assert str(detector.explain(row, rows=[0])[0].time) == "2024-01-01 00:01:00"
+
+
+def test_a_row_must_have_distinct_names(detector):
+    row = pd.Series(["on", "off", 0.0], ["pump", "pump", "flow"])
+    message = "The names of a row must be distinct, got some of them twice."
+    with pytest.raises(TableError, match=re.escape(message)):
+        detector.explain(row)
+
+
+def test_a_series_without_names_is_no_row():
+    detector = InvariantRuleDetector(min_support=0.1).fit(NORMAL[["flow", "level"]].to_numpy())
+    with pytest.raises(ValueError, match="Expected a 2-dimensional container"):
+        detector.explain(pd.Series([1.0, 2.0]))
+
+
+def test_a_rule_can_be_had_as_plain_values(detector):
+    rule = next(each for each in detector.rules_ if each.antecedent)
+    plain = rule.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert list(plain) == ["id", "rule", "if", "then", "variables", "length", "count"]
+    assert (plain["id"], plain["rule"], plain["count"]) == (rule.id, str(rule), rule.count)
+    assert len(plain["if"]) + len(plain["then"]) == plain["length"]
+
+
+def test_threshold_is_the_number_in_force(tmp_path):
+    rng = np.random.default_rng(0)
+    table = {"x": rng.normal(size=600).cumsum(), "y": rng.normal(size=600)}
+    later = {"x": rng.normal(size=600).cumsum(), "y": rng.normal(size=600)}
+    detector = InvariantRuleDetector(ordered=True).fit(table)
+
+    def in_force():
+        threshold = detector.threshold_
+        assert threshold == -detector.offset_ == detector.check(later).threshold
+        anomalous = detector.anomaly_score(later) > threshold
+        assert (detector.predict(later) == np.where(anomalous, -1, 1)).all()
+        return threshold
+
+    learned = in_force()
+    assert learned == detector.model_.threshold
+    detector.set_params(threshold=3.5)
+    assert in_force() == 3.5
+    detector.set_params(threshold=None)
+    assert in_force() == learned
+    detector.set_params(max_false_incidents="20/1000rows")
+    stricter = in_force()
+    assert stricter < learned
+    detector.save(tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    assert (again.threshold_, again.max_false_incidents) == (stricter, "20/1000rows")
+    detector.calibrate(later, max_false_positive_rate=0.1)
+    calibrated = in_force()
+    assert (detector.anomaly_score(later) > calibrated).mean() <= 0.1
+    assert detector.model_.threshold == calibrated
+    detector.set_params(max_false_incidents="2/1000rows")
+    assert in_force() != calibrated
+
+
+def test_absent_columns_are_refused_unless_they_may_be(detector, tmp_path):
+    table = TODAY.drop(columns="pump")
+    message = "Column 'pump' is missing from the table to score."
+    with pytest.raises(SchemaError, match=re.escape(message)):
+        detector.predict(table)
+    allowing = clone(detector).set_params(optional=["pump", "level"]).fit(NORMAL)
+    n_rules = len(allowing.rules_)
+    for way in (allowing, detector.set_params(allow_missing=True)):
+        with pytest.warns(
+            UserWarning, match="^Column 'pump' is absent; everything that needs it"
+        ) as w:
+            scores = way.anomaly_score(table)
+        assert str(w[0].message).endswith(f"of {n_rules} rules are left.")
+        assert scores.tolist() == [0.0, 0.0]
+    allowing.save(tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    assert again.optional == ("pump", "level")
+    with pytest.warns(UserWarning, match="'pump' is absent"):
+        assert again.attribute(table).tolist() == [[0.0] * 3] * 2
+    with pytest.raises(SchemaError, match="'flow'"):
+        again.predict(TODAY.drop(columns=["flow", "pump"]))
+
+
+def test_a_table_that_lacks_every_column_is_refused(detector):
+    detector.set_params(allow_missing=True)
+    with pytest.raises(SchemaError, match="are missing"):
+        detector.predict(pd.DataFrame({"other": [1]}))
+
+
+def test_calibrating_without_a_column_keeps_the_rules_about_it(detector):
+    rules = detector.rules_
+    detector.set_params(allow_missing=True)
+    with pytest.warns(UserWarning, match="'pump' is absent"):
+        detector.calibrate(TODAY.drop(columns="pump"), max_false_positive_rate=0.0)
+    assert detector.rules_ == rules
+    assert detector.predict(TODAY).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize(
+    ("optional", "message"),
+    [
+        (
+            ["pomp"],
+            "optional must name columns of the table, got 'pomp'.\nHint: did you mean 'pump'?",
+        ),
+        ("pump", "optional must be a list of columns, got 'pump'."),
+        (3, "optional must be a list of columns, got 3."),
+    ],
+)
+def test_optional_columns_must_be_there_when_learning(optional, message):
+    with pytest.raises(ParameterError) as caught:
+        InvariantRuleDetector(optional=optional).fit(NORMAL)
+    assert str(caught.value) == message
+
+
+def test_strict_refuses_what_is_only_read_with_doubts():
+    normal = {"x": np.arange(100.0) * 7 % 13.5, "y": [0.5, 1.5] * 50}
+    today = {"x": ["1.5", "2.5", "hm", "4.5", "5.5", "6.5", "7.5"], "y": [0.5] * 7}
+    detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    with pytest.warns(UserWarning, match="'hm'"):
+        detector.anomaly_score(today)
+    with pytest.raises(TableError, match="'hm'"):
+        detector.set_params(strict=True).anomaly_score(today)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_set_for_the_steps_before_keep_their_names(library):
+    normal = NORMAL[["flow", "level"]].assign(level=np.arange(100.0))
+    steps = make_pipeline(StandardScaler(), InvariantRuleDetector(min_support=0.1))
+    steps.set_output(transform=library).fit(normal)
+    detector = steps[-1]
+    assert detector.feature_names_in_.tolist() == ["flow", "level"]
+    scaled = steps[:-1].transform(normal)
+    assert type(detector.attribute(scaled, as_frame=True)) is type(scaled)
+    assert type(detector.rules_.to_frame()) is type(scaled)

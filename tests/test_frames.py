@@ -14,7 +14,8 @@ import pytest
 from truism.errors import TableError
 from truism.table.cells.times import dated
 from truism.table.columns import Table, numbers
-from truism.table.frames import as_table, to_frame
+from truism.table.frames import as_table
+from truism.table.libraries import library_of, to_frame
 
 
 def cells(table):
@@ -444,3 +445,33 @@ def test_durations_of_numpy_are_read_in_every_unit(unit):
     column = as_table({"took": durations}).columns[0]
     seconds = durations.astype("timedelta64[ns]").astype(float) / 1e9
     assert [column.cell(row) for row in range(3)] == [0.0, None, seconds[2]]
+
+
+@pytest.mark.parametrize(
+    ("data", "library"),
+    [
+        (pd.DataFrame({"a": [1]}), "pandas"),
+        (pd.Series([1]), "pandas"),
+        (pl.DataFrame({"a": [1]}), "polars"),
+        (pl.LazyFrame({"a": [1]}), "polars"),
+        (pa.table({"a": [1]}), "pyarrow"),
+        (np.zeros((2, 2)), None),
+        ({"a": [1]}, None),
+        (None, None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_results_come_in_the_library_that_is_asked_for(data, library):
+    assert library_of(data) == library
+    columns = {"b": np.array([0.5]), "c": ["x"]}
+    found = to_frame(columns, library)
+    assert library_of(found) == library or library is None
+    assert as_table(found).columns[0].values.tolist() == [0.5]
+
+
+def test_a_frame_may_have_the_index_of_another():
+    like = pd.DataFrame({"a": [1, 2]}, index=pd.Index([7, 9], name="shift"))
+    found = to_frame({"b": [0.5, 1.0]}, "pandas", like)
+    assert found.index.equals(like.index)
+    assert found.index.name == "shift"
+    assert to_frame({"b": [0.5]}, "polars", pl.DataFrame({"a": [1]})).columns == ["b"]

@@ -13,8 +13,8 @@ SOURCE = Path(truism.__file__).parent
 ROOMS = {
     "": ["version", "errors", "work"],
     "table": [
-        *("zones", "layouts", "columns", "distinct", "notices", "cells", "frames", "deltas"),
-        *("fingerprint", "atomic", "files", "counters", "looking", "labels", "batches"),
+        *("zones", "layouts", "columns", "distinct", "notices", "cells", "frames", "libraries"),
+        *("deltas", "fingerprint", "atomic", "files", "counters", "looking", "labels", "batches"),
     ],
     "model": [
         *("schema", "predicates", "wording", "rules", "evidence", "series", "rates", "settings"),
@@ -28,7 +28,7 @@ ROOMS = {
     "explaining": [
         *("expectations", "circumstances", "clues", "investigation", "reasons", "rates", "events"),
         *("tallies", "explanations", "keeping", "following", "incidents", "findings", "rowblames"),
-        *("checker", "advantage", "comparison"),
+        *("checker", "absences", "advantage", "comparison"),
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
@@ -94,7 +94,7 @@ CONVENIENCES = {
 }
 # Libraries, and the rooms or modules that may import them.
 FENCES = {
-    "narwhals": {"table.frames"},
+    "narwhals": {"table.frames", "table.libraries"},
     "pyarrow": {"table"},
     "click": {"cli"},
     "rich": {"cli", "report"},
@@ -305,6 +305,7 @@ TESTED_IN = {
     "estimator.detector": "test_estimator",
     "estimator.inputs": "test_estimator",
     "estimator.loading": "test_estimator",
+    "explaining.absences": "test_estimator",
     "explaining.circumstances": "test_clues",
     "explaining.findings": "test_checker",
     "explaining.investigation": "test_clues",
@@ -369,6 +370,7 @@ TESTED_IN = {
     "table.files.reading": "test_files",
     "table.files.writing": "test_files",
     "table.layouts": "test_reading",
+    "table.libraries": "test_frames",
     "table.looking": "test_reading",
     "table.zones": "test_reading",
     "version": "test_surface",
@@ -407,6 +409,7 @@ REACHED_BY = {
     "test_plant": "truism.plant",
     "test_estimator": "truism.estimator",
     "test_files": "truism.table.files",
+    "test_frames": "truism.table.libraries",
     "test_html": "truism.report",
     "test_reading": "truism.table",
     "test_report": "truism.report",

@@ -5,6 +5,7 @@ What is particular to evidence scoring stands in `test_evidence.py`.
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -237,8 +238,8 @@ def test_column_order_and_extra_columns_do_not_change_a_bit(drawn):
 @given(learned_either_way)
 def test_scoring_does_not_change_the_model(drawn):
     _, model, data = drawn
-    before = repr(model)
+    before = msgspec.json.encode(model)
     scorer = Scorer(model)
     first = scorer.score(as_table(data))
     assert np.array_equal(scorer.score(as_table(data)), first)
-    assert repr(model) == before
+    assert msgspec.json.encode(model) == before

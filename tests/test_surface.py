@@ -59,6 +59,9 @@ def test_the_detectors_parameters_are_those_of_the_design():
         "by": None,
         "lookback": "auto",
         "max_false_incidents": None,
+        "optional": (),
+        "allow_missing": False,
+        "strict": False,
         "random_state": 0,
         "n_jobs": None,
     }

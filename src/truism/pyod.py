@@ -53,7 +53,7 @@ class InvariantRules:
     @property
     def threshold_(self) -> float:
         """Rows that score above it are anomalies; changes with the parameter."""
-        return -self.detector_.offset_
+        return self.detector_.threshold_
 
     @property
     def labels_(self) -> NDArray[np.int64]:
@@ -67,6 +67,12 @@ class InvariantRules:
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
         """Return 0 for normal rows and 1 for anomalies."""
         return (self.decision_function(X) > self.threshold_).astype(np.int64)
+
+    def __repr__(self) -> str:
+        return repr(self._detector).replace("InvariantRuleDetector", "InvariantRules", 1)
+
+    def _repr_html_(self) -> str:
+        return str(self._detector._repr_html_())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, as scikit-learn does."""

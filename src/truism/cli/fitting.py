@@ -8,7 +8,7 @@ import msgspec
 from truism.cli.options import Decorated
 from truism.cli.reading import Asked, read_data
 from truism.cli.screen import Screen
-from truism.errors import shorten
+from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
 from truism.table.columns import Table
 
@@ -45,22 +45,8 @@ def read_for(
     doubts = tuple(str(notice) for notice in found.notices if notice.doubtful)
     if said.layout.time:
         checker = checker.timed(found.reading.axis)
-    optional = () if reading is None else reading.optional
-    absent = checker.absent(found.table)
-    allowed = allow_missing or {*absent} <= {*optional}
-    if not absent or not allowed or len(absent) == checker.n_columns:
-        return Fitted(checker, found.table, doubts)
-    fitting = checker.without(absent)
-    doubt = _say_absent(absent, checker, fitting)
-    screen.warn(doubt)
-    return Fitted(fitting, found.table, (*doubts, doubt))
-
-
-def _say_absent(absent: Sequence[str], before: Checker, after: Checker) -> str:
-    n_rules, n_left = len(before.model.active_rules), len(after.model.active_rules)
-    one = len(absent) == 1
-    which = f"Column {absent[0]!r} is" if one else f"Columns {shorten(tuple(absent))} are"
-    return (
-        f"{which} absent; everything that needs {'it' if one else 'them'} is unknown: {n_left:,} of "
-        f"{n_rules:,} rules are left."
-    )
+    suits = suited(checker, found.table, allow_missing=allow_missing)
+    if suits.doubt is not None:
+        screen.warn(suits.doubt)
+        doubts = (*doubts, suits.doubt)
+    return Fitted(suits.checker, found.table, doubts)

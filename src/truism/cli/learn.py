@@ -15,7 +15,7 @@ from truism.cli.options import (
 )
 from truism.cli.reading import asked, layout_options, read_data
 from truism.cli.screen import Screen
-from truism.errors import ParameterError, did_you_mean
+from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.learning import kernels
 from truism.learning.training import train
@@ -149,7 +149,8 @@ def learn(
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found = with_optional(read_data(screen, data, said), optional)
+        found = read_data(screen, data, said)
+        found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
         model = learn_table(found, settings, delta, threshold, jobs, progress)
         if normal is not None:
@@ -159,16 +160,6 @@ def learn(
             model = calibrated(screen, checker, normal.table, max_false_positive_rate, rate)
         save_model(model, output)
     screen.show(show_model(summarise(model), output))
-
-
-def with_optional(found: TableRead, optional: tuple[str, ...]) -> TableRead:
-    """Keep with a table's reading which columns later tables may lack."""
-    for name in optional:
-        if name not in found.table.names:
-            hint = did_you_mean(name, found.table.names)
-            raise ParameterError.of("optional", "name columns of the table", name, hint)
-    reading = msgspec.structs.replace(found.reading, optional=optional)
-    return msgspec.structs.replace(found, reading=reading)
 
 
 def settings_of(options: dict[str, Any]) -> Settings:

@@ -8,13 +8,23 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truism.errors import ParameterError, shorten
-from truism.estimator.inputs import as_positions, followed, refuse_path, settings_of, warn_caller
+from truism.estimator.inputs import (
+    as_positions,
+    followed,
+    names_in,
+    one_row,
+    refuse_path,
+    settings_of,
+    warn_caller,
+)
+from truism.explaining.absences import suited
 from truism.explaining.checker import Checker, expecting
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
@@ -29,6 +39,7 @@ from truism.model.stamps import now, now_here, today
 from truism.table.cells.kinds import reading_of
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns
+from truism.table.libraries import library_of, to_frame
 from truism.work import Progress, be_silent, count_threads
 
 if TYPE_CHECKING:
@@ -43,6 +54,12 @@ EXPECTED_FAILED_CHECKS = {
         "For the same reason fitting and predicting the same rows may find none."
     ),
 }
+
+
+def _asking(model: Model, max_false_incidents: str | None) -> Model:
+    """Return a model that says which rate of incidents its threshold was last asked for."""
+    asked = msgspec.structs.replace(model.settings, max_false_incidents=max_false_incidents)
+    return msgspec.structs.replace(model, settings=asked)
 
 
 class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -96,6 +113,14 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         For a series, how many incidents of normal rows you can live with, such as ``"1/day"``,
         ``"2/week"`` or ``"1/1000rows"``; it sets the threshold. None is one a day, or one per 1,000
         rows if a day has fewer rows or is unknown. May be changed after fitting.
+    optional
+        Columns that later tables may lack; everything that needs them is then unknown, with a
+        warning.
+    allow_missing
+        Whether later tables may lack any columns. May be changed after fitting.
+    strict
+        Whether later tables are refused where they can only be read with doubts, instead of a
+        warning. May be changed after fitting.
     random_state
         Random seed, for the split that chooses θ and for the choice of variables for contexts.
     n_jobs
@@ -109,6 +134,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         The rules.
     n_features_in_, feature_names_in_
         As in scikit-learn; the names are those of the columns of the training table.
+    threshold_
+        The threshold in force: the parameter's or, if that is None, what was learned or calibrated.
     offset_
         The negated threshold.
 
@@ -145,6 +172,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         by: str | None = None,
         lookback: int | str = "auto",
         max_false_incidents: str | None = None,
+        optional: Sequence[str] = (),
+        allow_missing: bool = False,
+        strict: bool = False,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -163,6 +193,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.by = by
         self.lookback = lookback
         self.max_false_incidents = max_false_incidents
+        self.optional = optional
+        self.allow_missing = allow_missing
+        self.strict = strict
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -186,16 +219,18 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._table(X, reset=True)
         if self.threshold is not None:
             check_threshold(self.threshold)
+        reading = reading_of(table).with_optional(names_in("optional", self.optional))
         # The model keeps its own threshold, for when the parameter is None again.
         model = train(
             table,
             settings_of(self),
             delta=bool(self.delta),
             created=now(),
-            reading=reading_of(table),
+            reading=reading,
             n_jobs=count_threads(self.n_jobs),
             progress=progress,
         )
+        self._library = library_of(X)
         return self.adopt(model)
 
     def calibrate(
@@ -223,7 +258,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             With `threshold` None, so that the calibrated one is used.
 
         """
-        table, checker = self._table(X), self._current()
+        table, checker = self._ready(X)
         if self._checker.learned_from(table):
             warn_caller(
                 "The rows to calibrate on are the rows that were learned from; use other rows."
@@ -232,12 +267,15 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if rate is None and max_false_positive_rate is None and checker.model.memory is not None:
             rate = self.max_false_incidents or "auto"
         model = checker.calibrate(table, max_false_positive_rate, rate)
+        if checker.n_columns < self._checker.n_columns:  # the rules about absent columns stay
+            model = self._checker.at(model.limit).model
         self.threshold = None
-        return self.adopt(model)
+        return self.adopt(_asking(model, self.max_false_incidents))
 
     def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row; higher is worse."""
-        return self._current().score(self._table(X))
+        table, checker = self._ready(X)
+        return checker.score(table)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row as scikit-learn does: lower is worse."""
@@ -252,12 +290,31 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Return 1 for normal rows and -1 for anomalies."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def attribute(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def attribute(self, X: Any, as_frame: bool = False) -> Any:  # noqa: N803
         """Attribute each score to columns: one row per row, columns as in ``feature_names_in_``.
 
-        Each row sums to its `anomaly_score`; columns that are not variables get 0.
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        as_frame
+            Whether to return a dataframe with the names of the columns, of the same library and
+            with the same index as `X`; otherwise a NumPy array.
+
+        Returns
+        -------
+        array or dataframe
+            Each row sums to its `anomaly_score`; columns that are not variables get 0.
+
         """
-        return self._current().attribute(self._table(X), self._columns)
+        table, checker = self._ready(X)
+        found = checker.attribute(table, self._columns)
+        if not as_frame:
+            return found
+        columns = {name: found[:, i] for i, name in enumerate(self._columns)}
+        library = library_of(X)
+        like = X if library is not None and getattr(X, "ndim", 2) == 2 else None
+        return to_frame(columns, library or self._library, like)
 
     def explain(self, X: Any, rows: Sequence[int] | None = None) -> Explanations:  # noqa: N803
         """Explain the rows above the threshold, or the rows you name.
@@ -265,7 +322,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            Rows in order of time.
+            Rows in order of time; or one row, as a Series or a dict.
         rows
             Positions of the rows to explain, counted from 0, whatever they score.
 
@@ -275,10 +332,12 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             A sequence with ``to_frame()`` and ``to_dict()``; it prints, and shows in notebooks.
 
         """
-        table, checker = self._table(X), self._current()
+        table, checker = self._ready(X)
         if rows is None:
-            return checker.explain(table, checker.anomalous(table))
-        return checker.explain(table, as_positions(rows, table.n_rows))
+            chosen = checker.anomalous(table)
+        else:
+            chosen = as_positions(rows, table.n_rows)
+        return checker.explain(table, chosen).in_frames_of(library_of(X) or self._library)
 
     def check(self, X: Any, state: Following | None = None) -> Findings:  # noqa: N803
         """Find what is unusual in rows, and go on where earlier rows ended.
@@ -297,7 +356,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             ``incidents``, ``shifts``, ``scores`` and the next ``state``.
 
         """
-        table, checker = self._table(X, before=state), self._current()
+        table, checker = self._ready(X, before=state)
         return checker.follow(table, state)[0]
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
@@ -312,7 +371,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             minute of them, or five if that is more.
 
         """
-        findings = self._current().find(self._table(X), gap=gap)
+        table, checker = self._ready(X)
+        findings = checker.find(table, gap=gap)
         return [*findings.incidents, *findings.shifts]
 
     def report(
@@ -354,8 +414,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         if path is not None:
             check_ending(path)
-        table = self._table(X, known=[name for name in (label, time) if name is not None])
-        checker = self._current()
+        table, checker = self._ready(X, known=[n for n in (label, time) if n is not None])
         if time is not None:
             if time not in table.names:
                 raise ParameterError.of("time", "name a column of the table", time)
@@ -390,15 +449,22 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         save_model(self._current().model, path)
 
     @property
+    def threshold_(self) -> float:
+        """The threshold in force; rows that score above it are anomalies."""
+        return self._current().model.threshold
+
+    @property
     def offset_(self) -> float:
         """The negated threshold."""
-        return -self._current().model.threshold
+        return -self.threshold_
 
     @property
     def rules_(self) -> RuleSet:
         """The rules that were learned."""
         check_is_fitted(self)
-        return self.model_.rules
+        return self.model_.rules.in_frames_of(self._library)
+
+    _library: str | None = None  # of the table that was learned from
 
     def adopt(self, model: Model) -> Self:
         """Use a model as if it had been learned here."""
@@ -413,20 +479,11 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if self.threshold is not None:
             model = model.with_threshold(self.threshold)
         elif self.max_false_incidents != model.settings.max_false_incidents:
-            model = expecting(model, self.max_false_incidents)
+            model = _asking(expecting(model, self.max_false_incidents), self.max_false_incidents)
         return Checker(model, count_threads(self.n_jobs), self._checker.scorer)
 
-    def _table(
-        self,
-        X: Any,  # noqa: N803
-        *,
-        reset: bool = False,
-        known: Iterable[str] = (),
-        before: Following | None = None,
-    ) -> Table:
+    def _table(self, X: Any, *, reset: bool = False) -> Table:  # noqa: N803
         """Read a table; only arrays and lists need scikit-learn's checks."""
-        if not reset:
-            check_is_fitted(self)
         refuse_path(X)
         if isinstance(X, Table | dict) or has_named_columns(X):
             table = as_table(X)
@@ -443,22 +500,31 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                 self.remember(table.names, named=False)
             else:
                 table = renamed(table, self._columns)
-        return table if reset else self._prepared(table, known, before)
+        return table
 
-    def _prepared(
-        self, table: Table, known: Iterable[str], before: Following | None = None
-    ) -> Table:
-        """Read as the training table was read, add derived variables, and warn about the rest."""
-        table, notices = followed(table, self.model_.reading)
-        for notice in notices:
-            warn_caller(str(notice))
-        prepared = self._checker.prepare(table, before)
-        unknown = tuple(name for name in self._checker.extra(prepared) if name not in known)
+    def _ready(
+        self,
+        X: Any,  # noqa: N803
+        known: Iterable[str] = (),
+        before: Following | None = None,
+    ) -> tuple[Table, Checker]:
+        """Read as the training table was read, and return the checker that suits the table, too.
+
+        Variables that are derived from others are added, and there are warnings about the rest.
+        """
+        check_is_fitted(self)
+        table = self._table(one_row(X, self.model_.schema.time))
+        table = followed(table, self.model_.reading, strict=bool(self.strict))
+        suits = suited(self._current(), table, allow_missing=bool(self.allow_missing))
+        if suits.doubt is not None:
+            warn_caller(suits.doubt)
+        prepared = suits.checker.prepare(table, before)
+        unknown = tuple(name for name in suits.checker.extra(prepared) if name not in known)
         if unknown:
             warn_caller(
                 f"Columns that were not in the training table are ignored: {shorten(unknown)}."
             )
-        return prepared
+        return prepared, suits.checker
 
     def remember(self, names: tuple[str, ...], *, named: bool) -> None:
         """Keep the names of the columns that were learned from."""
@@ -485,7 +551,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         made = self.model_.provenance
         return (
             f"<p><b>InvariantRuleDetector</b> of {len(self.model_.schema.variables)} variables, "
-            f"min_support {made.min_support:g}, threshold {self._current().model.threshold:g}</p>"
+            f"min_support {made.min_support:g}, threshold {self.threshold_:g}</p>"
             + "".join(f"<p>{html.escape(each)}</p>" for each in self.model_.notices)
             + self.rules_._repr_html_()
         )

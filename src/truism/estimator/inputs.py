@@ -1,5 +1,6 @@
 """What callers hand to a detector: parameters, positions of rows, tables; and warnings to callers."""
 
+import datetime
 import os
 import sys
 import warnings
@@ -15,7 +16,7 @@ from truism.table.cells.conforming import conform_table
 from truism.table.cells.notices import Converted
 from truism.table.columns import Table
 from truism.table.layouts import Reading
-from truism.table.notices import Notice
+from truism.table.notices import refuse_doubts
 
 _OUR_SIDE = {"truism", "sklearn"}
 
@@ -38,6 +39,30 @@ def settings_of(detector: Any) -> Settings:
     return Settings(**values)
 
 
+def one_row(X: Any, time: str | None = None) -> Any:  # noqa: N803
+    """Return a row of a dataframe, a Series with names, as a dict; anything else as it is.
+
+    Parameters
+    ----------
+    X
+        What was handed in.
+    time
+        The column of times: what an index of times said is the Series' own name.
+
+    """
+    names = getattr(X, "index", None)
+    if names is None or getattr(X, "ndim", 0) != 1 or not hasattr(names, "tolist"):
+        return X
+    if not len(X) or not all(isinstance(name, str) for name in names):
+        return X
+    row = dict(zip(names, X.tolist(), strict=True))
+    if len(row) < len(X):
+        raise TableError("The names of a row must be distinct, got some of them twice.")
+    if time is not None and time not in row and isinstance(X.name, datetime.datetime):
+        row[time] = X.name
+    return row
+
+
 def refuse_path(X: Any) -> None:  # noqa: N803
     """Raise an error if a table is given as the name of a file."""
     if isinstance(X, str | os.PathLike):
@@ -47,12 +72,24 @@ def refuse_path(X: Any) -> None:  # noqa: N803
         )
 
 
-def followed(table: Table, reading: Reading | None) -> tuple[Table, tuple[Notice, ...]]:
-    """Return a table read as the one that was learned, and what callers should know about that."""
+def followed(table: Table, reading: Reading | None, *, strict: bool = False) -> Table:
+    """Return a table read as the one that was learned; warn about, or refuse, what is in doubt."""
     if reading is None:
-        return table, ()
+        return table
     table, notices = conform_table(table, reading)
-    return table, tuple(notice for notice in notices if not isinstance(notice, Converted))
+    if strict:
+        refuse_doubts(notices)
+    for notice in notices:
+        if not isinstance(notice, Converted):
+            warn_caller(str(notice))
+    return table
+
+
+def names_in(parameter: str, given: Any) -> tuple[str, ...]:
+    """Return a parameter that lists columns."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError.of(parameter, "be a list of columns", given)
+    return tuple(given)
 
 
 def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:

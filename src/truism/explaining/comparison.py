@@ -133,6 +133,10 @@ class Comparison(msgspec.Struct, frozen=True):
         """Whether the models are the same; then so is what they report."""
         return self.models.same
 
+    def __repr__(self) -> str:
+        sides = f"{self.models.old.n_rules:,} and {self.models.new.n_rules:,} rules"
+        return f"<Comparison of {sides}: {'the same' if self.same else 'they differ'}>"
+
     def __str__(self) -> str:
         from truism.report.contrast import to_text
         from truism.report.differences import describe

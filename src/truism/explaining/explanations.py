@@ -23,6 +23,7 @@ from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Weighed
 from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
+from truism.table.notices import rows as say_rows
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
 _CHUNK = 1024
@@ -70,6 +71,15 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
             "reasons": [msgspec.to_builtins(reason) for reason in self.reasons],
         }
 
+    def __repr__(self) -> str:
+        head = f"<Blame of {self.variable}, {100 * self.share:.0f} %"
+        if not self.clues:
+            return f"{head}>"
+        return f"{head}: expected {self.reasons[0].expected}, found {self.reasons[0].found}>"
+
+    def _repr_html_(self) -> str:
+        return blames_html((self,))
+
 
 class Explanation(msgspec.Struct, frozen=True):
     """One row's score, divided among variables, largest share first.
@@ -101,6 +111,9 @@ class Explanation(msgspec.Struct, frozen=True):
             "blames": [blame.to_dict() for blame in self.blames],
         }
 
+    def __repr__(self) -> str:
+        return f"<Explanation of row {self.row}, score {self.score:.4g}: {listed(self.blames)}>"
+
     def __str__(self) -> str:
         when = "" if self.time is None else f" ({visible(str(self.time))})"
         return f"row {self.row}{when}, score {self.score:.4g}\n{describe(self.blames)}"
@@ -119,6 +132,13 @@ class Explanations:
 
     def __init__(self, scorer: Scorer, table: Table, rows: NDArray[np.int64]) -> None:
         self._scorer, self._table, self.rows = scorer, table, rows
+        self._library: str | None = None
+
+    def in_frames_of(self, library: str | None) -> "Explanations":
+        """Return the same with another library for the frame that `to_frame` returns."""
+        same = Explanations(self._scorer, self._table, self.rows)
+        same._library = library
+        return same
 
     @cached_property
     def _times(self) -> Column | None:
@@ -148,7 +168,8 @@ class Explanations:
     def __getitem__(self, position: slice) -> "Explanations": ...
     def __getitem__(self, position: int | slice) -> "Explanation | Explanations":
         if isinstance(position, slice):
-            return Explanations(self._scorer, self._table, self.rows[position])
+            some = Explanations(self._scorer, self._table, self.rows[position])
+            return some.in_frames_of(self._library)
         return self._explain(self.rows[[position]])[0]
 
     def to_dict(self) -> list[dict[str, Any]]:
@@ -156,8 +177,8 @@ class Explanations:
         return [each.to_dict() for each in self]
 
     def to_frame(self) -> Any:
-        """Return a dataframe with one line per row, variable and reason."""
-        from truism.table.frames import to_frame  # pandas may take a second to import
+        """Return a dataframe with one line per row, variable and reason, of the table's library."""
+        from truism.table.libraries import to_frame  # pandas may take a second to import
 
         lines = [
             (each.row, say_moment(each.time), each.score, blame.variable, blame.share, reason)
@@ -178,11 +199,12 @@ class Explanations:
                 "evidence": [line[5].evidence for line in lines],
                 "rule": [line[5].rule for line in lines],
                 "penalty": [line[5].penalty for line in lines],
-            }
+            },
+            self._library,
         )
 
     def __repr__(self) -> str:
-        return f"<Explanations of {len(self):,} rows>"
+        return f"<Explanations of {say_rows(len(self))}>"
 
     def __str__(self) -> str:
         shown = [str(each) for each in self[:5]]
@@ -264,6 +286,12 @@ def _blames(
 def say_moment(moment: Moment | None) -> str | None:
     """Return a time as text."""
     return None if moment is None else str(moment)
+
+
+def listed(blames: Sequence[Blame], most: int = 3) -> str:
+    """Return the first variables to blame, for a short representation."""
+    shown = ", ".join(blame.variable for blame in blames[:most])
+    return f"{shown} …" if len(blames) > most else shown or "nothing to blame"
 
 
 def choose(blames: Sequence[Blame], most: int) -> tuple[Sequence[Blame], Sequence[Blame]]:

@@ -13,6 +13,7 @@ from truism.model.model import Model
 from truism.model.schema import Numeric
 from truism.scoring.contexts import FLOOR
 from truism.table.columns import Table, numbers
+from truism.table.notices import rows as say_rows
 
 DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
 ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to detect rounding
@@ -68,6 +69,26 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     def rate(self) -> float:
         """The share of the rows that are anomalies."""
         return self.n_anomalous / self.n_rows
+
+    def __repr__(self) -> str:
+        return f"<Findings: {self._head()}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(
+            [self._head(), *(str(each) for each in (self.incidents, self.shifts) if each)]
+        )
+
+    def _repr_html_(self) -> str:
+        found = (each._repr_html_() for each in (self.incidents, self.shifts) if each)
+        return f"<p><b>{self._head()}</b></p>{''.join(found)}"
+
+    def _head(self) -> str:
+        n_incidents, n_shifts = len(self.incidents), len(self.shifts)
+        return (
+            f"{n_incidents:,} incident{'s' * (n_incidents != 1)}, "
+            f"{n_shifts:,} lasting change{'s' * (n_shifts != 1)}; "
+            f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
+        )
 
     @property
     def doubts(self) -> tuple[str, ...]:

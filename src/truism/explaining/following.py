@@ -19,6 +19,7 @@ from truism.scoring.scorer import Scorer
 from truism.scoring.series import State, Timeline
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
+from truism.table.notices import rows as say_rows
 
 GAP_SECONDS, MAX_GAP_ROWS = 60, 3600
 RISING = 0.5  # share of the threshold: news above it, up to its start, belong to an event
@@ -89,6 +90,15 @@ class Following(msgspec.Struct, frozen=True, eq=False):
         """What adds up and may be told later."""
         rising = (each for pair in self.rising.values() for each in (pair.plain, pair.on_top))
         return (*self.tallies.values(), *rising)
+
+    def __repr__(self) -> str:
+        n_open = sum(
+            (each.incident is not None) + (each.shift is not None) for each in self.watches.values()
+        )
+        return f"<Following after {say_rows(self.n_rows)}, {n_open:,} open>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{repr(self).strip('<>')}</p>"
 
 
 class Found(msgspec.Struct, frozen=True, eq=False):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from truism.explaining.clues import CluesOfRow, Lasting
 from truism.explaining.events import Kind
-from truism.explaining.explanations import Blame, blames_html, describe, say_moment
+from truism.explaining.explanations import Blame, blames_html, describe, listed, say_moment
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
@@ -31,6 +31,7 @@ from truism.table.columns import Table
 
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
 EXPLAINED_AT_ONCE = 16  # incidents
+N_SHOWN = 3  # printed, and in notebooks
 _PLAIN = ("id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
 
@@ -115,6 +116,10 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(started, datetime.datetime) or not isinstance(ended, datetime.datetime):
             return None
         return ended - started
+
+    def __repr__(self) -> str:
+        name = "Shift" if self.kind == "shift" else "Incident"
+        return f"<{name} in {self._head()}: {listed(self.blames)}>"
 
     def __str__(self) -> str:
         return f"{self._head()}\n{describe(self.blames)}"
@@ -252,6 +257,19 @@ class Incidents(Sequence["Incident"]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __repr__(self) -> str:
+        return f"<Incidents: {len(self):,}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join([*map(str, self[:N_SHOWN]), *self._more()]) or "none"
+
+    def _repr_html_(self) -> str:
+        shown = [each._repr_html_() for each in self[:N_SHOWN]]
+        return "".join([*shown, *(f"<p>{each}</p>" for each in self._more())]) or "<p>none</p>"
+
+    def _more(self) -> list[str]:
+        return [f"… and {len(self) - N_SHOWN:,} more"] if len(self) > N_SHOWN else []
 
 
 def _gravest_first(outline: Outline) -> tuple[float, int]:

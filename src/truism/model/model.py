@@ -6,6 +6,7 @@ table. Editing returns a new model.
 
 import base64
 import hashlib
+import html
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -95,6 +96,16 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         """The rules that score and explain."""
         off = {each.rule_id for each in self.disabled}
         return tuple(rule for rule in self.rules if not off or rule.id not in off)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Model of {len(self.schema.variables):,} variables with {len(self.rules):,} rules from "
+            f"{self.provenance.n_rows:,} rows, threshold {self.threshold:g}>"
+        )
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<p>{html.escape(each)}</p>" for each in self.notices)
+        return f"<p>{html.escape(repr(self).strip('<>'))}</p>{said}{self.rules._repr_html_()}"
 
     def disable(self, rule_id: str, reason: str, date: str | None = None) -> "Model":
         """Switch a rule off. More specific rules that it made redundant do not come back.

@@ -56,10 +56,30 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         """The number of predicates in the rule."""
         return len(self.antecedent) + len(self.consequents)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts and lists: what it says as text and as values, and its numbers.
+
+        >>> from truism.model.predicates import Interval, OneOf
+        >>> Rule((OneOf("P1", ("on",)),), (Interval("F1", low=2.0),), 50).to_dict()["if"]
+        [{'type': 'one_of', 'variable': 'P1', 'values': ['on']}]
+        """
+        return {
+            "id": self.id,
+            "rule": str(self),
+            "if": msgspec.json.decode(msgspec.json.encode(self.antecedent)),
+            "then": msgspec.json.decode(msgspec.json.encode(self.consequents)),
+            "variables": list(self.variables),
+            "length": self.length,
+            "count": self.count,
+        }
+
     def __str__(self) -> str:
         if not self.antecedent:
             return f"always {conjunction(self.consequents)}"
         return f"{conjunction(self.antecedent)} ⇒ {conjunction(self.consequents)}"
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.id}: {self}, {self.count:,} rows>"
 
     def _repr_html_(self) -> str:
         said = html.escape(str(self))
@@ -79,7 +99,7 @@ class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_field
     n_episodes: int | None = None
 
 
-class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     """Rules in canonical order, with the counts that give each rule its chance.
 
     It is a sequence: ``len``, indexing, iterating and ``in`` work as on a tuple.
@@ -105,7 +125,18 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.rules[position]
 
     def _with(self, rules: Iterable[Rule]) -> "RuleSet":
-        return RuleSet(tuple(rules), self.n_rows, self.predicates)
+        return RuleSet(tuple(rules), self.n_rows, self.predicates).in_frames_of(self.library)
+
+    @property
+    def library(self) -> str | None:
+        """The library of the frame that `to_frame` returns; it is no part of the value."""
+        return self.__dict__.get("_library")
+
+    def in_frames_of(self, library: str | None) -> "RuleSet":
+        """Return the same rules with another library for their frames."""
+        same = RuleSet(self.rules, self.n_rows, self.predicates)
+        same.__dict__["_library"] = library
+        return same
 
     def about(self, variable: str) -> "RuleSet":
         """Return the rules about a variable."""
@@ -147,8 +178,11 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return LogChances({each.predicate: (each.n_true, each.n_false) for each in self.predicates})
 
     def to_frame(self) -> Any:
-        """Return the rules as a dataframe: id, rule, length, count, support, log_chance, variables."""
-        from truism.table.frames import to_frame  # values need no dataframes
+        """Return the rules as a dataframe: id, rule, length, count, support, log_chance, variables.
+
+        The rules of a detector return a frame of the library that it was fitted with.
+        """
+        from truism.table.libraries import to_frame  # values need no dataframes
 
         log_chance = self.log_chances()
         return to_frame(
@@ -160,7 +194,8 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "support": [rule.count / self.n_rows for rule in self.rules],
                 "log_chance": [log_chance(rule) for rule in self.rules],
                 "variables": [", ".join(rule.variables) for rule in self.rules],
-            }
+            },
+            self.library,
         )
 
     def __repr__(self) -> str:

@@ -349,6 +349,9 @@ class Summary(msgspec.Struct, frozen=True):
     detection: Detection | None
     notices: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<Summary: {self.verdict}>"
+
     def __str__(self) -> str:
         from truism.report.plain import to_text
 

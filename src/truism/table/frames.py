@@ -369,13 +369,3 @@ def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
         return Column(name, "text", codes, missing, texts)
     plain = _column(name, pc.take(dictionary, array.indices))
     return msgspec.structs.replace(plain, categorical=True)
-
-
-def to_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
-    """Give columns as a dataframe of the first library that is installed: pandas, Polars, PyArrow."""
-    for backend in ("pandas", "polars", "pyarrow"):
-        try:
-            return nw.from_dict(dict(columns), backend=backend).to_native()
-        except ModuleNotFoundError:
-            continue
-    raise AssertionError("PyArrow is a dependency of truism.")

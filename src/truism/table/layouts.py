@@ -7,12 +7,12 @@ like numbers.
 
 import codecs
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 import msgspec
 
-from truism.errors import ParameterError
+from truism.errors import ParameterError, did_you_mean
 from truism.table.zones import zone_named
 
 STYLES = ("year first", "day first", "month first", "month name", "digits", "clock")
@@ -186,6 +186,16 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     def column_of(self) -> dict[str, ColumnReading]:
         """Return the columns by name."""
         return {column.name: column for column in self.columns}
+
+    def with_optional(self, names: Iterable[str]) -> "Reading":
+        """Return the reading with columns that later tables may lack."""
+        chosen = tuple(names)
+        known = [column.name for column in self.columns]
+        for name in chosen:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise ParameterError.of("optional", "name columns of the table", name, hint)
+        return msgspec.structs.replace(self, optional=chosen)
 
     def ignoring(self, names: Collection[str]) -> "Reading":
         """Return the reading with columns of which it does not matter what later tables hold there."""
