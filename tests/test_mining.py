@@ -112,6 +112,45 @@ def test_mining_equals_enumeration(drawn, min_support, support_ratio, max_predic
     assert found.complete_to == max_predicates - 1
 
 
+@examples(max_examples=300)
+@given(truth_tables(), st.integers(0, 40), thresholds, ratios, st.integers(2, 5))
+def test_rows_that_do_not_count_refute_rules_but_support_none(
+    drawn, n_refuting, min_support, support_ratio, max_predicates
+):
+    truths, variables = drawn
+    n_counted = max(len(truths[0]) - n_refuting, 1)
+    counted = [row[:n_counted] for row in truths]
+    refuting = [row[n_counted:] or [None] for row in truths]
+    own, others = vectors(counted), vectors(refuting)
+    true, false = (np.concatenate(pair, axis=1) for pair in zip(own, others, strict=True))
+    found = mine(
+        true,
+        false,
+        variables,
+        lambda counts: minimum_counts(
+            counts, n_counted, exact(min_support), exact(support_ratio)
+        ),
+        max_predicates=max_predicates,
+        counted=own[0].shape[1],
+    )
+    held = [
+        (set(left), right[0], count)
+        for left, right, count in oracle.admitted_rules(
+            counted, variables, exact(min_support), exact(support_ratio), max_predicates
+        )
+        if len(right) == 1
+        and not any(
+            refuting[right[0]][i] is False and all(refuting[p][i] is True for p in left)
+            for i in range(len(refuting[0]))
+        )
+    ]
+    assert list(found.rules) == sorted(
+        UnitRule(tuple(sorted(left)), right, count)
+        for left, right, count in held
+        if not any(other < left and to == right for other, to, _ in held)
+    )
+
+
 @given(truth_tables(max_predicates=8, missing=False), thresholds, ratios, st.integers(2, 5))
 def test_a_row_breaks_a_kept_rule_iff_it_breaks_an_admitted_one(
     drawn, min_support, support_ratio, max_predicates

@@ -96,6 +96,7 @@ def mine(
     budget: Budget | None = None,
     n_jobs: int = 1,
     advance: Advance = stand_still,
+    counted: int | None = None,
 ) -> Mined:
     """Find every kept unit rule of at most `max_predicates` predicates.
 
@@ -115,16 +116,20 @@ def mine(
         Threads to use; the result does not depend on it.
     advance
         Told how many predicates have been searched, of how many, at each length.
+    counted
+        The words whose rows count; rows of words after them refute rules, but support none.
 
     Returns
     -------
     Mined
 
     """
-    counts = count(true)
+    counts = count(true[:, :counted])
     by_count = np.argsort(counts, kind="stable")
     least = minimum(counts[by_count].tolist())
-    search = _Search(true, false, group, by_count, least, budget or Budget(), n_jobs)
+    search = _Search(
+        true, false, group, by_count, least, budget or Budget(), n_jobs, counted=counted
+    )
     levels = search.run(max_predicates - 1, advance)
     complete_to = len(levels)
     if complete_to == search.longest(max_predicates - 1) or not len(by_count):
@@ -201,6 +206,7 @@ class _Search:
         budget: Budget,
         n_jobs: int,
         ends: NDArray[np.int64] | None = None,
+        counted: int | None = None,
     ) -> None:
         # Only learning loads compiled code.
         from truism.learning.kernels import antecedents, consequents
@@ -220,6 +226,7 @@ class _Search:
             false,
             np.array([true.shape[1]], np.int64) if ends is None else ends,
             np.asarray(group, np.int64)[in_order],
+            true.shape[1] if counted is None else counted,
         )
         # Predicates for which longer antecedents may exist, on either side of the arrow.
         self.open_inside = list(range(len(true)))
@@ -325,7 +332,12 @@ class _Partners:
     """The predicates, and which of them may stand beside which in a rule, found once."""
 
     def __init__(
-        self, true: Words, false: Words, ends: NDArray[np.int64], group: NDArray[np.int64]
+        self,
+        true: Words,
+        false: Words,
+        ends: NDArray[np.int64],
+        group: NDArray[np.int64],
+        counted: int,
     ) -> None:
         from truism.learning.kernels import mining as kernels  # only learning loads compiled code
         from truism.learning.kernels.predicates import Predicates
@@ -333,8 +345,8 @@ class _Partners:
         # Whether every predicate is true or false in every row that has any.
         either = true | false
         known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
-        self.predicates = Predicates(true, false, ends, group, known)
-        self._sizes = count(true)
+        self.predicates = Predicates(true, false, ends, group, known, counted)
+        self._sizes = count(true[:, :counted])
         self._found: dict[int, NDArray[np.int32]] = {}
         total = int(self._sizes.sum())
         self._by_row = None

@@ -14,6 +14,7 @@ from truism.learning.kernels.bits import (
     SEVERAL,
     block_met,
     count_and,
+    count_first,
     count_outside,
     meets,
     popcount,
@@ -32,12 +33,16 @@ from truism.learning.kernels.predicates import (
 
 
 class Near(NamedTuple):
-    """The chosen predicates in the rows of the rarest one: `own` rows, `wrong` ones, ends of blocks."""
+    """The chosen predicates in the rows of the rarest one: `own` rows, `wrong` ones, ends of blocks.
+
+    Only the rows of words before `counted` support a rule.
+    """
 
     chosen: NDArray[np.int32]
     own: NDArray[np.uint64]
     wrong: NDArray[np.uint64]
     ends: NDArray[np.int64]
+    counted: int
 
 
 class Frontier(NamedTuple):
@@ -58,19 +63,25 @@ class Frontier(NamedTuple):
 
 
 @inner
-def places(rows, ends):
-    """Give some rows bits one after the other, those of each block in words of their own."""
+def places(rows, ends, counted):
+    """Give some rows bits one after the other, those of each block in words of their own.
+
+    Rows that do not count have words of their own, too.
+    """
     bits = np.empty(rows.size, np.int64)
     own_ends = np.empty(ends.size, np.int64)
-    i, n_words = 0, np.int64(0)
+    i, n_words, own_counted = 0, np.int64(0), np.int64(0)
     for block in range(ends.size):
-        first = i
-        while i < rows.size and rows[i] < 64 * ends[block]:
-            bits[i] = 64 * n_words + i - first
-            i += 1
-        n_words += (i - first + 63) // 64
+        for end in (min(counted, ends[block]), ends[block]):
+            first = i
+            while i < rows.size and rows[i] < 64 * end:
+                bits[i] = 64 * n_words + i - first
+                i += 1
+            n_words += (i - first + 63) // 64
+            if end <= counted:
+                own_counted = n_words
         own_ends[block] = n_words
-    return bits, own_ends
+    return bits, own_ends, own_counted
 
 
 @inner
@@ -87,11 +98,11 @@ def project(chosen, T, rows, bits, n_words):
 
 
 @inner
-def look_near(chosen, predicates, rows, bits, ends):
+def look_near(chosen, predicates, rows, bits, ends, counted):
     """Keep only some rows of the chosen predicates."""
     own = project(chosen, predicates.T, rows, bits, ends[-1])
     wrong = ~own if predicates.known else project(chosen, predicates.F, rows, bits, ends[-1])
-    return Near(chosen, own, wrong, ends)
+    return Near(chosen, own, wrong, ends, counted)
 
 
 @inner
@@ -134,8 +145,12 @@ def sift(frontier, depth, near, least, tally):
     kept = 0
     for i in range(frontier.n_items[depth]):
         p = items[i]
-        together = count_and(R, near.own[p])
-        if together < least or together == size:
+        together = count_first(R, near.own[p], near.counted)
+        if together < least:
+            continue
+        if near.counted < R.size:
+            together = count_and(R, near.own[p])
+        if together == size:
             continue
         opn = opens[i] and meets(R, near.wrong[p])
         if extends[i] or opn:
@@ -153,12 +168,13 @@ def conclude(found, frontier, near, least, tally):
     for i in range(frontier.n_items[level]):
         p = frontier.items[level, i]
         if frontier.extends[level, i] and not tally[MORE]:
-            tally[MORE] = least <= count_and(R, near.own[p]) < frontier.size[level]
+            enough = least <= count_first(R, near.own[p], near.counted)
+            tally[MORE] = enough and count_and(R, near.own[p]) < frontier.size[level]
         if not frontier.opens[level, i]:
             continue
         block = block_met(R, near.wrong[p], near.ends)
         if block >= 0 if several else block == NOWHERE:
-            together = count_outside(R, near.own[p], near.ends, block)
+            together = count_outside(R, near.own[p], near.ends, block, near.counted)
             if together >= least:
                 found = note(found, tally, (near.chosen[p], together, block), frontier.path)
     frontier.n_items[level] = 0
@@ -219,8 +235,8 @@ def with_rarest_in_antecedent(r, level, chosen, predicates, implied, limits):
 
     """
     rows = rows_in(predicates.T[r])
-    bits, ends = places(rows, predicates.ends)
-    near = look_near(chosen, predicates, rows, bits, ends)
+    bits, ends, counted = places(rows, predicates.ends, predicates.counted)
+    near = look_near(chosen, predicates, rows, bits, ends, counted)
     frontier = start(r, level, near, bits)
     follow_first(frontier, chosen, predicates, implied[r], level)
     found = np.empty((16, level + 3), np.int64)
@@ -246,6 +262,6 @@ def with_rarest_in_antecedent(r, level, chosen, predicates, implied, limits):
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     bits, ends = np.ones((2, 1), np.uint64), np.ones(1, np.int64)
-    predicates = Predicates(bits, bits, ends, np.arange(2), True)
+    predicates = Predicates(bits, bits, ends, np.arange(2), True, 1)
     implied = np.zeros((2, 2), np.bool_)
     with_rarest_in_antecedent(0, 1, np.ones(1, np.int32), predicates, implied, Limits(1, 9, 9))

@@ -54,6 +54,15 @@ def count_and(a, b):
 
 
 @inner
+def count_first(a, b, n):
+    """Count the rows in both, of the first `n` words."""
+    total = np.int64(0)
+    for i in range(n):
+        total += popcount(a[i] & b[i])
+    return total
+
+
+@inner
 def meets(a, b):
     """Tell whether any row is in both."""
     for i in range(a.size):  # noqa: SIM110
@@ -85,9 +94,9 @@ def block_met(a, b, ends):
 
 
 @inner
-def count_outside(a, b, ends, block):
-    """Count the rows in both, but for those of one block."""
-    total = count_and(a, b)
+def count_outside(a, b, ends, block, counted):
+    """Count the rows in both, of the words that count, but for those of one block."""
+    total = count_first(a, b, counted)
     if block != NOWHERE:
         for w in range(start_of(block, ends), ends[block]):
             total -= popcount(a[w] & b[w])

@@ -16,7 +16,7 @@ from truism.learning.kernels.bits import (
     NOWHERE,
     SEVERAL,
     block_met,
-    count_and,
+    count_first,
     first_bit,
     meets,
     start_of,
@@ -143,13 +143,15 @@ def branch(goal, frontier, depth, word, bit, tally):
     """List the predicates that exclude a row and leave enough rows inside."""
     T, group, least = goal.predicates.T, goal.predicates.group, goal.limits.least
     inside, branches = frontier.inside[depth], frontier.branches[depth]
+    counted = goal.predicates.counted
     n = 0
     for i in range(goal.chosen.size):
         p = goal.chosen[i]
         if frontier.forbidden[i] or (word >= 0 and (T[p, word] >> bit) & np.uint64(1)):
             continue
         tally[NODES] += 1
-        if not is_taken(group, frontier.path, depth, p) and count_and(inside, T[p]) >= least:
+        taken = is_taken(group, frontier.path, depth, p)
+        if not taken and count_first(inside, T[p], counted) >= least:
             branches[n] = i
             n += 1
     frontier.n_branches[depth] = n
@@ -164,7 +166,8 @@ def enter(found, goal, frontier, depth, block, tally):
     if word < 0 and depth > 0:
         if depth == level:
             inside = frontier.inside[depth]
-            found = note(found, tally, (goal.r, count_and(inside, inside), block), frontier.path)
+            together = count_first(inside, inside, goal.predicates.counted)
+            found = note(found, tally, (goal.r, together, block), frontier.path)
     elif depth == level:
         tally[MORE] = 1
     else:
@@ -250,5 +253,5 @@ def with_rarest_as_consequent(r, level, chosen, predicates, limits):
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     bits, ends = np.ones((2, 1), np.uint64), np.ones(1, np.int64)
-    predicates = Predicates(bits, bits, ends, np.arange(2), True)
+    predicates = Predicates(bits, bits, ends, np.arange(2), True, 1)
     with_rarest_as_consequent(0, 1, np.ones(1, np.int32), predicates, Limits(1, 9, 9))

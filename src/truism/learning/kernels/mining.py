@@ -23,7 +23,7 @@ def partners(r, predicates, least):
     T, group = predicates.T, predicates.group
     where = np.empty(T.shape[1], np.int64)
     n_words, allowed = 0, -least
-    for w in range(T.shape[1]):
+    for w in range(predicates.counted):
         if T[r, w]:
             where[n_words] = w
             n_words += 1
@@ -67,7 +67,7 @@ def partners_by_rows(r, predicates, least, start, items):
     """Do what `partners` does by walking the rows of `r`: quicker where there are few."""
     T, group = predicates.T, predicates.group
     together = np.zeros(T.shape[0], np.int64)
-    rows = rows_in(T[r])
+    rows = rows_in(T[r, : predicates.counted])
     for j in range(rows.size):
         prefetch(start, rows[min(j + 2 * AHEAD, rows.size - 1)])
         soon = rows[min(j + AHEAD, rows.size - 1)]
@@ -149,7 +149,7 @@ def drop_supersets(found, known, keep):
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     bits, ends = np.ones((2, 1), np.uint64), np.ones(1, np.int64)
-    predicates = Predicates(bits, bits, ends, np.arange(2), True)
+    predicates = Predicates(bits, bits, ends, np.arange(2), True, 1)
     least = np.int64(1)
     partners(0, predicates, least)
     partners_by_rows(0, predicates, least, *transpose(bits, 64))

@@ -23,7 +23,8 @@ FOUND, NODES, MORE = (
 class Predicates(NamedTuple):
     """Predicates from rare to frequent: their rows, blocks of rows, and numbers of variables.
 
-    `known` says that no predicate is unknown in any row.
+    `known` says that no predicate is unknown in any row. Rows of words from `counted` on refute rules
+    but support none.
     """
 
     T: NDArray[np.uint64]
@@ -31,6 +32,7 @@ class Predicates(NamedTuple):
     ends: NDArray[np.int64]
     group: NDArray[np.int64]
     known: bool
+    counted: int
 
 
 class Limits(NamedTuple):
