@@ -137,8 +137,8 @@ def mine(
     rules: list[UnitRule] = []
     for level in levels:
         antecedents = np.sort(level[:, 3:], axis=1).tolist()
-        counted = level[:, 1].tolist()
-        rules += map(UnitRule, map(tuple, antecedents), level[:, 0].tolist(), counted)
+        supports = level[:, 1].tolist()
+        rules += map(UnitRule, map(tuple, antecedents), level[:, 0].tolist(), supports)
     return Mined(tuple(sorted(rules)), complete_to, search.n_nodes)
 
 
