@@ -351,6 +351,44 @@ def test_check_for_programs(place):
     assert first.split(",")[:5] == ["1", found["incidents"][0]["id"], "101", "103", "3"]
 
 
+def test_check_shows_what_repeats_if_asked(place):
+    out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--patterns", "--top", "1")
+    repeats = out[out.index("What repeats") :]
+    assert repeats.startswith(
+        "What repeats\n100 % of the anomalous rows · 4 rows at 2 times · pattern "
+    )
+    assert "   flow 0, expected flow ≥ 2.484 because pump = on\n" in repeats
+    assert "   worst: 2024-03-01 00:16:50 (0), " in repeats
+    command = ("check", "today.csv", "-m", "m.truism.json", "--patterns", "--format")
+    out, _, _ = run(*command, "json")
+    (pattern,) = json.loads(out)["patterns"]
+    out, _, _ = run(*command, "jsonl")
+    assert [json.loads(line) for line in out.splitlines()] == [pattern]
+    out, _, _ = run(*command, "csv")
+    header, line = out.splitlines()
+    assert header == "id,variable,kind,n_rows,share,n_times,summary,worst"
+    assert line.split(",")[:6] == [pattern["id"], "flow", "conflict", "4", "1.0", "2"]
+    out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "json")
+    assert json.loads(out)["patterns"] is None
+
+
+def test_rows_that_are_no_series_are_shown_by_pattern(place):
+    rows = [line.partition(",")[2] for line in table().splitlines()]
+    Path("normal.csv").write_text("\n".join(rows))
+    Path("today.csv").write_text("\n".join([rows[0], *[_with_pump(row) for row in rows[1:13]]]))
+    assert run("learn", "normal.csv", "-o", "n.truism.json")[2] == 0
+    out, err, code = run("check", "today.csv", "-m", "n.truism.json")
+    assert (err, code) == ("", 1)
+    assert "   pump never seen in training (never)\n" in out
+    assert re.search(r"anomalies: 12 of 12 rows \(100 %\) score above .*, in \d patterns?\.", out)
+    assert "incident" not in out
+
+
+def _with_pump(row):
+    """Return a row with a pump in a state that it never was in."""
+    return row.replace("on", "never").replace("off", "never")
+
+
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.csv.gz"])
 def test_check_writes_every_rows_score_and_blames(place, name):
     assert run("check", "today.csv", "-m", "m.truism.json", "--scores", name)[2] == 1

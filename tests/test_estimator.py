@@ -187,9 +187,18 @@ def test_rows_that_are_not_there_cannot_be_explained(detector, rows, message):
 
 def test_incidents_are_those_of_the_report(detector):
     wrong = pd.concat([TODAY[1:], *[NORMAL[:2]] * 2, TODAY[1:]])  # four normal rows between
-    assert [(each.start, each.end) for each in detector.incidents(wrong)] == [(0, 5)]
+    together = detector.incidents(wrong, gap=4)
+    assert [(each.start, each.end) for each in together] == [(0, 5)]
+    assert len(detector.report(wrong, gap=4).incidents) == 1
     assert len(detector.incidents(wrong, gap=3)) == 2
-    assert len(detector.report(wrong).incidents) == 1
+
+
+def test_rows_that_are_no_series_stand_for_themselves_and_form_patterns(detector):
+    wrong = pd.concat([TODAY[1:], TODAY[1:]])
+    assert [(each.start, each.end) for each in detector.incidents(wrong)] == [(0, 0), (1, 1)]
+    (pattern,) = detector.patterns(wrong)
+    assert (pattern.n_rows, pattern.share, pattern.n_times) == (2, 1.0, 2)
+    assert pattern.variable == detector.incidents(wrong)[0].blames[0].variable
 
 
 def test_the_papers_explanation_names_the_broken_rule(paper):

@@ -107,7 +107,7 @@ def test_a_row_far_out_of_range_does_not_hide_what_broke_in_others():
     normal = as_table({"level": level, "pump": ["on", "off"] * 50})
     scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
     table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
-    incident = find_incidents(scorer, table)[0]
+    incident = find_incidents(scorer, table, gap=0)[0]
     assert [(blame.variable, blame.share) for blame in incident.blames] == [
         ("level", 0.5),
         ("pump", 0.5),
@@ -121,7 +121,7 @@ def test_an_incident_without_a_past_ends_with_its_last_anomalous_row(scoring):
     scorer = Scorer(learn(normal, min_support=0.1, scoring=scoring))
     table = as_table({"level": [90.0, 95.0, 90.0, 0.5], "pump": ["on", "on", "on", "never"]})
     assert (scorer.score(table) > scorer.model.threshold).all()
-    (incident,) = find_incidents(scorer, table)
+    (incident,) = find_incidents(scorer, table, gap=0)
     assert (incident.start, incident.end, incident.n_rows) == (0, 3, 4)
 
 
@@ -130,7 +130,7 @@ def test_a_reason_that_is_not_about_the_peak_says_its_row():
     normal = as_table({"level": level, "pump": ["on", "off"] * 50})
     scorer = Scorer(learn(normal, min_support=0.1, scoring="paper"))
     table = as_table({"level": [1e9, 0.5], "pump": ["on", "never"]})
-    incident = find_incidents(scorer, table)[0]
+    incident = find_incidents(scorer, table, gap=0)[0]
     assert (incident.peak, [blame.reasons[0].row for blame in incident.blames]) == (0, [None, 1])
     assert "expected pump in {off, on}, found never in row 1" in str(incident)
 
@@ -155,7 +155,7 @@ def weighing():
 
 def test_an_incident_is_told_as_its_most_telling_row_is(weighing):
     table = as_table({"pump": ["off"] * 3, "flow": [0.0] * 3, "level": [60.0, 100.0, 70.0]})
-    (incident,) = find_incidents(weighing, table)
+    (incident,) = find_incidents(weighing, table, gap=0)
     level = incident.blames[0]
     assert level.variable == "level"
     assert level.clues == find_clues(weighing, table)[1]["level"]
@@ -163,7 +163,7 @@ def test_an_incident_is_told_as_its_most_telling_row_is(weighing):
 
 def test_the_picture_is_that_of_the_first_reason(weighing):
     table = as_table({"pump": ["off"] * 3, "flow": [5.0] * 3, "level": [10.0] * 3})
-    (incident,) = find_incidents(weighing, table)
+    (incident,) = find_incidents(weighing, table, gap=0)
     painter = Painter(weighing, table, Axis(table, weighing.model.schema))
     picture = painter.paint(incident, incident.blames[0])
     assert picture.panels[0].says == incident.blames[0].reasons[0].expected

@@ -27,8 +27,8 @@ ROOMS = {
     ],
     "explaining": [
         *("expectations", "circumstances", "clues", "investigation", "reasons", "rates", "events"),
-        *("tallies", "explanations", "keeping", "following", "incidents", "findings", "rowblames"),
-        *("checker", "absences", "advantage", "comparison"),
+        *("tallies", "explanations", "keeping", "marks", "following", "outlines", "incidents"),
+        *("patterns", "findings", "rowblames", "checker", "absences", "advantage", "comparison"),
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
@@ -309,6 +309,8 @@ TESTED_IN = {
     "explaining.circumstances": "test_clues",
     "explaining.findings": "test_checker",
     "explaining.investigation": "test_clues",
+    "explaining.marks": "test_patterns",
+    "explaining.outlines": "test_patterns",
     "explaining.rates": "test_model_series",
     "explaining.tallies": "test_following",
     "learning.study": "test_learning_evidence",
@@ -406,6 +408,7 @@ REACHED_BY = {
     "test_model_files": "truism.model",
     "test_model_series": "truism",
     "test_model": "truism.model",
+    "test_patterns": "truism.explaining",
     "test_plant": "truism.plant",
     "test_estimator": "truism.estimator",
     "test_files": "truism.table.files",

@@ -37,7 +37,8 @@ from truism.table.files.writing import write_table
 
 N_SHOWN = 10
 N_REASONS = 3
-_FACTS = ("n_rows", "n_anomalous", "threshold", "gap", "expected", "extra", "coarser")
+_FACTS = ("n_rows", "n_anomalous", "ordered", "threshold", "gap", "expected", "extra", "coarser")
+_PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "worst")
 _CSV_NAMES = (
     *("incident", "id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing"),
     *("started", "ended", "peaked", "seconds"),
@@ -80,6 +81,12 @@ Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input, usage or output.""",
     help="Show the N worst incidents; 0 shows all.  [default: 10 for table, else all]",
 )
 @click.option(
+    "--patterns",
+    is_flag=True,
+    help="Show which reasons repeat, too; csv and jsonl then hold patterns instead of incidents. "
+    "Rows that are no series are always shown by pattern.",
+)
+@click.option(
     "--scores",
     "scores_place",
     metavar="FILE",
@@ -112,6 +119,7 @@ def check(
     calibration: tuple[str, ...],
     gap: int | None,
     top: int | None,
+    patterns: bool,
     scores_place: str | None,
     report_place: str | None,
     label: str | None,
@@ -124,7 +132,8 @@ def check(
 
     DATA takes the same kinds of files as learn. They must have the columns that were learned, in any
     order. The worst incidents come first; the last line is the verdict. Rows are counted from 0, not
-    counting the header.
+    counting the header. Rows that are no series stand for themselves, and are shown by pattern: by what
+    is wrong with them.
     """
     said = asked(options)
     check_calibration(threshold, max_false_positive_rate, max_false_incidents, calibration, data)
@@ -163,7 +172,7 @@ def check(
         screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
     for doubt in findings.doubts:
         screen.note(doubt)
-    report(screen, findings, form, top)
+    report(screen, findings, form, top, patterns=patterns)
     return 1 if findings.incidents or findings.shifts else 0
 
 
@@ -220,13 +229,22 @@ def _readable(name: str) -> str:
     return os.fsencode(name).decode(errors="replace")
 
 
-def report(screen: Screen, findings: Findings, form: Format, top: int | None) -> None:
+def report(
+    screen: Screen, findings: Findings, form: Format, top: int | None, *, patterns: bool = False
+) -> None:
     """Print findings in the requested form."""
     if top is None:
         top = N_SHOWN if form == "table" else 0
-    n_shown = top or max(len(findings.incidents), len(findings.shifts))
+    n_shown = top or max(len(findings.incidents), len(findings.shifts), len(findings.patterns))
     if form == "table":
-        screen.show(*show_findings(findings, n_shown))
+        screen.show(*show_findings(findings, n_shown, patterns=patterns))
+        return
+    repeated = None
+    if patterns or not findings.ordered:
+        repeated = [each.to_dict() for each in findings.patterns[:n_shown]]
+    if patterns and form != "json":
+        _write_patterns(screen, form, repeated or [])
+        screen.note(verdict(findings).plain)
         return
     shown = [_trimmed(incident) for incident in findings.incidents[:n_shown]]
     shifts = [_trimmed(shift) for shift in findings.shifts[: top or None]]
@@ -237,6 +255,7 @@ def report(screen: Screen, findings: Findings, form: Format, top: int | None) ->
                 **{name: getattr(findings, name) for name in _FACTS},
                 "incidents": [_plain(each) for each in shown],
                 "shifts": [_plain(each) for each in shifts],
+                "patterns": repeated,
             }
         )
     elif form == "jsonl":
@@ -244,6 +263,21 @@ def report(screen: Screen, findings: Findings, form: Format, top: int | None) ->
     else:
         screen.write_csv(_CSV_NAMES, _rows([*shown, *shifts]))
     screen.note(verdict(findings).plain)
+
+
+def _write_patterns(screen: Screen, form: Format, patterns: list[dict[str, Any]]) -> None:
+    if form == "jsonl":
+        screen.write_lines(patterns)
+        return
+    rows = [
+        {**{name: each[name] for name in _PATTERN_NAMES}, "worst": _say_rows(each["worst"])}
+        for each in patterns
+    ]
+    screen.write_csv(_PATTERN_NAMES, rows)
+
+
+def _say_rows(examples: list[dict[str, Any]]) -> str:
+    return " ".join(str(each["row"]) for each in examples)
 
 
 def _trimmed(incident: Incident) -> Incident:

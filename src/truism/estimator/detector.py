@@ -30,6 +30,7 @@ from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
 from truism.explaining.following import Following
 from truism.explaining.incidents import Incident
+from truism.explaining.patterns import Pattern
 from truism.learning.training import train
 from truism.model.files import save_model
 from truism.model.model import Model
@@ -368,12 +369,21 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             Rows in order of time.
         gap
             How many normal rows may lie between two anomalous rows of one incident; absent, a
-            minute of them, or five if that is more.
+            minute of them, or five if that is more. Rows that are no series stand for themselves
+            unless it is given.
 
         """
         table, checker = self._ready(X)
         findings = checker.find(table, gap=gap)
         return [*findings.incidents, *findings.shifts]
+
+    def patterns(self, X: Any) -> list[Pattern]:  # noqa: N803
+        """Group the rows above the threshold by what is wrong with them, most rows first.
+
+        Rows with the same culprit and the same kind of reason form a pattern. Where rows are no
+        series, this says more than incidents, which are then single rows.
+        """
+        return list(self._current().find(self._table(X)).patterns)
 
     def report(
         self,

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings, find_coarser
-from truism.explaining.following import Following, find_events, limits_of
+from truism.explaining.following import Following, Outline, find_events, limits_of
 from truism.explaining.incidents import Incidents, Origin
 from truism.explaining.keeping import Clock, keep
+from truism.explaining.outlines import find_rows
+from truism.explaining.patterns import Patterns
 from truism.explaining.rates import fit_tail
 from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
 from truism.model.model import Model
@@ -244,7 +246,8 @@ class Checker:
         table
             A prepared table.
         gap
-            Normal rows allowed within an incident; five in a series, else `usual_gap`.
+            Normal rows allowed within an incident; absent, five in a series with a past, else
+            `usual_gap`. Rows that are no series stand for themselves unless it is given.
 
         """
         return self.follow(table, gap=gap)[0]
@@ -270,26 +273,32 @@ class Checker:
 
         """
         limits = limits_of(self.model, table, gap)
-        found = find_events(self.scorer, table, limits, before, self.n_jobs)
+        ordered = self.model.series is not None
+        alone = not ordered and gap is None
         first, kept = (0, None) if before is None else (before.n_rows, before.kept)
+        outlines: dict[str, Sequence[Outline]]
+        if alone:
+            found = find_rows(self.scorer, table, limits.threshold, before, self.n_jobs)
+            outlines = {"incident": found.outlines, "shift": ()}
+        else:
+            found = find_events(self.scorer, table, limits, before, self.n_jobs)
+            outlines = {
+                kind: [each for each in found.outlines if each.event.kind == kind]
+                for kind in ("incident", "shift")
+            }
         kinds = {
-            kind: Incidents(
-                self.scorer,
-                table,
-                [each for each in found.outlines if each.event.kind == kind],
-                self.origin,
-                first,
-                kept,
-            )
-            for kind in ("incident", "shift")
+            kind: Incidents(self.scorer, table, some, self.origin, first, kept)
+            for kind, some in outlines.items()
         }
         following = self._kept(table, found.following, before)
         findings = Findings(
             found.scores,
             limits.threshold,
-            limits.gap,
+            None if alone else limits.gap,
             kinds["incident"],
             kinds["shift"],
+            Patterns(self.scorer, table, found.marks, limits.gap if ordered else None, first),
+            ordered,
             self._expected(table.n_rows),
             self.extra(table),
             find_coarser(self.model, table),

@@ -19,8 +19,9 @@ from truism.errors import SchemaError
 from truism.explaining.advantage import Advantage, Judged, weigh_up
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import say_moment
-from truism.explaining.following import Outline, usual_gap
+from truism.explaining.following import usual_gap
 from truism.explaining.incidents import Incidents
+from truism.explaining.outlines import Extent
 from truism.explaining.rates import group_rows
 from truism.model.comparison import ModelComparison, compare_models
 from truism.scoring.alignment import time_column
@@ -223,25 +224,24 @@ def _see(checker: Checker, table: Table, which: str) -> _Seen:
     times = time_column(checker.model.schema, prepared)
     explained_by, sightings = {}, []
     for events in (findings.incidents, findings.shifts):
-        for position, outline in enumerate(events.outlines):
-            sighting = _sighting(outline, times)
+        for position, extent in enumerate(events.outlines.extents()):
+            sighting = _sighting(extent, times)
             sightings.append(sighting)
             explained_by[sighting.start, sighting.end] = events, position
     in_order = tuple(sorted(sightings, key=lambda each: (each.start, each.end)))
     return _Seen(checker, prepared, Judged(findings.scores, reported), in_order, explained_by)
 
 
-def _sighting(outline: Outline, times: Column | None) -> Sighting:
-    tally = outline.tally
+def _sighting(extent: Extent, times: Column | None) -> Sighting:
     started, ended = (
-        None if times is None else times.cell(row) for row in (tally.first, tally.last)
+        None if times is None else times.cell(row) for row in (extent.first, extent.last)
     )
     return Sighting(
-        tally.first,
-        tally.last,
-        tally.n_rows,
-        tally.peak,
-        tally.score,
+        extent.first,
+        extent.last,
+        extent.n_rows,
+        extent.peak,
+        extent.score,
         say_moment(started),
         say_moment(ended),
     )

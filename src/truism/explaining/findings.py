@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from truism.errors import shorten
 from truism.explaining.following import Following
 from truism.explaining.incidents import Incidents
+from truism.explaining.patterns import Patterns
 from truism.model.model import Model
 from truism.model.schema import Numeric
 from truism.scoring.contexts import FLOOR
@@ -29,11 +30,16 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     threshold
         The threshold.
     gap
-        How many normal rows may lie between two anomalous rows of one incident.
+        How many normal rows may lie between two anomalous rows of one incident; None if each row
+        stands for itself.
     incidents
         What happened, gravest first.
     shifts
         What became unusual and stayed so, gravest first.
+    patterns
+        What anomalous rows have in common, those with most rows first.
+    ordered
+        Whether rows are a series; if not, each incident is one row, and patterns tell more.
     expected
         How many incidents normal rows were expected to form; None if that is not known.
     extra
@@ -47,9 +53,11 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
 
     scores: NDArray[np.float64]
     threshold: float
-    gap: int
+    gap: int | None
     incidents: Incidents
     shifts: Incidents
+    patterns: Patterns
+    ordered: bool = True
     expected: float | None = None
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()

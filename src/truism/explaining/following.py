@@ -3,12 +3,15 @@
 Rows are scored and followed in one pass. What has to be kept for the next table is a `Following`.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.events import LASTING, Event, Followed, Limits, Watch, close, follow
 from truism.explaining.keeping import Kept
+from truism.explaining.marks import Marker, Marks
 from truism.explaining.rates import GAP
 from truism.explaining.tallies import NEVER, Judge, Tally, no_rows
 from truism.model.model import Model
@@ -102,11 +105,15 @@ class Following(msgspec.Struct, frozen=True, eq=False):
 
 
 class Found(msgspec.Struct, frozen=True, eq=False):
-    """Scores of a table's rows, the events in it, and what to keep for the next table."""
+    """Scores of a table's rows, the events in it, what to keep for the next table, and marks.
+
+    `marks` say what is wrong with each anomalous row.
+    """
 
     scores: Floats
-    outlines: tuple[Outline, ...]
+    outlines: Sequence[Outline]
     following: Following
+    marks: Marks
 
 
 def limits_of(model: Model, table: Table, gap: int | None = None) -> Limits:
@@ -145,11 +152,13 @@ def find_events(
     before = Following() if before is None else before
     timeline = scorer.lay_out(table, before.scoring)
     recorder = _Recorder(scorer.model, timeline, limits, before)
+    marker = Marker(scorer.model, table, limits.threshold)
     scores, state = np.empty(table.n_rows), before.scoring
     for block, weighed, after in scorer.follow(table, before.scoring, n_jobs):
         scores[block], state = weighed.scores, after
         recorder.take(block, weighed, scores[block])
-    return recorder.result(scores, state)
+        marker.take(block, weighed, scores[block])
+    return recorder.result(scores, state, marker.result())
 
 
 class _Recorder:
@@ -266,7 +275,7 @@ class _Recorder:
         known = {each.start: each for each in (*opened, *followed.closed)}
         return [known[start] for start in followed.rows_of if start in known]
 
-    def result(self, scores: Floats, state: State) -> Found:
+    def result(self, scores: Floats, state: State, marks: Marks) -> Found:
         """Return what was found, and what to keep."""
         opened = [
             Outline(name, event, self.tallies[name, event.start])
@@ -282,7 +291,7 @@ class _Recorder:
             self.rising,
             n_rows=self.offset + len(scores),
         )
-        return Found(scores, (*self.ended, *opened), following)
+        return Found(scores, (*self.ended, *opened), following, marks)
 
     def _end(self, name: str, followed: Followed) -> None:
         """Keep what ended, and forget the tallies of what is not open."""

@@ -22,6 +22,7 @@ from truism.explaining.explanations import Blame, blames_html, describe, listed,
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
+from truism.explaining.outlines import Grouped, Outlines, Singles
 from truism.explaining.tallies import NEVER, Tally
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
@@ -30,7 +31,7 @@ from truism.table.cells.times import Moment
 from truism.table.columns import Table
 
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
-EXPLAINED_AT_ONCE = 16  # incidents
+EXPLAINED_AT_ONCE = 64  # incidents
 N_SHOWN = 3  # printed, and in notebooks
 _PLAIN = ("id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
@@ -170,7 +171,7 @@ class Incidents(Sequence["Incident"]):
         kept: Mapping[int, Kept] | None = None,
     ) -> None:
         self.scorer, self.table, self.origin = scorer, table, origin
-        self.outlines = sorted(outlines, key=_gravest_first)
+        self.outlines: Outlines = outlines if isinstance(outlines, Singles) else Grouped(outlines)
         self._first, self._kept = first, {} if kept is None else kept
         self._explained: dict[int, Incident] = {}
 
@@ -187,14 +188,24 @@ class Incidents(Sequence["Incident"]):
     def __getitem__(self, position: slice) -> tuple[Incident, ...]: ...
     def __getitem__(self, position: int | slice) -> Incident | tuple[Incident, ...]:
         if isinstance(position, slice):
-            return tuple(self[each] for each in range(*position.indices(len(self))))
+            some = range(*position.indices(len(self)))
+            for at in range(0, len(some), EXPLAINED_AT_ONCE):
+                self._look_at(some[at : at + EXPLAINED_AT_ONCE])
+            return tuple(self._explained[each] for each in some)
         position = range(len(self))[position]
-        if position not in self._explained:
-            start = position - position % EXPLAINED_AT_ONCE
-            some = self.outlines[start : start + EXPLAINED_AT_ONCE]
-            told = self._explain(some)
-            self._explained |= dict(enumerate(told, start))
+        self._look_at(range(position, position + 1))
         return self._explained[position]
+
+    def __iter__(self) -> Iterator[Incident]:
+        for start in range(0, len(self), EXPLAINED_AT_ONCE):
+            yield from self[start : start + EXPLAINED_AT_ONCE]
+
+    def _look_at(self, positions: range) -> None:
+        """Explain those of some incidents that were not explained before."""
+        new = [each for each in sorted(positions) if each not in self._explained]
+        if new:
+            some = [outline for each in _runs(new) for outline in self.outlines[each]]
+            self._explained |= dict(zip(new, self._explain(some), strict=True))
 
     def id_of(self, outline: Outline) -> str:
         """Return the id of an incident."""
@@ -272,8 +283,17 @@ class Incidents(Sequence["Incident"]):
         return [f"… and {len(self) - N_SHOWN:,} more"] if len(self) > N_SHOWN else []
 
 
-def _gravest_first(outline: Outline) -> tuple[float, int]:
-    return -outline.event.severity, outline.tally.first
+def _runs(positions: Sequence[int]) -> Iterator[slice]:
+    """Return ascending positions as slices of consecutive ones.
+
+    >>> list(_runs([1, 2, 5]))
+    [slice(1, 3, None), slice(5, 6, None)]
+    """
+    start = 0
+    for at in range(1, len(positions) + 1):
+        if at == len(positions) or positions[at] != positions[at - 1] + 1:
+            yield slice(positions[start], positions[at - 1] + 1)
+            start = at
 
 
 def blamed(tally: Tally) -> list[int]:

@@ -1,5 +1,6 @@
 """The `Summary` of a table: a model and a table go in, everything that a report says comes out."""
 
+import itertools
 import platform
 from collections.abc import Sequence
 
@@ -9,7 +10,6 @@ from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import Blame
 from truism.explaining.findings import Findings, say_expected
-from truism.explaining.following import Outline
 from truism.explaining.incidents import Incident
 from truism.model.model import Model
 from truism.model.rules import Rule
@@ -117,7 +117,7 @@ def summarise(
         cards,
         len(incidents),
         len(findings.shifts),
-        _weaker(axis, incidents.outlines[MAX_CARDS:]),
+        _weaker(axis, findings),
         _rules(scorer, table, cards),
         len(model.rules),
         len(model.active_rules),
@@ -206,10 +206,11 @@ def _blame_card(
     )
 
 
-def _weaker(axis: Axis, outlines: Sequence[Outline]) -> tuple[Span, ...]:
+def _weaker(axis: Axis, findings: Findings) -> tuple[Span, ...]:
     inside = np.zeros(axis.n_rows, np.bool_)
-    for each in outlines:
-        inside[each.tally.first : each.tally.last + 1] = True
+    extents = findings.incidents.outlines.extents()
+    for each in itertools.islice(extents, MAX_CARDS, None):
+        inside[each.first : each.last + 1] = True
     return tuple(axis.span(start, end) for start, end in runs(inside, MAX_WEAKER))
 
 
@@ -258,8 +259,8 @@ def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[Variab
     model = scorer.model
     columns, _ = align(model.schema, table)
     totals = np.zeros(len(columns))
-    for each in (*findings.incidents.outlines, *findings.shifts.outlines):
-        totals += each.tally.parts
+    for each in (findings.incidents, findings.shifts):
+        totals += each.outlines.parts(len(columns))
     shares = totals / (totals.sum() or 1.0)
     n_rules = dict.fromkeys(model.schema.names, 0)
     for rule in model.rules:
@@ -321,7 +322,8 @@ def _data_facts(
         facts.append(Fact("rows above the threshold", above))
     why = str(model.limit.origin)
     facts.append(Fact("threshold (φ)", f"{findings.threshold:g}{f': {why}' if why else ''}"))
-    facts.append(Fact("normal rows allowed within an incident", f"{findings.gap:,}"))
+    if findings.gap is not None:
+        facts.append(Fact("normal rows allowed within an incident", f"{findings.gap:,}"))
     extra = [name for name in findings.extra if name != label]
     if extra:
         facts.append(Fact("columns ignored", ", ".join(extra)))

@@ -14,6 +14,7 @@ from rich.text import Text
 from truism.explaining.explanations import Blame, Explanation, choose
 from truism.explaining.findings import Findings, say_expected
 from truism.explaining.incidents import Incident
+from truism.explaining.patterns import Pattern
 from truism.explaining.reasons import Reason
 from truism.export.markdown import chance
 from truism.export.records import RuleRecord
@@ -157,8 +158,21 @@ def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
     return Padding(grid, (0, 0, 0, 2))
 
 
-def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
-    """Show what happened, worst first, then what has changed for good, and end with the verdict."""
+def show_findings(
+    findings: Findings, top: int, *, patterns: bool = False
+) -> Iterator[RenderableType]:
+    """Show what happened, worst first, then what has changed for good, and end with the verdict.
+
+    Of rows that are no series, patterns are shown instead; else if they are asked for.
+    """
+    if findings.ordered:
+        yield from _show_incidents(findings, top)
+    if patterns or not findings.ordered:
+        yield from _show_patterns(findings, top)
+    yield verdict(findings)
+
+
+def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
     n_shown = 0
     for name, events in (("incident", findings.incidents), ("lasting change", findings.shifts)):
         shown = events[:top]
@@ -169,10 +183,38 @@ def show_findings(findings: Findings, top: int) -> Iterator[RenderableType]:
         rest = len(events) - len(shown)
         if rest:
             yield Text(f"{count(rest, f'more {name}')}; --top 0 shows all.", FAINT)
-    if findings.incidents:
+    if findings.incidents and findings.gap is not None:
         between = count(findings.gap, "normal row")
         yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
-    yield verdict(findings)
+
+
+def _show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
+    shown = findings.patterns[: top or None]
+    if findings.ordered and shown:
+        yield Text("What repeats", STRONG)
+    for pattern in shown:
+        yield show_pattern(pattern, ordered=findings.ordered)
+        yield ""
+    rest = len(findings.patterns) - len(shown)
+    if rest:
+        yield Text(f"{count(rest, 'more pattern')}; --top 0 shows all.", FAINT)
+
+
+def show_pattern(pattern: Pattern, *, ordered: bool) -> RenderableType:
+    """Show one pattern: how often it occurs, what is wrong, and its worst rows."""
+    parts = [f"{pattern.percent} of the anomalous rows", count(pattern.n_rows, "row")]
+    if ordered:
+        parts[1] += f" at {count(pattern.n_times, 'time')}"
+    lines: list[RenderableType] = [
+        Text.assemble((" · ".join(parts), STRONG), (f" · pattern {pattern.id}", FAINT)),
+        Padding(say(pattern.summary), (0, 0, 0, 3)),
+    ]
+    if len(pattern.told) > 1 or (pattern.told and pattern.told[0].n_rows < pattern.n_rows):
+        for told in pattern.told:
+            why = f"expected {told.reason.expected} {told.reason.why}"
+            lines.append(Padding(say(f"{count(told.n_rows, 'row')}: {why}", FAINT), (0, 0, 0, 3)))
+    lines.append(Padding(say(f"worst: {pattern.examples}", FAINT), (0, 0, 0, 3)))
+    return Group(*lines)
 
 
 def verdict(findings: Findings) -> Text:
@@ -184,6 +226,10 @@ def verdict(findings: Findings) -> Text:
     share = f"{findings.n_anomalous:,} of {rows} ({percent(findings.rate)}) score {above}."
     if not findings.incidents and not findings.shifts:
         return Text.assemble(("clean", GOOD), f": nothing new; {share}")
+    if not findings.ordered:
+        return Text.assemble(
+            ("anomalies", BAD), f": {share[:-1]}, in {count(len(findings.patterns), 'pattern')}."
+        )
     found = count(len(findings.incidents), "incident") + say_expected(findings)
     if findings.shifts:
         found += f", {count(len(findings.shifts), 'lasting change')}"

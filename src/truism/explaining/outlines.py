@@ -1,0 +1,178 @@
+"""The incidents of a table before anyone looks for clues, gravest first: grouped rows, or single ones.
+
+Rows that are no series stand for themselves, and there may be very many of them: what adds up over a row
+is found when it is asked for.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explaining.events import Event
+from truism.explaining.following import Following, Found, Outline
+from truism.explaining.marks import Marker, Marks
+from truism.explaining.tallies import Judge, Tally, no_rows
+from truism.scoring.scorer import Scorer
+from truism.table.columns import Table
+
+Floats = NDArray[np.float64]
+
+
+class Extent(msgspec.Struct, frozen=True):
+    """Where an incident is: its first and last row, how many there are, its peak and its score."""
+
+    first: int
+    last: int
+    n_rows: int
+    peak: int
+    score: float
+
+
+class Grouped(Sequence[Outline]):
+    """Outlines of incidents that consist of several rows."""
+
+    def __init__(self, outlines: Sequence[Outline]) -> None:
+        self._outlines = sorted(outlines, key=_gravest_first)
+
+    def __len__(self) -> int:
+        return len(self._outlines)
+
+    @overload
+    def __getitem__(self, position: int) -> Outline: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[Outline]: ...
+    def __getitem__(self, position: int | slice) -> Outline | list[Outline]:
+        return self._outlines[position]
+
+    def extents(self) -> Iterator[Extent]:
+        """Yield where each incident is."""
+        for each in self._outlines:
+            tally = each.tally
+            yield Extent(tally.first, tally.last, tally.n_rows, tally.peak, tally.score)
+
+    def parts(self, n_variables: int) -> Floats:
+        """Return what each variable adds to the scores of all rows."""
+        total = np.zeros(n_variables)
+        for each in self._outlines:
+            total += each.tally.parts
+        return total
+
+
+class Singles(Sequence[Outline]):
+    """Outlines of incidents that are one row each.
+
+    Parameters
+    ----------
+    scorer, table
+        The model and the rows.
+    marks
+        The anomalous ones.
+    threshold
+        What they score above.
+    first
+        The number of the table's first row.
+
+    """
+
+    def __init__(
+        self, scorer: Scorer, table: Table, marks: Marks, threshold: float, first: int = 0
+    ) -> None:
+        self._scorer, self._table, self._first = scorer, table, first
+        self._threshold, self._parts = threshold, marks.parts
+        order = np.argsort(-marks.scores, kind="stable")
+        self._rows, self._scores = marks.rows[order], marks.scores[order]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, position: int) -> Outline: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[Outline]: ...
+    def __getitem__(self, position: int | slice) -> Outline | list[Outline]:
+        if isinstance(position, slice):
+            return self._outline(self._rows[position], self._scores[position])
+        position = range(len(self))[position]
+        return self[position : position + 1][0]
+
+    def extents(self) -> Iterator[Extent]:
+        """Yield where each incident is."""
+        numbers = self._rows + self._first
+        for row, score in zip(numbers.tolist(), self._scores.tolist(), strict=True):
+            yield Extent(row, row, 1, row, score)
+
+    def parts(self, n_variables: int) -> Floats:
+        """Return what each variable adds to the scores of all rows."""
+        assert len(self._parts) == n_variables
+        return self._parts
+
+    def _outline(self, rows: NDArray[np.int64], scores: Floats) -> list[Outline]:
+        if not len(rows):
+            return []
+        tallies = _tally_alone(self._scorer, self._table, rows, scores, self._first)
+        return [Outline("", self._event(tally.first, tally.score), tally) for tally in tallies]
+
+    def _event(self, row: int, score: float) -> Event:
+        limit = self._threshold
+        excess = score / limit - 1 if limit > 0 else score
+        return Event(row, row, row, row, score, excess, 1, is_open=False)
+
+
+Outlines = Grouped | Singles
+
+
+def _tally_alone(
+    scorer: Scorer, table: Table, rows: NDArray[np.int64], scores: Floats, first: int
+) -> Iterator[Tally]:
+    """Return what is known of rows that stand for themselves."""
+    judge, nothing = Judge(scorer.model), no_rows(len(scorer.model.schema.variables))
+    weighed = scorer.weigh(table, rows)
+    for at in np.arange(len(rows))[:, None]:
+        yield judge.add_rows(
+            nothing,
+            rows[at] + first,
+            np.zeros(1, np.int64),
+            weighed,
+            at,
+            scores[at],
+            1,
+            on_top=False,
+        )
+
+
+def find_rows(
+    scorer: Scorer,
+    table: Table,
+    threshold: float,
+    before: Following | None = None,
+    n_jobs: int = 1,
+) -> Found:
+    """Score rows that are no series; those above the threshold are incidents by themselves.
+
+    Parameters
+    ----------
+    scorer, table
+        The model and the rows.
+    threshold
+        What is unusual.
+    before
+        What was kept of the rows before them: how many there were.
+    n_jobs
+        Number of threads; the result does not depend on it.
+
+    """
+    first = 0 if before is None else before.n_rows
+    scores, marker = np.empty(table.n_rows), Marker(scorer.model, table, threshold)
+    for block, weighed, _ in scorer.follow(table, n_jobs=n_jobs):
+        scores[block] = weighed.scores
+        marker.take(block, weighed, scores[block])
+    marks = marker.result()
+    outlines = Singles(scorer, table, marks, threshold, first)
+    return Found(scores, outlines, Following(n_rows=first + table.n_rows), marks)
+
+
+def _gravest_first(outline: Outline) -> tuple[float, int]:
+    return -outline.event.severity, outline.tally.first

@@ -1,0 +1,335 @@
+"""What anomalous rows have in common: marked rows go in, patterns with counts and reasons come out.
+
+Where rows are no series, a thousand anomalies are no story; what a person wants is "55 % of them: service
+never seen in training". Rows with the same culprit and the same kind of reason form a pattern. Grouping
+needs no explanation; a few rows of a pattern are explained when it is looked at, and what they say is
+counted in all rows of it.
+"""
+
+import hashlib
+import html
+from base64 import b32encode
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explaining.clues import Clue, Contradiction
+from truism.explaining.explanations import say_moment
+from truism.explaining.investigation import find_clues
+from truism.explaining.marks import KINDS, Marks, Wrong
+from truism.explaining.reasons import Reason, say
+from truism.model.model import Model
+from truism.model.predicates import Predicate, format_value, quote_name
+from truism.model.schema import Categorical, Scalar, Variable
+from truism.model.wording import count, percent, same_side, shorten, visible
+from truism.scoring.alignment import time_column
+from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Violation
+from truism.table.cells.times import Moment
+from truism.table.columns import Column, Table, numbers
+
+N_WORST = 5  # rows that are shown of a pattern
+N_ASKED = 8  # rows that are explained to find out what a pattern is about
+N_TOLD = 3  # reasons that are told of a pattern
+WHOLE = 0.0995  # shares from here on are printed as whole percentages
+N_STATES = 3  # states that are named
+
+Rows = NDArray[np.int64]
+
+
+class Told(msgspec.Struct, frozen=True, dict=True):
+    """A reason, and how many rows of a pattern it applies to.
+
+    Parameters
+    ----------
+    clue
+        The evidence, as found in one of the rows.
+    n_training
+        Number of training rows.
+    n_rows
+        How many rows meet the condition and fail the expectation; each is counted for the first
+        reason that applies to it.
+
+    """
+
+    clue: Clue
+    n_training: int
+    n_rows: int
+
+    @cached_property
+    def reason(self) -> Reason:
+        """The clue in words."""
+        return say(self.clue, self.n_training)
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A row of a pattern: its position, its time if there are times, its score, and what was found."""
+
+    row: int
+    time: Moment | None
+    score: float
+    found: str
+
+
+class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """Anomalous rows with the same culprit and the same kind of reason.
+
+    Parameters
+    ----------
+    id
+        A short name that follows from the model's rules and evidence, the culprit and the kind: the
+        same pattern has the same id in every table.
+    variable
+        The culprit.
+    kind
+        What sort of reason there is against it; see `truism.explaining.marks.Wrong`.
+    n_rows, share
+        How many rows there are, and their share of all anomalous rows.
+    n_times
+        How often it occurred: in a series, rows no farther apart than the gap count once.
+    usual
+        What training had, in words; empty if that is not the point.
+    found
+        What was found, in words.
+    told
+        What a few of the rows say, and of how many rows that is true, most first.
+    worst
+        The rows with the highest scores.
+
+    """
+
+    id: str
+    variable: str
+    kind: Wrong
+    n_rows: int
+    share: float
+    n_times: int
+    usual: str
+    found: str
+    told: tuple[Told, ...]
+    worst: tuple[Example, ...]
+
+    @property
+    def summary(self) -> str:
+        """What is wrong with the rows, in one sentence."""
+        name, found, usual = quote_name(self.variable), self.found, self.usual
+        match self.kind:
+            case "missing":
+                return f"{name} is missing{usual}"
+            case "unseen":
+                return f"{name} never seen in training ({found})"
+            case "above":
+                return f"{name} above everything in training: {found}{usual}"
+            case "below":
+                return f"{name} below everything in training: {found}{usual}"
+            case "rare":
+                return f"{name} rarely so in training: {found}"
+            case "lasting":
+                return f"{name} unusual because of the rows before"
+        if not self.told or 2 * self.told[0].n_rows < self.n_rows:
+            return f"{name} at odds with other variables: {found}"
+        reason = self.told[0].reason
+        return f"{name} {found}, expected {reason.expected} {reason.why}"
+
+    @property
+    def percent(self) -> str:
+        """Its share of the anomalous rows, as it is printed."""
+        return f"{100 * self.share:.0f} %" if self.share >= WHOLE else percent(self.share)
+
+    @property
+    def examples(self) -> str:
+        """The worst rows in words: when, or which, and what was found."""
+        timed = all(each.time is not None for each in self.worst)
+        said = [f"{each.time if timed else each.row} ({each.found})" for each in self.worst]
+        noun = "" if timed else "row " if len(said) == 1 else "rows "
+        return noun + ", ".join(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts and lists."""
+        names = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "found")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "reasons": [
+                {**msgspec.to_builtins(each.reason), "n_rows": each.n_rows} for each in self.told
+            ],
+            "worst": [
+                {**msgspec.structs.asdict(each), "time": say_moment(each.time)}
+                for each in self.worst
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = (self._head(), self.summary, f"worst: {self.examples}")
+        return "\n".join(map(visible, lines))
+
+    def _head(self) -> str:
+        return f"{self.percent} of the anomalies ({count(self.n_rows, 'row')}), {self.id}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{html.escape(self._head())}</b></p><p>{html.escape(self.summary)}</p>"
+
+
+class Patterns(Sequence[Pattern]):
+    """The patterns of a table, those with most rows first; each is looked into when it is looked at.
+
+    Parameters
+    ----------
+    scorer, table
+        The model and the rows.
+    marks
+        What is wrong with the anomalous ones.
+    gap
+        How far apart rows may lie that occur together; None if rows are no series.
+    first
+        The number of the table's first row.
+
+    """
+
+    def __init__(
+        self, scorer: Scorer, table: Table, marks: Marks, gap: int | None, first: int = 0
+    ) -> None:
+        self.scorer, self.table, self.marks = scorer, table, marks
+        self._gap, self._first = gap, first
+        self._groups = _grouped(marks)
+        self._known: dict[int, Pattern] = {}
+
+    @cached_property
+    def _times(self) -> Column | None:
+        return time_column(self.scorer.model.schema, self.table)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    @overload
+    def __getitem__(self, position: int) -> Pattern: ...
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Pattern, ...]: ...
+    def __getitem__(self, position: int | slice) -> Pattern | tuple[Pattern, ...]:
+        if isinstance(position, slice):
+            return tuple(self[each] for each in range(*position.indices(len(self))))
+        position = range(len(self))[position]
+        if position not in self._known:
+            self._known[position] = self._look_into(self._groups[position])
+        return self._known[position]
+
+    def rows(self, position: int) -> Rows:
+        """Return the rows of a pattern, ascending, as positions in the table."""
+        return self.marks.rows[self._groups[position]]
+
+    def _look_into(self, group: Rows) -> Pattern:
+        model, marks = self.scorer.model, self.marks
+        i, kind = int(marks.culprits[group[0]]), KINDS[int(marks.kinds[group[0]])]
+        variable, rows = model.schema.variables[i], marks.rows[group]
+        part = self.table.take(rows)
+        column = part.column_of()[variable.name]
+        worst = np.argsort(-marks.scores[group], kind="stable")[:N_WORST]
+        told = self._tell(variable.name, part, worst) if kind == "conflict" else ()
+        apart = np.diff(rows) > (0 if self._gap is None else self._gap + 1)
+        return Pattern(
+            id=pattern_id(model, variable.name, kind),
+            variable=variable.name,
+            kind=kind,
+            n_rows=len(rows),
+            share=len(rows) / len(marks.rows),
+            n_times=1 + int(apart.sum()),
+            usual=_say_usual(variable, kind),
+            found="missing" if kind == "missing" else _say_found(variable, column),
+            told=told,
+            worst=tuple(
+                Example(
+                    int(rows[at]) + self._first,
+                    None if self._times is None else self._times.cell(int(rows[at])),
+                    float(marks.scores[group[at]]),
+                    _say_value(column.cell(int(at))),
+                )
+                for at in worst.tolist()
+            ),
+        )
+
+    def _tell(self, name: str, part: Table, worst: Rows) -> tuple[Told, ...]:
+        """Return what some rows say, each as often as it is true of rows that nothing was said of."""
+        spread = np.linspace(0, part.n_rows - 1, N_ASKED).astype(np.int64)
+        asked = np.array(list(dict.fromkeys([*worst.tolist(), *spread.tolist()]))[:N_ASKED])
+        applies: dict[Clue, NDArray[np.bool_]] = {}
+        for clues in find_clues(self.scorer, part.take(asked)):
+            for clue in clues.get(name, ())[:1]:
+                statement = _statement(clue)
+                if statement is not None:
+                    conditions, expected = statement
+                    applies[clue] = self.scorer.compare(conditions, (expected,), part)[1]
+        told: list[Told] = []
+        left = np.ones(part.n_rows, np.bool_)
+        while applies and len(told) < N_TOLD:
+            best = max(applies, key=lambda clue: int((applies[clue] & left).sum()))
+            n_rows = int((applies[best] & left).sum())
+            if not n_rows:
+                break
+            told.append(Told(best, self.scorer.n_training, n_rows))
+            left &= ~applies.pop(best)
+        return tuple(told)
+
+
+def pattern_id(model: Model, variable: str, kind: Wrong) -> str:
+    """Return the id of a pattern; it follows from what the model knows, the culprit and the kind."""
+    content = msgspec.json.encode((model.id, variable, kind))
+    return b32encode(hashlib.blake2b(content, digest_size=5).digest()).decode().lower()
+
+
+def _grouped(marks: Marks) -> list[Rows]:
+    """Group marked rows by culprit and kind: positions in `marks`, most rows first, then worst."""
+    keys = marks.culprits * len(KINDS) + marks.kinds
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    groups = np.split(order, starts[1:]) if len(order) else []
+    return sorted(groups, key=lambda group: (-len(group), -float(marks.scores[group].max())))
+
+
+def _statement(clue: Clue) -> tuple[Sequence[Predicate], Predicate] | None:
+    """Return a clue's condition and expectation as predicates, if they can be counted in other rows."""
+    match clue:
+        case Violation(rule=rule, failed=failed):
+            return rule.antecedent, failed
+        case Contradiction(conditions=conditions, expected=expected):
+            return conditions, expected
+    return None
+
+
+def _say_usual(variable: Variable, kind: Wrong) -> str:
+    """Say what training had, as words to put after what was found."""
+    if kind == "missing":
+        return "" if variable.n_missing else ", as it never was in training"
+    if isinstance(variable, Categorical):
+        return ""
+    if kind == "above":
+        return f" (at most {_say_value(variable.high)} in training)"
+    return f" (at least {_say_value(variable.low)} in training)" if kind == "below" else ""
+
+
+def _say_found(variable: Variable, column: Column) -> str:
+    """Say which values were found: the commonest states, or the extent of the numbers."""
+    if not isinstance(variable, Categorical):
+        values, bounds = numbers(column), (variable.low, variable.high)
+        low, high = (_say_value(float(each), *bounds) for each in (values.min(), values.max()))
+        return low if low == high else f"{low} to {high}"
+    _, firsts, counts = np.unique(column.values, return_index=True, return_counts=True)
+    told = [
+        (-n, _say_value(column.cell(at)))
+        for n, at in zip(counts.tolist(), firsts.tolist(), strict=True)
+    ]
+    names = [name for _, name in sorted(told)]
+    return ", ".join([*names[:N_STATES], *["…"][: len(names) - N_STATES]])
+
+
+def _say_value(value: Scalar | None, *bounds: float) -> str:
+    """Print what was found, without digits that nobody needs."""
+    if value is None:
+        return "missing"
+    return (
+        shorten(value, same_side(value, bounds))
+        if isinstance(value, float)
+        else format_value(value)
+    )
