@@ -17,8 +17,9 @@ from truism.model.evidence import LEAF
 from truism.model.schema import Categorical
 from truism.scoring import contexts, readings
 from truism.scoring.bits import pack
-from truism.scoring.contexts import Leaves, state_evidence, surprise
+from truism.scoring.contexts import state_evidence, surprise
 from truism.scoring.evidence import PreparedEvidence
+from truism.scoring.leaves import Leaves
 from truism.scoring.scorer import Scorer
 from truism.scoring.truths import Truths
 from truism.table.frames import as_table
@@ -69,14 +70,27 @@ def test_as_many_leaves_as_a_byte_can_number_are_told_apart():
         return [LEAF] if level == depth else [level, *whole(level + 1), *whole(level + 1)]
 
     rows = np.array([[i >> (depth - 1 - level) & 1 == 0 for i in range(256)] for level in range(8)])
-    assert Leaves(depth, [tuple(whole(0))]).find(pack(rows), 256).tolist() == [list(range(256))]
+    leaves = Leaves(depth, [tuple(whole(0))])
+    for compiled in (False, True):
+        assert leaves.find(pack(rows), 256, compiled=compiled).tolist() == [list(range(256))]
+
+
+def test_a_chain_of_splits_as_long_as_can_be_is_walked_to_its_end():
+    chain = (*(i for split in range(255) for i in (split, LEAF)), LEAF)
+    other = (*range(255), *[LEAF] * 256)
+    leaves = Leaves(255, [chain, other])
+    rows = np.random.default_rng(0).random((255, 200)) < 0.01
+    found = leaves.find(pack(rows), 200)
+    assert np.array_equal(leaves.find(pack(rows), 200, compiled=True), found)
 
 
 @given(forests())
 def test_the_leaf_is_the_one_that_a_walk_reaches(forest):
     n_splits, some, true = forest
-    found = Leaves(n_splits, some).find(pack(true), true.shape[1])
+    leaves = Leaves(n_splits, some)
+    found = leaves.find(pack(true), true.shape[1])
     assert found.shape == (len(some), true.shape[1])
+    assert np.array_equal(leaves.find(pack(true), true.shape[1], compiled=True), found)
     for tree, leaves in zip(some, found.tolist(), strict=True):
         for row, leaf in enumerate(leaves):
             wanted, way = oracle.leaf_of(tree, true[:, row].tolist())
@@ -111,6 +125,20 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
             model.schema.variables, model.evidence.contexts, model.evidence.splits, row, CONSTANTS
         )
         assert parts == pytest.approx(wanted, rel=1e-4, abs=1e-4)
+
+
+@examples(max_examples=25)
+@given(seen_in_contexts)
+def test_compiled_loops_judge_the_same_to_the_bit(drawn):
+    _, model, data = drawn
+    scorer = Scorer(model)
+    weighed = scorer._weigh_evidence(variable_columns(model.schema, as_table(data)))
+    judge = scorer.prepared.profiles
+    for weigh in (judge.average, judge.contradict):
+        plain, compiled = (
+            weigh(weighed.leaves, weighed.readings, compiled=each) for each in (False, True)
+        )
+        assert np.array_equal(plain, compiled)
 
 
 @examples(max_examples=25)

@@ -7,13 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from numba.core import caching
 
 import truism
 from truism.learning import kernels
-from truism.learning.kernels import compiling
+from truism.scoring import kernels as scoring
+from truism.scoring.kernels import compiling, words
 
 PROGRAM = """
 import json
@@ -31,7 +33,7 @@ print(json.dumps([*before, str(rule)]))
 
 
 def test_compiled_loops_are_looked_for_where_numba_puts_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling, "cache_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(compiling, "cache_folder", lambda _: str(tmp_path))
     for module in kernels.NAMES:
         assert not kernels.are_cached()
         version = f"{sys.version_info.major}{sys.version_info.minor}"
@@ -47,7 +49,7 @@ def test_loops_that_are_loaded_are_in_the_cache():
 
 def test_without_a_folder_nothing_is_cached(monkeypatch):
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
-    assert compiling.cache_folder() is None
+    assert compiling.cache_folder(double) is None
     assert not kernels.can_cache()
     assert not kernels.are_cached()
     assert compiling.jit(double)(21) == 42
@@ -116,5 +118,38 @@ def test_code_compiled_from_other_sources_is_not_used(tmp_path, monkeypatch):
         return sum(compiled.stats.cache_hits.values())
 
     assert [hits(), hits()] == [0, 1]
-    monkeypatch.setattr(kernels, "source_digest", lambda: "other")
+    monkeypatch.setattr(compiling, "source_digest", lambda _: "other")
     assert [hits(), hits()] == [0, 1]
+
+
+def visit(word):
+    """List the bits of a word, and count them; only loops may call the loops inside."""
+    found, left = [0], word
+    while left:
+        found.append(words.first_bit(left))
+        left = words.without_first_bit(left)
+    return found[1:], words.popcount(word)
+
+
+@pytest.mark.parametrize("word", [1, 0b1010, 1 << 63, (1 << 64) - 1])
+def test_bits_are_counted_and_visited_from_the_lowest(word):
+    wanted = [i for i in range(64) if word >> i & 1]
+    assert numba.njit(visit)(np.uint64(word)) == (wanted, len(wanted))
+
+
+def test_loops_score_where_there_is_enough_to_do(monkeypatch):
+    few, enough = scoring.ENOUGH_ROWS - 1, scoring.ENOUGH_ROWS
+    monkeypatch.setattr(scoring, "are_loaded", lambda: False)
+    assert not scoring.pay(few, scoring.ENOUGH)
+    assert not scoring.pay(enough, 1)
+    assert scoring.pay(enough, scoring.ENOUGH)
+    monkeypatch.setattr(scoring, "are_loaded", lambda: True)
+    assert scoring.pay(enough, 1)
+    assert not scoring.pay(few, 1)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert not scoring.pay(enough, scoring.ENOUGH)
+
+
+def test_loaded_loops_are_known_to_be():
+    scoring.load()
+    assert scoring.are_loaded()

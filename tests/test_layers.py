@@ -22,8 +22,9 @@ ROOMS = {
         *("contents", "format", "versions", "files", "implication", "matching", "comparison"),
     ],
     "scoring": [
-        *("bits", "alignment", "truths", "limits", "readings", "contexts", "rarity", "worth"),
-        *("evidence", "rulebook", "sums", "weighed", "memory", "series", "scorer", "thresholds"),
+        *("kernels", "bits", "alignment", "truths", "limits", "readings", "leaves", "contexts"),
+        *("rarity", "sums", "worth"),
+        *("evidence", "rulebook", "weighed", "memory", "series", "scorer", "thresholds"),
     ],
     "explaining": [
         *("expectations", "circumstances", "clues", "investigation", "reasons", "rates", "events"),
@@ -81,9 +82,10 @@ INNER = {
         *("contexts", "evidence", "statements"),
     ],
     "learning.kernels": [
-        *("compiling", "prefetch", "splits", "trees", "bits", "predicates", "antecedents"),
-        *("consequents", "mining", "contexts"),
+        *("prefetch", "splits", "trees", "bits", "predicates", "antecedents", "consequents"),
+        *("mining", "contexts"),
     ],
+    "scoring.kernels": ["compiling", "words", "rules", "contexts"],
 }
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
@@ -101,7 +103,7 @@ FENCES = {
     "bokeh": {"report"},
     "jinja2": {"report"},
     "matplotlib": {"plot"},
-    "numba": {"learning.kernels"},
+    "numba": {"learning.kernels", "scoring.kernels"},
     "llvmlite": {"learning.kernels"},
     "sklearn": {"estimator", "report.detection"},
     "pandas": set(),
@@ -117,7 +119,7 @@ FENCES = {
 # What a model uses of tables: values of how one was read, and files written whole or not at all.
 NEAR_VALUES = {"table.layouts", "table.atomic"}
 CORE = ("model", "scoring", "explaining", "learning")
-MAY_OPEN = {"model.files", "learning.kernels"}
+MAY_OPEN = {"model.files", "scoring.kernels.compiling"}
 
 
 def name_of(path):
@@ -214,13 +216,13 @@ def test_heavy_libraries_have_one_door(module):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_compiled_code_is_imported_only_for_learning_and_inside_functions(module):
-    if module.startswith("learning.kernels"):
+def test_compiled_code_is_imported_inside_functions_of_its_own_room(module):
+    if module.startswith(("learning.kernels", "scoring.kernels")):
         return
     for name, inside in own_imports(module):
-        if name.startswith("learning.kernels."):
+        if name.startswith(("learning.kernels.", "scoring.kernels.")):
             assert inside
-            assert module.startswith("learning.")
+            assert module.split(".")[0] == name.split(".")[0]
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name.split(".")[0] in CORE])
@@ -326,7 +328,6 @@ TESTED_IN = {
     "learning.kernels": "test_kernels",
     "learning.kernels.antecedents": "test_mining",
     "learning.kernels.bits": "test_mining",
-    "learning.kernels.compiling": "test_kernels",
     "learning.kernels.consequents": "test_mining",
     "learning.kernels.contexts": "test_context_trees",
     "learning.kernels.mining": "test_mining",
@@ -337,6 +338,12 @@ TESTED_IN = {
     "model.model": "test_model",
     "plant": "test_plant",
     "report": "test_report",
+    "scoring.kernels": "test_kernels",
+    "scoring.kernels.compiling": "test_kernels",
+    "scoring.kernels.contexts": "test_contexts",
+    "scoring.kernels.rules": "test_rulebook",
+    "scoring.kernels.words": "test_kernels",
+    "scoring.leaves": "test_contexts",
     "scoring.series": "test_following",
     "scoring.sums": "test_scorer",
     "report.lookpage": "test_looks",
@@ -400,7 +407,9 @@ REACHED_BY = {
     "test_compare": "truism.estimator",
     "test_context_trees": "truism.learning.context_trees",
     "test_differences": "truism.report.differences",
+    "test_contexts": "truism.scoring.contexts",
     "test_kernels": "truism.learning.kernels",
+    "test_rulebook": "truism.scoring.rulebook",
     "test_following": "truism",
     "test_learning_evidence": "truism.learning",
     "test_looks": "truism.report.lookpage",

@@ -127,9 +127,7 @@ def test_rows_that_do_not_count_refute_rules_but_support_none(
         true,
         false,
         variables,
-        lambda counts: minimum_counts(
-            counts, n_counted, exact(min_support), exact(support_ratio)
-        ),
+        lambda counts: minimum_counts(counts, n_counted, exact(min_support), exact(support_ratio)),
         max_predicates=max_predicates,
         counted=own[0].shape[1],
     )

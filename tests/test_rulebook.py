@@ -78,6 +78,46 @@ def test_a_row_breaks_any_if_it_breaks_one(drawn):
 
 @examples(max_examples=25)
 @given(learned())
+def test_broken_rules_are_summed_as_a_look_at_each_row_says(drawn):
+    _, model, data = drawn
+    book, rows = Rulebook(model.schema, model.rules), rows_of(data)
+    if not book.predicates:
+        return
+    columns = variable_columns(model.schema, as_table(data))
+    truths = Truths(model.schema, book.predicates).evaluate(columns)
+    wanted = {}
+    for unit, rule in enumerate(book.rules[i] for i in book.rule_of.tolist()):
+        (consequent,) = {
+            each.predicate
+            for each in book._consequents
+            if unit in range(len(book.counts))[each.units]
+        }
+        for row, values in enumerate(rows):
+            if (
+                all(oracle.holds(each, values) is True for each in rule.antecedent)
+                and oracle.holds(consequent, values) is False
+            ):
+                wanted.setdefault((consequent, row), []).append(unit)
+    for compiled in (False, True):
+        found = _numbers(book.summed(*truths, len(rows), compiled=compiled))
+        assert found == {at: book.counts[units].sum() for at, units in wanted.items()}
+        found = _numbers(book.strongest(*truths, len(rows), compiled=compiled))
+        strongest = {at: book.worths[units].max() for at, units in wanted.items()}
+        assert {at: worth for at, worth in found.items() if worth} == {
+            at: worth for at, worth in strongest.items() if worth
+        }
+
+
+def _numbers(summed):
+    return {
+        (consequent.predicate, row): number
+        for consequent, rows, numbers in summed
+        for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)
+    }
+
+
+@examples(max_examples=25)
+@given(learned())
 def test_a_unit_rule_is_worth_what_its_counts_say(drawn):
     _, model, _ = drawn
     book = Rulebook(model.schema, model.rules)
@@ -103,4 +143,8 @@ def test_no_rules_are_never_broken(model):
     none = RuleSet((), model.rules.n_rows, ())
     book = Rulebook(model.schema, none)
     assert list(book.violated(np.empty((0, 1), np.uint64), np.empty((0, 1), np.uint64), 5)) == []
+    for summed in (book.strongest, book.summed):
+        for compiled in (False, True):
+            nothing = np.empty((0, 1), np.uint64)
+            assert list(summed(nothing, nothing, 5, compiled=compiled)) == []
     assert len(book.worths) == 0

@@ -21,7 +21,7 @@ from truism.model.provenance import Provenance
 from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Numeric
 from truism.model.settings import Settings
-from truism.scoring import rulebook
+from truism.scoring import kernels, rulebook
 from truism.scoring import scorer as scoring
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
@@ -216,6 +216,21 @@ def test_neither_blocks_nor_threads_matter(drawn):
         assert np.array_equal(breaks_mined_rule(scorer.model, table, n_jobs=2), marks)
         assert scorer.violations(table) == broken
         assert scorer.count_broken(table) == counts
+
+
+@given(learned_either_way)
+def test_a_row_scores_the_same_to_the_bit_with_compiled_loops(drawn):
+    _, model, data = drawn
+    table = as_table({name: column * 4 for name, column in data.items()})
+    scorer, parts = Scorer(model), []
+    for compiled in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kernels, "pay", lambda *_, each=compiled: each)
+            parts.append(
+                (scorer.score(table, 2), scorer.attribute(table), scorer.weigh(table).parts)
+            )
+    for plain, compiled in zip(*parts, strict=True):
+        assert plain.tobytes() == compiled.tobytes()
 
 
 @given(learned_either_way)

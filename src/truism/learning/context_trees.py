@@ -18,8 +18,8 @@ from truism.model.evidence import LEAF, MAX_CLASSES, Split
 from truism.model.predicates import Interval, OneOf, cut_between
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.scoring.alignment import codes
-from truism.scoring.contexts import Leaves
 from truism.scoring.evidence import ROWS_AT_ONCE
+from truism.scoring.leaves import Leaves
 from truism.scoring.readings import classes, standardise
 from truism.scoring.truths import Truths
 from truism.table.columns import Column, numbers

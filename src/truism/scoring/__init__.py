@@ -8,4 +8,5 @@
 - `evidence`, `worth`: these as one sum, and what a broken rule is worth in it
 - `weighed`: what speaks against rows, as values
 - `thresholds`: which scores to report
+- `kernels`: the compiled loops, for many rows
 """

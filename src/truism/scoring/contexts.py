@@ -5,8 +5,8 @@ vary as little as possible in its leaves, and then judges those others: a number
 the leaf's mean in units of the leaf's spread, a state by how much rarer it is in the leaf than it
 would be by chance. Several contexts judge every variable, and the mean of their evidence counts. One
 tree for many variables, instead of one for each, makes this fast enough; docs/experiments.md compares
-the two. `truism.learning.context_trees` grows the trees. Everything here is vectorised NumPy and needs
-no compiled code.
+the two. `truism.learning.context_trees` grows the trees. Everything here is vectorised NumPy; where
+there is enough to do, compiled loops find the same, to the bit.
 """
 
 import itertools
@@ -18,8 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.evidence import LEAF, Context
-from truism.scoring.bits import Words, n_words
+from truism.model.evidence import Context
 from truism.scoring.readings import Reader, Readings
 
 TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmically for large ones
@@ -63,78 +62,6 @@ def statistics_of(context: Context) -> Statistics:
 
 
 LeafNumbers = NDArray[np.unsignedinteger[Any]]
-
-
-class Leaves:
-    """Finds the leaf of every context that a row falls into, for all contexts and rows at once.
-
-    The rows of a node are packed bits: the rows of its parent that satisfy a split, or that do not. The
-    number of a leaf is then assembled from its binary digits.
-
-    Parameters
-    ----------
-    n_splits
-        How many splits there are.
-    trees
-        See `Context.tree`.
-
-    """
-
-    def __init__(self, n_splits: int, trees: Sequence[Sequence[int]]) -> None:
-        self.n_trees = len(trees)
-        levels: dict[int, list[tuple[int, int, int]]] = {}
-        leaf_nodes: list[tuple[int, int, int]] = []
-        n_nodes = self.n_trees
-        for t, tree in enumerate(trees):
-            # Roots come first; every other node is numbered when it is reached.
-            waiting = [(t, 0)]
-            n_leaves = 0
-            for split in tree:
-                node, depth = waiting.pop()
-                if split == LEAF:
-                    leaf_nodes.append((node, t, n_leaves))
-                    n_leaves += 1
-                    continue
-                for node_below, atom in ((n_nodes, split), (n_nodes + 1, split + n_splits)):
-                    levels.setdefault(depth, []).append((node_below, node, atom))
-                waiting += [(n_nodes + 1, depth + 1), (n_nodes, depth + 1)]
-                n_nodes += 2
-        self._n_nodes = n_nodes
-        self._levels = [tuple(np.array(levels[depth], np.int64).T) for depth in sorted(levels)]
-        self._digits = list(self._plan_digits(leaf_nodes))
-
-    def _plan_digits(
-        self, leaf_nodes: Sequence[tuple[int, int, int]]
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """For each binary digit, list the nodes of leaves that have it, tree by tree."""
-        most = max((number for _, _, number in leaf_nodes), default=0)
-        empty = self._n_nodes
-        of_tree: list[list[tuple[int, int]]] = [[] for _ in range(self.n_trees)]
-        for node, t, number in leaf_nodes:
-            of_tree[t].append((node, number))
-        for digit in range(most.bit_length()):
-            nodes: list[int] = []
-            starts = []
-            for leaves in of_tree:
-                starts.append(len(nodes))
-                nodes.append(empty)
-                nodes += [node for node, number in leaves if number >> digit & 1]
-            yield np.array(nodes, np.int64), np.array(starts, np.int64)
-
-    def find(self, true: Words, n_rows: int) -> NDArray[np.uint8]:
-        """Return the leaf of every context and row, given in which rows each split holds."""
-        atoms = np.concatenate([true, ~true])
-        rows = np.empty((self._n_nodes + 1, n_words(n_rows)), np.uint64)
-        rows[: self.n_trees] = ~np.uint64(0)
-        rows[-1] = 0
-        for node, parent, atom in self._levels:
-            rows[node] = rows[parent] & atoms[atom]
-        found = np.zeros((self.n_trees, n_rows), np.uint8)
-        for digit, (nodes, starts) in enumerate(self._digits):
-            packed = np.bitwise_or.reduceat(rows[nodes], starts, axis=0)
-            bits = np.unpackbits(packed.view(np.uint8), axis=1, count=n_rows, bitorder="little")
-            found |= bits << np.uint8(digit)
-        return found
 
 
 def cautious_spreads(statistics: Statistics) -> NDArray[np.float64]:
@@ -185,16 +112,26 @@ class LeafProfiles:
         widths = [reader.n_classes(place) for place in range(len(reader.states))]
         self._offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         self._times = np.zeros(len(reader.schema.variables))
-        self._scaled: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
-        self._tables: list[NDArray[np.float32]] = []
+        scales: list[NDArray[np.float32]] = [np.empty((0, len(reader.numbers)), np.float32)]
+        shifts = scales.copy()
+        tables: list[NDArray[np.float32]] = [np.empty((0, int(self._offsets[-1])), np.float32)]
         for each in statistics:
             own = [place_of[i] for i in each.numbers]
             scale, shift = np.zeros((2, *each.counts.shape, len(reader.numbers)), np.float32)
             scale[..., own] = 1 / (np.sqrt(TAIL) * cautious_spreads(each))
             shift[..., own] = each.means * scale[..., own]
-            self._scaled.append((_flat(scale), _flat(shift)))
-            self._tables.append(self._table(each))
+            scales.append(_flat(scale))
+            shifts.append(_flat(shift))
+            tables.append(self._table(each))
             self._times[[*each.numbers, *each.states]] += 1
+
+        ends = np.cumsum([len(each) for each in tables])
+        self._firsts = ends[:-1]
+        self._scales, self._shifts = np.concatenate(scales), np.concatenate(shifts)
+        self._evidence = np.concatenate(tables)
+        own_leaves = [slice(*ends[k : k + 2]) for k in range(len(self._firsts))]
+        self._scaled = [(self._scales[own], self._shifts[own]) for own in own_leaves]
+        self._tables = [self._evidence[own] for own in own_leaves]
 
     def _table(self, statistics: Statistics) -> NDArray[np.float32]:
         """Lay out the evidence of every class of states, leaf by leaf."""
@@ -219,28 +156,57 @@ class LeafProfiles:
             found[k][:, states] = np.take_along_axis(self._tables[k][leaf], where, axis=1)
         return found
 
-    def average(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+    def average(
+        self, leaves: LeafNumbers, readings: Readings, *, compiled: bool = False
+    ) -> NDArray[np.float64]:
         """Return the mean evidence of all contexts about each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states
-        found[numbers] = self._judge_numbers(leaves, readings.standard).T
-        found[states] = self._judge_states(leaves, readings.classes.T)
+        found[numbers] = self._judge_numbers(leaves, readings.standard, compiled=compiled).T
+        found[states] = self._judge_states(leaves, readings.classes.T, compiled=compiled)
         return found.T
 
-    def contradict(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+    def contradict(
+        self, leaves: LeafNumbers, readings: Readings, *, compiled: bool = False
+    ) -> NDArray[np.float64]:
         """Return the evidence against each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
         numbers, states = self._reader.numbers, self._reader.states
-        in_context = self._judge_numbers(leaves, readings.standard)
+        in_context = self._judge_numbers(leaves, readings.standard, compiled=compiled)
         found[numbers] = beyond_own(in_context, readings.standard).T
-        found[states] = self._judge_states(leaves, readings.classes.T)
+        found[states] = self._judge_states(leaves, readings.classes.T, compiled=compiled)
         return found.T
 
     def _judge_numbers(
-        self, leaves: LeafNumbers, standard: NDArray[np.float32]
+        self, leaves: LeafNumbers, standard: NDArray[np.float32], *, compiled: bool
     ) -> NDArray[np.float64]:
         """Average the surprise over contexts; one logarithm of a product costs less than many."""
         total = np.zeros(standard.shape)
+        for product in (self._products_compiled if compiled else self._products)(leaves, standard):
+            total += np.log(product)
+        total *= (TAIL + 1) / 2
+        _forget_missing(total)
+        total /= np.maximum(self._times[self._reader.numbers], 1)
+        return total
+
+    def _products_compiled(
+        self, leaves: LeafNumbers, standard: NDArray[np.float32]
+    ) -> Iterator[NDArray[np.float32]]:
+        """Do as `_products`, in one pass over the rows for each product."""
+        from truism.scoring.kernels import contexts  # the compiler, only where it pays
+
+        product = np.empty_like(standard)
+        for k in range(0, len(leaves), _FLUSH):
+            some = slice(k, k + _FLUSH)
+            contexts.multiply_surprise(
+                leaves[some], self._firsts[some], self._scales, self._shifts, standard, product
+            )
+            yield product
+
+    def _products(
+        self, leaves: LeafNumbers, standard: NDArray[np.float32]
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield, for every few contexts, the product of one plus the squared distances."""
         product = np.ones_like(standard)
         one, scaled, shift = np.float32(1), np.empty_like(standard), np.empty_like(standard)
         for k, (leaf, (scale, mean)) in enumerate(zip(leaves, self._scaled, strict=True), 1):
@@ -252,15 +218,22 @@ class LeafProfiles:
             scaled += one
             product *= scaled
             if k % _FLUSH == 0 or k == len(self._scaled):
-                total += np.log(product)
+                yield product
                 product[:] = one
-        total *= (TAIL + 1) / 2
-        _forget_missing(total)
-        total /= np.maximum(self._times[self._reader.numbers], 1)
-        return total
 
-    def _judge_states(self, leaves: LeafNumbers, classes: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def _judge_states(
+        self, leaves: LeafNumbers, classes: NDArray[np.uint8], *, compiled: bool
+    ) -> NDArray[np.float64]:
         """Average the evidence over contexts, looked up in their tables: variables × rows."""
+        times = np.maximum(self._times[self._reader.states], 1)[:, None]
+        if compiled:
+            from truism.scoring.kernels import contexts  # the compiler, only where it pays
+
+            added = np.zeros(classes.shape, np.float32)
+            contexts.add_evidence(
+                leaves, self._firsts, self._evidence, classes, self._offsets, added
+            )
+            return added / times
         where = classes + self._offsets[:-1, None]
         index = np.empty_like(where)
         total = np.zeros(where.shape, np.float32)
@@ -269,7 +242,7 @@ class LeafProfiles:
             np.add(where, leaf * np.int64(table.shape[1]), out=index)
             np.take(table, index, out=evidence, mode="clip")
             total += evidence
-        return total / np.maximum(self._times[self._reader.states], 1)[:, None]
+        return total / times
 
 
 def _flat(tables: NDArray[Any]) -> NDArray[Any]:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from truism.model.evidence import Evidence
 from truism.model.schema import Categorical, Schema
-from truism.scoring.contexts import LeafProfiles, Leaves, statistics_of
+from truism.scoring.contexts import LeafProfiles, statistics_of
+from truism.scoring.leaves import Leaves
 from truism.scoring.rarity import Emptiness, state_rarities
 from truism.scoring.readings import Reader, Readings
 

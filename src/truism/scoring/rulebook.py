@@ -3,11 +3,11 @@
 Rules with several consequents become unit rules, ordered by consequent: all unit rules that claim the
 same predicate are adjacent, because they share the degree by which a row fails it. An antecedent that
 several rules share is evaluated once. Everything is vectorised over rules and rows on packed truth
-vectors; no compiled code is needed.
+vectors; where there is enough to do, compiled loops find the same faster.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -35,6 +35,9 @@ class Consequent(msgspec.Struct, frozen=True, eq=False):
 
 Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
 """A violated consequent, the rows that fail it, and unit rules × rows: 1 where broken."""
+
+Summed = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
+"""A violated consequent, rows that fail it, and a number for each row about the rules it breaks."""
 
 
 class Rulebook:
@@ -136,6 +139,70 @@ class Rulebook:
                 rows = np.flatnonzero(unpack(np.bitwise_or.reduce(broken[own], axis=0), n_rows))
                 bits = broken[own][:, rows >> 6] >> (rows & 63).astype(np.uint64)
                 yield consequent, rows, (bits & np.uint64(1)).astype(np.float64)
+
+    def strongest(
+        self, true: Words, false: Words, n_rows: int, *, compiled: bool
+    ) -> Iterator[Summed]:
+        """Yield each violated consequent, rows that fail it, and the worth of their strongest rule.
+
+        See `violated`; with `compiled`, the loops of `truism.scoring.kernels` find the same.
+        """
+        if compiled:
+            from truism.scoring.kernels import rules  # the compiler, only where it pays
+
+            antecedents, worths = self._by_worth
+            yield from self._sweep(rules.note_strongest, antecedents, worths, true, false)
+            return
+        for consequent, rows, broken in self.violated(true, false, n_rows):
+            yield consequent, rows, (broken * self.worths[consequent.units][:, None]).max(axis=0)
+
+    def summed(self, true: Words, false: Words, n_rows: int, *, compiled: bool) -> Iterator[Summed]:
+        """Yield each violated consequent, rows that fail it, and the summed counts of their rules."""
+        if compiled:
+            from truism.scoring.kernels import rules  # the compiler, only where it pays
+
+            counted = self._antecedent_of, self.counts
+            yield from self._sweep(rules.add_counts, *counted, true, false)
+            return
+        for consequent, rows, broken in self.violated(true, false, n_rows):
+            yield consequent, rows, self.counts[consequent.units] @ broken
+
+    @functools.cached_property
+    def _by_worth(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Antecedents and worths of the unit rules, those of a consequent in falling order of worth."""
+        order = np.lexsort((-self.worths, np.repeat(self._starts[:-1], np.diff(self._starts))))
+        return self._antecedent_of[order], self.worths[order]
+
+    def _sweep(
+        self,
+        note: Callable[..., None],
+        antecedents: NDArray[np.int64],
+        values: NDArray[np.float64],
+        true: Words,
+        false: Words,
+    ) -> Iterator[Summed]:
+        """Let a compiled loop note a number for each row, consequent by consequent."""
+        from truism.scoring.kernels import rules  # the compiler, only where it pays
+
+        holds = np.empty((len(self._antecedents), true.shape[1]), np.uint64)
+        rules.meet(true, self._antecedents, holds)
+        violated = np.zeros(len(self._consequents), np.bool_)
+        starts = self._starts
+        first_units = self._consequent_of[starts[:-1]]
+        rules.find_violated(holds, false, self._antecedent_of, first_units, starts, violated)
+        for index in np.flatnonzero(violated).tolist():
+            consequent = self._consequents[index]
+            found = np.zeros(64 * true.shape[1])
+            fails = false[first_units[index]]
+            note(holds, fails, antecedents[consequent.units], values[consequent.units], found)
+            rows = np.flatnonzero(found)
+            yield consequent, rows, found[rows]
+
+    @functools.cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """The first unit rule of each consequent, and the number of unit rules."""
+        starts = [consequent.units.start for consequent in self._consequents]
+        return np.array([*starts, len(self.counts)], np.int64)
 
     def _antecedents_hold(self, true: Words) -> Words:
         holds = true[self._antecedents[:, 0]]

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.evidence import Grave
 from truism.model.model import Model
 from truism.model.predicates import (
     AnyOf,
@@ -27,16 +26,16 @@ from truism.model.predicates import (
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
 from truism.model.series import Series
+from truism.scoring import kernels
 from truism.scoring.alignment import align
 from truism.scoring.bits import Words, unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_outside, is_habit
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.series import State, Timeline, lay_out, remember
-from truism.scoring.sums import sum_of_rows
 from truism.scoring.truths import BLOCK_ROWS, Truths
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
-from truism.scoring.worth import RARITY_WEIGHT, find_grave, habit_worth, lift
+from truism.scoring.worth import RARITY_WEIGHT, habit_worth, lifted
 from truism.table.columns import Column, Table, numbers
 from truism.work import threads
 
@@ -134,13 +133,20 @@ class Scorer:
     def weigh_alone(self, table: Table) -> Weighed:
         """Weigh rows, each by itself."""
         columns, _ = align(self.model.schema, table)
+        compiled = self._pays(table.n_rows)
         if table.n_rows <= self._block_rows:
-            return self._weigh_block(columns)
+            return self._weigh_block(columns, compiled=compiled)
         blocks = _blocks_of(table.n_rows, self._block_rows)
         weighed = [
-            self._weigh_block([column.take(block) for column in columns]) for block in blocks
+            self._weigh_block([column.take(block) for column in columns], compiled=compiled)
+            for block in blocks
         ]
         return joined(weighed)
+
+    def _pays(self, n_rows: int) -> bool:
+        """Return whether it pays to weigh so many rows with compiled loops."""
+        n_variables = len(self._place)
+        return kernels.pay(n_rows, len(self._rulebook.counts) + 50 * n_variables)
 
     def violations(self, table: Table) -> list[list[Violation]]:
         """List what each row breaks, univariate rules first, then by consequent."""
@@ -279,14 +285,17 @@ class Scorer:
     def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, Weighed]]:
         """Weigh rows one by one, block by block, so that memory stays bounded."""
         columns, _ = align(self.model.schema, table)
-        blocks = _blocks_of(table.n_rows, self._block_rows)
+        compiled = self._pays(table.n_rows)
+        blocks = _blocks_of(table.n_rows, ROWS_AT_ONCE if compiled else self._block_rows)
 
         def weigh(block: slice) -> Weighed:
-            return self._weigh_block([column.take(block) for column in columns])
+            return self._weigh_block([column.take(block) for column in columns], compiled=compiled)
 
         if len(blocks) == 1:
             yield blocks[0], weigh(blocks[0])
             return
+        if compiled:
+            kernels.load()
         if self.model.evidence is not None:
             _ = self.prepared  # made once, not by each thread
         with threads(n_jobs) as spread:
@@ -295,33 +304,34 @@ class Scorer:
                 some = blocks[start : start + 2 * n_jobs]
                 yield from zip(some, spread(weigh, some), strict=True)
 
-    def _weigh_block(self, columns: Sequence[Column]) -> Weighed:
+    def _weigh_block(self, columns: Sequence[Column], *, compiled: bool) -> Weighed:
         if self.model.evidence is None:
-            return Weighed(self._penalties(columns), None)
-        pieces = self._weigh_evidence(columns)
+            return Weighed(self._penalties(columns, compiled=compiled), None)
+        pieces = self._weigh_evidence(columns, compiled=compiled)
         # Row by row in memory, so that sums over a row do not depend on the caller.
         parts = np.add(pieces.contradictions, pieces.rarities, order="C")
         return Weighed(parts, pieces)
 
-    def _weigh_evidence(self, columns: Sequence[Column]) -> Pieces:
+    def _weigh_evidence(self, columns: Sequence[Column], *, compiled: bool = False) -> Pieces:
         """Weigh the evidence against each variable of one block of rows."""
         evidence, prepared = self.model.evidence, self.prepared
         assert evidence is not None
         true, false = self._truths.evaluate(columns)
         readings = prepared.reader.read(columns)
-        leaves = prepared.leaves.find(true[self._n_predicates :], len(columns[0].values))
-        in_context = prepared.profiles.contradict(leaves, readings)
-        worth = self._broken_worth(columns, true, false)
+        n_rows = len(columns[0].values)
+        leaves = prepared.leaves.find(true[self._n_predicates :], n_rows, compiled=compiled)
+        in_context = prepared.profiles.contradict(leaves, readings, compiled=compiled)
+        worth = self._broken_worth(columns, true, false, compiled=compiled)
         plain = np.maximum(in_context, worth)
         plain /= evidence.contradiction_unit
         in_context /= evidence.contradiction_unit
         rarities = prepared.rarities.weigh(readings)
         rarities *= RARITY_WEIGHT / evidence.rarity_unit
-        contradictions = _lifted(evidence.grave, worth, plain, rarities)
+        contradictions = lifted(evidence.grave, worth, plain, rarities)
         return Pieces(contradictions, rarities, plain, in_context, leaves, readings)
 
     def _broken_worth(
-        self, columns: Sequence[Column], true: Words, false: Words
+        self, columns: Sequence[Column], true: Words, false: Words, *, compiled: bool
     ) -> NDArray[np.float64]:
         worth = np.zeros((len(columns), len(columns[0].values))).T
         for rule, place in self._univariate:
@@ -329,22 +339,27 @@ class Scorer:
                 rows, _ = self._breaches(rule.consequents[0], place, columns)
                 if len(rows):
                     worth[rows, place] = habit_worth(rule.count)
-        for consequent, rows, broken in self._rulebook.violated(true, false, len(worth)):
-            strongest = (broken * self._rulebook.worths[consequent.units][:, None]).max(axis=0)
+        broken = self._rulebook.strongest(true, false, len(worth), compiled=compiled)
+        for consequent, rows, strongest in broken:
             strongest /= len(consequent.owners)
             for owner in consequent.owners:
                 worth[rows, owner] = np.maximum(worth[rows, owner], strongest)
         return worth
 
-    def _penalties(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+    def _penalties(self, columns: Sequence[Column], *, compiled: bool) -> NDArray[np.float64]:
         """Attribute the paper's score (KDD'23, section 5.1)."""
         parts = np.zeros((len(columns[0].values), len(columns)))
         for rule, place in self._univariate:
             rows, degrees = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
                 parts[rows, place] += degrees
-        for consequent, rows, broken in self._violated(columns):
-            weight = self._rulebook.counts[consequent.units] @ broken / self.n_training
+        if not self._n_predicates:
+            return parts
+        truths = self._truths.evaluate(columns)
+        for consequent, rows, counts in self._rulebook.summed(
+            *truths, len(parts), compiled=compiled
+        ):
+            weight = counts / self.n_training
             penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
             for owner in consequent.owners:
                 parts[rows, owner] += penalty
@@ -374,22 +389,6 @@ class Scorer:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Check a univariate rule against its column."""
         return breaches(predicate, self.model.schema.variables[place], columns[place])
-
-
-def _lifted(
-    grave: Grave | None,
-    worth: NDArray[np.float64],
-    plain: NDArray[np.float64],
-    rarities: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the contradictions, raised where a grave rule about the variable is broken."""
-    rows, about = find_grave(grave, worth)
-    if not len(rows):
-        return plain
-    contradictions = plain.copy()
-    rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
-    contradictions[rows, about] += lift(grave, rest, worth[rows, about])
-    return contradictions
 
 
 def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from truism.model.evidence import Grave
 from truism.scoring.contexts import PSEUDO_COUNT
+from truism.scoring.sums import sum_of_rows
 
 RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
 
@@ -36,6 +37,22 @@ def find_grave(
         return none, none
     rows = np.flatnonzero((worths > grave.worth).any(axis=1))
     return rows, worths[rows].argmax(axis=1)
+
+
+def lifted(
+    grave: Grave | None,
+    worth: NDArray[np.float64],
+    plain: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the contradictions, raised where a grave rule about the variable is broken."""
+    rows, about = find_grave(grave, worth)
+    if not len(rows):
+        return plain
+    contradictions = plain.copy()
+    rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
+    contradictions[rows, about] += lift(grave, rest, worth[rows, about])
+    return contradictions
 
 
 def expected_exceptions(

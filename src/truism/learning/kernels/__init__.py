@@ -4,17 +4,18 @@
 - `antecedents`, `consequents`, `mining`: search for rules
 - `trees`, `splits`: grow the trees that propose cut-offs
 - `bits`, `predicates`: what the searches share
-- `compiling`, `prefetch`: how loops are compiled, and how they ask memory ahead of time
+- `prefetch`: how loops ask memory ahead of time
 
 Importing a kernel imports the compiler, so that happens inside the functions that learn.
 """
 
 import functools
-import hashlib
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from truism.scoring import kernels as scoring
 
 NAMES = ("antecedents", "consequents", "contexts", "mining", "trees")
 
@@ -24,6 +25,7 @@ def load() -> None:
     """Compile the kernels on a machine's first use; later processes load them from the cache."""
     for name in NAMES:
         _module(name).exercise()
+    scoring.load()
 
 
 def can_cache() -> bool:
@@ -32,8 +34,8 @@ def can_cache() -> bool:
     Where they cannot, every process that learns compiles them; whoever waits should be told. A full
     disk shows only after `load`.
     """
-    compiling = _module("compiling")
-    return compiling.cache_folder() is not None and not compiling.failures
+    compiling = _compiling()
+    return compiling.cache_folder(_module) is not None and not compiling.failures
 
 
 def are_cached() -> bool:
@@ -41,7 +43,7 @@ def are_cached() -> bool:
 
     Compiling takes some seconds, once after installation; whoever waits should be told.
     """
-    folder = _module("compiling").cache_folder()
+    folder = _compiling().cache_folder(_module)
     if folder is None:
         return False
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
@@ -53,8 +55,5 @@ def _module(name: str) -> Any:
     return import_module(f"{__name__}.{name}")
 
 
-@functools.cache
-def source_digest() -> str:
-    """Digest the source of all kernels; code that was compiled from another source is of no use."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"\0".join(each.read_bytes() for each in sources)).hexdigest()
+def _compiling() -> Any:
+    return import_module(f"{scoring.__name__}.compiling")

@@ -17,10 +17,8 @@ from truism.learning.kernels.bits import (
     count_first,
     count_outside,
     meets,
-    popcount,
     rows_in,
 )
-from truism.learning.kernels.compiling import inner, jit
 from truism.learning.kernels.predicates import (
     FOUND,
     MORE,
@@ -30,6 +28,8 @@ from truism.learning.kernels.predicates import (
     is_over,
     note,
 )
+from truism.scoring.kernels.compiling import inner, jit
+from truism.scoring.kernels.words import popcount
 
 
 class Near(NamedTuple):

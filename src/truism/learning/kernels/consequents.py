@@ -17,11 +17,9 @@ from truism.learning.kernels.bits import (
     SEVERAL,
     block_met,
     count_first,
-    first_bit,
     meets,
     start_of,
 )
-from truism.learning.kernels.compiling import inner, jit
 from truism.learning.kernels.predicates import (
     FOUND,
     MORE,
@@ -31,6 +29,8 @@ from truism.learning.kernels.predicates import (
     is_over,
     note,
 )
+from truism.scoring.kernels.compiling import inner, jit
+from truism.scoring.kernels.words import first_bit
 
 
 class Goal(NamedTuple):

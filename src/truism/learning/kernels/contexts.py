@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.learning.kernels.compiling import inner, jit
+from truism.scoring.kernels.compiling import inner, jit
 
 
 @jit

@@ -6,10 +6,11 @@ count; see `predicates`. Every function releases the GIL and touches only its ar
 
 import numpy as np
 
-from truism.learning.kernels.bits import first_bit, popcount, rows_in, start_of, without_first_bit
-from truism.learning.kernels.compiling import inner, jit
+from truism.learning.kernels.bits import rows_in, start_of
 from truism.learning.kernels.predicates import Predicates
 from truism.learning.kernels.prefetch import prefetch
+from truism.scoring.kernels.compiling import inner, jit
+from truism.scoring.kernels.words import first_bit, popcount, without_first_bit
 
 AHEAD = 16  # rows between asking memory for a row's predicates and counting them
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.learning.kernels.compiling import inner
+from truism.scoring.kernels.compiling import inner
 
 FOUND, NODES, MORE = (
     0,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.learning.kernels.compiling import inner
 from truism.learning.kernels.prefetch import prefetch
+from truism.scoring.kernels.compiling import inner
 
 AHEAD = 16  # rows between asking memory for a row and using it
 LOG_SCALE = 1 << 20  # x·log2(x) is tabulated in units of 1/LOG_SCALE

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.learning.kernels.compiling import inner, jit
 from truism.learning.kernels.prefetch import prefetch
 from truism.learning.kernels.splits import (
     AHEAD,
@@ -22,6 +21,7 @@ from truism.learning.kernels.splits import (
     split_sums,
     split_sums_in_turn,
 )
+from truism.scoring.kernels.compiling import inner, jit
 
 
 class Node(NamedTuple):

@@ -1,4 +1,4 @@
-"""How the loops are compiled: those that Python calls, and those that only other loops call.
+"""How the loops of scoring and of learning are compiled: those that Python calls, and those inside them.
 
 What is compiled is kept for the next process, in the first folder of numba's choice that can be written.
 Where there is none, or a disk is full, or a file is damaged, the code is compiled anew each time: that
@@ -6,12 +6,14 @@ takes longer, but it is no reason not to learn.
 """
 
 import contextlib
+import functools
+import hashlib
+import inspect
+from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
-
-from truism.learning import kernels
 
 # No loop divides by zero, and nobody calls them from C: code for either would only take time.
 _LEAN = {"error_model": "numpy", "no_cfunc_wrapper": True}
@@ -42,20 +44,28 @@ class _Cache(FunctionCache):
 
     def _index_key(self, *asked: Any) -> Any:
         # Numba looks at the file of a loop only, which may be the same while loops inside it are not.
-        return (*super()._index_key(*asked), kernels.source_digest())
+        folders = (Path(__file__).parent, Path(inspect.getfile(self._py_func)).parent)
+        return (*super()._index_key(*asked), *map(source_digest, folders))
 
 
 def jit(function: Any) -> Any:
     """Compile for Python: without the GIL, and kept for the next process."""
     compiled = numba.njit(nogil=True, **_LEAN)(function)
-    if compiled is not function and cache_folder() is not None:
+    if compiled is not function and cache_folder(function) is not None:
         compiled._cache = _Cache(function)
     return compiled
 
 
-def cache_folder() -> str | None:
-    """Return where compiled code is kept; None if numba can write nowhere."""
+def cache_folder(function: Any) -> str | None:
+    """Return where a function's compiled code is kept; None if numba can write nowhere."""
     try:
-        return str(FunctionCache(cache_folder).cache_path)
+        return str(FunctionCache(function).cache_path)
     except RuntimeError:
         return None
+
+
+@functools.cache
+def source_digest(folder: Path) -> str:
+    """Digest the sources of a folder; code that was compiled from another source is of no use."""
+    sources = sorted(folder.glob("*.py"))
+    return hashlib.sha256(b"\0".join(each.read_bytes() for each in sources)).hexdigest()

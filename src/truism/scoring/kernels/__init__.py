@@ -1,0 +1,38 @@
+"""The compiled loops of scoring: what NumPy does, too, to the same bit, but in one pass over the rows.
+
+- `rules`: which rows break rules
+- `contexts`: which leaf a row falls into, and how unusual it is there
+- `words`: bits, as the loops visit them
+- `compiling`: how loops are compiled
+
+Logarithms stay NumPy's, so that a row scores the same either way. Importing a loop imports the compiler,
+which takes longer than scoring a small table: that happens only where there is enough to do.
+"""
+
+import functools
+import os
+import sys
+from importlib import import_module
+
+NAMES = ("contexts", "rules")
+ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
+ENOUGH_ROWS = 512  # of a block, from which loops that are loaded are faster
+
+
+def pay(n_rows: int, n_comparisons: int) -> bool:
+    """Return whether loops are faster for so many rows, with so many comparisons of each."""
+    if n_rows < ENOUGH_ROWS or os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
+        return False
+    return are_loaded() or n_rows * n_comparisons >= ENOUGH
+
+
+def are_loaded() -> bool:
+    """Return whether the compiler, and with it the loops, were loaded in this process."""
+    return all(f"{__name__}.{name}" in sys.modules for name in NAMES)
+
+
+@functools.cache
+def load() -> None:
+    """Compile the loops on a machine's first use; later processes load them from the cache."""
+    for name in NAMES:
+        import_module(f"{__name__}.{name}").exercise()
