@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from learned import learn
-from truism.explaining.clues import Contradiction, Rarity
+from truism.explaining.clues import Contradiction, Outside, Rarity
 from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.explanations import explain_rows
 from truism.explaining.investigation import find_clues
@@ -59,10 +59,16 @@ def users():
 def test_a_state_that_shares_its_class_is_not_given_the_count_of_the_class(users):
     scorer, n_day, _ = users
     clue = contradiction(scorer, "user", {"time": "day", "user": "r07"})
-    assert str(clue.expected) == "user = c00"
-    assert said(clue).because == "time = day"
-    assert said(clue).evidence == (
-        f"c00 in 12 of the {n_day} training rows like this, values as uncommon as r07 in 0 of them"
+    # Each has few of the rows: none is expected, but one of most of them is usual.
+    assert clue.expected.values[0] == "c00"
+    n_usual = 12 + 4 * (len(clue.expected.values) - 1)
+    assert n_usual - 4 < 0.8 * n_day <= n_usual
+    reason = say(clue, scorer.n_training)
+    assert reason.expected.startswith("user usually one of c00, c01, c02, c03, c04, c05 and ")
+    assert reason.because == "time = day"
+    assert reason.evidence == (
+        f"one of these {len(clue.expected.values)} in {n_usual} of the {n_day} of "
+        f"{scorer.n_training} training rows like this, values as uncommon as r07 in 0 of them"
     )
 
 
@@ -70,7 +76,7 @@ def test_an_unseen_state_of_very_many_counts_among_the_uncommon(users):
     scorer, _, _ = users
     clue = contradiction(scorer, "user", {"time": "day", "user": "never"})
     assert said(clue).evidence.endswith(", values as uncommon as never in 0 of them")
-    assert str(clue.expected) == "user = c00"
+    assert clue.expected.values[0] == "c00"
 
 
 def test_where_only_uncommon_states_were_seen_none_is_named_with_their_count(users):
@@ -78,8 +84,7 @@ def test_where_only_uncommon_states_were_seen_none_is_named_with_their_count(use
     clue = contradiction(scorer, "user", {"time": "night", "user": "c05"})
     assert set(clue.expected.values) == {f"r{i:02}" for i in range(100)}
     assert said(clue).evidence == (
-        f"one of 100 uncommon values in {n_night} of the {n_night} training rows like this, "
-        "c05 in 0 of them"
+        f"one of these 100 in {n_night} of all {n_night} training rows, c05 in 0 of them"
     )
     reason = say(clue, scorer.n_training)
     assert reason.expected == "user in {r00, r01, r02, r03, r04, r05 and 94 others}"
@@ -89,9 +94,12 @@ def test_of_few_states_each_has_its_own_count():
     data = {"pump": ["on", "off"] * 50, "valve": ["open", "shut"] * 49 + ["open", "open"]}
     scorer = without_rules(data)
     clue = contradiction(scorer, "valve", {"pump": "on", "valve": "shut"})
-    assert said(clue).evidence == "open in 50 of the 50 training rows like this, shut in 0 of them"
+    like = "open in 50 of the 50 of 100 training rows like this"
+    assert said(clue, 100).evidence == f"{like}, shut in 0 of them"
+    # A state that was never seen needs no condition.
     clue = contradiction(scorer, "valve", {"pump": "on", "valve": "never"})
-    assert said(clue).evidence == "open in 50 of the 50 training rows like this, never in 0 of them"
+    assert said(clue, 100).evidence == "open in 51 of all 100 training rows, never in 0 of them"
+    assert (said(clue, 100).because, said(clue, 100).expected) == (None, "valve usually open")
 
 
 # --- missing and infinite values ---
@@ -134,7 +142,7 @@ def test_alternatives_are_bracketed_among_other_conditions():
         counts=(200, 120, 120),
         means=((),) * 3,
         spreads=((),) * 3,
-        state_counts=(((0, 200),), ((120, 0),), ((120, 0),)),
+        state_counts=(((0, 200),), ((120, 0),), ((0, 120),)),
     )
     evidence = msgspec.structs.replace(model.evidence, splits=splits, contexts=(context,))
     scorer = Scorer(msgspec.structs.replace(model, evidence=evidence))
@@ -153,13 +161,12 @@ def test_the_side_on_which_a_split_holds_has_no_missing_values():
 def test_a_state_that_training_did_not_have_is_said_where_one_state_is_left():
     data = {"pump": ["on", "off"] * 50, "valve": ["open", "shut"] * 50}
     scorer = without_rules(data)
-    whys = {
-        said(contradiction(scorer, "valve", {"pump": pump, "valve": valve})).because
-        for pump in ("on", "off", "broken", None)
-        for valve in ("open", "shut", "never")
-        if (pump, valve) not in {("on", "open"), ("off", "shut")}
-        and (pump in ("on", "off") or valve == "never")
-    }
+    whys = set()
+    for pump in ("on", "off", "broken", None):
+        for valve in ("open", "shut"):
+            (clues_of,) = find_clues(scorer, as_table({"pump": [pump], "valve": [valve]}))
+            clues = clues_of.get("valve", ())
+            whys |= {said(each).because for each in clues if isinstance(each, Contradiction)}
     assert {"pump = on", "pump = off"} <= whys
     assert whys - {"pump = on", "pump = off"} <= {
         f"pump = {state} or {else_}"
@@ -180,7 +187,7 @@ def test_many_excluded_states_are_counted_and_the_predicate_stays_exact():
         numbers=(1,),
         states=(),
         counts=(30, 30, 30, 30, 30, 90),
-        means=((0.0,),) * 6,
+        means=((9.0,), (-9.0,), (9.0,), (-9.0,), (9.0,), (0.0,)),
         spreads=((0.1,),) * 6,
         state_counts=((),) * 6,
     )
@@ -189,7 +196,7 @@ def test_many_excluded_states_are_counted_and_the_predicate_stays_exact():
     clue = contradiction(scorer, "speed", {"id": "s06", "speed": 5.0})
     assert said(clue).because == "id not in {s00, s01, s02 and 2 others}"
     assert clue.conditions == (OneOf("id", ("s05", "s06", "s07")),)
-    assert said(contradiction(scorer, "speed", {"id": "s01", "speed": 5.0})).because == "id = s01"
+    assert said(contradiction(scorer, "speed", {"id": "s01", "speed": 5.0})).because == ("id = s01")
 
 
 # --- numbers ---
@@ -200,7 +207,7 @@ def test_a_spread_that_is_nothing_is_not_printed():
     data["flow"][1::2] = np.random.default_rng(0).uniform(0, 1, 100).tolist()
     scorer = without_rules(data, continuous=("flow",))
     clue = contradiction(scorer, "flow", {"pump": "on", "flow": 0.5})
-    assert said(clue).evidence == "2.5 in the 100 of 200 training rows like this"
+    assert said(clue).evidence == "on average 2.5 in the 100 of 200 training rows like this"
 
 
 def test_means_of_a_variable_with_missing_values_are_of_those_that_are_known():
@@ -291,8 +298,11 @@ def test_a_value_beyond_all_that_training_had_is_told_before_any_why():
     data = {"a": random.normal(0, 1, 800), "b": random.choice(["x", "y"], 800)}
     scorer = Scorer(learn(as_table(data), min_support=0.1))
     (far,) = find_clues(scorer, as_table({"a": [30.0], "b": ["x"]}))
-    assert isinstance(far["a"][0], Rarity)
-    assert far["a"][0].new
+    assert isinstance(far["a"][0], Outside)
     assert said(far["a"][0], 800).evidence == "0 of 800 training rows were this high"
     (near,) = find_clues(scorer, as_table({"a": [float(np.sort(data["a"])[-2])], "b": ["x"]}))
-    assert not any(clue.new for clue in near["a"] if isinstance(clue, Rarity))
+    assert not any(isinstance(clue, Outside) for clue in near["a"])
+    # However little it adds: what is beyond everything needs no condition in front.
+    (just,) = find_clues(scorer, as_table({"a": [float(data["a"].max()) + 1e-9], "b": ["x"]}))
+    assert isinstance(just["a"][0], Outside)
+    assert said(just["a"][0], 800).because is None

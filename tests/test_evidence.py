@@ -15,7 +15,7 @@ import oracle
 from learned import breaks_mined_rule, find_incidents, learn
 from learned import learn as tune
 from strategies import learned
-from truism.explaining.clues import Contradiction, Rarity
+from truism.explaining.clues import Contradiction, Outside, Rarity
 from truism.explaining.explanations import explain_rows
 from truism.explaining.incidents import MIN_SHARE
 from truism.explaining.investigation import WHY_FIRST, find_clues
@@ -291,8 +291,10 @@ def check_clues(scorer, data):
             clues = clues_of.get(name, ())
             penalties = [clue.penalty for clue in clues]
             assert sum(penalties) == pytest.approx(part[i], rel=1e-12, abs=1e-300)
-            # What can say why stands before what cannot, unless it is a small part.
-            assert not penalties or penalties[0] >= max(penalties) / WHY_FIRST
+            # What training never had comes first; then what can say why, unless it is a small part.
+            told = [each for each in clues if not is_new(each)]
+            assert not any(map(is_new, clues[1:]))
+            assert not told or told[0].penalty >= max(each.penalty for each in told) / WHY_FIRST
             assert sum(isinstance(clue, Contradiction) for clue in clues) <= 1
             assert sum(isinstance(clue, Rarity) for clue in clues) <= 1
             for clue in clues:
@@ -309,6 +311,10 @@ def check_clues(scorer, data):
         assert explained._repr_html_()
 
 
+def is_new(clue):
+    return isinstance(clue, Outside) or (isinstance(clue, Rarity) and clue.new)
+
+
 def check_clue(clue, name, row):
     match clue:
         case Violation():
@@ -319,13 +325,16 @@ def check_clue(clue, name, row):
             assert clue.variable == name
             assert clue.penalty > 0
             # What was found is not what was expected, and what is stated as a condition holds.
-            assert oracle.holds(clue.expected, row) is not True
+            assert clue.expected is None or oracle.holds(clue.expected, row) is not True
             assert all(oracle.holds(each, row) is True for each in clue.conditions)
             assert name not in {each.variable for each in clue.conditions}
         case Rarity():
             assert clue.variable == name
-            assert clue.penalty > 0
+            assert clue.penalty > 0 or clue.new
             assert not oracle.is_missing(row[name])
+        case Outside():
+            assert clue.variable == name
+            assert not clue.low <= row[name] <= clue.high
 
 
 @examples(max_examples=30)

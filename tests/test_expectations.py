@@ -4,16 +4,21 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from strategies import finite
 from truism.explaining.expectations import (
     Beyond,
     Nearest,
     Sparse,
     count_others,
     nearest,
+    usual_classes,
     usual_interval,
 )
 from truism.model.schema import Numeric
+from truism.scoring.contexts import FLOOR
 from truism.scoring.rarity import Emptiness
 
 
@@ -27,15 +32,14 @@ def numeric(low=0.0, high=100.0, mean=50.0, std=10.0, n_missing=0):
         (90.0, "46 ≤ x < 54"),
         (60.0, "46 ≤ x < 54"),
         (54.0, "46 ≤ x < 54"),
-        (53.9, "48 ≤ x < 52"),  # too near for two spreads, so one
-        (52.1, "48 ≤ x < 52"),
-        (51.9, "49 ≤ x < 51"),
+        (53.9, "None"),  # within two spreads: no narrower interval is made up
+        (50.0, "None"),
         (10.0, "46 ≤ x < 54"),
         (math.inf, "46 ≤ x < 54"),
         (-math.inf, "46 ≤ x < 54"),
     ],
 )
-def test_the_interval_follows_what_was_found_in_steps_only(found, said):
+def test_the_interval_is_two_spreads_wide_or_there_is_none(found, said):
     assert str(usual_interval(numeric(), 50.0, 2.0, found)) == said
 
 
@@ -55,7 +59,45 @@ def test_a_bound_beyond_all_training_values_is_left_open():
 @pytest.mark.parametrize(("spread", "std"), [(0.0, 1.0), (1e308, 1e308), (math.inf, 1e308)])
 def test_no_number_is_where_it_was_expected_however_large(found, mean, spread, std):
     expected = usual_interval(numeric(-1.7e308, 1.7e308, std=std), mean, spread, found)
+    assert expected is None or not expected.low <= found < expected.high
+
+
+@given(finite, st.floats(0, 1e9), st.floats(1e-9, 1e9), finite)
+def test_an_interval_excludes_what_was_found_and_holds_two_spreads(mean, spread, std, found):
+    variable = numeric(-1e300, 1e300, std=std)
+    expected = usual_interval(variable, mean, spread, found)
+    if expected is None:
+        return
     assert not expected.low <= found < expected.high
+    # Rounding moves a bound by a tenth of the width at most.
+    half = max(2 * spread, FLOOR * std)
+    slack = 0.11 * half + 1e-9 * abs(mean)
+    assert expected.low <= mean - half + slack
+    assert expected.high >= mean + half - slack
+
+
+def brute_force_classes(counts, found, rest):
+    """Try every number of the commonest other classes."""
+    others = sorted(
+        (k for k in range(len(counts)) if k != found and counts[k]),
+        key=lambda k: (k == rest, -counts[k], k),
+    )
+    own = counts[found] if found < len(counts) else 0
+    if own > sum(counts) / 2:
+        return ()
+    for n in range(1, len(others) + 1):
+        covered = sum(counts[k] for k in others[:n])
+        if counts[others[0]] >= sum(counts) / 2 or covered >= 0.8 * (sum(counts) - own):
+            return tuple(others[:n])
+    return tuple(others)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(0, 7), st.booleans())
+def test_usual_states_cover_most_rows_or_one_covers_half(counts, found, has_rest):
+    rest = len(counts) - 1 if has_rest else None
+    chosen = usual_classes(counts, found, rest)
+    assert chosen == brute_force_classes(counts, found, rest)
+    assert found not in chosen
 
 
 def emptiness(values):

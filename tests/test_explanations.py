@@ -71,6 +71,8 @@ def test_the_parts_are_the_same_as_data(scorer):
         "rule": "",
         "penalty": 0,
         "row": None,
+        "kind": "rule",
+        "conditions": ("FIT201 = 0",),
     }
     assert scorer.model.rules.find(reason["rule"])
 
@@ -207,11 +209,13 @@ def test_a_name_that_would_break_the_line_is_spelled_out():
     ]
 
 
-def test_a_value_just_outside_a_rounded_bound_is_shown_so_that_it_is_outside():
+def test_a_value_outside_is_held_against_what_was_seen_and_not_against_a_margin():
     values = np.random.default_rng(0).normal(size=200)
     scorer = Scorer(learn(as_table({"X": values}), min_support=0.1, scoring="paper"))
-    bound = next(rule for rule in scorer.model.rules if "≤ X ≤" in str(rule)).consequents[0].high
-    found = np.nextafter(bound, np.inf)
+    rule = next(rule for rule in scorer.model.rules if "≤ X ≤" in str(rule))
+    assert rule.consequents[0].high > values.max() + 0.5, "the rule has a margin"
+    found = np.nextafter(rule.consequents[0].high, np.inf)
     reason = explain_rows(scorer, as_table({"X": [found]}), [0])[0].blames[0].reasons[0]
-    assert reason.expected.endswith(f"≤ X ≤ {bound!r}")
-    assert float(reason.found) > bound
+    shown = float(reason.expected.split()[-1])
+    assert values.max() <= shown < values.max() + 0.01
+    assert (reason.rule, reason.evidence) == (rule.id, "0 of 200 training rows were this high")

@@ -27,8 +27,17 @@ ROOMS = {
         *("evidence", "rulebook", "weighed", "memory", "series", "scorer", "thresholds"),
     ],
     "explaining": [
-        *("expectations", "circumstances", "clues", "investigation", "reasons", "rates", "events"),
-        *("tallies", "explanations", "keeping", "marks", "following", "outlines", "incidents"),
+        *("expectations", "circumstances", "nodes", "clues", "investigation", "reasons", "rates"),
+        *(
+            "events",
+            "tallies",
+            "explanations",
+            "keeping",
+            "marks",
+            "following",
+            "outlines",
+            "incidents",
+        ),
         *("patterns", "findings", "rowblames", "checker", "absences", "advantage", "comparison"),
     ],
     "learning": [

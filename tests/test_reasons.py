@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies import finite, intervals, ranges
-from truism.explaining.clues import Rarity
+from strategies import finite, intervals
+from truism.explaining.clues import Contradiction, Outside, Rarity, UsualNumber, UsualStates
 from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.reasons import ANYWAY, Reason, say
-from truism.model.predicates import Interval, OneOf, Range
+from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
 from truism.scoring.weighed import Violation
 
@@ -28,19 +28,76 @@ from truism.scoring.weighed import Violation
     ],
 )
 def test_a_found_number_has_as_many_digits_as_it_needs(found, printed):
-    for failed in (Interval("X", low=1.0), Interval("X", 1.0, 2.0), Range("X", 1.0, 2.0)):
+    for failed in (Interval("X", low=1.0), Interval("X", 1.0, 2.0)):
         clue = Violation(Rule((), (failed,), 9), failed, (found,), 1.0)
         assert say(clue, 9).found == printed
 
 
-def test_a_found_number_stays_beyond_a_bound_that_is_printed_rounded():
-    failed = Range("X", -1.0, 2.33333333333)
-    shown = float(str(failed).split()[-1])
-    found = shown + 1e-7
-    assert not failed.seems_to_hold(found)
-    said = say(Violation(Rule((), (failed,), 9), failed, (found,), 1.0), 9)
-    assert float(said.found) > shown
-    assert said.expected == str(failed)
+@given(finite, finite, finite)
+def test_a_number_outside_all_that_training_had_is_told_beside_what_was_seen(one, other, found):
+    low, high = sorted((one, other))
+    if low == high or low <= found <= high:
+        return
+    said = say(Outside("X", found, low, high, 1.0, "abc"), 9)
+    bottom, top = (float(each) for each in said.expected.split(" ≤ X ≤ "))
+    # Told rounded, but never narrower than what was seen, and never so wide that it holds the value.
+    assert bottom <= low + 1e-9 * abs(low)
+    assert top >= high - 1e-9 * abs(high)
+    assert not bottom <= float(said.found) <= top
+    assert (said.because, said.conditions, said.rule, said.kind) == (None, (), "abc", "outside")
+    assert said.evidence == f"0 of 9 training rows were this {'low' if found < low else 'high'}"
+
+
+def test_bounds_are_rounded_as_a_person_would():
+    said = say(Outside("X", 414.8123, 11.973, 267.0912, 1.0), 4000)
+    assert said.lines() == (
+        "expected 11 ≤ X ≤ 268, found 414.8",
+        ANYWAY,
+        "(0 of 4,000 training rows were this high)",
+    )
+    assert say(Outside("X", 267.1, 11.973, 267.0912, 1.0), 9).expected == "11.973 ≤ X ≤ 267.092"
+
+
+def context(found, expected, usual, n_like=304):
+    return Contradiction("U", found, expected, (), usual, n_like, 1.0)
+
+
+def test_a_mean_is_called_one():
+    said = say(context(5.0, Interval("U", 0.5, 1.5), UsualNumber(1.0, 0.0, 0.01, False)), 10_000)
+    assert said.evidence == "on average 1 in the 304 of 10,000 training rows like this"
+    assert said.kind == "context"
+
+
+def test_a_number_that_is_not_far_from_the_mean_has_no_interval():
+    said = say(context(86.0, None, UsualNumber(128.3, 57.0, 1.0, False)), 10_000)
+    assert (said.expected, said.found) == ("U about 128", "86")
+    assert said.evidence.startswith("on average 128 ± 57 in the 304")
+
+
+@pytest.mark.parametrize(
+    ("n_usual", "states", "expected"),
+    [
+        (304, ("a",), "U = a"),
+        (280, ("a",), "U = a"),
+        (160, ("a",), "U usually a"),
+        (250, ("a", "b", "c"), "U usually one of a, b, c"),
+        (304, ("a", "b"), "U in {a, b}"),
+    ],
+)
+def test_a_state_is_expected_only_where_nearly_all_rows_have_it(n_usual, states, expected):
+    usual = UsualStates(n_usual, 0, usual_is_shared=False, found_is_shared=False)
+    said = say(context("x", OneOf("U", states), usual), 10_000)
+    assert said.expected == expected
+    assert said.evidence.endswith(
+        f"in {n_usual} of the 304 of 10,000 training rows like this, x in 0 of them"
+    )
+
+
+def test_a_state_that_most_rows_have_is_only_less_common():
+    usual = UsualStates(0, 200, usual_is_shared=False, found_is_shared=False)
+    said = say(context("x", None, usual, n_like=9), 9)
+    assert said.expected == "U less often x"
+    assert said.evidence == "x in 200 of all 9 training rows"
 
 
 def test_a_number_that_is_rare_is_printed_beside_the_places_that_are_named():
@@ -65,11 +122,10 @@ def test_very_many_states_are_counted_in_words_and_kept_in_rules():
     assert "s499" in str(rule)
 
 
-@given(intervals() | ranges, finite)
+@given(intervals(), finite)
 def test_a_found_number_never_seems_to_satisfy_what_it_breaks(failed, value):
     low = failed.low <= value
-    high = value < failed.high if isinstance(failed, Interval) else value <= failed.high
-    if low and high:
+    if low and value < failed.high:
         return
     said = say(Violation(Rule((), (failed,), 9), failed, (value,), 1.0), 9)
     shown = float(said.found)

@@ -10,7 +10,7 @@ from strategies import finite
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, format_value
 from truism.model.wording import (
     brief,
-    brief_conjunction,
+    brief_conditions,
     count,
     exclude,
     lasting,
@@ -50,7 +50,9 @@ def test_few_states_are_printed_as_the_rule_prints_them():
         assert brief(predicate) == str(predicate)
     many = OneOf("U", tuple("abcdefgh"))
     assert len(brief(many)) < len(brief(OneOf("U", tuple("abcdef")))) + len(" and 2 others}")
-    joined = brief_conjunction([AnyOf((OneOf("U", ("a",)), OneOf("V", ("b",)))), Present("X")])
+    joined = " and ".join(
+        brief_conditions([AnyOf((OneOf("U", ("a",)), OneOf("V", ("b",)))), Present("X")])
+    )
     assert joined.startswith("(U = a or V = b) and ")
 
 

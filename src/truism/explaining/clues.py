@@ -7,15 +7,15 @@ import msgspec
 
 from truism.explaining.circumstances import Circumstance
 from truism.explaining.expectations import Beyond, Nearest, Sparse
-from truism.model.predicates import Interval, OneOf, Predicate
+from truism.model.predicates import Interval, OneOf, Predicate, Range
 from truism.scoring.weighed import Violation
 
 
 class UsualNumber(msgspec.Struct, frozen=True):
-    """Mean and spread of a number in the training rows of a leaf.
+    """Mean and spread of a number in the training rows of a node.
 
     `resolution` is how precisely they are known. `some_missing` says that training rows lack the value;
-    how many rows of the leaf do is not known, only how many of all rows.
+    how many rows of the node do is not known, only how many of all rows.
     """
 
     mean: float
@@ -25,7 +25,7 @@ class UsualNumber(msgspec.Struct, frozen=True):
 
 
 class UsualStates(msgspec.Struct, frozen=True):
-    """How many training rows of a leaf have the state that was expected, and how many the one found.
+    """How many training rows of a node have the states that were expected, and how many the one found.
 
     The rarest of very many states are counted together: `usual_is_shared` and `found_is_shared` say
     that a count covers all of them.
@@ -45,7 +45,8 @@ class Contradiction(msgspec.Struct, frozen=True):
     variable, found
         The variable and its value.
     expected
-        Its usual interval, or its most common other state, in training rows like this one.
+        Its usual interval, or the states that most training rows like this one have; None if the value
+        is not far from the mean, or its state the most common one, and only less common than elsewhere.
     circumstances
         What those rows have in common; empty if they are all rows.
     usual
@@ -59,7 +60,7 @@ class Contradiction(msgspec.Struct, frozen=True):
 
     variable: str
     found: Any
-    expected: Interval | OneOf
+    expected: Interval | OneOf | None
     circumstances: tuple[Circumstance, ...]
     usual: UsualNumber | UsualStates
     n_like: int
@@ -93,7 +94,7 @@ class Rarity(msgspec.Struct, frozen=True):
     penalty
         What this adds to the row's score.
     new
-        Whether training had no such state, or no number as low or as high.
+        Whether training had no such value.
 
     """
 
@@ -108,6 +109,35 @@ class Rarity(msgspec.Struct, frozen=True):
     def expected(self) -> Interval | OneOf | None:
         """What is usual, if one predicate can say it."""
         return self.usual if isinstance(self.usual, OneOf) else self.usual.interval(self.variable)
+
+
+class Outside(msgspec.Struct, frozen=True):
+    """A number below or above everything that training had.
+
+    Parameters
+    ----------
+    variable, found
+        The variable and its value.
+    low, high
+        The smallest and the largest training value.
+    penalty
+        What this adds to the row's score.
+    rule
+        The id of the univariate rule that it breaks; empty if it is within that rule's margin.
+
+    """
+
+    variable: str
+    found: Any
+    low: float
+    high: float
+    penalty: float
+    rule: str = ""
+
+    @property
+    def expected(self) -> Range:
+        """What training had."""
+        return Range(self.variable, self.low, self.high)
 
 
 class Lasting(msgspec.Struct, frozen=True):
@@ -129,7 +159,7 @@ class Lasting(msgspec.Struct, frozen=True):
     penalty: float
 
 
-Clue = Violation | Contradiction | Rarity | Lasting
+Clue = Violation | Contradiction | Outside | Rarity | Lasting
 
 CluesOfRow = Mapping[str, tuple[Clue, ...]]
 """The clues against each variable of one row, strongest first."""

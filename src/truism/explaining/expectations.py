@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -13,6 +14,8 @@ from truism.model.schema import Numeric
 from truism.scoring.contexts import FLOOR
 from truism.scoring.rarity import Emptiness, rarity
 
+_MAX_DIGITS = 17
+MOST = 0.8  # share of the rows that states have to cover to be called usual
 FEW = 0.01  # share of the training rows, up to which the number of rows this far out is given
 
 
@@ -54,24 +57,59 @@ class Sparse(msgspec.Struct, frozen=True):
     n_rows: int
 
 
-def usual_interval(variable: Numeric, mean: float, spread: float, found: float) -> Interval:
+def usual_interval(variable: Numeric, mean: float, spread: float, found: float) -> Interval | None:
     """Return the interval in which a number was expected: two spreads around the mean.
 
-    The interval is at least as wide as the resolution of contexts, and is halved until the found value
-    lies outside. Its other side is open if it reaches beyond all training values.
+    The interval is at least as wide as the resolution of contexts. Its other side is open if it reaches
+    beyond all training values. There is none if what was found lies within: an interval that is made
+    narrower until it does not would say more than training shows.
     """
     half = min(max(2 * spread, FLOOR * variable.std), sys.float_info.max)
-    while half > 0.0:
-        low, high = (round_to(bound, half) for bound in (mean - half, mean + half))
-        if low < high and high <= found and high < math.inf:
+    if mean - half <= found < mean + half:
+        return None
+    for digits in range(_MAX_DIGITS):
+        low, high = (round_to(bound, half / 10**digits) for bound in (mean - half, mean + half))
+        if not low < high:
+            continue
+        if high <= found and high < math.inf:
             return Interval(variable.name, -math.inf if low < variable.low else low, high)
-        if low < high and found < low and low > -math.inf:
+        if found < low and low > -math.inf:
             return Interval(variable.name, low, math.inf if high > variable.high else high)
-        half /= 2
-    # Closer to the mean than two doubles are to each other.
-    if mean <= found:
-        return Interval(variable.name, high=min(found, sys.float_info.max))
-    return Interval(variable.name, low=math.nextafter(found, math.inf))
+    return None
+
+
+def usual_classes(counts: Sequence[int], found: int, rest: int | None = None) -> tuple[int, ...]:
+    """Return the classes of states that were expected in place of the one found, commonest first.
+
+    One, if at least half of the rows have it; else as many as it takes for four fifths of the rows that
+    do not have the state found. None, if most rows have that one: it is only less common than elsewhere.
+
+    Parameters
+    ----------
+    counts
+        How many rows have each class.
+    found
+        The class that was found.
+    rest
+        The class that the rarest of very many states share; it is named only if nothing else is left.
+
+    >>> usual_classes([50, 0, 1], 1), usual_classes([20, 20, 19, 1], 3), usual_classes([60, 40], 0)
+    ((0,), (0, 1, 2), ())
+    """
+    n_rows = sum(counts)
+    n_found = counts[found] if found < len(counts) else 0
+    others = [k for k, count in enumerate(counts) if k != found and count]
+    others.sort(key=lambda k: (k == rest, -counts[k], k))
+    if 2 * n_found > n_rows:
+        return ()
+    chosen: list[int] = []
+    covered = 0
+    for k in others:
+        chosen.append(k)
+        covered += counts[k]
+        if 2 * counts[chosen[0]] >= n_rows or covered >= MOST * (n_rows - n_found):
+            break
+    return tuple(chosen)
 
 
 def nearest(emptiness: Emptiness, found: float) -> Nearest:

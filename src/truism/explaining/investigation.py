@@ -4,11 +4,13 @@ With the paper's scoring, the clues are the violated rules. With evidence scorin
 most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of rule and
 context sets the penalty. A rule that is worth at least a third as much as the context is named in its
 place, because a rule has no exception and few conditions. Other broken rules are listed with a penalty
-of 0. The penalties of a row's clues sum to its score.
+of 0. A value that training never had is told first, whatever it adds. The penalties of a row's clues
+sum to its score.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
@@ -20,22 +22,23 @@ from truism.explaining.circumstances import (
     Circumstance,
     States,
     circumstance,
-    path_to,
 )
 from truism.explaining.clues import (
     Clue,
     CluesOfRow,
     Contradiction,
     Lasting,
+    Outside,
     Rarity,
     SameState,
     UsualNumber,
     UsualStates,
 )
-from truism.explaining.expectations import count_others, nearest, usual_interval
-from truism.model.evidence import MAX_CLASSES, Context, Split
-from truism.model.predicates import Interval, OneOf, variables
-from truism.model.schema import Categorical, Numeric
+from truism.explaining.expectations import count_others, nearest, usual_classes, usual_interval
+from truism.explaining.nodes import Chooser, Chosen, Nodes, counts_of, nodes_of_all
+from truism.model.evidence import MAX_CLASSES, Split
+from truism.model.predicates import Interval, OneOf, Range, variables
+from truism.model.schema import Categorical, Numeric, Variable
 from truism.scoring.alignment import UNSEEN, align
 from truism.scoring.readings import has_rest
 from truism.scoring.scorer import Scorer
@@ -46,13 +49,19 @@ WHY_FIRST = 4.0  # how much more a rarity must weigh to come before a clue that 
 RULE_FIRST = 1 / 3  # share of a context's worth from which a broken rule is named in its place
 RESOLUTION = 0.02  # share of a variable's standard deviation: contexts keep four decimals of it
 NEGLIGIBLE = 0.05  # share of rows with missing values that is too small to mention
+SUSPECT = 0.25  # share of the largest part of a row's score, from which on a variable is a suspect
+_NODES_OF: WeakKeyDictionary[Scorer, list[Nodes]] = WeakKeyDictionary()  # made once for each model
 
 
 def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> list[CluesOfRow]:
     """Return the evidence against each row as clues; `weighed` are the same rows, if already weighed."""
     violations = scorer.violations(table)
     if scorer.model.evidence is None:
-        return [_by_variable(of_row) for of_row in violations]
+        variable_of = scorer.model.schema.variable_of()
+        return [
+            {name: _told(variable_of[name], own) for name, own in _by_variable(of_row).items()}
+            for of_row in violations
+        ]
     weighed = scorer.weigh_alone(table) if weighed is None else weighed
     finder = _ClueFinder(scorer, table, weighed)
     found = [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
@@ -95,13 +104,36 @@ def _by_variable(violations: Iterable[Violation]) -> dict[str, tuple[Violation, 
     }
 
 
+def _told(variable: Variable, violations: Sequence[Violation]) -> tuple[Clue, ...]:
+    """Return broken rules as clues, the one about a variable's range as what training had."""
+    ranges = [each for each in violations if _is_range(each)]
+    others = [each for each in violations if not _is_range(each)]
+    if not ranges:
+        return tuple(others)
+    assert isinstance(variable, Numeric)
+    first = ranges[0]
+    bounds = (variable.low, variable.high)
+    outside = Outside(variable.name, first.found[0], *bounds, first.penalty, first.rule.id)
+    return (outside, *others)
+
+
+def _is_range(violation: Violation) -> bool:
+    """Return whether a broken rule says between what bounds a number lies; they have a margin."""
+    failed = violation.failed
+    return isinstance(failed, Range) and failed.low < failed.high
+
+
 def _prominence(clue: Clue) -> float:
     """Return the key to sort clues by: the penalty, but clues that can say why come first.
 
-    They do so unless their penalty is small. A value beyond all training values needs no why.
+    They do so unless their penalty is small. A value that training never had needs no why.
     """
-    plain = isinstance(clue, Rarity) and not clue.new
-    return -clue.penalty if plain else -WHY_FIRST * clue.penalty
+    match clue:
+        case Outside() | Rarity(new=True):
+            return -math.inf
+        case Rarity():
+            return -clue.penalty
+    return -WHY_FIRST * clue.penalty
 
 
 class _ClueFinder:
@@ -123,12 +155,17 @@ class _ClueFinder:
             if isinstance(each, Categorical)
         }
         self.asked_in: dict[tuple[int, int], list[tuple[int, Answers, Circumstance]]] = {}
-        prepared = scorer.prepared
-        names = [self.variables[i].name for i in prepared.reader.numbers]
-        self.emptiness = dict(zip(names, prepared.rarities.emptiness, strict=True))
-        each = prepared.profiles.contradict_each(pieces.leaves, pieces.readings)
-        self.telling = each.argmax(axis=0) if len(each) else None
-        self.code_at = {i: at for at, i in enumerate(prepared.reader.states)}
+        reader = scorer.prepared.reader
+        names = [self.variables[i].name for i in reader.numbers]
+        self.emptiness = dict(zip(names, scorer.prepared.rarities.emptiness, strict=True))
+        self.number_at = {i: at for at, i in enumerate(reader.numbers)}
+        self.code_at = {i: at for at, i in enumerate(reader.states)}
+        parts = pieces.plain + pieces.rarities
+        blamed = parts > SUSPECT * parts.max(axis=1, initial=0.0, keepdims=True)
+        if scorer not in _NODES_OF:
+            _NODES_OF[scorer] = nodes_of_all(scorer.model.schema, evidence)
+        self.chooser = Chooser(_NODES_OF[scorer], pieces.leaves, blamed)
+        self.chosen_for: dict[int, Chosen] = {}
 
     def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
         """Return the clues against each variable of a row."""
@@ -139,73 +176,94 @@ class _ClueFinder:
             found[name] = self._against(row, i, broken.get(name, ()))
         for name, rules in broken.items():
             if name not in found:
-                found[name] = tuple(_without_penalty(each) for each in rules)
+                own = [_without_penalty(each) for each in rules]
+                found[name] = _told(self.variables[self.place_of[name]], own)
         return found
 
     def _against(self, row: int, i: int, broken: Sequence[Violation]) -> tuple[Clue, ...]:
         part = float(self.pieces.contradictions[row, i])
         rarity = float(self.pieces.rarities[row, i])
         clues: list[Clue] = []
+        range_rule = next((each.rule.id for each in broken if _is_range(each)), "")
+        broken = [each for each in broken if not _is_range(each)]
         rules = [_without_penalty(each) for each in broken]
         by_rule = part > self.pieces.in_context[row, i]  # a grave rule may add to a context
         if part > 0 and broken and (by_rule or broken[0].penalty >= RULE_FIRST * part):
             rules[0] = msgspec.structs.replace(rules[0], penalty=part)
         elif part > 0:
             clues.append(self._contradiction(row, i, part))
-        if rarity > 0:
-            clues.append(self._rarity(row, i, rarity))
+        clues += self._in_itself(row, i, rarity, range_rule)
         return tuple(sorted([*clues, *rules], key=_prominence))
 
     def _contradiction(self, row: int, i: int, penalty: float) -> Contradiction:
-        assert self.telling is not None
-        k = int(self.telling[row, i])
-        context, leaf = self.contexts[k], int(self.pieces.leaves[k, row])
+        if i not in self.chosen_for:
+            self.chosen_for[i] = self._choose(i)
+        chosen = self.chosen_for[i]
+        k, node = int(chosen.contexts[row]), int(chosen.nodes[row])
+        statistics = self.chooser.nodes[k].statistics
         variable, value = self.variables[i], self.columns[i].cell(row)
-        n_like = context.counts[leaf]
-        expected: Interval | OneOf
+        n_like = int(statistics.counts[node])
+        expected: Interval | OneOf | None
         usual: UsualNumber | UsualStates
         if isinstance(variable, Numeric):
-            at = context.numbers.index(i)
-            mean = variable.mean + variable.std * context.means[leaf][at]
+            at = statistics.numbers.index(i)
+            mean = variable.mean + variable.std * float(statistics.means[node, at])
             mean = min(max(mean, variable.low), variable.high)
-            spread = variable.std * context.spreads[leaf][at]
+            spread = variable.std * float(statistics.spreads[node, at])
             expected = usual_interval(variable, mean, spread, float(value))
-            some_missing = variable.n_missing > NEGLIGIBLE * n_like
+            some_missing = self._lacks_some(variable, n_like)
             usual = UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing)
         else:
-            counts = context.state_counts[leaf][context.states.index(i)]
-            expected, usual = self._usual_states(row, i, counts)
-        circumstances = self._circumstances(k, leaf, row)
+            expected, usual = self._usual_states(row, i, counts_of(statistics, i)[node].tolist())
+        circumstances = self._circumstances(k, node, row)
         return Contradiction(variable.name, value, expected, circumstances, usual, n_like, penalty)
 
-    def _usual_states(self, row: int, i: int, counts: Sequence[int]) -> tuple[OneOf, UsualStates]:
-        """Return the most common other state of a leaf, and how often that and the one found occur."""
-        known, code = self.states[i], self._code(row, i)
-        variable, class_of = known.variable, known.class_of
-        rest = MAX_CLASSES - 1 if has_rest(variable) else None
-        # A state can be rarer than by chance and still the most common one: name another.
-        others = [k for k in range(len(counts)) if k != class_of[code]]
-        best = max(others, key=lambda k: (counts[k] > 0, k != rest, counts[k], -k))
-        states = known.of_class(best)
-        n_found = counts[class_of[code]] if class_of[code] < len(counts) else 0
-        usual = UsualStates(counts[best], n_found, best == rest, bool(class_of[code] == rest))
-        return OneOf(variable.name, states), usual
+    def _choose(self, i: int) -> Chosen:
+        """Choose the condition to tell of a variable, for all rows at once."""
+        readings, variable = self.pieces.readings, self.variables[i]
+        if isinstance(variable, Numeric):
+            standard = readings.standard[:, self.number_at[i]].astype(np.float64)
+            # Where values are missing, what leaves add up to is not known.
+            fewest = min(min(each.counts) for each in self.contexts)
+            only_leaves = self._lacks_some(variable, fewest)
+            return self.chooser.choose_for_number(i, standard, only_leaves=only_leaves)
+        classes = readings.classes[:, self.code_at[i]].astype(np.int64)
+        return self.chooser.choose_for_state(i, classes)
 
-    def _circumstances(self, k: int, leaf: int, row: int) -> tuple[Circumstance, ...]:
-        """Return what the rows of a leaf have in common, variable by variable, in order of the path."""
-        if (k, leaf) not in self.asked_in:
-            self.asked_in[k, leaf] = self._ask(self.contexts[k], leaf)
+    def _lacks_some(self, variable: Numeric, n_rows: int) -> bool:
+        """Return whether a mean over so many training rows may lack more than a few of them."""
+        return variable.n_missing > NEGLIGIBLE * n_rows
+
+    def _usual_states(
+        self, row: int, i: int, counts: Sequence[int]
+    ) -> tuple[OneOf | None, UsualStates]:
+        """Return the states that most rows of a node have, and how often they and the one found occur."""
+        known = self.states[i]
+        own = int(known.class_of[self._code(row, i)])
+        rest = MAX_CLASSES - 1 if has_rest(known.variable) else None
+        usual = usual_classes(counts, own, rest)
+        n_found = counts[own] if own < len(counts) else 0
+        told = UsualStates(sum(counts[k] for k in usual), n_found, rest in usual, own == rest)
+        if not usual:
+            return None, told
+        states = tuple(state for k in usual for state in known.of_class(k))
+        return OneOf(known.variable.name, states), told
+
+    def _circumstances(self, k: int, node: int, row: int) -> tuple[Circumstance, ...]:
+        """Return what the rows of a node have in common, variable by variable, in order of the path."""
+        if (k, node) not in self.asked_in:
+            self.asked_in[k, node] = self._ask(self.chooser.nodes[k].answers[node])
         return tuple(
             usual
             if not self._is_odd(row, place)
             else circumstance(self.variables[place], answers, self.columns[place].cell(row))
-            for place, answers, usual in self.asked_in[k, leaf]
+            for place, answers, usual in self.asked_in[k, node]
         )
 
-    def _ask(self, context: Context, leaf: int) -> list[tuple[int, Answers, Circumstance]]:
-        """Return what is asked on the way to a leaf, and the answer for a row without odd values."""
+    def _ask(self, path: Sequence[tuple[int, bool]]) -> list[tuple[int, Answers, Circumstance]]:
+        """Return what is asked on the way to a node, and the answer for a row without odd values."""
         asked_of: dict[str, list[tuple[Split, bool]]] = {}
-        for split, holds in path_to(context.tree, leaf):
+        for split, holds in path:
             asked = self.splits[split]
             asked_of.setdefault(asked.variable, []).append((asked, holds))
         found: list[tuple[int, Answers, Circumstance]] = []
@@ -224,18 +282,28 @@ class _ClueFinder:
             return not math.isfinite(column.values[row])
         return self._code(row, place) == UNSEEN
 
-    def _rarity(self, row: int, i: int, penalty: float) -> Rarity:
+    def _in_itself(self, row: int, i: int, penalty: float, range_rule: str) -> list[Clue]:
+        """Return what is unusual about a value whatever the other variables are, if anything."""
         variable, value = self.variables[i], self.columns[i].cell(row)
+        if value is None:
+            return []
         if isinstance(variable, Categorical):
             code = self._code(row, i)
+            if penalty <= 0 and code != UNSEEN:
+                return []
             n_seen = 0 if code == UNSEEN else variable.counts[code]
             usual = OneOf(variable.name, self.states[i].commoner(n_seen))
-            return Rarity(variable.name, value, usual, SameState(n_seen), penalty, code == UNSEEN)
+            return [Rarity(variable.name, value, usual, SameState(n_seen), penalty, code == UNSEEN)]
+        if variable.varies and not variable.low <= value <= variable.high:
+            bounds = (variable.low, variable.high)
+            return [Outside(variable.name, value, *bounds, penalty, range_rule)]
+        if penalty <= 0:
+            return []
         emptiness = self.emptiness[variable.name]
         around = nearest(emptiness, float(value))
         seen = count_others(emptiness, around, float(value), self.n_training)
         new = not variable.low <= value <= variable.high
-        return Rarity(variable.name, value, around, seen, penalty, new)
+        return [Rarity(variable.name, value, around, seen, penalty, new)]
 
     def _code(self, row: int, i: int) -> int:
         """Return the code of a state, from what the contexts read."""

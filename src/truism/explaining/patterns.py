@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import Clue, Contradiction
+from truism.explaining.clues import Clue, Contradiction, Outside
 from truism.explaining.explanations import say_moment
 from truism.explaining.investigation import find_clues
 from truism.explaining.marks import KINDS, Marks, Wrong
@@ -293,8 +293,10 @@ def _statement(clue: Clue) -> tuple[Sequence[Predicate], Predicate] | None:
     match clue:
         case Violation(rule=rule, failed=failed):
             return rule.antecedent, failed
-        case Contradiction(conditions=conditions, expected=expected):
+        case Contradiction(conditions=conditions, expected=expected) if expected is not None:
             return conditions, expected
+        case Outside():
+            return (), clue.expected
     return None
 
 

@@ -1,7 +1,7 @@
 """Clues in words: always the same four parts, expected, found, because and evidence."""
 
 import functools
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -10,6 +10,7 @@ from truism.explaining.clues import (
     Clue,
     Contradiction,
     Lasting,
+    Outside,
     Rarity,
     SameState,
     UsualNumber,
@@ -18,7 +19,9 @@ from truism.explaining.clues import (
 from truism.explaining.expectations import Beyond, Nearest, Sparse, round_to
 from truism.model.predicates import (
     Interval,
+    OneOf,
     Predicate,
+    Present,
     Range,
     format_number,
     format_value,
@@ -26,11 +29,26 @@ from truism.model.predicates import (
     variables,
 )
 from truism.model.rules import Rule
-from truism.model.wording import brief, brief_conjunction, exclude, same_side, shorten
+from truism.model.wording import (
+    N_STATES,
+    brief,
+    brief_conditions,
+    exclude,
+    name_some,
+    round_outward,
+    same_side,
+    shorten,
+)
 from truism.scoring.weighed import Violation
 
 ANYWAY = "whatever the other variables are"
+NEARLY_ALL = 0.9  # share of such rows from which on a state is expected, and not just usual
 _ODD = {"missing": "missing", "infinite": "infinite", "unseen": "not seen in training"}
+
+
+Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting"]
+"""What a reason is about: a value that training never had, none, a broken rule, what is usual in such
+rows, a rare value, or what earlier rows leave behind."""
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -53,6 +71,10 @@ class Reason(msgspec.Struct, frozen=True):
     row
         The row it is about, if it is not the row being explained: a variable of an incident may
         be normal at the peak.
+    kind
+        What it is about.
+    conditions
+        The parts of `because`.
 
     """
 
@@ -63,6 +85,8 @@ class Reason(msgspec.Struct, frozen=True):
     rule: str
     penalty: float
     row: int | None = None
+    kind: Kind = "rule"
+    conditions: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
@@ -85,6 +109,8 @@ def say(clue: Clue, n_training: int, row: int | None = None) -> Reason:
     match clue:
         case Contradiction():
             return _say_contradiction(clue, n_training, row)
+        case Outside():
+            return _say_outside(clue, n_training, row)
         case Rarity():
             return _say_rarity(clue, n_training, row)
         case Lasting():
@@ -103,29 +129,49 @@ def _say_violation(violation: Violation, n_training: int, row: int | None) -> Re
     expected = brief(failed)
     if isinstance(failed, Range) and failed.seems_to_hold(violation.found[0]):
         expected = failed.exact_text()
-    because, evidence, rule_id = _say_rule(rule, n_training)
-    return Reason(expected, found, because, evidence, rule_id, violation.penalty, row)
+    conditions, evidence, rule_id = _say_rule(rule, n_training)
+    because = " and ".join(conditions) or None
+    kind: Kind = "rule"
+    if not rule.antecedent:
+        kind = "missing" if isinstance(failed, Present) else "outside"
+    return Reason(
+        expected, found, because, evidence, rule_id, violation.penalty, row, kind, conditions
+    )
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _say_rule(rule: Rule, n_training: int) -> tuple[str | None, str, str]:
-    """Return a rule's condition and its evidence in words, and its id; many rows break one rule."""
-    because = brief_conjunction(rule.antecedent) if rule.antecedent else None
-    return because, f"{rule.count:,} of {n_training:,} training rows, no exception", rule.id
+def _say_rule(rule: Rule, n_training: int) -> tuple[tuple[str, ...], str, str]:
+    """Return a rule's conditions and its evidence in words, and its id; many rows break one rule."""
+    evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
+    return brief_conditions(rule.antecedent), evidence, rule.id
 
 
 def _say_contradiction(clue: Contradiction, n_training: int, row: int | None) -> Reason:
     match clue.usual:
         case UsualNumber():
-            evidence = (
-                f"{_say_average(clue.usual)} in the {clue.n_like:,} of {n_training:,} training rows "
-                f"like this"
-            )
+            expected = _say_number(clue, clue.usual)
+            evidence = f"{_say_average(clue.usual)} in {_say_like(clue.n_like, n_training)}"
         case UsualStates():
-            evidence = _say_states(clue, clue.usual)
-    found = _tell(clue.found, clue.expected)
-    because = _say_circumstances(clue.circumstances)
-    return Reason(brief(clue.expected), found, because, evidence, "", clue.penalty, row)
+            expected = _say_expected_states(clue, clue.usual)
+            evidence = _say_states(clue, clue.usual, n_training)
+    found = _tell(clue.found, () if clue.expected is None else clue.expected)
+    several = len(clue.circumstances) > 1
+    conditions = tuple(_say_circumstance(each, several) for each in clue.circumstances)
+    because = " and ".join(conditions) or None
+    return Reason(expected, found, because, evidence, "", clue.penalty, row, "context", conditions)
+
+
+def _say_like(n_like: int, n_training: int) -> str:
+    if n_like == n_training:
+        return f"all {n_training:,} training rows"
+    return f"the {n_like:,} of {n_training:,} training rows like this"
+
+
+def _say_number(clue: Contradiction, usual: UsualNumber) -> str:
+    if clue.expected is not None:
+        return brief(clue.expected)
+    size = max(usual.spread, usual.resolution)
+    return f"{quote_name(clue.variable)} about {format_number(round_to(usual.mean, size))}"
 
 
 def _say_average(usual: UsualNumber) -> str:
@@ -133,26 +179,35 @@ def _say_average(usual: UsualNumber) -> str:
     size = max(usual.spread, usual.resolution)
     middle, around = (format_number(round_to(each, size)) for each in (usual.mean, usual.spread))
     known = ", where it is known," if usual.some_missing else ""
-    return f"{middle}{known}" if around == "0" else f"{middle} ± {around}{known}"
-
-
-def _say_states(clue: Contradiction, usual: UsualStates) -> str:
-    assert not isinstance(clue.expected, Interval)
-    states = clue.expected.values
-    expected, found = format_value(states[0]), format_value(clue.found)
-    if usual.usual_is_shared:
-        expected = f"one of {len(states):,} uncommon values"
-    if usual.found_is_shared:
-        found = f"values as uncommon as {found}"
     return (
-        f"{expected} in {usual.n_usual:,} of the {clue.n_like:,} training rows like this, "
-        f"{found} in {usual.n_found:,} of them"
+        f"on average {middle}{known}" if around == "0" else f"on average {middle} ± {around}{known}"
     )
 
 
-def _say_circumstances(circumstances: tuple[Circumstance, ...]) -> str | None:
-    several = len(circumstances) > 1
-    return " and ".join(_say_circumstance(each, several) for each in circumstances) or None
+def _say_expected_states(clue: Contradiction, usual: UsualStates) -> str:
+    name = quote_name(clue.variable)
+    if clue.expected is None:
+        return f"{name} less often {format_value(clue.found)}"
+    assert isinstance(clue.expected, OneOf)
+    states = clue.expected.values
+    if usual.n_usual >= NEARLY_ALL * clue.n_like:
+        return brief(clue.expected)
+    if len(states) == 1:
+        return f"{name} usually {format_value(states[0])}"
+    return f"{name} usually one of {name_some(states, N_STATES)}"
+
+
+def _say_states(clue: Contradiction, usual: UsualStates, n_training: int) -> str:
+    found = format_value(clue.found)
+    if usual.found_is_shared:
+        found = f"values as uncommon as {found}"
+    like = _say_like(clue.n_like, n_training)
+    if clue.expected is None:
+        return f"{found} in {usual.n_found:,} of {like}"
+    assert isinstance(clue.expected, OneOf)
+    states = clue.expected.values
+    expected = format_value(states[0]) if len(states) == 1 else f"one of these {len(states):,}"
+    return f"{expected} in {usual.n_usual:,} of {like}, {found} in {usual.n_found:,} of them"
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -178,13 +233,26 @@ def _say_rarity(clue: Rarity, n_training: int, row: int | None) -> Reason:
             assert isinstance(clue.usual, Nearest)
             where = _where(clue.usual)
             evidence = f"about {n:,} of {n_training:,} training rows lie {where}"
-    return Reason(expected, _tell(clue.found, bounds), None, evidence, "", clue.penalty, row)
+    kind: Kind = "outside" if clue.new else "rare"
+    found = _tell(clue.found, bounds)
+    return Reason(expected, found, None, evidence, "", clue.penalty, row, kind)
+
+
+def _say_outside(clue: Outside, n_training: int, row: int | None) -> Reason:
+    """Say what training had, with as many digits as it takes for the value to lie outside."""
+    side = "low" if clue.found < clue.low else "high"
+    evidence = f"0 of {n_training:,} training rows were this {side}"
+    low, high = round_outward(clue.low, clue.high, clue.found)
+    expected = f"{low} ≤ {quote_name(clue.variable)} ≤ {high}"
+    found = shorten(clue.found, lambda short: not float(low) <= short <= float(high))
+    return Reason(expected, found, None, evidence, clue.rule, clue.penalty, row, "outside")
 
 
 def _say_lasting(clue: Lasting, row: int | None) -> Reason:
     expected = f"{quote_name(clue.variable)} as in training"
     found = f"unusual for {clue.n_rows:,} row{'s' if clue.n_rows > 1 else ''}"
-    return Reason(expected, found, None, "earlier rows count, too", "", clue.penalty, row)
+    evidence = "earlier rows count, too"
+    return Reason(expected, found, None, evidence, "", clue.penalty, row, "lasting")
 
 
 def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:

@@ -4,6 +4,7 @@ A rule's own text is exact (`truism.model.predicates`). An explanation may omit 
 list and the tenth digit of a measurement, but a value must never seem to satisfy what it breaks.
 """
 
+import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
@@ -13,6 +14,7 @@ from truism.model.schema import Scalar
 N_STATES = 6  # how many states to name where the value is one of them
 N_EXCLUDED = 3  # how many states to name where the value is none of them
 _MIN_DIGITS, _FEW_DIGITS, _ALL_DIGITS = 4, 6, 17
+_MOST_DECIMALS, _MAX_WHOLE = 300, 1e15
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -57,13 +59,12 @@ def brief(predicate: Predicate) -> str:
     return str(predicate)
 
 
-def brief_conjunction(predicates: Iterable[Predicate]) -> str:
-    """Join predicates as `truism.model.predicates.conjunction` does, each as `brief` prints it."""
-    parts = list(predicates)
-    if len(parts) == 1:
-        return brief(parts[0])
-    return " and ".join(
-        f"({brief(part)})" if isinstance(part, AnyOf) else brief(part) for part in parts
+def brief_conditions(predicates: Sequence[Predicate]) -> tuple[str, ...]:
+    """Return predicates as `brief` prints them, joins in brackets where there are several."""
+    several = len(predicates) > 1
+    return tuple(
+        f"({brief(each)})" if several and isinstance(each, AnyOf) else brief(each)
+        for each in predicates
     )
 
 
@@ -99,6 +100,33 @@ def shorten(value: float, says_the_same: Callable[[float], bool]) -> str:
         if says_the_same(short):
             return format_number(short)
     return exact
+
+
+def round_outward(low: float, high: float, outside: float) -> tuple[str, str]:
+    """Print bounds as a person would, rounded outward, but so that a number stays outside.
+
+    >>> round_outward(-79.96, 119.987, 150.0), round_outward(0.0, 119.987, 119.9871)
+    (('-80', '120'), ('0', '119.987'))
+    """
+    width = high / 2 - low / 2 or high - low
+    for digits in range(_ALL_DIGITS):
+        decimals = digits + 2 - math.floor(math.log10(width))
+        bounds = _rounded(low, decimals, math.floor), _rounded(high, decimals, math.ceil)
+        if not bounds[0] <= outside <= bounds[1]:
+            return format_number(bounds[0]), format_number(bounds[1])
+    return format_number(low), format_number(high)
+
+
+def _rounded(value: float, decimals: int, towards: Callable[[float], int]) -> float:
+    """Round to some decimals in one direction; a number that is short already stays as it is."""
+    if not -_MOST_DECIMALS < decimals <= _ALL_DIGITS:
+        return value
+    scaled = value * 10.0**decimals
+    if not math.isfinite(scaled) or abs(scaled) >= _MAX_WHOLE:
+        return value
+    near = round(scaled)
+    whole = near if math.isclose(scaled, near, rel_tol=1e-12) else towards(scaled)
+    return round(whole / 10.0**decimals, decimals)
 
 
 def same_side(value: float, bounds: Iterable[float]) -> Callable[[float], bool]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.clues import Contradiction, Rarity
+from truism.explaining.clues import Contradiction, Outside, Rarity
 from truism.explaining.explanations import Blame
 from truism.explaining.incidents import Incident
 from truism.model.predicates import (
@@ -64,9 +64,9 @@ class Painter:
         match blame.clues[:1]:
             case (Violation(rule=rule, failed=failed),):
                 panels = self._panels_of(blame.variable, rule.antecedent, failed, part, x)
-            case (Contradiction(conditions=conditions, expected=expected),):
+            case (Contradiction(conditions=conditions, expected=expected),) if expected:
                 panels = self._panels_of(blame.variable, conditions, expected, part, x)
-            case (Rarity(expected=usual),):
+            case (Rarity(expected=usual) | Outside(expected=usual),):
                 always = np.ones(part.n_rows, np.bool_)
                 panels = [self.panel(part, x, blame.variable, usual or "", always, None)]
             case _:
