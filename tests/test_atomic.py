@@ -26,15 +26,17 @@ def test_a_device_stays_a_device():
     assert not os.path.isfile(os.devnull)
 
 
-def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path, monkeypatch):
+@pytest.mark.parametrize("call", ["replace", "fstat", "fdopen", "fchmod", "fsync"])
+def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path, monkeypatch, call):
     (tmp_path / "model").write_bytes(b"old")
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_atomically(tmp_path / "model", b"new")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            write_atomically(tmp_path / "model", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert (tmp_path / "model").read_bytes() == b"old"
 

@@ -141,8 +141,13 @@ def _begin(place: Path, mode: int) -> tuple[int, str]:
             handle = os.open(draft, flags, mode)
         except FileExistsError:
             continue
-        if _lock(handle) and os.fstat(handle).st_nlink:
-            return handle, draft
+        try:
+            if _lock(handle) and os.fstat(handle).st_nlink:
+                return handle, draft
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            os.close(handle)
+            raise
         os.close(handle)  # another writer took it for one that was left
 
 
