@@ -319,6 +319,23 @@ def test_a_column_whose_kind_changed():
     assert detector.predict({"x": [1.0], "u": [3]}).tolist() == [-1]  # whole numbers are states
 
 
+def test_times_with_a_gap_where_numbers_were_learned():
+    detector = fit({"x": [float(i % 9) for i in range(40)], "u": ["a", "b"] * 20})
+    times = [None, datetime.datetime(2024, 1, 1)]
+    assert refused(SchemaError, lambda: detector.predict({"x": times, "u": ["a", "a"]})) == (
+        "Column 'x' must hold a number in row 1, got '2024-01-01 00:00:00'.\n"
+        "Hint: convert the column, or learn the model again."
+    )
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame], ids=["eager", "lazy"])
+def test_a_name_with_a_character_that_ends_texts_elsewhere(make):
+    data = {"x\x00y": [float(i % 9) for i in range(40)], "u": ["a", "b"] * 20}
+    detector = fit(make(data))
+    assert detector.model_.schema.names == ("x\x00y", "u")
+    assert detector.predict(make(data)).tolist() == [1] * 40
+
+
 def test_a_table_without_rows_at_scoring():
     detector = fit(pd.DataFrame({"x": [float(i % 9) for i in range(40)], "u": ["a", "b"] * 20}))
     empty = pd.DataFrame({"x": pd.Series([], dtype=float), "u": pd.Series([], dtype=object)})

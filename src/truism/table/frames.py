@@ -126,7 +126,7 @@ def _from_frame(data: Any) -> Table:
             "wrap it with pandas.DataFrame(...) or pass a dict from names to columns.",
         ) from None
     if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect("pyarrow")
+        frame = frame.collect()
         _check_names(frame.columns)
     columns = [_read(name, frame[name]) for name in frame.columns]
     index = _read_index(nw.maybe_get_index(frame), columns)
@@ -246,7 +246,9 @@ def _types(values: Any) -> set[str]:
 def _arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, nw.Series):
         native = _dense(values.to_native())
-        return values.to_arrow() if native is None else pa.array(native, from_pandas=True)
+        if native is None:
+            return values.alias("").to_arrow()  # Polars panics where a name holds a NUL
+        return pa.array(native, from_pandas=True)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise TableError(f"Column {name!r} must have one dimension, got {values.ndim}.")
     if isinstance(values, np.ndarray) and not values.dtype.isnative:

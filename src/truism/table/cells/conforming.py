@@ -199,7 +199,7 @@ def _conform_booleans(texts: Texts, known: ColumnReading) -> Interpreted:
 def _conform_typed(column: Column, known: ColumnReading) -> Interpreted:
     """Convert between types where that is exact."""
     name, values, missing = column.name, column.values, column.missing
-    whole = values if missing is None else np.where(missing, 0, values)
+    whole = values if missing is None else np.where(missing, np.zeros((), values.dtype), values)
     match column.kind, known.kind:
         case "number", "text" if _all_whole(column):
             distinct, codes = np.unique(whole.astype(np.int64), return_inverse=True)
