@@ -143,15 +143,19 @@ def test_check_tells_incidents_worst_first_and_the_verdict_last(place):
 
 
 CHECKED = """\
-1  rows 101–103 · 2024-03-01 00:16:50 · 20 s · peak score 11.2 in row 101
-   flow  71 %  expected flow ≥ 2.484, found 0 in row 103
+1  flow read 0 instead of about 2.559 while pump was on.
+   2024-03-01 00:16:50 · 20 s · 3 rows · peak score 11.2 at 00:16:50
+   flow and pump together at 00:16:50
+   flow  71 %  expected flow ≥ 2.484, found 0 at 1 Mar 00:17:10
                because pump = on
                (2.559 ± 0.038 in the 200 of 400 training rows like this)
    pump  29 %  expected pump = off, found on
                because flow < 1
                (200 of 400 training rows, no exception)
 
-2  row 252 · 2024-03-01 00:42:00 · peak score 11 in row 252
+2  flow read 0 instead of about 2.559 while pump was on.
+   2024-03-01 00:42:00 · 1 row · peak score 11
+   flow and pump together at 00:42
    flow  71 %  expected flow ≥ 2.484, found 0
                because pump = on
                (2.559 ± 0.038 in the 200 of 400 training rows like this)
@@ -171,7 +175,8 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
     out, err, code = run("check", "today.csv", "-m", "s.truism.json")
     assert (code, err) == (1, "")
     assert out.startswith(
-        "1  rows 101–103 · 2024-03-01 00:16:50 · 20 s · peak score 16.7 in row 103"
+        "1  flow read 0 instead of about 2.559 while pump was on.\n"
+        "   2024-03-01 00:16:50 · 20 s · 3 rows · peak score 16.7 at 00:17:10\n"
     )
     assert re.search(r"anomalies: 2 incidents \(none was to be expected by chance\);", out)
     often = ("--max-false-incidents", "1/1000rows", "--format", "json")
@@ -225,12 +230,14 @@ def test_the_papers_scoring_reports_any_broken_rule(place):
 
 
 CHECKED_BY_RULES = """\
-1  rows 101–103 · 2024-03-01 00:16:50 · 20 s · peak score 0.5 in row 101
+1  pump was on instead of off while flow was less than 1.
+   2024-03-01 00:16:50 · 20 s · 3 rows · peak score 0.5 at 00:16:50
    pump  100 %  expected pump = off, found on
                 because flow < 1
                 (200 of 400 training rows, no exception)
 
-2  row 252 · 2024-03-01 00:42:00 · peak score 0.5 in row 252
+2  pump was on instead of off while flow was less than 1.
+   2024-03-01 00:42:00 · 1 row · peak score 0.5
    pump  100 %  expected pump = off, found on
                 because flow < 1
                 (200 of 400 training rows, no exception)
@@ -346,7 +353,7 @@ def test_check_for_programs(place):
     header, first, *_ = out.splitlines()
     assert header == (
         "incident,id,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,peaked,"
-        "seconds,variable,share,expected,found,because,evidence,rule,row"
+        "seconds,summary,variable,share,since,began,expected,found,because,evidence,rule,row"
     )
     assert first.split(",")[:5] == ["1", found["incidents"][0]["id"], "101", "103", "3"]
 
@@ -714,13 +721,15 @@ def test_demo_tells_a_story_and_leaves_its_files(place, monkeypatch):
     out, err, code = run("demo", "d")
     assert (err, code) == ("", 0)
     titles = re.findall(r"^(\d  \S.*)$", out, re.MULTILINE)
-    assert [title for title in titles if "row" not in title] == [
+    told = [
         "1  A water treatment plant at work",
         "2  What is always true of it",
         "3  Someone attacks it",
         "4  What truism found",
         "5  Your turn",
     ]
+    assert [title for title in titles if title in told] == told
+    assert any(" instead of " in title for title in titles)
     assert out.count("truth: ") >= 3
     assert re.search(r"\d of \d attacks\s+detected", out)
     commands = re.findall(r"^ +\S*truism (.*d/.*)$", out, re.MULTILINE)

@@ -73,6 +73,7 @@ def test_the_parts_are_the_same_as_data(scorer):
         "row": None,
         "kind": "rule",
         "conditions": ("FIT201 = 0",),
+        "when": None,
     }
     assert scorer.model.rules.find(reason["rule"])
 

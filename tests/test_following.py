@@ -53,6 +53,7 @@ def described(outlines):
             *(each.series, each.event, each.tally.first, each.tally.last, each.tally.peak),
             *(each.tally.shares.tobytes(), each.tally.parts.tobytes()),
             *(each.tally.since.tobytes(), each.tally.telling.tobytes()),
+            *(each.tally.offsets.tobytes(), each.tally.n_known.tobytes()),
         )
         for each in ordered
     ]
@@ -123,6 +124,48 @@ def test_blame_is_what_its_definition_says(scorer, table):
             far = np.sqrt(np.maximum(evidence[row] / units - 1, 0))
             blame += lookback / (row - onset + lookback) * far
         np.testing.assert_allclose(outline.tally.shares, blame / blame.sum(), rtol=1e-9)
+
+
+def test_how_far_a_variable_lies_off_is_what_its_definition_says(scorer, table):
+    found = find_events(scorer, table, limits_of(scorer.model, table))
+    weighed = scorer.weigh(table)
+    shift = next(each for each in found.outlines if each.event.kind == "shift")
+    heat = scorer.model.schema.names.index("heat")
+    place = scorer.prepared.reader.numbers.index(heat)
+    unusual = np.flatnonzero(found.scores > scorer.model.threshold)
+    rows = [row for row in unusual.tolist() if shift.event.start <= row <= shift.event.last]
+    off = []
+    for row in rows:
+        means, weights = [], []
+        for context, leaf in zip(
+            scorer.model.evidence.contexts, weighed.pieces.leaves[:, row], strict=True
+        ):
+            if heat in context.numbers:
+                at = context.numbers.index(heat)
+                n, spread = context.counts[leaf], context.spreads[leaf][at]
+                means.append(context.means[leaf][at])
+                weights.append(1 / ((spread**2 * n + 3) / (n + 3) + 0.05**2))
+        expected = np.average(means, weights=weights)
+        off.append(weighed.pieces.readings.standard[row, place] - expected)
+    assert shift.tally.offsets[heat] == pytest.approx(np.mean(off), rel=1e-4)
+    # The fault adds 6 to a variable whose standard deviation is about 1.
+    assert 5 < np.mean(off) < 7
+
+
+def test_times_of_what_began_in_an_earlier_table_are_known(scorer):
+    begin = np.datetime64("2024-01-01T00:00:00", "us")
+    times = begin + np.arange(1500) * np.timedelta64(10, "s")
+    checker = Checker(learn(as_table({"t": times, **series(1500)}), min_support=0.05))
+    table = as_table({"t": times[:400], **series(400, 1, FAULTS)})
+    whole = checker.find(table)
+    first, kept = checker.follow(table.take(slice(0, 200)))
+    second, kept = checker.follow(table.take(slice(200, 400)), kept)
+    assert any(each.ongoing for each in (*first.incidents, *first.shifts))
+    worst, same = whole.shifts[0], second.shifts[0]
+    assert same.started == worst.started < times[200].item()
+    assert [each.began for each in same.blames] == [each.began for each in worst.blames]
+    assert same.onsets == worst.onsets
+    assert same.summary[:18] == worst.summary[:18]
 
 
 def test_an_incident_of_one_row_has_the_shares_of_the_row():

@@ -27,18 +27,10 @@ ROOMS = {
         *("evidence", "rulebook", "weighed", "memory", "series", "scorer", "thresholds"),
     ],
     "explaining": [
-        *("expectations", "circumstances", "nodes", "clues", "investigation", "reasons", "rates"),
-        *(
-            "events",
-            "tallies",
-            "explanations",
-            "keeping",
-            "marks",
-            "following",
-            "outlines",
-            "incidents",
-        ),
-        *("patterns", "findings", "rowblames", "checker", "absences", "advantage", "comparison"),
+        *("expectations", "circumstances", "nodes", "clues", "investigation", "reasons"),
+        *("statements", "moments", "rates", "events", "tallies", "explanations", "keeping"),
+        *("marks", "following", "outlines", "stories", "incidents", "patterns", "findings"),
+        *("rowblames", "checker", "absences", "advantage", "comparison"),
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),

@@ -23,6 +23,7 @@ from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.explaining.checker import Checker, expecting
+from truism.explaining.explanations import say_moment
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
 from truism.export.spreadsheets import tame
@@ -41,8 +42,19 @@ _FACTS = ("n_rows", "n_anomalous", "ordered", "threshold", "gap", "expected", "e
 _PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "worst")
 _CSV_NAMES = (
     *("incident", "id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing"),
-    *("started", "ended", "peaked", "seconds"),
-    *("variable", "share", "expected", "found", "because", "evidence", "rule", "row"),
+    *("started", "ended", "peaked", "seconds", "summary"),
+    *(
+        "variable",
+        "share",
+        "since",
+        "began",
+        "expected",
+        "found",
+        "because",
+        "evidence",
+        "rule",
+        "row",
+    ),
 )
 
 
@@ -300,16 +312,18 @@ def _rows(incidents: list[Incident]) -> list[dict[str, Any]]:
     rows = []
     for number, incident in enumerate(incidents, 1):
         plain = _plain(incident)
-        del plain["blames"]
+        del plain["blames"], plain["onsets"]
         for blame in incident.blames:
             reason = msgspec.to_builtins(blame.reasons[0])
-            del reason["penalty"]
+            del reason["penalty"], reason["when"]
             rows.append(
                 {
                     "incident": number,
                     **plain,
                     "variable": blame.variable,
                     "share": blame.share,
+                    "since": blame.since,
+                    "began": say_moment(blame.began),
                     **reason,
                 }
             )

@@ -23,9 +23,10 @@ from truism.model.files import load_model
 from truism.report.terminal import show_explanation
 
 N_SHOWN = 8
+_OF_REASON = ("expected", "found", "because", "evidence", "rule", "penalty")
 _CSV_NAMES = (
     *("row", "time", "score", "variable", "share"),
-    *("expected", "found", "because", "evidence", "rule", "penalty"),
+    *_OF_REASON,
 )
 
 
@@ -102,7 +103,12 @@ def _rows(explanation: Explanation) -> list[dict[str, Any]]:
         "score": explanation.score,
     }
     return [
-        {**head, "variable": blame.variable, "share": blame.share, **msgspec.to_builtins(reason)}
+        {
+            **head,
+            "variable": blame.variable,
+            "share": blame.share,
+            **{name: getattr(reason, name) for name in _OF_REASON},
+        }
         for blame in explanation.blames
         for reason in blame.reasons
     ]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from truism.explaining.clues import Clue, CluesOfRow
 from truism.explaining.investigation import find_clues
+from truism.explaining.moments import say_when
 from truism.explaining.reasons import ANYWAY, Reason, say
 from truism.explaining.tallies import Judge, shares_of
 from truism.model.wording import visible
@@ -45,8 +46,14 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
         The evidence against it, in the order in which to show it.
     n_training
         Number of training rows.
-    row
-        The row that the clues are about, if it is not the row being explained.
+    row, at
+        The row that the clues are about, if it is not the row being explained, and its time.
+    since, began
+        Of an incident: the first row in which the variable deviates, and its time. It may lie before
+        the start, which is where the incident was noticed.
+    offset
+        Of an incident: how far its numbers lie above those of such training rows on average; None if
+        they lie off on both sides.
 
     """
 
@@ -56,11 +63,19 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     clues: tuple[Clue, ...]
     n_training: int
     row: int | None = None
+    at: Moment | None = None
+    since: int | None = None
+    began: Moment | None = None
+    offset: float | None = None
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
         """The clues in words, made when they are read."""
-        return tuple(say(clue, self.n_training, self.row) for clue in self.clues)
+        said = (say(clue, self.n_training, self.row) for clue in self.clues)
+        if self.row is None or self.at is None:
+            return tuple(said)
+        when = say_when(self.row, self.at)
+        return tuple(msgspec.structs.replace(each, when=when) for each in said)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
@@ -68,6 +83,9 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
             "variable": self.variable,
             "share": self.share,
             "penalty": self.penalty,
+            "since": self.since,
+            "began": say_moment(self.began),
+            "offset": self.offset,
             "reasons": [msgspec.to_builtins(reason) for reason in self.reasons],
         }
 

@@ -151,7 +151,7 @@ def find_events(
     """
     before = Following() if before is None else before
     timeline = scorer.lay_out(table, before.scoring)
-    recorder = _Recorder(scorer.model, timeline, limits, before)
+    recorder = _Recorder(scorer, timeline, limits, before)
     marker = Marker(scorer.model, table, limits.threshold)
     scores, state = np.empty(table.n_rows), before.scoring
     for block, weighed, after in scorer.follow(table, before.scoring, n_jobs):
@@ -164,9 +164,12 @@ def find_events(
 class _Recorder:
     """Follows blocks of rows, and adds up what belongs to each event."""
 
-    def __init__(self, model: Model, timeline: Timeline, limits: Limits, before: Following) -> None:
-        self.timeline, self.limits, self.judge = timeline, limits, Judge(model)
-        self.nothing = no_rows(len(model.schema.variables))
+    def __init__(
+        self, scorer: Scorer, timeline: Timeline, limits: Limits, before: Following
+    ) -> None:
+        self.scorer, self.timeline, self.limits = scorer, timeline, limits
+        self.judge = Judge(scorer.model)
+        self.nothing = no_rows(len(scorer.model.schema.variables))
         # How many rows count for blame, and how far back an onset may lie.
         self.most = limits.lasting or LASTING * self.judge.lookback
         self.offset = before.n_rows
@@ -265,8 +268,17 @@ class _Recorder:
             run.at[own],
             scores[run.at[own]],
             int((numbers < event.start + self.most).sum()),
+            self._differences(run.weighed, run.at[own]),
             on_top=on_top,
         )
+
+    def _differences(self, weighed: Weighed, at: NDArray[np.int64]) -> Floats:
+        """Return how far numbers lie from those of such training rows; unknown without contexts."""
+        if weighed.pieces is None:
+            return np.full((len(at), weighed.parts.shape[1]), np.nan)
+        pieces = weighed.pieces
+        profiles = self.scorer.prepared.profiles
+        return profiles.differences(pieces.leaves[:, at], pieces.readings.standard[at])
 
     def _known(self, followed: Followed) -> list[Event]:
         """Return the events that rows of a run belong to, and what is quiet."""

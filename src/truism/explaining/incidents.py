@@ -8,6 +8,7 @@ import base64
 import datetime
 import hashlib
 import html
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
@@ -18,12 +19,15 @@ from numpy.typing import NDArray
 
 from truism.explaining.clues import CluesOfRow, Lasting
 from truism.explaining.events import Kind
+from truism.explaining.expectations import round_to
 from truism.explaining.explanations import Blame, blames_html, describe, listed, say_moment
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
 from truism.explaining.outlines import Grouped, Outlines, Singles
+from truism.explaining.stories import say_onsets, tell
 from truism.explaining.tallies import NEVER, Tally
+from truism.model.schema import Numeric, Variable
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
@@ -108,7 +112,27 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         """Return it as plain dicts and lists."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         times = {name: say_moment(getattr(self, name)) for name in _TIMES}
-        return {**plain, **times, "blames": [blame.to_dict() for blame in self.blames]}
+        told = {"summary": self.summary, "onsets": self.onsets}
+        return {**plain, **times, **told, "blames": [blame.to_dict() for blame in self.blames]}
+
+    @property
+    def summary(self) -> str:
+        """What happened, in one sentence."""
+        return tell(
+            self.kind,
+            self.blames,
+            start=self.start,
+            started=self.started,
+            end=self.end,
+            ended=self.ended,
+            n_rows=self.n_rows,
+            ongoing=self.ongoing,
+        )
+
+    @property
+    def onsets(self) -> str:
+        """Which variable was first, and which followed; empty if only one is to blame."""
+        return say_onsets(self.blames, self.started)
 
     @property
     def duration(self) -> datetime.timedelta | None:
@@ -123,7 +147,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return f"<{name} in {self._head()}: {listed(self.blames)}>"
 
     def __str__(self) -> str:
-        return f"{self._head()}\n{describe(self.blames)}"
+        told = [self._head(), visible(self.summary), describe(self.blames), visible(self.onsets)]
+        return "\n".join(each for each in told if each)
 
     def _head(self) -> str:
         where = f"rows {self.start} to {self.end}" if self.end > self.start else f"row {self.start}"
@@ -140,7 +165,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return f" (from {started})" if ended is None else f" ({started} to {ended})"
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{html.escape(self._head())}</b></p>{blames_html(self.blames)}"
+        told = f"<p><b>{html.escape(self._head())}</b></p><p>{html.escape(self.summary)}</p>"
+        return told + blames_html(self.blames)
 
 
 class Incidents(Sequence["Incident"]):
@@ -235,18 +261,7 @@ class Incidents(Sequence["Incident"]):
         return dict(zip(map(int, rows), find_clues(self.scorer, part), strict=True))
 
     def _incident(self, outline: Outline, clues_at: Mapping[int, CluesOfRow]) -> Incident:
-        names, n_training = self.scorer.model.schema.names, self.scorer.n_training
         tally, event = outline.tally, outline.event
-        shares, blames = tally.shares, []
-        for i in blamed(tally):
-            row = _told_at(tally, i)
-            clues = clues_at.get(row, {}).get(names[i], ())
-            if not clues:
-                n_rows = max(int(tally.lasting[i]), 1)
-                clues = (Lasting(names[i], n_rows, float(tally.parts[i])),)
-            share, part = float(shares[i]), float(tally.parts[i])
-            where = None if row == tally.peak else row
-            blames.append(Blame(names[i], share, part, clues, n_training, where))
         marked = (tally.first, tally.last, tally.peak)
         started, ended, peaked = (self._stamp(row).time for row in marked)
         return Incident(
@@ -263,8 +278,31 @@ class Incidents(Sequence["Incident"]):
             started=started,
             ended=ended,
             peaked=peaked,
-            blames=tuple(blames),
+            blames=tuple(self._blames(tally, clues_at)),
         )
+
+    def _blames(self, tally: Tally, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
+        """Say why each variable is to blame, by the row in which it is to blame most."""
+        shares, offsets = tally.shares, tally.offsets
+        for i in blamed(tally):
+            variable = self.scorer.model.schema.variables[i]
+            row, since = _told_at(tally, i), int(tally.since[i])
+            clues = clues_at.get(row, {}).get(variable.name, ())
+            if not clues:
+                n_rows = max(int(tally.lasting[i]), 1)
+                clues = (Lasting(variable.name, n_rows, float(tally.parts[i])),)
+            yield Blame(
+                variable.name,
+                float(shares[i]),
+                float(tally.parts[i]),
+                clues,
+                self.scorer.n_training,
+                None if row == tally.peak else row,
+                None if row == tally.peak else self._stamp(row).time,
+                None if since == NEVER else since,
+                None if since == NEVER else self._stamp(since).time,
+                _in_units(variable, float(offsets[i])),
+            )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -307,3 +345,11 @@ def _told_at(tally: Tally, i: int) -> int:
     """Return the row in which a variable is told: where it deviates most, else the peak."""
     row = int(tally.telling[i])
     return tally.peak if row == NEVER else row
+
+
+def _in_units(variable: Variable, offset: float) -> float | None:
+    """Return how far a variable lies off in its own units, rounded; None if that is not known."""
+    if not isinstance(variable, Numeric) or not math.isfinite(offset):
+        return None
+    size = offset * variable.std
+    return round_to(size, abs(size)) if size else None

@@ -75,6 +75,8 @@ class Reason(msgspec.Struct, frozen=True):
         What it is about.
     conditions
         The parts of `because`.
+    when
+        The time of that row in words, if it has one.
 
     """
 
@@ -87,10 +89,13 @@ class Reason(msgspec.Struct, frozen=True):
     row: int | None = None
     kind: Kind = "rule"
     conditions: tuple[str, ...] = ()
+    when: str | None = None
 
     @property
     def place(self) -> str:
-        """The row in which it was found, as words to put after `found`."""
+        """When it was found, as words to put after `found`: a time, or else a row."""
+        if self.when is not None:
+            return f" at {self.when}"
         return "" if self.row is None else f" in row {self.row}"
 
     @property

@@ -20,6 +20,7 @@ Rows = NDArray[np.int64]
 NEVER = -1
 FLOOR = 0.5  # share of the median variable's unit: the least unit of any variable
 ONE_IN_FIFTY = 2.05  # standard deviations that one of fifty values exceeds
+ASIDE = 0.5  # share of what lies off that must lie on one side more than on the other
 GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
 
 
@@ -45,6 +46,9 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
         The row in which it deviates most, and by how much.
     lasting
         For how many rows its past had been high in that row.
+    above, below, n_known
+        How far its numbers lie above and below those of such training rows, summed over all rows, in
+        standard deviations, and in how many rows there is a number.
 
     """
 
@@ -60,6 +64,19 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     telling: Rows
     strength: Floats
     lasting: Rows
+    above: Floats
+    below: Floats
+    n_known: Rows
+
+    @property
+    def offsets(self) -> Floats:
+        """How far each variable lies off on average, in standard deviations.
+
+        It is NaN if its numbers lie off on both sides, or if there are none.
+        """
+        leaning, straying = self.above - self.below, self.above + self.below
+        aside = (straying > 0) & (np.abs(leaning) >= ASIDE * straying)
+        return np.where(aside, leaning / np.maximum(self.n_known, 1), np.nan)
 
     @property
     def telling_rows(self) -> set[int]:
@@ -103,6 +120,9 @@ def no_rows(n_variables: int) -> Tally:
         telling=never,
         strength=zeros - 1,
         lasting=nought,
+        above=zeros,
+        below=zeros,
+        n_known=nought,
     )
 
 
@@ -152,6 +172,7 @@ class Judge:
         at: Rows,
         scores: Floats,
         n_blamed: int,
+        differences: Floats,
         *,
         on_top: bool,
     ) -> Tally:
@@ -171,6 +192,8 @@ class Judge:
             Their scores.
         n_blamed
             How many of them count for blame: what is a shift has been blamed already.
+        differences
+            How far their numbers lie from those of such training rows; NaN where there is none.
         on_top
             Whether it began on top of a shift.
 
@@ -196,6 +219,9 @@ class Judge:
             n_rows=n_rows,
             n_seen=before.n_seen + len(rows),
             parts=_added(before.parts, weighed.parts[at]),
+            above=_added(before.above, np.fmax(differences, 0.0)),
+            below=_added(before.below, np.fmax(-differences, 0.0)),
+            n_known=before.n_known + np.isfinite(differences).sum(axis=0),
         )
 
     def _blame(

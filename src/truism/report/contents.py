@@ -96,7 +96,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class IncidentLine(msgspec.Struct, frozen=True):
-    """An incident's rows, times and peak score; see `truism.explaining.incidents.Incident`."""
+    """An incident's rows, times and story; see `truism.explaining.incidents.Incident`."""
 
     start: int
     end: int
@@ -109,6 +109,8 @@ class IncidentLine(msgspec.Struct, frozen=True):
     started: str | None
     ended: str | None
     peaked: str | None
+    summary: str
+    onsets: str
 
 
 class BlameCard(msgspec.Struct, frozen=True):
@@ -126,6 +128,8 @@ class BlameCard(msgspec.Struct, frozen=True):
         How many others there are.
     picture
         The reason as a picture, for the first blames of the worst incidents.
+    since, began
+        The first row in which the variable deviates, and its time.
 
     """
 
@@ -135,6 +139,8 @@ class BlameCard(msgspec.Struct, frozen=True):
     related: tuple[Reason, ...]
     n_related: int
     picture: Picture | None
+    since: int | None = None
+    began: str | None = None
 
 
 class Card(msgspec.Struct, frozen=True):

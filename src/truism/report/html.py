@@ -90,6 +90,8 @@ def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "number": card.number,
         "title": card.title,
+        "summary": incident.summary,
+        "onsets": incident.onsets,
         "when": card.when,
         "lasted": card.lasted,
         "rows": count(incident.n_rows, "anomalous row"),

@@ -32,8 +32,9 @@ def to_text(summary: Summary, most: int = 10) -> str:
 
 def _card(card: Card) -> str:
     head = f"{card.number}. {card.when} ({card.lasted}), peak score {card.incident.score:.4g}"
+    told = [f"   {visible(each)}" for each in (card.incident.summary, card.incident.onsets) if each]
     width = max((len(visible(each.variable)) for each in card.blames[:_MOST]), default=0)
-    return "\n".join([head, *(_blame_card(each, width) for each in card.blames[:_MOST])])
+    return "\n".join([head, *told, *(_blame_card(each, width) for each in card.blames[:_MOST])])
 
 
 def _blame_card(blamed: BlameCard, width: int) -> str:

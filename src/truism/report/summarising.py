@@ -8,7 +8,7 @@ import numpy as np
 
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.explaining.explanations import Blame
+from truism.explaining.explanations import Blame, say_moment
 from truism.explaining.findings import Findings, say_expected
 from truism.explaining.incidents import Incident
 from truism.model.model import Model
@@ -203,6 +203,8 @@ def _blame_card(
         tuple(others[: MAX_RELATED if pictured else FEW_RELATED]),
         len(others),
         painter.paint(incident, blame) if pictured else None,
+        blame.since,
+        say_moment(blame.began),
     )
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from truism.explaining.explanations import Blame, Explanation, choose
 from truism.explaining.findings import Findings, say_expected
 from truism.explaining.incidents import Incident
+from truism.explaining.moments import say_at
 from truism.explaining.patterns import Pattern
 from truism.explaining.reasons import Reason
 from truism.export.markdown import chance
@@ -237,22 +238,34 @@ def verdict(findings: Findings) -> Text:
 
 
 def show_incident(incident: Incident, number: int | None = None) -> RenderableType:
-    """Show one incident: where, when, how bad, and what was wrong."""
-    where = f"row {incident.start}"
-    if incident.end > incident.start:
-        where = f"rows {incident.start}–{incident.end}"
-    parts = [where] if incident.kind == "incident" else ["lasting change", where]
-    if incident.started is not None:
-        parts.append(visible(str(incident.started)))
-    took = incident.duration
-    if took:
-        parts.append(lasting(took.total_seconds()))
-    parts.append(f"peak score {incident.score:.3g} in row {incident.peak}")
+    """Show one incident: what happened in one sentence, when, how bad, and what was wrong."""
     head = Grid.grid(padding=(0, 2, 0, 0))
     head.add_column(style=BAD, no_wrap=True)
-    head.add_column(style=STRONG)
-    head.add_row("" if number is None else f"{number}", " · ".join(parts))
+    head.add_column(overflow="fold")
+    head.add_row("" if number is None else f"{number}", say(incident.summary, STRONG))
+    head.add_row("", say(" · ".join(_facts(incident)), FAINT))
+    if incident.onsets:
+        head.add_row("", say(incident.onsets))
     return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, 3)))
+
+
+def _facts(incident: Incident) -> list[str]:
+    """Say when an incident was and how bad; rows are counted, and numbered only without times."""
+    parts = [] if incident.kind == "incident" else ["lasting change"]
+    several = incident.end > incident.start
+    if incident.started is not None:
+        parts.append(str(incident.started))
+        took = incident.duration
+        parts += [lasting(took.total_seconds())] if took else []
+        parts += [count(incident.n_rows, "row")]
+    else:
+        parts.append(
+            f"rows {incident.start}–{incident.end}" if several else f"row {incident.start}"
+        )
+    peak = f"peak score {incident.score:.3g}"
+    if several:
+        peak += f" {say_at(incident.peak, incident.peaked, incident.started)}"
+    return [*parts, peak]
 
 
 def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType:

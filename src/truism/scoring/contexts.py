@@ -156,6 +156,22 @@ class LeafProfiles:
             found[k][:, states] = np.take_along_axis(self._tables[k][leaf], where, axis=1)
         return found
 
+    def differences(
+        self, leaves: LeafNumbers, standard: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Return how far numbers are from their leaves' means, in standard deviations: rows × variables.
+
+        Contexts count by how precisely they know a mean. States and missing values are NaN.
+        """
+        found = np.full((leaves.shape[1], len(self._times)), np.nan)
+        weight, total = np.zeros((2, *standard.shape))
+        for leaf, (scale, shift) in zip(leaves, self._scaled, strict=True):
+            weight += np.square(scale[leaf], dtype=np.float64)
+            total += np.multiply(scale[leaf], shift[leaf], dtype=np.float64)
+        mean = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+        found[:, self._reader.numbers] = standard - mean
+        return found
+
     def average(
         self, leaves: LeafNumbers, readings: Readings, *, compiled: bool = False
     ) -> NDArray[np.float64]:

@@ -1,0 +1,56 @@
+"""When something happened, in words: a time where there is one, and else the number of a row."""
+
+import datetime
+
+from truism.model.wording import count, lasting
+from truism.table.cells.times import Moment
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def say_when(row: int, moment: Moment | None) -> str:
+    """Say when a row was, by its time if it has one.
+
+    >>> say_when(7, datetime.datetime(2016, 8, 3, 4)), say_when(1207, None)
+    ('3 Aug 04:00', 'row 1,207')
+    """
+    if moment is None:
+        return f"row {row:,}"
+    if not isinstance(moment, datetime.datetime):
+        return str(moment)
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {_clock(moment)}"
+
+
+def say_at(row: int, moment: Moment | None, beside: Moment | None) -> str:
+    """Say when a row was, after a verb; without the day if that of another moment says it.
+
+    >>> morning = datetime.datetime(2016, 8, 3, 4, 0, 10)
+    >>> say_at(7, morning, morning), say_at(7, None, None)
+    ('at 04:00:10', 'in row 7')
+    """
+    if moment is None:
+        return f"in {say_when(row, moment)}"
+    match moment, beside:
+        case datetime.datetime(), datetime.datetime() if moment.date() == beside.date():
+            return f"at {_clock(moment)}"
+    return f"at {say_when(row, moment)}"
+
+
+def say_between(rows: int, earlier: Moment | None, later: Moment | None) -> str:
+    """Say how long it is from one moment to another, which is some rows later.
+
+    >>> say_between(2, None, None), say_between(1, None, None)
+    ('2 rows', '1 row')
+    """
+    if isinstance(earlier, datetime.datetime) and isinstance(later, datetime.datetime):
+        seconds = (later - earlier).total_seconds()
+        if seconds > 0:
+            return lasting(seconds)
+    return count(rows, "row")
+
+
+def _clock(moment: datetime.datetime) -> str:
+    """Return the time of day, no more precisely than needed."""
+    if moment.microsecond:
+        return moment.strftime("%H:%M:%S.%f").rstrip("0")
+    return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
