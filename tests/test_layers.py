@@ -29,13 +29,13 @@ ROOMS = {
     "explaining": [
         *("expectations", "circumstances", "nodes", "clues", "investigation", "reasons"),
         *("statements", "moments", "rates", "events", "tallies", "explanations", "keeping"),
-        *("marks", "following", "outlines", "stories", "incidents", "patterns", "findings"),
-        *("rowblames", "checker", "absences", "advantage", "comparison"),
+        *("marks", "folding", "following", "outlines", "stories", "incidents", "patterns"),
+        *("findings", "rowblames", "checker", "absences", "advantage", "comparison"),
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
         *("spacings", "context_trees", "leaf_sums", "holdout", "study", "evidence", "order"),
-        *("memory", "support", "training"),
+        *("memory", "support", "twins", "training"),
     ],
     "plant": [
         *("tags", "recording", "surroundings", "control", "process", "tampering", "attacks"),

@@ -140,7 +140,10 @@ def test_the_json_schema_describes_the_file():
     schema = json_schema()
     described = schema["$defs"]["ModelFile"]
     known = msgspec.structs.replace(
-        WEIGHED, reading=Reading(Layout(decimal=",")), series=Series(10.0)
+        WEIGHED,
+        reading=Reading(Layout(decimal=",")),
+        series=Series(10.0),
+        twins=(("a", "b"),),
     )
     assert set(described["properties"]) == set(json.loads(encode_model(known)))
     assert set(described["required"]) == set(json.loads(CONTENT))

@@ -51,6 +51,8 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     since, began
         Of an incident: the first row in which the variable deviates, and its time. It may lie before
         the start, which is where the incident was noticed.
+    behind
+        The variable that it goes with, if it is wrong only because that one is.
     offset
         Of an incident: how far its numbers lie above those of such training rows on average; None if
         they lie off on both sides.
@@ -67,6 +69,7 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     since: int | None = None
     began: Moment | None = None
     offset: float | None = None
+    behind: str | None = None
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
@@ -86,6 +89,7 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
             "since": self.since,
             "began": say_moment(self.began),
             "offset": self.offset,
+            "behind": self.behind,
             "reasons": [msgspec.to_builtins(reason) for reason in self.reasons],
         }
 
@@ -315,10 +319,28 @@ def listed(blames: Sequence[Blame], most: int = 3) -> str:
 def choose(blames: Sequence[Blame], most: int) -> tuple[Sequence[Blame], Sequence[Blame]]:
     """Return the first blames and the others; those that would print as 0 % are in neither.
 
-    The very first is always shown, however small: a hundred variables may share a score.
+    The very first is always shown, however small: a hundred variables may share a score. Variables
+    that go with another are among the others.
     """
     named = [each for each in blames if each.share >= MIN_SHOWN] or blames[:1]
-    return named[:most], named[most:]
+    shown = [each for each in named if each.behind is None][:most]
+    return shown, [each for each in named if each not in shown]
+
+
+def say_others(blames: Sequence[Blame], most: int = 5) -> str:
+    """Name the variables that are not shown, in one line: those that go with another first."""
+    behind: dict[str, list[str]] = {}
+    for each in blames:
+        if each.behind is not None:
+            behind.setdefault(each.behind, []).append(each.variable)
+    said = [f"with {leader}: {_some(names, most)}" for leader, names in behind.items()]
+    rest = [each.variable for each in blames if each.behind is None]
+    return "; ".join([*said, f"also {_some(rest, most)}"] if rest else said)
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def describe(blames: Sequence[Blame], most: int = 3) -> str:
@@ -332,8 +354,7 @@ def describe(blames: Sequence[Blame], most: int = 3) -> str:
         first, *further = map(visible, blame.reasons[0].lines())
         lines += [head + first, *(" " * len(head) + each for each in further)]
     if others:
-        listed = ", ".join(visible(blame.variable) for blame in others[:5])
-        lines.append(f"also {listed}" + (" …" if len(others) > 5 else ""))
+        lines.append(visible(say_others(others)))
     return "\n".join(lines)
 
 

@@ -21,6 +21,7 @@ from truism.explaining.clues import CluesOfRow, Lasting
 from truism.explaining.events import Kind
 from truism.explaining.expectations import round_to
 from truism.explaining.explanations import Blame, blames_html, describe, listed, say_moment
+from truism.explaining.folding import fold
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
@@ -283,8 +284,9 @@ class Incidents(Sequence["Incident"]):
 
     def _blames(self, tally: Tally, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
         """Say why each variable is to blame, by the row in which it is to blame most."""
-        shares, offsets = tally.shares, tally.offsets
-        for i in blamed(tally):
+        shares, offsets, order = tally.shares, tally.offsets, blamed(tally)
+        behind = fold([self.scorer.model.schema.names[i] for i in order], self.scorer.model)
+        for i in order:
             variable = self.scorer.model.schema.variables[i]
             row, since = _told_at(tally, i), int(tally.since[i])
             clues = clues_at.get(row, {}).get(variable.name, ())
@@ -302,6 +304,7 @@ class Incidents(Sequence["Incident"]):
                 None if since == NEVER else since,
                 None if since == NEVER else self._stamp(since).time,
                 _in_units(variable, float(offsets[i])),
+                behind.get(variable.name),
             )
 
     def __eq__(self, other: object) -> bool:

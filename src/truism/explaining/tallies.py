@@ -172,7 +172,7 @@ class Judge:
         at: Rows,
         scores: Floats,
         n_blamed: int,
-        differences: Floats,
+        differences: Floats | None = None,
         *,
         on_top: bool,
     ) -> Tally:
@@ -193,12 +193,14 @@ class Judge:
         n_blamed
             How many of them count for blame: what is a shift has been blamed already.
         differences
-            How far their numbers lie from those of such training rows; NaN where there is none.
+            How far their numbers lie from those of such training rows; NaN where that is not known.
         on_top
             Whether it began on top of a shift.
 
         """
         far = self.deviations(weighed, at, on_top=on_top)
+        if differences is None:
+            differences = np.full(far.shape, np.nan)
         # Rows without a past are unusual by themselves.
         own = np.ones(len(at), np.bool_)
         if weighed.remembered is not None:

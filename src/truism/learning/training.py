@@ -12,6 +12,7 @@ from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import MinedRules, find_rules
 from truism.learning.support import Support, choose_support
+from truism.learning.twins import find_twins
 from truism.model.model import Model
 from truism.model.notices import BudgetReached, Notice, StatesFromNumbers
 from truism.model.origins import AnyBrokenRule, ByHand, Threshold
@@ -112,7 +113,17 @@ def train(
         unneeded = {each.name for each in schema.left_out} - {*derived, settings.by}
         reading = reading.ignoring(unneeded)
     return Model(
-        schema, mined.rules, settings, provenance, limit, (), derived, evidence, series, reading
+        schema,
+        mined.rules,
+        settings,
+        provenance,
+        limit,
+        (),
+        derived,
+        evidence,
+        series,
+        reading,
+        find_twins(schema, columns),
     )
 
 

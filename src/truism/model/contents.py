@@ -20,7 +20,7 @@ from truism.model.soundness import MAX_COUNT
 from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3
-SECTIONS = {"evidence": 1, "series": 1, "reading": 1}
+SECTIONS = {"evidence": 1, "series": 1, "reading": 1, "twins": 1}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
 
@@ -96,6 +96,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         A section: what is known about the order of rows, where they are in order.
     reading
         A section: how the training table was read, so that later ones are read alike.
+    twins
+        A section: pairs of numbers that move together.
 
     """
 
@@ -117,3 +119,4 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     evidence: FileEvidence | None = None
     series: Series | None = None
     reading: Reading | None = None
+    twins: tuple[tuple[str, str], ...] | None = None

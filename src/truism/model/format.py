@@ -83,6 +83,7 @@ def to_file(model: Model) -> ModelFile:
         evidence=None if model.evidence is None else _file_evidence(model.evidence),
         series=model.series,
         reading=model.reading,
+        twins=model.twins,
     )
 
 
@@ -134,7 +135,19 @@ def from_file(file: ModelFile) -> Model:
         _evidence(schema, file),
         _series(schema, file),
         _reading(file),
+        _twins(schema, file),
     )
+
+
+def _twins(schema: Schema, file: ModelFile) -> tuple[tuple[str, str], ...] | None:
+    _check(
+        ("twins" in file.sections) == (file.twins is not None), "sections do not fit", "$.sections"
+    )
+    numeric = {each.name for each in schema.variables if isinstance(each, Numeric)}
+    for i, pair in enumerate(file.twins or ()):
+        fits = len(set(pair)) == 2 and numeric.issuperset(pair)
+        _check(fits, "twins must be two variables with numbers", f"$.twins[{i}]")
+    return file.twins
 
 
 def _reading(file: ModelFile) -> Reading | None:

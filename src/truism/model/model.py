@@ -49,6 +49,8 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         What is known about the order of rows; None if rows are exchangeable.
     reading
         How the training table was read, so that later tables are read alike; None if unknown.
+    twins
+        Pairs of numbers that move together, closest first; None if there are none.
 
     """
 
@@ -62,6 +64,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     evidence: Evidence | None = None
     series: Series | None = None
     reading: Reading | None = None
+    twins: tuple[tuple[str, str], ...] | None = None
 
     @property
     def threshold(self) -> float:

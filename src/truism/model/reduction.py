@@ -43,6 +43,7 @@ def without(model: Model, absent: Collection[str]) -> Model:
         if model.evidence is None
         else _evidence(model.evidence, model.schema, absent),
         series=None if model.series is None else _series(model.series, model.schema, absent),
+        twins=tuple(pair for pair in model.twins or () if not {*pair} & {*absent}) or None,
     )
 
 

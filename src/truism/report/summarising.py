@@ -8,7 +8,7 @@ import numpy as np
 
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.explaining.explanations import Blame, say_moment
+from truism.explaining.explanations import Blame, choose, say_moment
 from truism.explaining.findings import Findings, say_expected
 from truism.explaining.incidents import Incident
 from truism.model.model import Model
@@ -167,7 +167,7 @@ def _cards(
         n_blamed = MAX_BLAMED if number <= MAX_PICTURED else FEW_BLAMED
         blames = tuple(
             _blame_card(painter, incident, blame, number, rank)
-            for rank, blame in enumerate(incident.blames[:n_blamed])
+            for rank, blame in enumerate(_leaders_first(incident)[:n_blamed])
             if blame.reasons
         )
         cards.append(
@@ -184,6 +184,12 @@ def _cards(
             )
         )
     return tuple(cards)
+
+
+def _leaders_first(incident: Incident) -> list[Blame]:
+    """Return the variables that are told first, and then the others."""
+    shown, _ = choose(incident.blames, PICTURES_PER_CARD)
+    return [*shown, *(each for each in incident.blames if each not in shown)]
 
 
 def _line(incident: Incident) -> IncidentLine:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from truism.explaining.explanations import Blame, Explanation, choose
+from truism.explaining.explanations import Blame, Explanation, choose, say_others
 from truism.explaining.findings import Findings, say_expected
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_at
@@ -278,11 +278,7 @@ def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType
     for blame in shown:
         share = f"{100 * blame.share:.0f} %"
         grid.add_row(say(blame.variable), share, show_reason(blame.reasons[0]))
-    others = [visible(blame.variable) for blame in rest]
-    if not others:
-        return grid
-    names = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
-    return Group(grid, Text(f"also {names}", FAINT))
+    return Group(grid, say(say_others(rest), FAINT)) if rest else grid
 
 
 def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:

@@ -1,0 +1,75 @@
+"""Numbers that move together in training."""
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from learned import learn
+from truism.errors import ModelFileError
+from truism.learning.kinds import infer_schema, variable_columns
+from truism.learning.twins import MIN_ROWS, correlate, find_twins
+from truism.model.files import load_model, save_model
+from truism.model.settings import Settings
+from truism.table.frames import as_table
+
+
+def rows(n_rows=400, seed=0):
+    random = np.random.default_rng(seed)
+    level = random.normal(0, 1, n_rows)
+    return {
+        "flow": (2 * level + random.normal(0, 0.1, n_rows)).tolist(),
+        "level": level.tolist(),
+        "empty": (-level + random.normal(0, 0.3, n_rows)).tolist(),
+        "heat": random.normal(20, 1, n_rows).tolist(),
+        "pump": np.where(level > 0, "on", "off").tolist(),
+    }
+
+
+def twins_of(data):
+    table = as_table(data)
+    schema = infer_schema(table, Settings())
+    return find_twins(schema, variable_columns(schema, table))
+
+
+def test_twins_are_found_closest_first():
+    assert twins_of(rows()) == (("flow", "level"), ("level", "empty"), ("flow", "empty"))
+
+
+def test_none_where_nothing_moves_together():
+    assert twins_of({"heat": rows()["heat"], "level": rows()["level"]}) is None
+    assert twins_of({"heat": rows()["heat"], "pump": rows()["pump"]}) is None
+
+
+def test_a_model_keeps_them(tmp_path):
+    model = learn(as_table(rows()), min_support=0.05)
+    assert model.twins[0] == ("flow", "level")
+    save_model(model, tmp_path / "m.json")
+    assert load_model(tmp_path / "m.json") == model
+
+
+@examples(max_examples=30)
+@given(seed=st.integers(0, 10_000), holes=st.floats(0, 0.4))
+def test_a_correlation_is_that_of_the_rows_in_which_both_are_known(seed, holes):
+    random = np.random.default_rng(seed)
+    values = random.normal(0, 1, (120, 3)) @ random.normal(0, 1, (3, 4))
+    values[random.random(values.shape) < holes] = np.nan
+    found = correlate(values)
+    for i in range(4):
+        for j in range(4):
+            both = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
+            if both.sum() < MIN_ROWS:
+                assert found[i, j] == 0
+                continue
+            wanted = np.corrcoef(values[both, i], values[both, j])[0, 1]
+            assert abs(found[i, j] - wanted) < 2e-6
+
+
+@pytest.mark.parametrize("pair", [("flow", "flow"), ("flow", "pump"), ("flow", "nobody")])
+def test_a_file_with_twins_that_cannot_be_is_refused(tmp_path, pair):
+    model = learn(as_table(rows()), min_support=0.05, scoring="paper")
+    save_model(msgspec.structs.replace(model, twins=(pair,)), tmp_path / "m.json")
+    with pytest.raises(ModelFileError, match="twins must be two variables with numbers"):
+        load_model(tmp_path / "m.json")
