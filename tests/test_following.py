@@ -2,6 +2,7 @@
 
 import itertools
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from truism.explaining.checker import Checker
 from truism.explaining.following import RISING, find_events, limits_of
 from truism.explaining.tallies import Judge, units_of
 from truism.scoring.scorer import Scorer
+from truism.scoring.worth import habit_worth, worth_of_habit
 from truism.table.columns import Table
 from truism.table.frames import as_table
 
@@ -289,3 +291,38 @@ def test_a_detector_goes_on_where_it_stopped(by):
         (each.start, each.end, each.severity) for each in ended
     }
     assert found
+
+
+@pytest.mark.parametrize("n_dead", [30, 200])
+def test_a_sensor_that_is_missing_is_reported_once_and_for_as_long_as_it_lasts(scorer, n_dead):
+    """Training never lacked a value, so that no threshold has counted what one adds."""
+    data = series(400, 1)
+    data["heat"][100 : 100 + n_dead] = [None] * n_dead
+    table = as_table(data)
+    found = find_events(scorer, table, limits_of(scorer.model, table))
+    dead = [each for each in found.outlines if each.tally.last >= 100]
+    assert len(dead) == 1
+    outline = dead[0]
+    assert outline.event.kind == ("shift" if n_dead > 60 else "incident")
+    assert outline.tally.first <= 104
+    assert outline.tally.last == 100 + n_dead - 1
+    unusual = found.scores[104 : 100 + n_dead] > scorer.model.threshold
+    assert unusual.all()
+    heat = scorer.model.schema.names.index("heat")
+    assert outline.tally.shares.argmax() == heat
+    scores, before = [], None
+    for part in pieces(table, [37, 101, 130]):
+        some = find_events(scorer, part, limits_of(scorer.model, part), before)
+        scores.append(some.scores)
+        before = some.following
+    assert np.concatenate(scores).tobytes() == found.scores.tobytes()
+
+
+def test_a_missing_value_weighs_what_its_rule_does_where_rows_have_no_past(scorer):
+    present = next(rule for rule in scorer.model.rules if str(rule) == "always heat is present")
+    assert worth_of_habit(scorer.model, present) >= habit_worth(present.count)
+    evidence = msgspec.structs.replace(scorer.model.evidence, contradiction_unit=100.0)
+    wide = msgspec.structs.replace(scorer.model, evidence=evidence)
+    assert worth_of_habit(wide, present) == 100 * wide.memory.cap > habit_worth(present.count)
+    alone = msgspec.structs.replace(wide, series=msgspec.structs.replace(wide.series, memory=None))
+    assert worth_of_habit(alone, present) == habit_worth(present.count)

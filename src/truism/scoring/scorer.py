@@ -35,7 +35,7 @@ from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.truths import BLOCK_ROWS, Truths
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
-from truism.scoring.worth import RARITY_WEIGHT, habit_worth, lifted
+from truism.scoring.worth import RARITY_WEIGHT, lifted, worth_of_habit
 from truism.table.columns import Column, Table, numbers
 from truism.work import threads
 
@@ -156,7 +156,7 @@ class Scorer:
             failed = rule.consequents[0]
             rows, degrees = self._breaches(failed, place, columns)
             if self.model.evidence is not None:
-                worth = habit_worth(rule.count) if is_habit(rule) else 0.0
+                worth = worth_of_habit(self.model, rule) if is_habit(rule) else 0.0
                 degrees = np.full(len(rows), worth / self.model.evidence.contradiction_unit)
             for row, degree in zip(rows.tolist(), degrees.tolist(), strict=True):
                 value = columns[place].cell(row)
@@ -338,7 +338,7 @@ class Scorer:
             if is_habit(rule):
                 rows, _ = self._breaches(rule.consequents[0], place, columns)
                 if len(rows):
-                    worth[rows, place] = habit_worth(rule.count)
+                    worth[rows, place] = worth_of_habit(self.model, rule)
         broken = self._rulebook.strongest(true, false, len(worth), compiled=compiled)
         for consequent, rows, strongest in broken:
             strongest /= len(consequent.owners)

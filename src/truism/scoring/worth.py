@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.evidence import Grave
+from truism.model.model import Model
+from truism.model.predicates import Present
+from truism.model.rules import Rule
 from truism.scoring.contexts import PSEUDO_COUNT
 from truism.scoring.sums import sum_of_rows
 
@@ -89,3 +92,16 @@ def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
 def habit_worth(n_rows: int) -> float:
     """Return the worth of a difference that none of `n_rows` training rows had."""
     return float(np.log1p(n_rows / PSEUDO_COUNT))
+
+
+def worth_of_habit(model: Model, rule: Rule) -> float:
+    """Return what it is worth to break a univariate rule that says what every training row has.
+
+    In a series, a value that is missing where none ever was counts as much as one value can. Its
+    threshold is set for rows with their past, and no normal row could show how much this adds: a dead
+    sensor would stay below it.
+    """
+    worth, memory, evidence = habit_worth(rule.count), model.memory, model.evidence
+    if memory is None or evidence is None or not isinstance(rule.consequents[0], Present):
+        return worth
+    return max(worth, memory.cap * evidence.contradiction_unit)
