@@ -8,7 +8,7 @@ from test_following import series
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.learning.kinds import infer, variable_columns
-from truism.learning.memory import MAX_ROWS, _chosen, find_period
+from truism.learning.memory import MAX_ROWS, find_period, rows_in_order
 from truism.model.files import decode_model, encode_model
 from truism.model.origins import ByHand, RateOfIncidents, ShareOfRows
 from truism.scoring.scorer import Scorer
@@ -39,8 +39,8 @@ def test_rows_that_do_not_take_turns_have_none():
 
 
 def test_of_very_many_rows_a_run_from_each_fifth_is_weighed():
-    assert np.array_equal(_chosen(MAX_ROWS), np.arange(MAX_ROWS))
-    rows = _chosen(1_000_000)
+    assert np.array_equal(rows_in_order(MAX_ROWS), np.arange(MAX_ROWS))
+    rows = rows_in_order(1_000_000)
     assert len(rows) == MAX_ROWS
     assert (np.diff(rows) > 0).all()
     assert (np.diff(rows) > 1).sum() == 4

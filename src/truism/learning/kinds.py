@@ -88,7 +88,7 @@ def infer(
         if reason is not None:
             left_out.append(LeftOut(column.name, reason))
         elif column.name in continuous:
-            variables.append(_numeric(column))
+            variables.append(numeric(column))
         elif column.name in categorical:
             variables.append(_categorical(column))
         else:
@@ -162,7 +162,7 @@ def variable_columns(schema: Schema, table: Table) -> tuple[Column, ...]:
 
 
 def _variable(column: Column) -> Variable:
-    return _categorical(column) if _is_categorical(column) else _numeric(column)
+    return _categorical(column) if _is_categorical(column) else numeric(column)
 
 
 def _check_overrides(
@@ -263,7 +263,8 @@ def _categorical(column: Column) -> Categorical:
     )
 
 
-def _numeric(column: Column) -> Numeric:
+def numeric(column: Column) -> Numeric:
+    """Describe a column of numbers as a continuous variable."""
     _refuse_infinite(column)
     found = distinct(column)
     values, counts = found.values, found.counts

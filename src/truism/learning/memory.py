@@ -67,6 +67,7 @@ def learn_memory(
     timeline: Timeline,
     lookback: int,
     n_jobs: int,
+    in_order: Rows | None = None,
 ) -> Memory:
     """Learn how earlier rows count.
 
@@ -82,10 +83,15 @@ def learn_memory(
         The span of the past, in rows.
     n_jobs
         Number of threads; the result does not depend on it.
+    in_order
+        The rows to weigh, ascending, where others are missing between rows; absent, some of all.
 
     """
-    held = _hold_out(learned, mined, settings, timeline, n_jobs)
+    rows = rows_in_order(learned.study.n_rows) if in_order is None else in_order
+    held = _hold_out(learned, mined, settings, timeline, rows, n_jobs)
     schema, columns = learned.study.schema, learned.study.columns
+    if in_order is not None:
+        columns = [column.take(in_order) for column in columns]
     unit = learned.limit.value
     n_variables = len(schema.variables)
     memory = Memory(
@@ -141,6 +147,7 @@ def _hold_out(
     mined: MinedRules,
     settings: Settings,
     timeline: Timeline,
+    rows: Rows,
     n_jobs: int,
 ) -> _Draft:
     """Weigh stretches of training rows by the others."""
@@ -148,7 +155,6 @@ def _hold_out(
     n_stretches = int(np.clip(study.n_rows // ROWS_PER_STRETCH, N_BLOCKS, N_STRETCHES))
     if n_stretches != study.n_stretches:
         study = Study(study.schema, study.columns, study.grown, n_jobs, n_stretches)
-    rows = _chosen(study.n_rows)
     held, worths = learned.apart, learned.worths
     if study is not learned.study or len(rows) < study.n_rows or held.values is None:
         worths = broken_worths(
@@ -162,7 +168,7 @@ def _hold_out(
     return _Draft(plain, _lifts(learned.evidence, plain, as_if_learned_from_all(worths)), runs)
 
 
-def _chosen(n_rows: int) -> Rows:
+def rows_in_order(n_rows: int) -> Rows:
     """Return the rows to weigh: all, or of very many a run in the middle of each fifth."""
     if n_rows <= MAX_ROWS:
         return np.arange(n_rows)

@@ -51,13 +51,14 @@ def find_rules(
     )
     # Rules without an antecedent come first in the canonical order.
     rules = (*univariate_rules(schema, n_rows), *merge_units(mined.rules, predicates))
-    counted = _as_values(predicates, count_predicates(true, false, n_rows))
+    counted = as_values(predicates, count_predicates(true, false, n_rows))
     return MinedRules(RuleSet(rules, n_rows, counted), min_support, mined.complete_to)
 
 
-def _as_values(
+def as_values(
     predicates: Sequence[Predicate], counts: PredicateCounts
 ) -> tuple[PredicateCount, ...]:
+    """Return counts of predicates as values to keep."""
     numbers = (counts.n_true, counts.n_false, counts.n_episodes)
     listed = zip(predicates, *(each.tolist() for each in numbers), strict=True)
     return tuple(PredicateCount(*each) for each in listed)

@@ -6,6 +6,7 @@ library, and on the order of the rows only where that means something.
 
 import hashlib
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +14,41 @@ from truism.table.columns import Column, Table, numbers
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads row numbers
 _MISSING = np.uint64(0xD6E8FEB86659FD93)
+
+
+class Hashes(msgspec.Struct, frozen=True):
+    """The hashes of a table's rows added up: in any order, and in theirs.
+
+    Parameters
+    ----------
+    n_rows
+        How many rows there are.
+    columns
+        Names and kinds of the columns, in alphabetical order.
+    of_set, of_sequence
+        Two sums each, modulo 2**64.
+
+    """
+
+    n_rows: int
+    columns: tuple[tuple[str, str], ...]
+    of_set: tuple[int, int]
+    of_sequence: tuple[int, int]
+
+    def __add__(self, other: "Hashes") -> "Hashes":
+        """Return the hashes of these rows followed by others."""
+        return Hashes(
+            self.n_rows + other.n_rows,
+            self.columns,
+            _add(self.of_set, other.of_set),
+            _add(self.of_sequence, other.of_sequence),
+        )
+
+    def digest(self, *, ordered: bool) -> str:
+        """Return the fingerprint."""
+        sums = self.of_sequence if ordered else self.of_set
+        content = repr((self.n_rows, list(self.columns), list(sums)))
+        return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def fingerprint(table: Table, *, ordered: bool) -> str:
@@ -25,15 +61,25 @@ def fingerprint(table: Table, *, ordered: bool) -> str:
     >>> fingerprint(one, ordered=True) == fingerprint(other, ordered=True)
     False
     """
+    return hash_table(table).digest(ordered=ordered)
+
+
+def hash_table(table: Table, first: int = 0) -> Hashes:
+    """Hash the rows of a part of a table, whose first row has this number."""
     rows = np.zeros(table.n_rows, np.uint64)
     for column in table.columns:
         rows += _mix(_hash_values(column) ^ _hash_text(f"{column.kind} {column.name}"))
-    if ordered:
-        rows = _mix(rows + np.arange(1, table.n_rows + 1, dtype=np.uint64) * _ODD)
-    sums = [rows.sum(dtype=np.uint64), _mix(rows).sum(dtype=np.uint64)]
-    names = sorted((column.name, column.kind) for column in table.columns)
-    content = repr((table.n_rows, names, [int(each) for each in sums]))
-    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+    numbers_of_rows = np.arange(first + 1, first + table.n_rows + 1, dtype=np.uint64)
+    columns = tuple(sorted((column.name, str(column.kind)) for column in table.columns))
+    return Hashes(table.n_rows, columns, _sums(rows), _sums(_mix(rows + numbers_of_rows * _ODD)))
+
+
+def _sums(rows: NDArray[np.uint64]) -> tuple[int, int]:
+    return int(rows.sum(dtype=np.uint64)), int(_mix(rows).sum(dtype=np.uint64))
+
+
+def _add(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return (one[0] + other[0]) % (1 << 64), (one[1] + other[1]) % (1 << 64)
 
 
 def _hash_values(column: Column) -> NDArray[np.uint64]:

@@ -2,6 +2,7 @@
 
 - `contexts`: grow the trees of contexts, and sum up their leaves
 - `antecedents`, `consequents`, `mining`: search for rules
+- `verification`: check rules against rows
 - `trees`, `splits`: grow the trees that propose cut-offs
 - `bits`, `predicates`: what the searches share
 - `prefetch`: how loops ask memory ahead of time
@@ -17,7 +18,7 @@ from typing import Any
 
 from truism.scoring import kernels as scoring
 
-NAMES = ("antecedents", "consequents", "contexts", "mining", "trees")
+NAMES = ("antecedents", "consequents", "contexts", "mining", "trees", "verification")
 
 
 @functools.cache

@@ -1,0 +1,165 @@
+"""What rows teach, before it becomes a model: a table of normal rows goes in, a `Learned` comes out."""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import ParameterError
+from truism.learning.evidence import learn_evidence
+from truism.learning.kinds import find_meters, infer_added, infer_schema, variable_columns
+from truism.learning.memory import learn_memory
+from truism.learning.order import find_series, rows_to_look_back
+from truism.learning.predicates import find_predicates
+from truism.learning.rules import MinedRules, find_rules
+from truism.learning.study import Study
+from truism.learning.support import Support, choose_support
+from truism.learning.twins import find_twins
+from truism.model.evidence import Evidence
+from truism.model.origins import AnyBrokenRule, Threshold
+from truism.model.rates import IncidentRate
+from truism.model.schema import Numeric, Schema
+from truism.model.series import Series
+from truism.model.settings import Settings, exact
+from truism.scoring.series import lay_out, rows_by_series
+from truism.scoring.thresholds import expect
+from truism.table.columns import Table
+from truism.table.deltas import Run, with_deltas
+from truism.table.fingerprint import Hashes, hash_table
+from truism.work import Progress
+
+
+class Beyond(msgspec.Struct, frozen=True, eq=False):
+    """What is learned beyond the rules; with the paper's scoring, nothing but the order of rows."""
+
+    evidence: Evidence | None
+    limit: Threshold
+    series: Series | None
+    study: Study | None = None
+
+
+class Learned(msgspec.Struct, frozen=True, eq=False):
+    """What rows teach.
+
+    Parameters
+    ----------
+    schema, derived
+        The variables, and those of which the change is one, too.
+    support, mined
+        The θ that was chosen, and the rules at it.
+    evidence, limit, series
+        What was learned beyond the rules.
+    twins
+        Pairs of numbers that move together.
+    hashes
+        What the fingerprint is made of.
+    columns
+        The names of the table's columns.
+
+    """
+
+    schema: Schema
+    derived: tuple[str, ...]
+    support: Support
+    mined: MinedRules
+    evidence: Evidence | None
+    limit: Threshold
+    series: Series | None
+    twins: tuple[tuple[str, str], ...] | None
+    hashes: Hashes
+    columns: tuple[str, ...]
+
+
+def learn(
+    table: Table, settings: Settings, *, delta: bool, n_jobs: int, progress: Progress
+) -> Learned:
+    """Learn from a table that is held whole."""
+    schema, derived = find_changing(table, settings, delta)
+    if derived:
+        runs = [Run(rows) for rows in rows_by_series(settings.by, table).values()]
+        table = with_deltas(table, derived, runs)
+        schema = infer_added(schema, table.columns[len(table.columns) - len(derived) :])
+    columns = variable_columns(schema, table)
+    support = choose_support(table, schema, settings, n_jobs, progress)
+    min_support = exact(support.value)
+    (predicates,) = find_predicates(
+        schema, columns, settings.cutoffs, [min_support], n_jobs, progress
+    )
+    mined = find_rules(schema, columns, predicates, settings, min_support, n_jobs, progress)
+    beyond = learn_beyond_rules(table, schema, mined, settings, delta, None, n_jobs, progress)
+    return Learned(
+        schema,
+        derived,
+        support,
+        mined,
+        beyond.evidence,
+        beyond.limit,
+        beyond.series,
+        find_twins(schema, columns),
+        hash_table(table),
+        # The index of a dataframe may hold the times, but is not one of its columns.
+        tuple(column.name for column in table.columns if not column.index),
+    )
+
+
+def find_changing(table: Table, settings: Settings, delta: bool) -> tuple[Schema, tuple[str, ...]]:
+    """Infer the variables, and of which columns the change is one: meters and, if asked, numbers."""
+    schema = infer_schema(table, settings)
+    changing = {*find_meters(table, schema, settings)}
+    if delta:
+        changing |= {each.name for each in schema.variables if isinstance(each, Numeric)}
+    return schema, tuple(name for name in table.names if name in changing)
+
+
+def learn_beyond_rules(
+    table: Table,
+    schema: Schema,
+    mined: MinedRules,
+    settings: Settings,
+    delta: bool,
+    in_order: NDArray[np.int64] | None,
+    n_jobs: int,
+    progress: Progress,
+) -> Beyond:
+    """Learn what is usual beyond the rules, how earlier rows count, and the threshold.
+
+    Parameters
+    ----------
+    table, schema
+        The rows and their variables.
+    mined, settings
+        The rules, and how they were learned.
+    delta
+        Whether the change of numbers was asked for.
+    in_order
+        Positions of rows that follow each other without a row missing between them, ascending; all do
+        when absent.
+    n_jobs
+        Number of threads; the result does not depend on it.
+    progress
+        Called with the stage, the amount done, and the total amount.
+
+    """
+    following = table if in_order is None else table.take(in_order)
+    series = find_series(following, schema, settings, delta=delta)
+    if settings.scoring != "evidence":
+        return Beyond(None, Threshold(0.0, AnyBrokenRule()), series)
+    lookback = 0 if series is None else rows_to_look_back(settings, series)
+    columns = variable_columns(schema, table)
+    learned = learn_evidence(
+        schema, columns, mined, settings, n_jobs, progress, each_value=lookback > 0
+    )
+    limit = learned.limit
+    if series is not None and lookback:
+        timeline = lay_out(series, schema, table)
+        memory = learn_memory(learned, mined, settings, timeline, lookback, n_jobs, in_order)
+        series = msgspec.structs.replace(series, memory=memory)
+        rate = IncidentRate.asked(settings.max_false_incidents, series.step)
+        limit = expect(memory, rate, series.step)
+    elif settings.max_false_incidents is not None:
+        raise ParameterError.of(
+            "max_false_incidents",
+            "be absent unless rows are a series and have a past",
+            settings.max_false_incidents,
+            "say that rows are in order, or choose a threshold in another way.",
+        )
+    return Beyond(learned.evidence, limit, series, learned.study)

@@ -1,0 +1,116 @@
+"""Tables in parts: rows in order, as many at a time as are held; a task for each part, results in order.
+
+A driver reads the same rows again for every pass. Whoever has rows elsewhere, on a cluster for instance,
+brings a driver with the same two methods.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from truism.errors import TableError
+from truism.scoring.series import rows_by_series
+from truism.table.columns import Table, numbers
+from truism.table.deltas import Run, with_deltas
+
+PART_ROWS = 1 << 18
+
+_Result = TypeVar("_Result")
+Task = Callable[[Table, int], _Result]
+"""What is done with a part: its rows go in, and the number of the first one in the whole table."""
+
+
+class Parts(Protocol):
+    """Rows that can be read several times, part by part."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+
+    def run(self, task: Task[_Result], n_jobs: int) -> Iterator[_Result]:
+        """Do something with every part, and yield the results in the order of the rows."""
+
+    def with_changes(self, variables: Sequence[str], by: str | None) -> "Parts":
+        """Add the change since the previous row of some columns, in each series."""
+
+
+class Stream(msgspec.Struct, frozen=True, eq=False):
+    """Parts that are read one after the other.
+
+    Parameters
+    ----------
+    read
+        Reads all rows from the beginning, in tables of any size.
+    n_rows
+        How many rows there are.
+
+    """
+
+    read: Callable[[], Iterator[Table]]
+    n_rows: int
+
+    def run(self, task: Task[_Result], n_jobs: int) -> Iterator[_Result]:
+        """Do something with every part while the next ones are read."""
+        n_read = 0
+        waiting: deque[Future[_Result]] = deque()
+        with ThreadPoolExecutor(n_jobs) as pool:
+            for table in self.read():
+                if not table.n_rows:
+                    continue
+                waiting.append(pool.submit(task, table, n_read))
+                n_read += table.n_rows
+                if len(waiting) > n_jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        if n_read != self.n_rows:
+            raise TableError(
+                f"The table had {self.n_rows:,} rows at first and {n_read:,} when read again.",
+                "files must not change while they are learned from.",
+            )
+
+    def with_changes(self, variables: Sequence[str], by: str | None) -> "Stream":
+        """Add changes, which go on from table to table."""
+        return Stream(lambda: _changing(self.read(), variables, by), self.n_rows)
+
+
+def in_memory(table: Table, size: int = PART_ROWS) -> Stream:
+    """Return the rows of one table in parts."""
+
+    def read() -> Iterator[Table]:
+        for start in range(0, table.n_rows, size):
+            yield table.take(slice(start, min(start + size, table.n_rows)))
+
+    return Stream(read, table.n_rows)
+
+
+def _changing(tables: Iterator[Table], variables: Sequence[str], by: str | None) -> Iterator[Table]:
+    """Add changes to tables that follow each other."""
+    latest: dict[str, dict[str, float]] = {}
+    for table in tables:
+        rows_of = rows_by_series(by, table)
+        yield with_deltas(
+            table, variables, [Run(rows, latest.get(name, {})) for name, rows in rows_of.items()]
+        )
+        column_of = table.column_of()
+        values: dict[str, Any] = {name: numbers(column_of[name]) for name in variables}
+        for name, rows in rows_of.items():
+            latest[name] = {each: float(own[rows[-1]]) for each, own in values.items()}
+
+
+def merge_all(results: Iterator[Any]) -> Any:
+    """Add up results in their order, neighbours first, so that no sum is copied often."""
+    sums: list[tuple[int, Any]] = []
+    for each in results:
+        size, total = 1, each
+        while sums and sums[-1][0] == size:
+            _, before = sums.pop()
+            size, total = 2 * size, before + total
+        sums.append((size, total))
+    total = sums.pop()[1]
+    while sums:
+        total = sums.pop()[1] + total
+    return total
