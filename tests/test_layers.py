@@ -82,8 +82,8 @@ ROOMS = {
 # Rooms inside rooms.
 INNER = {
     "table.cells": [
-        *("words", "fixedtimes", "timeformats", "notices", "kinds", "names", "numerals"),
-        *("times", "timelines", "texts", "plain", "interpreting", "conforming"),
+        *("words", "fixedtimes", "shapes", "timeformats", "notices", "kinds", "names", "numerals"),
+        *("times", "timelines", "texts", "plain", "shaped", "interpreting", "conforming"),
     ],
     "table.files": [
         *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),
@@ -380,6 +380,7 @@ TESTED_IN = {
     "table.cells.names": "test_reading",
     "table.cells.numerals": "test_reading",
     "table.cells.plain": "test_reading",
+    "table.cells.shaped": "test_shapes",
     "table.cells.texts": "test_reading",
     "table.cells.timeformats": "test_reading",
     "table.cells.timelines": "test_reading",
@@ -447,6 +448,7 @@ REACHED_BY = {
     "test_reading": "truism.table",
     "test_report": "truism.report",
     "test_scorer": "truism.scoring",
+    "test_shapes": "truism.table.cells.shaped",
     "test_sql": "truism.export.sql",
     "test_surface": "truism",
     "test_table_notices": "truism.table",

@@ -104,7 +104,7 @@ def interpret_times(column: Column, layout: Layout) -> Interpreted:
 def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted:
     """Read texts as numbers where only a few are not."""
     column = texts.column
-    words = [text for text, good in zip(texts.distinct, numbers.known, strict=True) if not good]
+    words = [texts.distinct[i] for i in np.flatnonzero(~numbers.known)]
     found = np.unique(numbers.values[numbers.known])
     whole = numbers.decimal is None and bool((found == np.floor(found)).all())
     if words and not are_few(words, len(found), whole):

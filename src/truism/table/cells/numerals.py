@@ -5,11 +5,15 @@ ambiguous (``1,234``) is read like the others of its column, or else of its file
 neither settles it.
 """
 
+import re
+
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from truism.table.cells.shapes import Shapes, shapes_of
 
 PLAIN = {
     ".": r"^[+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$",
@@ -30,6 +34,8 @@ _SURE_POINT = (
 )
 _BY_COMMA, _BY_POINT = r"^\d{1,3}(?:,\d{3}){2,}$", r"^\d{1,3}(?:\.\d{3}){2,}$"
 _EITHER_COMMA, _EITHER_POINT = r"^[1-9]\d{0,2},\d{3}$", r"^[1-9]\d{0,2}\.\d{3}$"
+
+_HAS_DIGIT = re.compile(r"\d")
 
 Mask = NDArray[np.bool_]
 
@@ -95,6 +101,77 @@ def read_numbers(
     plain = _plain(texts, decimal or ".")
     if plain is not None:
         return plain
+    shapes = shapes_of(texts, zeros=True)
+    if shapes is not None:
+        told = _taken_apart(shapes.texts, shapes.counts, decimal, thousands)
+        if told.unit is None or not _HAS_DIGIT.search(told.unit):
+            return told.numbers(shapes)
+    return read_one_by_one(texts, decimal, thousands)
+
+
+def read_alike(
+    texts: pa.Array, decimal: str | None = None, thousands: str | None = None
+) -> Numbers | None:
+    """Read texts that may be repeated as numbers; None where it matters how often each is.
+
+    That is so where commas and points compete: of distinct texts the majority decides.
+    """
+    shapes = shapes_of(pc.utf8_trim_whitespace(texts.cast(pa.string())), zeros=True)
+    if shapes is None or _plain_known(shapes.texts, decimal or ".") is not None:
+        return None
+    told = _taken_apart(shapes.texts, shapes.counts, decimal, thousands)
+    if told.competing or (told.unit is not None and _HAS_DIGIT.search(told.unit)):
+        return None
+    return told.numbers(shapes)
+
+
+def read_one_by_one(
+    texts: pa.Array, decimal: str | None = None, thousands: str | None = None
+) -> Numbers:
+    """Read trimmed texts as numbers, each taken apart by itself."""
+    return _taken_apart(texts, np.ones(len(texts), np.int64), decimal, thousands).numbers(None)
+
+
+class _TakenApart(msgspec.Struct, frozen=True, eq=False):
+    """Texts, or shapes of texts, as `Numbers` has them, and how they are written plainly."""
+
+    written: pa.Array
+    known: Mask
+    decimal: str | None
+    strays: Mask
+    grouped: dict[str, Mask]
+    unsure: Mask
+    limits: Mask
+    unit: str | None
+    with_unit: Mask
+    competing: bool
+
+    def numbers(self, shapes: Shapes | None) -> Numbers:
+        """Return the numbers that texts, or all texts of the shapes, are."""
+        codes = np.arange(len(self.known)) if shapes is None else shapes.codes
+        whole = bool(_matches(self.written, _WHOLE).all()) and bool(self.known.all())
+        written = self.written if shapes is None else shapes.fill(self.written)
+        values = np.array(written.cast(pa.int64() if whole else pa.float64()))
+        known = self.known[codes]
+        if not whole:
+            values[~known] = np.nan
+        return Numbers(
+            values,
+            known,
+            self.decimal,
+            self.strays[codes],
+            {sign: mask[codes] for sign, mask in self.grouped.items()},
+            self.unsure[codes],
+            self.limits[codes],
+            self.unit,
+            self.with_unit[codes],
+        )
+
+
+def _taken_apart(
+    texts: pa.Array, counts: NDArray[np.int64], decimal: str | None, thousands: str | None
+) -> _TakenApart:
+    """Find out how texts, each of which stands for so many, are written."""
     shape = pc.extract_regex(texts, _SHAPE)
     known = shape.is_valid().to_numpy(zero_copy_only=False)
     field = {name: pc.fill_null(shape.field(name), "") for name in _FIELDS}
@@ -102,13 +179,12 @@ def read_numbers(
     unit, with_unit = _common_unit(field["unit"], known)
     known &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(field["unit"]), ""))
     body, grouped = _ungrouped(field["body"], known)
-    signs = _Signs.of(body, known)
+    signs = _Signs.of(body, known, counts)
     body, usual, strays, unsure = signs.settle(body, decimal, thousands, grouped)
     known &= _matches(body, r"^(?:\d+\.?\d*|\.\d+|(?i:inf|infinity))$")
-    values = _values(body, field, known)
     limits = known & ~np.asarray(pc.equal(field["limit"], ""))
-    return Numbers(
-        values,
+    return _TakenApart(
+        _written(body, field, known),
         known,
         usual,
         strays & known,
@@ -117,6 +193,7 @@ def read_numbers(
         limits,
         unit,
         with_unit & known,
+        bool(signs.comma.any()) and bool(signs.point.any()),
     )
 
 
@@ -125,11 +202,10 @@ _FIELDS = ("limit", "open", "sign", "body", "exp", "close", "minus", "unit")
 
 def _plain(texts: pa.Array, decimal: str) -> Numbers | None:
     """Read texts that are plain numbers or have no digit at all; None where some are neither."""
-    known = _matches(texts, PLAIN[decimal])
+    known = _plain_known(texts, decimal)
+    if known is None:
+        return None
     if not known.all():
-        others = texts.filter(pa.array(~known))
-        if not known.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):
-            return None
         texts = pc.if_else(pa.array(known), texts, "0")
     signed = bool(pc.any(pc.match_substring(texts, decimal)).as_py())
     cleaned = pc.replace_substring(texts, "−", "-")
@@ -145,6 +221,17 @@ def _plain(texts: pa.Array, decimal: str) -> Numbers | None:
     return Numbers(
         values, known, decimal if signed else None, nothing, {}, nothing, nothing, None, nothing
     )
+
+
+def _plain_known(texts: pa.Array, decimal: str) -> Mask | None:
+    """Return which texts are plain numbers, None where the others are not all without a digit."""
+    known = _matches(texts, PLAIN[decimal])
+    if known.all():
+        return known
+    others = texts.filter(pa.array(~known))
+    if not known.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):
+        return None
+    return known
 
 
 def _common_unit(units: pa.Array, known: Mask) -> tuple[str | None, Mask]:
@@ -175,6 +262,7 @@ def _ungrouped(body: pa.Array, known: Mask) -> tuple[pa.Array, dict[str, Mask]]:
 class _Signs(msgspec.Struct, frozen=True, eq=False):
     """Which texts leave no doubt about their comma and point, and which might be either."""
 
+    counts: NDArray[np.int64]
     comma: Mask
     point: Mask
     by_comma: Mask
@@ -183,10 +271,11 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
     either_point: Mask
 
     @classmethod
-    def of(cls, body: pa.Array, known: Mask) -> "_Signs":
+    def of(cls, body: pa.Array, known: Mask, counts: NDArray[np.int64]) -> "_Signs":
         """Take the signs of texts."""
         patterns = (_SURE_COMMA, _SURE_POINT, _BY_COMMA, _BY_POINT, _EITHER_COMMA, _EITHER_POINT)
-        return cls(*(known & _matches(body, pattern) for pattern in patterns))
+        masks = (known & _matches(body, pattern) for pattern in patterns)
+        return cls(counts, *masks)
 
     def settle(
         self, body: pa.Array, said: str | None, thousands: str | None, grouped: dict[str, Mask]
@@ -194,7 +283,7 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
         """Return the texts with decimal points only, the usual sign, the strays, and what is unsure."""
         by_comma = self.by_comma | self._has_both(body, self.point, ",")
         by_point = self.by_point | self._has_both(body, self.comma, ".")
-        n_comma, n_point = int(self.comma.sum()), int(self.point.sum())
+        n_comma, n_point = (int(self.counts[each].sum()) for each in (self.comma, self.point))
         usual = "." if n_point else None
         if n_comma > n_point or (n_comma and n_comma == n_point and said == ","):
             usual = ","
@@ -230,21 +319,15 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
         return np.asarray(sure & np.asarray(pc.match_substring(body, sign)))
 
 
-def _values(
-    body: pa.Array, field: dict[str, pa.Array], known: Mask
-) -> NDArray[np.float64] | NDArray[np.int64]:
-    mask = pa.array(known)
+def _written(body: pa.Array, field: dict[str, pa.Array], known: Mask) -> pa.Array:
+    """Return texts as plain numbers, and infinity for what is none."""
     exponents = field["exp"]
     negative = np.asarray(pc.is_in(field["sign"], pa.array(["-", "−"])))
     negative = negative | ~np.asarray(pc.equal(field["minus"], ""))
     negative = negative | ~np.asarray(pc.equal(field["open"], ""))
     signs = pc.if_else(pa.array(negative), "-", "")
-    written = pc.if_else(mask, pc.binary_join_element_wise(signs, body, exponents, ""), "0")
-    if bool(_matches(written, _WHOLE).all()) and known.all():
-        return np.asarray(written.cast(pa.int64()))
-    values = np.array(written.cast(pa.float64()))
-    values[~known] = np.nan
-    return values
+    joined = pc.binary_join_element_wise(signs, body, exponents, "")
+    return pc.if_else(pa.array(known), joined, "inf")
 
 
 def _matches(texts: pa.Array, pattern: str) -> Mask:

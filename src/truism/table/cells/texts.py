@@ -5,6 +5,7 @@ These are the steps that `truism.table.cells.interpreting`, which decides what a
 """
 
 from collections.abc import Collection, Iterator
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -24,7 +25,13 @@ from truism.table.cells.notices import (
 )
 from truism.table.cells.numerals import Numbers
 from truism.table.cells.timelines import in_zone
-from truism.table.cells.times import Timing, column_of_epochs, column_of_times, zones_of
+from truism.table.cells.times import (
+    Timing,
+    column_of_epochs,
+    column_of_times,
+    texts_of,
+    zones_of,
+)
 from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
@@ -66,7 +73,12 @@ class Texts(msgspec.Struct, frozen=True, eq=False):
         """Count the texts of a column."""
         counts = np.bincount(column.present, minlength=len(column.categories))
         used = np.flatnonzero(counts)
-        return cls(column, used, counts[used], [column.categories[code] for code in used])
+        return cls(column, used, counts[used], texts_of(column, used))
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
 
     def words(self, mask: Mask) -> tuple[WordCount, ...]:
         """Return the texts of a mask, the most frequent first."""
@@ -127,7 +139,7 @@ def as_times(
     """Read texts as times; None where too many are not, unless that was looked at."""
     column = texts.column
     fine = timing.instants.known
-    words = [text for text, good in zip(texts.distinct, fine, strict=True) if not good]
+    words = [texts.distinct[i] for i in np.flatnonzero(~fine)]
     if words and not strict and not are_few(words, int(fine.sum()), False):
         return None
     times = column_of_times(column, timing)
@@ -203,9 +215,29 @@ def column_of_numbers(texts: Texts, numbers: Numbers) -> Column:
     return Column(column.name, "number", filled, missing if missing.any() else None)
 
 
-def number_notices(texts: Texts, numbers: Numbers, known: Collection[str]) -> Iterator[Notice]:
+class Counted(Protocol):
+    """The texts of a column, distinct ones or row by row; masks have one entry for each."""
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+
+    def words(self, mask: Mask) -> tuple[WordCount, ...]:
+        """Return the distinct texts of a mask, the most frequent first."""
+
+    def count(self, mask: Mask) -> int:
+        """Return how many rows hold a text of a mask."""
+
+    def first_row(self, mask: Mask) -> int:
+        """Return the first row that holds a text of a mask."""
+
+    def example(self, mask: Mask) -> str:
+        """Return the first text of a mask."""
+
+
+def number_notices(texts: Counted, numbers: Numbers, known: Collection[str]) -> Iterator[Notice]:
     """Yield notices about texts that are read as numbers."""
-    name = texts.column.name
+    name = texts.name
     if numbers.strays.any():
         assert numbers.decimal is not None
         strays = numbers.strays
@@ -219,11 +251,10 @@ def number_notices(texts: Texts, numbers: Numbers, known: Collection[str]) -> It
     if numbers.unit is not None:
         without = numbers.known & ~numbers.with_unit
         yield UnitInCells(name, numbers.unit, texts.count(without))
-    words = [text for text, good in zip(texts.distinct, numbers.known, strict=True) if not good]
-    if words:
-        sure = all(is_status(word) or word in known for word in words)
-        row = texts.first_row(~numbers.known)
-        yield WordsAsMissing(name, texts.words(~numbers.known), sure, row)
+    if not numbers.known.all():
+        words = texts.words(~numbers.known)
+        sure = all(is_status(each.word) or each.word in known for each in words)
+        yield WordsAsMissing(name, words, sure, texts.first_row(~numbers.known))
 
 
 _WANTED = {

@@ -7,7 +7,6 @@ that is not a time in a style has no instant; that is not an error here.
 """
 
 import re
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,9 +15,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.table.cells.fixedtimes import FIXED, read_fixed
+from truism.table.cells.shapes import shapes_of
 
 NAIVE = np.iinfo(np.int32).min  # the offset of a time without a zone
 DAY_US = 86_400_000_000
+MIN_ALIKE = (
+    8  # texts of a shape, on average: taking a shape apart costs more than taking a text apart
+)
 
 _CLOCK = (
     r"(?P<H>\d{1,2})(?:[:.hH](?P<M>\d{2})(?:[:.m](?P<S>\d{2})(?:[.,:](?P<f>\d{1,9}))?s?)?)?"
@@ -163,14 +166,35 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
 
 
 def read_by_pattern(texts: pa.Array, style: str) -> Instants:
-    """Return what trimmed texts say in a style, taken apart one by one."""
+    """Return what trimmed texts say in a style, taken apart by patterns."""
+    # The digits of a format of one's own need not all belong to the time: 20%y.
+    shapes = shapes_of(texts) if style in _PATTERNS else None
+    if shapes is None or len(shapes.texts) * MIN_ALIKE > len(texts):
+        return read_one_by_one(texts, style)
+    places = shapes.digits()
+    times = np.full(len(texts), "NaT", "datetime64[us]")
+    offsets = np.full(len(texts), NAIVE, np.int32)
+    for pattern in _PATTERNS[style]:
+        parts = pc.extract_regex(shapes.texts, f"^(?:{pattern})$")
+        for i in np.flatnonzero(parts.is_valid().to_numpy(zero_copy_only=False)).tolist():
+            rows, digits = places[i]
+            found = _Parts.of(parts.slice(i, 1)).filled(shapes.content[digits] - ord("0"))
+            instants = found.instants(style == "clock")
+            new = np.isnat(times[rows])
+            times[rows[new]], offsets[rows[new]] = instants.times[new], instants.offsets[new]
+    return Instants(times, offsets)
+
+
+def read_one_by_one(texts: pa.Array, style: str) -> Instants:
+    """Return what trimmed texts say in a style, each taken apart by itself."""
     times = np.full(len(texts), "NaT", "datetime64[us]")
     offsets = np.full(len(texts), NAIVE, np.int32)
     for pattern in _PATTERNS.get(style) or (_pattern_of(style),):
         parts = pc.extract_regex(texts, f"^(?:{pattern})$")
         rows = np.flatnonzero(parts.is_valid().to_numpy(zero_copy_only=False) & np.isnat(times))
         if len(rows):
-            times[rows], offsets[rows] = _assembled(parts.take(pa.array(rows)), style == "clock")
+            found = _Parts.of(parts.take(pa.array(rows))).instants(style == "clock")
+            times[rows], offsets[rows] = found.times, found.offsets
     return Instants(times, offsets)
 
 
@@ -192,78 +216,131 @@ def _escaped(text: str) -> str:
     return re.sub(r"\\? +", " +", re.escape(text))
 
 
-def _assembled(
-    parts: pa.StructArray, clock: bool
-) -> tuple[NDArray[np.datetime64], NDArray[np.int32]]:
-    """Put the parts of times together; what is no date has no time."""
-    names = {parts.type.field(i).name for i in range(parts.type.num_fields)}
-    n = len(parts)
+Whole = NDArray[np.int64]
+_DEFAULTS = {"y": 1970, "m": 1, "d": 1, "j": -1, "H": 0, "M": 0, "S": 0, "f": 0}
 
-    def number(name: str, default: int) -> NDArray[np.int64]:
-        if name not in names:
-            return np.full(n, default, np.int64)
-        texts = parts.field(name)
-        filled = pc.if_else(pc.equal(texts, ""), str(default), texts)
-        return np.asarray(filled.cast(pa.int64()))
 
-    days, fine = (np.zeros(n, np.int64), np.ones(n, bool)) if clock else _days(parts, names, number)
-    hours, minutes, seconds = number("H", 0), number("M", 0), number("S", 0)
-    if "p" in names:
-        half = pc.utf8_lower(pc.utf8_slice_codeunits(parts.field("p"), 0, 1))
+class _Parts(msgspec.Struct, frozen=True, eq=False):
+    """The parts of times, one of each for every time.
+
+    Parameters
+    ----------
+    numbers
+        Year, month, day, day of the year, hour, minute, second and nanosecond, by their directives;
+        what is not written is what `_DEFAULTS` says.
+    written
+        Of how many digits each group of the pattern consists, by name, in the order of the text.
+    late, early
+        Where PM and AM are written.
+    offsets
+        Minutes from UTC, `NAIVE` where no zone is named.
+    zone_known
+        Where the zone is one that is known, or none is named.
+
+    """
+
+    numbers: dict[str, Whole]
+    written: dict[str, Whole]
+    late: NDArray[np.bool_]
+    early: NDArray[np.bool_]
+    offsets: NDArray[np.int32]
+    zone_known: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, parts: pa.StructArray) -> "_Parts":
+        """Take the groups of a pattern."""
+        field = {each.name: parts.field(each.name) for each in parts.type}
+        nothing = pa.array([""] * len(parts), pa.string())
+        numbers = {
+            name: _numbers(field.get(name, nothing), default) for name, default in _DEFAULTS.items()
+        }
+        short = np.asarray(pc.equal(pc.utf8_length(field.get("y", nothing)), 2))
+        numbers["y"] = _centuries(numbers["y"], short)
+        numbers["f"] = _numbers(pc.utf8_rpad(field.get("f", nothing), 9, "0"), 0)
+        if "month" in field:
+            named = _named_months(field["month"])
+            numbers["m"] = np.where(named == 0, numbers["m"], named) if "m" in field else named
+        half = pc.utf8_lower(pc.utf8_slice_codeunits(field.get("p", nothing), 0, 1))
         late, early = (np.asarray(pc.equal(half, sign)) for sign in ("p", "a"))
-        hours = np.where((late | early) & (hours == 12), 0, hours)
-        hours = np.where(late & (hours < 12), hours + 12, hours)
-    fine &= (minutes < 60) & (seconds <= 60)
-    fine &= (hours < 24) | ((hours == 24) & (minutes == 0) & (seconds == 0) & (not clock))
-    micros = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + _fraction(parts, names)
-    offsets, known = _offsets(parts, names)
-    shift = np.where(offsets == NAIVE, 0, offsets).astype(np.int64) * 60_000_000
-    total = days * DAY_US + micros - (0 if clock else shift)
-    times = total.astype("datetime64[us]")
-    times[~(fine & known)] = "NaT"
-    return times, offsets
+        offsets, known = _offsets(field.get("z", nothing))
+        written = {name: _count_digits(texts) for name, texts in field.items()}
+        return cls(numbers, written, late, early, offsets, known)
+
+    def filled(self, digits: NDArray[np.uint8]) -> "_Parts":
+        """Return the parts of many times that are written as the only one here: times × digits."""
+        n = len(digits)
+        numbers = {name: np.repeat(values, n) for name, values in self.numbers.items()}
+        offsets, at = np.repeat(self.offsets, n), 0
+        for name, lengths in self.written.items():
+            length = int(lengths[0])
+            if not length:
+                continue
+            tens = 10 ** np.arange(length - 1, -1, -1, dtype=np.int64)
+            found = digits[:, at : at + length].astype(np.int64) @ tens
+            at += length
+            if name == "z":
+                minutes = found * 60 if length <= 2 else found // 100 * 60 + found % 100
+                offsets = np.where(self.offsets[0] < 0, -minutes, minutes).astype(np.int32)
+            elif name == "y" and length == 2:
+                numbers[name] = _centuries(found, np.ones(n, bool))
+            else:
+                numbers[name] = found * 10 ** (9 - length) if name == "f" else found
+        flags = (np.repeat(each, n) for each in (self.late, self.early))
+        late, early = flags
+        return _Parts(numbers, {}, late, early, offsets, np.repeat(self.zone_known, n))
+
+    def instants(self, clock: bool) -> Instants:
+        """Put the parts together; what is no date has no time."""
+        n = len(self.offsets)
+        days, fine = (np.zeros(n, np.int64), np.ones(n, bool)) if clock else self._days()
+        hours, minutes, seconds = (self.numbers[name] for name in "HMS")
+        hours = np.where((self.late | self.early) & (hours == 12), 0, hours)
+        hours = np.where(self.late & (hours < 12), hours + 12, hours)
+        fine &= (minutes < 60) & (seconds <= 60)
+        fine &= (hours < 24) | ((hours == 24) & (minutes == 0) & (seconds == 0) & (not clock))
+        micros = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + self.numbers["f"] // 1000
+        shift = np.where(self.offsets == NAIVE, 0, self.offsets).astype(np.int64) * 60_000_000
+        total = days * DAY_US + micros - (0 if clock else shift)
+        times = total.astype("datetime64[us]")
+        times[~(fine & self.zone_known)] = "NaT"
+        return Instants(times, self.offsets)
+
+    def _days(self) -> tuple[Whole, NDArray[np.bool_]]:
+        """Return days since 1970 and where they exist."""
+        years, months, inside = (self.numbers[name] for name in "ymd")
+        by_year = self.numbers["j"] >= 0
+        fine = (months >= 1) & (months <= 12) & (inside >= 1) & (years >= 1)
+        base = (years - 1970).astype("datetime64[Y]").astype("datetime64[M]")
+        month = base + np.where(fine, months - 1, 0)
+        inside = np.where(by_year, self.numbers["j"], inside)
+        fine &= inside >= 1
+        day = month.astype("datetime64[D]") + (inside - 1)
+        fine &= by_year | (day.astype("datetime64[M]") == month)  # there is no 31 April
+        return day.astype(np.int64), fine
 
 
-def _days(
-    parts: pa.StructArray, names: set[str], number: Any
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return days since 1970 and where they exist."""
-    years = number("y", 1970)
-    short = np.asarray(pc.equal(pc.utf8_length(parts.field("y")), 2)) if "y" in names else False
-    years = np.where(short, years + np.where(years < 69, 2000, 1900), years)
-    months = number("m", 1) if "month" not in names else _named_months(parts.field("month"))
-    if "month" in names and "m" in names:
-        months = np.where(months == 0, number("m", 1), months)
-    inside = number("d", 1)
-    fine = (months >= 1) & (months <= 12) & (inside >= 1) & (years >= 1)
-    if "j" in names:
-        inside = number("j", 1)
-    base = (years - 1970).astype("datetime64[Y]").astype("datetime64[M]")
-    month = base + np.where(fine, months - 1, 0)
-    day = month.astype("datetime64[D]") + (inside - 1)
-    if "j" not in names:
-        fine &= day.astype("datetime64[M]") == month  # there is no 31 April
-    return day.astype(np.int64), fine
+def _numbers(texts: pa.Array, default: int) -> Whole:
+    filled = pc.if_else(pc.equal(texts, ""), str(default), texts)
+    return np.asarray(filled.cast(pa.int64()))
 
 
-def _named_months(texts: pa.Array) -> NDArray[np.int64]:
+def _centuries(years: Whole, short: NDArray[np.bool_]) -> Whole:
+    return np.where(short, years + np.where(years < 69, 2000, 1900), years)
+
+
+def _count_digits(texts: pa.Array) -> Whole:
+    return np.asarray(pc.count_substring_regex(texts, r"\d")).astype(np.int64)
+
+
+def _named_months(texts: pa.Array) -> Whole:
     coded = texts.dictionary_encode()
     numbers = [_MONTHS.get(text.casefold(), 0) for text in coded.dictionary.to_pylist()]
     return np.asarray(np.array([*numbers, 0], np.int64)[np.asarray(coded.indices)])
 
 
-def _fraction(parts: pa.StructArray, names: set[str]) -> NDArray[np.int64] | int:
-    if "f" not in names:
-        return 0
-    padded = pc.utf8_rpad(parts.field("f"), 9, "0")
-    return np.asarray(np.asarray(padded.cast(pa.int64())) // 1000)
-
-
-def _offsets(parts: pa.StructArray, names: set[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def _offsets(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return minutes from UTC, and where the zone is known."""
-    if "z" not in names:
-        return np.full(len(parts), NAIVE, np.int32), np.ones(len(parts), bool)
-    coded = parts.field("z").dictionary_encode()
+    coded = texts.dictionary_encode()
     found = [_offset(text) for text in coded.dictionary.to_pylist()]
     codes = np.asarray(coded.indices)
     offsets = np.array([NAIVE if each is None else each for each in found], np.int32)

@@ -102,10 +102,10 @@ def find_times(column: Column, style: str | None = None) -> Timing | None:
     used = np.flatnonzero(np.bincount(column.present, minlength=len(column.categories)))
     if not len(used):
         return None
-    texts = [column.categories[code] for code in used]
     if style is not None:
-        return Timing(read_instants(pa.array(texts), style), used, style)
-    first = [text for text in texts[: 2 * _SAMPLE] if not is_status(text)][:_SAMPLE]
+        return Timing(read_instants(pa.array(texts_of(column, used)), style), used, style)
+    some = texts_of(column, used[: 2 * _SAMPLE])
+    first = [text for text in some if not is_status(text)][:_SAMPLE]
     if not any(any(letter.isdigit() for letter in text) for text in first[:8]):
         return None
     if not says_time(column.name) and all(_NUMERAL.fullmatch(text) for text in first):
@@ -117,10 +117,17 @@ def find_times(column: Column, style: str | None = None) -> Timing | None:
         if each == "clock" and not any(":" in text for text in first):
             continue
         if may_read(sample, each):
-            return Timing(read_instants(pa.array(texts), each), used, each)
+            return Timing(read_instants(pa.array(texts_of(column, used)), each), used, each)
     if may_read(sample, "day first") or may_read(sample, "month first"):
-        return _day_or_month(column, used, texts)
+        return _day_or_month(column, used, texts_of(column, used))
     return None
+
+
+def texts_of(column: Column, used: NDArray[np.int64]) -> list[str]:
+    """Return some of the texts of a text column."""
+    if len(used) == len(column.categories):
+        return list(column.categories)
+    return [column.categories[code] for code in used.tolist()]
 
 
 def _day_or_month(column: Column, used: NDArray[np.int64], texts: Sequence[str]) -> Timing:

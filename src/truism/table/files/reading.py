@@ -15,6 +15,7 @@ from truism.table.cells.interpreting import interpret, interpret_times
 from truism.table.cells.kinds import kind_of
 from truism.table.cells.notices import TimesInTwoColumns, TimesJoined
 from truism.table.cells.plain import read_plain
+from truism.table.cells.shaped import read_shaped
 from truism.table.cells.texts import BadCell, Interpreted
 from truism.table.cells.timelines import examine
 from truism.table.cells.times import join_times
@@ -193,7 +194,7 @@ def _interpret_all(
 def _plain_columns(
     frame: pa.Table, layout: Layout, reading: Reading | None, units: dict[str, str]
 ) -> dict[str, Interpreted]:
-    """Return the columns of text that hold plain numbers and a few words, by name."""
+    """Return the columns of text that hold numbers and a few words, by name."""
     if layout.every is not None:
         return {}
     known = {} if reading is None else reading.column_of()
@@ -201,9 +202,11 @@ def _plain_columns(
     for name in frame.column_names:
         if pa.types.is_string(frame.schema.field(name).type) and frame.num_rows:
             texts = frame.column(name).combine_chunks()
-            read_one = read_plain(name, texts, layout, known.get(name), units.get(name))
-            if read_one is not None:
-                found[name] = read_one
+            for read_one in (read_plain, read_shaped):
+                quick = read_one(name, texts, layout, known.get(name), units.get(name))
+                if quick is not None:
+                    found[name] = quick
+                    break
     return found
 
 
