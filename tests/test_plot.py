@@ -262,3 +262,9 @@ def test_without_times_rows_are_where_their_numbers_say(detector):
     [cross] = [line for line in blamed.lines if line.get_marker() == "x"]
     assert cross.get_xdata().tolist() == list(range(30, 40))
     assert boxes(blamed)[0][:2] == (0, 100)
+
+
+def test_changes_since_the_row_before_are_drawn_too(table):
+    detector = InvariantRuleDetector(min_support=0.1, scoring="paper", delta=True).fit(NORMAL)
+    drawn = plot.scores(detector, table, gap=2)
+    assert list(drawn.axes[0].lines[0].get_ydata()) == detector.anomaly_score(table).tolist()

@@ -223,7 +223,8 @@ def _refuse_other_rows(checker: Checker, table: Table, which: Incident) -> None:
 
 
 def _prepare(detector: "InvariantRuleDetector", data: Any) -> tuple[Checker, Table]:
-    return detector._current(), detector._table(data)
+    table, checker = detector._ready(data)
+    return checker, table
 
 
 def _panels(drawn: Picture, unit: Unit, title: str) -> "Figure":
