@@ -648,6 +648,14 @@ def test_one_row_can_be_explained(detector, row):
     assert detector.anomaly_score(row).tolist() == [whole.score]
 
 
+def test_a_normal_row_can_be_explained(detector):
+    told = detector.explain(TODAY.iloc[0])
+    assert str(told) == "row 0, score 0\n"
+    assert repr(told[0]) == "<Explanation of row 0, score 0: nothing to blame>"
+    assert "row 0" in told._repr_html_()
+    assert len(detector.explain(TODAY.iloc[[0]])) == 0
+
+
 def test_one_row_of_an_index_of_times_says_when():
     times = pd.date_range("2024-01-01", periods=100, freq="min")
     detector = InvariantRuleDetector(min_support=0.1).fit(NORMAL.set_index(times))

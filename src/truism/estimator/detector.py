@@ -18,6 +18,7 @@ from truism.errors import ParameterError, shorten
 from truism.estimator.inputs import (
     as_positions,
     followed,
+    is_row,
     names_in,
     one_row,
     refuse_path,
@@ -323,7 +324,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            Rows in order of time; or one row, as a Series or a dict.
+            Rows in order of time; or one row, as a Series or a dict, which is explained whatever it
+            scores.
         rows
             Positions of the rows to explain, counted from 0, whatever they score.
 
@@ -334,6 +336,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table, checker = self._ready(X)
+        if rows is None and is_row(X):
+            rows = [0]
         if rows is None:
             chosen = checker.anomalous(table)
         else:

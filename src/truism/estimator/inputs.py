@@ -63,6 +63,14 @@ def one_row(X: Any, time: str | None = None) -> Any:  # noqa: N803
     return row
 
 
+def is_row(X: Any) -> bool:  # noqa: N803
+    """Return whether something is one row: a Series with names, or a dict of single values."""
+    row = one_row(X)
+    return isinstance(row, dict) and all(
+        isinstance(value, str) or not hasattr(value, "__len__") for value in row.values()
+    )
+
+
 def refuse_path(X: Any) -> None:  # noqa: N803
     """Raise an error if a table is given as the name of a file."""
     if isinstance(X, str | os.PathLike):
