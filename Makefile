@@ -58,6 +58,7 @@ test-pythons: $(READY)  ## run the tests on every supported Python of this machi
 
 docs: $(READY)   ## regenerate what the documentation takes from the program
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/notebook.py
 
 bench: $(VENV)/.bench  ## repeat the paper's experiments and measure the alternatives (hours)
 	$(BIN)/python -m benchmarks run

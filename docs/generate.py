@@ -7,8 +7,8 @@
   the files in ``benchmarks/results``;
 - ``src/truism/model/model-file.schema.json`` from the types that read model files.
 
-Tests do the same and fail when a file differs. docs/benchmarks.md has its own command:
-``python -m benchmarks page``.
+Tests do the same and fail when a file differs. Others have their own commands: docs/benchmarks.md
+``python -m benchmarks page``, and docs/start.ipynb ``python docs/notebook.py``.
 """
 
 import os
