@@ -23,7 +23,7 @@ _WHOLE = r"^[+\-−]?\d{1,18}$"
 _DIGITS = r"(?:\d[\d.,'’ \x{a0}\x{202f}\x{2009}]*|[.,]\d+|(?i:inf|infinity))"
 _SHAPE = (
     rf"^(?P<limit>[<>≤≥~]=?)?\s*(?P<open>\()?(?P<sign>[+\-−])?\s*(?P<body>{_DIGITS})"
-    r"(?P<exp>[eE][+\-]?\d+)?(?P<close>\))?(?P<minus>-)?(?P<unit>\s*%|\s*‰|\s*°\s?[CFK]?|\s+[\p{L}µ°/³²%\d^*·\-]{1,12})?$"
+    r"(?P<exp>[eE][+\-]?\d+)?(?P<close>\))?(?P<minus>-)?(?P<unit>\s*[%‰€$£]|\s*°\s?[CFK]?|\s+[\p{L}µ°/³²%\d^*·\-]{1,12})?$"
 )
 _BLANKS = "[ \\x{a0}\\x{202f}\\x{2009}]"
 _GROUPS = {" ": _BLANKS, "'": "['’]"}
