@@ -65,6 +65,7 @@ ROOMS = {
             "options",
             "app",
             "reading",
+            "large",
             "fitting",
             "calibrating",
             "plant",
@@ -87,7 +88,7 @@ INNER = {
     ],
     "table.files": [
         *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),
-        *("historian", "sources", "stacking", "reading", "writing"),
+        *("historian", "sources", "stacking", "columnar", "reading", "writing"),
     ],
     "export.sql": [
         *("dialects", "levels", "strength", "conditions", "violations", "penalties", "rarities"),
@@ -311,6 +312,7 @@ def test_a_module_opens_with_what_it_is(module):
 
 # A module has a test file of its name, or of its room's and its name; for others it is said here.
 TESTED_IN = {
+    "table.files.columnar": "test_large",
     "learning.learned": "test_passes",
     "learning.parts": "test_passes",
     "learning.recounts": "test_passes",
@@ -421,6 +423,7 @@ EMPTY = {
 }
 # What a test file must use to reach modules that it does not import by their whole name.
 REACHED_BY = {
+    "test_large": "truism.table.files",
     "test_passes": "truism.learning",
     "test_batches": "truism.explaining",
     "test_cli": "truism.cli",

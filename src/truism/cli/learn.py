@@ -7,6 +7,7 @@ import click
 import msgspec
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
+from truism.cli.large import memory_option, open_large, read_large
 from truism.cli.options import (
     Command,
     check_output,
@@ -18,7 +19,8 @@ from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.learning import kernels
-from truism.learning.training import train
+from truism.learning.parts import Parts
+from truism.learning.training import train, train_on_parts
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
@@ -119,6 +121,7 @@ Examples:
     help="Random seed.",
 )
 @jobs_option
+@memory_option
 @layout_options
 @click.pass_obj
 def learn(
@@ -132,12 +135,14 @@ def learn(
     calibration: tuple[str, ...],
     optional: tuple[str, ...],
     jobs: int,
+    memory_limit: str | None,
     **options: Any,
 ) -> None:
     """Learn what is always true of normal rows.
 
     DATA are files (CSV, Parquet, Feather, Arrow, Excel, SQLite, DuckDB or JSON lines), folders, patterns
-    such as 'june/*.csv', or - for standard input; several files are read as one table. The
+    such as 'june/*.csv', or - for standard input; several files are read as one table. Parquet and Arrow
+    files of more than a million rows need not fit into memory. The
     rows should be normal: what never happens in them becomes a rule. The model keeps how
     they were read, and later files are read alike.
     """
@@ -149,10 +154,14 @@ def learn(
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found = read_data(screen, data, said)
+        large = open_large(data)
+        if large is None:
+            found, parts = read_data(screen, data, said), None
+        else:
+            found, parts = read_large(screen, large, said, memory_limit, jobs)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
-        model = learn_table(found, settings, delta, threshold, jobs, progress)
+        model = learn_table(found, settings, delta, threshold, jobs, progress, parts)
         if normal is not None:
             progress("calibrating", 0, 0)
             rate = options["max_false_incidents"]
@@ -215,16 +224,18 @@ def learn_table(
     threshold: float | None,
     jobs: int,
     progress: Progress,
+    parts: Parts | None = None,
 ) -> Model:
-    """Learn a model, and date it."""
-    time = found.reading.axis
-    return train(
-        found.table,
-        msgspec.structs.replace(settings, time=time),
-        delta=delta,
-        threshold=threshold,
-        created=now(),
-        reading=found.reading,
-        n_jobs=jobs,
-        progress=progress,
-    )
+    """Learn a model from a table, or from parts of which it is the beginning, and date it."""
+    settings = msgspec.structs.replace(settings, time=found.reading.axis)
+    options: Any = {
+        "delta": delta,
+        "threshold": threshold,
+        "created": now(),
+        "reading": found.reading,
+        "n_jobs": jobs,
+        "progress": progress,
+    }
+    if parts is None:
+        return train(found.table, settings, **options)
+    return train_on_parts(parts, settings, **options)

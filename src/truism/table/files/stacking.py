@@ -18,7 +18,7 @@ def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
     first = parts[0].frame
     for part in parts[1:]:
         with naming(part.place):
-            _check_same_columns(parts[0], first, part.frame)
+            check_same_columns(parts[0].name, first.column_names, part.frame.column_names)
     frames = [part.frame.select(first.column_names) for part in parts]
     differing = [
         name
@@ -85,13 +85,14 @@ def _concatenated(parts: Sequence[Part], frames: Sequence[pa.Table]) -> pa.Table
     raise AssertionError("some column must be in the way")
 
 
-def _check_same_columns(first: Part, known: pa.Table, frame: pa.Table) -> None:
-    lacks = [name for name in known.column_names if name not in frame.column_names]
-    adds = [name for name in frame.column_names if name not in known.column_names]
+def check_same_columns(first: str, known: Sequence[str], found: Sequence[str]) -> None:
+    """Refuse a file whose columns are not those of the first one, whose name is given."""
+    lacks = [name for name in known if name not in found]
+    adds = [name for name in found if name not in known]
     if not lacks and not adds:
         return
     parts = [f"lacks {shorten(lacks)}"] * bool(lacks) + [f"adds {shorten(adds)}"] * bool(adds)
     raise TableError(
-        f"The columns differ from those of {first.name}: it {' and '.join(parts)}.",
+        f"The columns differ from those of {first}: it {' and '.join(parts)}.",
         "files that are read as one table must have the same columns.",
     )

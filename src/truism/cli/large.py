@@ -1,0 +1,79 @@
+"""Files that need not fit, on the command line: how much is held at once, and how batches are read."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+import click
+
+from truism.cli.options import Decorated
+from truism.cli.reading import Asked, tell
+from truism.cli.screen import Screen
+from truism.errors import ParameterError
+from truism.learning.parts import PART_ROWS, Stream
+from truism.learning.passes import SAMPLE
+from truism.table.cells.conforming import conform_table
+from truism.table.columns import Table
+from truism.table.files.columnar import Columnar, open_columnar
+from truism.table.files.reading import TableRead, read_opening
+from truism.table.frames import as_table
+from truism.table.layouts import Reading
+from truism.table.notices import refuse_doubts
+
+BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums
+LEAST_ROWS = 1 << 12
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def memory_option(command: Decorated) -> Decorated:
+    """Add the option that limits memory."""
+    return click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="How much memory to use for batches of large Parquet and Arrow files, such as 3GiB; "
+        "results do not depend on it.  [default: half of the machine's]",
+    )(command)
+
+
+def size_of(text: str | None) -> int:
+    """Return a number of bytes; half of the machine's memory if nothing is said.
+
+    >>> size_of("3GiB"), size_of("500 MB")
+    (3221225472, 524288000)
+    """
+    if text is None:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", text.lower())
+    size = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])
+    if size < 1 << 20:
+        raise ParameterError.of("memory_limit", "be a size of at least 1 MiB, such as 3GiB", text)
+    return size
+
+
+def open_large(sources: Sequence[str]) -> Columnar | None:
+    """Open files of columns that have more rows than are learned from at once; None for all others."""
+    files = open_columnar(sources)
+    return files if files is not None and files.n_rows > SAMPLE else None
+
+
+def read_large(
+    screen: Screen, files: Columnar, said: Asked, limit: str | None, jobs: int
+) -> tuple[TableRead, Stream]:
+    """Decide how large files are read, and return their first rows and all rows in parts."""
+    opening = read_opening(files, said.layout)
+    if said.strict:
+        refuse_doubts(opening.notices)
+    for notice in opening.notices:
+        tell(screen, notice)
+    held = size_of(limit) // (BYTES_PER_VALUE * len(files.schema.names) * (jobs + 1))
+    n_rows = min(max(held, LEAST_ROWS), PART_ROWS)
+
+    def read() -> Iterator[Table]:
+        return _tables(files, n_rows, opening.reading)
+
+    return opening, Stream(read, files.n_rows)
+
+
+def _tables(files: Columnar, n_rows: int, reading: Reading) -> Iterator[Table]:
+    for batch in files.batches(n_rows):
+        yield conform_table(as_table(batch), reading)[0]
