@@ -22,6 +22,7 @@ from truism.errors import ModelFileError
 from truism.explaining.investigation import find_clues
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
+from truism.model.legend import Legend
 from truism.model.origins import (
     AnyBrokenRule,
     ByHand,
@@ -144,6 +145,7 @@ def test_the_json_schema_describes_the_file():
         reading=Reading(Layout(decimal=",")),
         series=Series(10.0),
         twins=(("a", "b"),),
+        legend=Legend({"a": "mm"}),
     )
     assert set(described["properties"]) == set(json.loads(encode_model(known)))
     assert set(described["required"]) == set(json.loads(CONTENT))

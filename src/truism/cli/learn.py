@@ -8,6 +8,7 @@ import msgspec
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.large import memory_option, open_large, read_large
+from truism.cli.legends import legend_options, read_legend
 from truism.cli.options import (
     Command,
     check_output,
@@ -120,6 +121,7 @@ Examples:
     show_default=True,
     help="Random seed.",
 )
+@legend_options
 @jobs_option
 @memory_option
 @layout_options
@@ -161,7 +163,9 @@ def learn(
             found, parts = read_large(screen, large, said, memory_limit, jobs)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
+        legend = read_legend(options, found.table.names)
         model = learn_table(found, settings, delta, threshold, jobs, progress, parts)
+        model = msgspec.structs.replace(model, legend=legend)
         if normal is not None:
             progress("calibrating", 0, 0)
             rate = options["max_false_incidents"]

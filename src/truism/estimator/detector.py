@@ -5,7 +5,7 @@ The module is long because one class has all methods that users call, each with 
 
 import html
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -34,6 +34,7 @@ from truism.explaining.incidents import Incident
 from truism.explaining.patterns import Pattern
 from truism.learning.training import train
 from truism.model.files import save_model
+from truism.model.legend import legend_of
 from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.settings import check_threshold
@@ -123,6 +124,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     strict
         Whether later tables are refused where they can only be read with doubts, instead of a
         warning. May be changed after fitting.
+    units, titles
+        What columns are measured in, such as ``{"LIT301": "mm"}``, and what readers call them, such as
+        ``{"LIT301": "feed tank level"}``; explanations show both, and nothing else depends on them.
     random_state
         Random seed, for the split that chooses θ and for the choice of variables for contexts.
     n_jobs
@@ -177,6 +181,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         optional: Sequence[str] = (),
         allow_missing: bool = False,
         strict: bool = False,
+        units: Mapping[str, str] | None = None,
+        titles: Mapping[str, str] | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -198,6 +204,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.optional = optional
         self.allow_missing = allow_missing
         self.strict = strict
+        self.units = units
+        self.titles = titles
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -221,6 +229,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._table(X, reset=True)
         if self.threshold is not None:
             check_threshold(self.threshold)
+        legend = legend_of(self.units, self.titles, table.names)
         reading = reading_of(table).with_optional(names_in("optional", self.optional))
         # The model keeps its own threshold, for when the parameter is None again.
         model = train(
@@ -233,7 +242,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             progress=progress,
         )
         self._library = library_of(X)
-        return self.adopt(model)
+        return self.adopt(msgspec.structs.replace(model, legend=legend))
 
     def calibrate(
         self,

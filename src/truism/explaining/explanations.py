@@ -18,6 +18,7 @@ from truism.explaining.investigation import find_clues
 from truism.explaining.moments import say_when
 from truism.explaining.reasons import ANYWAY, Reason, say
 from truism.explaining.tallies import Judge, shares_of
+from truism.model.legend import NO_LEGEND, Legend
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
@@ -56,6 +57,8 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     offset
         Of an incident: how far its numbers lie above those of such training rows on average; None if
         they lie off on both sides.
+    legend
+        Units and titles.
 
     """
 
@@ -70,11 +73,17 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     began: Moment | None = None
     offset: float | None = None
     behind: str | None = None
+    legend: Legend = NO_LEGEND
+
+    @property
+    def heading(self) -> str:
+        """The variable's name, with its title if it has one."""
+        return self.legend.heading(self.variable)
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
         """The clues in words, made when they are read."""
-        said = (say(clue, self.n_training, self.row) for clue in self.clues)
+        said = (say(clue, self.n_training, self.row, self.legend) for clue in self.clues)
         if self.row is None or self.at is None:
             return tuple(said)
         when = say_when(self.row, self.at)
@@ -84,6 +93,8 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
         """Return it as plain dicts and lists."""
         return {
             "variable": self.variable,
+            "title": self.legend.title(self.variable),
+            "unit": self.legend.unit(self.variable),
             "share": self.share,
             "penalty": self.penalty,
             "since": self.since,
@@ -299,6 +310,7 @@ def _blames(
             parts[i].item(),
             clues_of[names[i]],
             scorer.n_training,
+            legend=scorer.model.words,
         )
         for i in worst.tolist()
         if parts[i] > 0 and names[i] in clues_of
@@ -346,7 +358,7 @@ def _some(names: Sequence[str], most: int) -> str:
 def describe(blames: Sequence[Blame], most: int = 3) -> str:
     """Print the first blames, each with its strongest reason, in aligned lines."""
     shown, others = choose(blames, most)
-    names = [visible(blame.variable) for blame in shown]
+    names = [visible(blame.heading) for blame in shown]
     width = max(map(len, names), default=0)
     lines = []
     for name, blame in zip(names, shown, strict=True):
@@ -363,7 +375,7 @@ def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
     left, number = " style='text-align:left'", " style='text-align:right;white-space:nowrap'"
     shown, _ = choose(blames, most)
     rows = "".join(
-        f"<tr><th scope='row'{left}>{html.escape(blame.variable)}</th>"
+        f"<tr><th scope='row'{left}>{html.escape(blame.heading)}</th>"
         f"<td{number}>{100 * blame.share:.0f} %</td>"
         + "".join(
             f"<td{left}>{html.escape(text)}</td>"

@@ -305,6 +305,7 @@ class Incidents(Sequence["Incident"]):
                 None if since == NEVER else self._stamp(since).time,
                 _in_units(variable, float(offsets[i])),
                 behind.get(variable.name),
+                self.scorer.model.words,
             )
 
     def __eq__(self, other: object) -> bool:

@@ -22,6 +22,7 @@ from truism.explaining.explanations import say_moment
 from truism.explaining.investigation import find_clues
 from truism.explaining.marks import KINDS, Marks, Wrong
 from truism.explaining.reasons import Reason, say
+from truism.model.legend import NO_LEGEND, Legend
 from truism.model.model import Model
 from truism.model.predicates import Predicate, format_value, quote_name
 from truism.model.schema import Categorical, Scalar, Variable
@@ -59,11 +60,12 @@ class Told(msgspec.Struct, frozen=True, dict=True):
     clue: Clue
     n_training: int
     n_rows: int
+    legend: Legend = NO_LEGEND
 
     @cached_property
     def reason(self) -> Reason:
         """The clue in words."""
-        return say(self.clue, self.n_training)
+        return say(self.clue, self.n_training, legend=self.legend)
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -268,7 +270,8 @@ class Patterns(Sequence[Pattern]):
             n_rows = int((applies[best] & left).sum())
             if not n_rows:
                 break
-            told.append(Told(best, self.scorer.n_training, n_rows))
+            words = self.scorer.model.words
+            told.append(Told(best, self.scorer.n_training, n_rows, words))
             left &= ~applies.pop(best)
         return tuple(told)
 

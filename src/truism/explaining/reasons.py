@@ -17,6 +17,7 @@ from truism.explaining.clues import (
     UsualStates,
 )
 from truism.explaining.expectations import Beyond, Nearest, Sparse, round_to
+from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import (
     Interval,
     OneOf,
@@ -109,32 +110,37 @@ class Reason(msgspec.Struct, frozen=True):
         return first, self.why, f"({self.evidence})"
 
 
-def say(clue: Clue, n_training: int, row: int | None = None) -> Reason:
+def say(clue: Clue, n_training: int, row: int | None = None, legend: Legend = NO_LEGEND) -> Reason:
     """Put a clue into words."""
     match clue:
         case Contradiction():
-            return _say_contradiction(clue, n_training, row)
+            return _say_contradiction(clue, n_training, row, legend)
         case Outside():
-            return _say_outside(clue, n_training, row)
+            return _say_outside(clue, n_training, row, legend)
         case Rarity():
-            return _say_rarity(clue, n_training, row)
+            return _say_rarity(clue, n_training, row, legend)
         case Lasting():
             return _say_lasting(clue, row)
         case Violation():
-            return _say_violation(clue, n_training, row)
+            return _say_violation(clue, n_training, row, legend)
 
 
-def _say_violation(violation: Violation, n_training: int, row: int | None) -> Reason:
+def _say_violation(
+    violation: Violation, n_training: int, row: int | None, legend: Legend
+) -> Reason:
     rule, failed = violation.rule, violation.failed
-    values = [_tell(each, failed) for each in violation.found]
+    unit = legend.after_predicate(failed)
+    values = [_tell(each, failed, unit) for each in violation.found]
     found = values[0]
     if len(values) > 1:
         named = zip(variables(failed), values, strict=True)
         found = " and ".join(f"{quote_name(name)} = {value}" for name, value in named)
-    expected = brief(failed)
+    expected = brief(failed, legend)
     if isinstance(failed, Range) and failed.seems_to_hold(violation.found[0]):
-        expected = failed.exact_text()
+        expected = failed.exact_text() + unit
     conditions, evidence, rule_id = _say_rule(rule, n_training)
+    if legend.units:
+        conditions = brief_conditions(rule.antecedent, legend)
     because = " and ".join(conditions) or None
     kind: Kind = "rule"
     if not rule.antecedent:
@@ -151,17 +157,24 @@ def _say_rule(rule: Rule, n_training: int) -> tuple[tuple[str, ...], str, str]:
     return brief_conditions(rule.antecedent), evidence, rule.id
 
 
-def _say_contradiction(clue: Contradiction, n_training: int, row: int | None) -> Reason:
+def _say_contradiction(
+    clue: Contradiction, n_training: int, row: int | None, legend: Legend
+) -> Reason:
+    unit = ""
     match clue.usual:
         case UsualNumber():
-            expected = _say_number(clue, clue.usual)
-            evidence = f"{_say_average(clue.usual)} in {_say_like(clue.n_like, n_training)}"
+            unit = legend.after(clue.variable)
+            expected = _say_number(clue, clue.usual) + unit
+            evidence = f"{_say_average(clue.usual, unit)} in {_say_like(clue.n_like, n_training)}"
         case UsualStates():
             expected = _say_expected_states(clue, clue.usual)
             evidence = _say_states(clue, clue.usual, n_training)
-    found = _tell(clue.found, () if clue.expected is None else clue.expected)
+    found = _tell(clue.found, () if clue.expected is None else clue.expected, unit)
     several = len(clue.circumstances) > 1
-    conditions = tuple(_say_circumstance(each, several) for each in clue.circumstances)
+    conditions = tuple(
+        _say_circumstance(each, several, legend.after_predicate(each.allowed))
+        for each in clue.circumstances
+    )
     because = " and ".join(conditions) or None
     return Reason(expected, found, because, evidence, "", clue.penalty, row, "context", conditions)
 
@@ -179,14 +192,13 @@ def _say_number(clue: Contradiction, usual: UsualNumber) -> str:
     return f"{quote_name(clue.variable)} about {format_number(round_to(usual.mean, size))}"
 
 
-def _say_average(usual: UsualNumber) -> str:
+def _say_average(usual: UsualNumber, unit: str) -> str:
     """Print the mean and spread of some training rows, without digits that contexts do not keep."""
     size = max(usual.spread, usual.resolution)
     middle, around = (format_number(round_to(each, size)) for each in (usual.mean, usual.spread))
     known = ", where it is known," if usual.some_missing else ""
-    return (
-        f"on average {middle}{known}" if around == "0" else f"on average {middle} ± {around}{known}"
-    )
+    spread = "" if around == "0" else f" ± {around}"
+    return f"on average {middle}{spread}{unit}{known}"
 
 
 def _say_expected_states(clue: Contradiction, usual: UsualStates) -> str:
@@ -216,18 +228,20 @@ def _say_states(clue: Contradiction, usual: UsualStates, n_training: int) -> str
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _say_circumstance(each: Circumstance, several: bool) -> str:
+def _say_circumstance(each: Circumstance, several: bool, unit: str) -> str:
     """Put a circumstance into words; there are few of them, and they are said again and again."""
     if each.allowed is None or each.excluded:
         words = exclude(each.variable, each.excluded)
     else:
-        words = brief(each.allowed)
+        words = brief(each.allowed) + unit
     either = " or ".join([words, *(_ODD[odd] for odd in each.besides)])
     return f"({either})" if each.besides and several else either
 
 
-def _say_rarity(clue: Rarity, n_training: int, row: int | None) -> Reason:
+def _say_rarity(clue: Rarity, n_training: int, row: int | None, legend: Legend) -> Reason:
     expected, bounds = _say_usual(clue)
+    unit = legend.after(clue.variable) if bounds else ""
+    expected += unit
     match clue.seen:
         case SameState(n):
             evidence = f"{n:,} of {n_training:,} training rows have this value"
@@ -239,17 +253,18 @@ def _say_rarity(clue: Rarity, n_training: int, row: int | None) -> Reason:
             where = _where(clue.usual)
             evidence = f"about {n:,} of {n_training:,} training rows lie {where}"
     kind: Kind = "outside" if clue.new else "rare"
-    found = _tell(clue.found, bounds)
+    found = _tell(clue.found, bounds, unit)
     return Reason(expected, found, None, evidence, "", clue.penalty, row, kind)
 
 
-def _say_outside(clue: Outside, n_training: int, row: int | None) -> Reason:
+def _say_outside(clue: Outside, n_training: int, row: int | None, legend: Legend) -> Reason:
     """Say what training had, with as many digits as it takes for the value to lie outside."""
     side = "low" if clue.found < clue.low else "high"
     evidence = f"0 of {n_training:,} training rows were this {side}"
     low, high = round_outward(clue.low, clue.high, clue.found)
-    expected = f"{low} ≤ {quote_name(clue.variable)} ≤ {high}"
-    found = shorten(clue.found, lambda short: not float(low) <= short <= float(high))
+    unit = legend.after(clue.variable)
+    expected = f"{low} ≤ {quote_name(clue.variable)} ≤ {high}{unit}"
+    found = shorten(clue.found, lambda short: not float(low) <= short <= float(high)) + unit
     return Reason(expected, found, None, evidence, clue.rule, clue.penalty, row, "outside")
 
 
@@ -284,10 +299,12 @@ def _where(around: Nearest) -> str:
     return "between these"
 
 
-def _tell(value: Any, expected: Predicate | tuple[float, ...]) -> str:
+def _tell(value: Any, expected: Predicate | tuple[float, ...], unit: str = "") -> str:
     """Print what was found, with enough digits to differ from what was expected."""
-    if value is None:
-        return "missing"
+    return "missing" if value is None else _digits(value, expected) + unit
+
+
+def _digits(value: Any, expected: Predicate | tuple[float, ...]) -> str:
     match expected:
         case tuple() if expected:
             return shorten(value, same_side(value, expected))

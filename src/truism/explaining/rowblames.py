@@ -68,7 +68,10 @@ def blame_rows(
             clues = clues_at.get(row)
             if shares[i] <= 0 or (clues is not None and names[i] not in clues):
                 break
-            reason = None if clues is None else say(clues[names[i]][0], scorer.n_training)
+            reason = None
+            if clues is not None:
+                legend = scorer.model.words
+                reason = say(clues[names[i]][0], scorer.n_training, legend=legend)
             blames.append(
                 RowBlame(names[i], float(shares[i]))
                 if reason is None

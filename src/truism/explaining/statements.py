@@ -39,6 +39,7 @@ from truism.table.deltas import DELTA
 MOST_CONDITIONS = 2  # conditions that one sentence can take; none of them an interval with two ends
 MAJORITY = 2 / 3  # share of such training rows from which on a state is what was expected
 N_NAMED = 3  # states
+_USUAL = " is usual"
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -66,8 +67,11 @@ class Statement(msgspec.Struct, frozen=True):
     about: tuple[str, ...] = ()
 
 
-def state(variable: str, clue: Clue) -> Statement:
-    """Say in a few words what speaks against a variable; ``ΔX`` is how ``X`` changed."""
+def state(variable: str, clue: Clue, unit: str = "") -> Statement:
+    """Say in a few words what speaks against a variable; ``ΔX`` is how ``X`` changed.
+
+    `unit` is put after the last of its numbers.
+    """
     match clue:
         case Contradiction():
             said = _contradicted(variable, clue)
@@ -79,6 +83,9 @@ def state(variable: str, clue: Clue) -> Statement:
             said = _violated(variable, clue)
         case Lasting(_, n_rows):
             said = Statement(variable, "was", f"unusual for {count(n_rows, 'row')}")
+    if said.verb == "read" and unit and not said.rest.endswith("others"):
+        told = said.rest.removesuffix(_USUAL)
+        said = msgspec.structs.replace(said, rest=f"{told}{unit}{said.rest[len(told) :]}")
     if said.verb != "read" or not variable.startswith(DELTA):
         return said
     return msgspec.structs.replace(said, variable=variable.removeprefix(DELTA), verb="changed by")
@@ -122,7 +129,7 @@ def _contradicted(variable: str, clue: Contradiction) -> Statement:
             usual = format_number(round_to(mean, max(spread, resolution)))
             instead = f"instead of about {usual}"
             if clue.expected is None:
-                instead = f"where about {usual} is usual"
+                instead = f"where about {usual}{_USUAL}"
             found = _number(clue.found, clue.expected)
             return Statement(variable, "read", f"{found} {instead}", *condition)
         case UsualStates(n_usual):

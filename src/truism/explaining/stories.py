@@ -12,7 +12,7 @@ import msgspec
 from truism.explaining.events import Kind
 from truism.explaining.explanations import Blame, choose
 from truism.explaining.moments import say_at, say_between, say_when
-from truism.explaining.statements import listed, say, state
+from truism.explaining.statements import Statement, listed, say, state
 from truism.model.predicates import format_number, quote_name
 from truism.model.wording import count
 from truism.table.cells.times import Moment
@@ -78,7 +78,7 @@ def tell(
     if not told:
         return f"{count(n_rows, 'row')} in a row unusual." if n_rows > 1 else "One unusual row."
     if kind == "incident":
-        first = state(told[0].variable, told[0].clues[0])
+        first = _state(told[0])
         others = [each for each in told if each.variable not in first.about]
         return f"{'; '.join([say([first]), *_followers(others)])}."
     rows = f"; {count(n_rows, 'row')}"
@@ -88,9 +88,13 @@ def tell(
     return f"From {since} to {say_when(end, ended)} {_lies(told, 'lay')}{rows}."
 
 
+def _state(blame: Blame) -> Statement:
+    return state(blame.variable, blame.clues[0], blame.legend.after(blame.variable))
+
+
 def _say(blames: Sequence[Blame]) -> str:
     """Say what was wrong with variables, without conditions."""
-    said = [state(each.variable, each.clues[0]) for each in blames]
+    said = [_state(each) for each in blames]
     return say([msgspec.structs.replace(each, condition="") for each in said])
 
 
@@ -118,7 +122,7 @@ def _lies(told: Sequence[Blame], verb: str) -> str:
         words = _say([first])
     else:
         side = "higher" if first.offset > 0 else "lower"
-        size = format_number(abs(first.offset))
+        size = format_number(abs(first.offset)) + first.legend.after(first.variable)
         name = quote_name(first.variable)
         words = f"{name} {verb} {size} {side} than in such rows of training"
     return words + (f", and {listed(_names(others))} with it" if others else "")

@@ -60,7 +60,7 @@ def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord
         rule_id = rule.id
         return RuleRecord(
             rule_id,
-            str(rule),
+            rule.text(model.words),
             rule.antecedent,
             rule.consequents,
             rule.variables,

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from truism.model.evidence import Context, Grave, Spacing, Usual
+from truism.model.legend import Legend
 from truism.model.origins import Threshold
 from truism.model.predicates import Interval, OneOf, Predicate
 from truism.model.provenance import Disabled, Provenance
@@ -20,7 +21,7 @@ from truism.model.soundness import MAX_COUNT
 from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3
-SECTIONS = {"evidence": 1, "series": 1, "reading": 1, "twins": 1}
+SECTIONS = {"evidence": 1, "series": 1, "reading": 1, "twins": 1, "legend": 1}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
 
@@ -98,6 +99,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         A section: how the training table was read, so that later ones are read alike.
     twins
         A section: pairs of numbers that move together.
+    legend
+        A section: units and titles of columns, where the user gave any.
 
     """
 
@@ -120,3 +123,4 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     series: Series | None = None
     reading: Reading | None = None
     twins: tuple[tuple[str, str], ...] | None = None
+    legend: Legend | None = None

@@ -23,6 +23,7 @@ from truism.model.contents import (
     ModelFile,
 )
 from truism.model.evidence import Evidence
+from truism.model.legend import Legend
 from truism.model.model import Model
 from truism.model.predicates import (
     AnyOf,
@@ -84,6 +85,7 @@ def to_file(model: Model) -> ModelFile:
         series=model.series,
         reading=model.reading,
         twins=model.twins,
+        legend=model.legend,
     )
 
 
@@ -136,7 +138,17 @@ def from_file(file: ModelFile) -> Model:
         _series(schema, file),
         _reading(file),
         _twins(schema, file),
+        _legend(file),
     )
+
+
+def _legend(file: ModelFile) -> Legend | None:
+    read = file.legend
+    _check(("legend" in file.sections) == (read is not None), "sections do not fit", "$.sections")
+    if read is not None:
+        texts = (*read.units.values(), *read.titles.values())
+        _check(bool(texts) and all(texts), "a unit or title is empty", "$.legend")
+    return read
 
 
 def _twins(schema: Schema, file: ModelFile) -> tuple[tuple[str, str], ...] | None:

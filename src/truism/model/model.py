@@ -14,6 +14,7 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.model.evidence import Evidence
+from truism.model.legend import NO_LEGEND, Legend
 from truism.model.origins import AnyBrokenRule, ByHand, Threshold, ThresholdOrigin
 from truism.model.provenance import Disabled, Provenance
 from truism.model.rules import Rule, RuleSet
@@ -51,6 +52,8 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         How the training table was read, so that later tables are read alike; None if unknown.
     twins
         Pairs of numbers that move together, closest first; None if there are none.
+    legend
+        Units and titles that readers know; None if the user gave none.
 
     """
 
@@ -65,6 +68,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     series: Series | None = None
     reading: Reading | None = None
     twins: tuple[tuple[str, str], ...] | None = None
+    legend: Legend | None = None
 
     @property
     def threshold(self) -> float:
@@ -88,6 +92,11 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         learned = (self.schema.variables, self.rules, self.derived, self.evidence, order)
         digest = hashlib.blake2b(msgspec.json.encode(learned), digest_size=10).digest()
         return base64.b32encode(digest).decode().lower()
+
+    @property
+    def words(self) -> Legend:
+        """Units and titles; an empty legend if there are none."""
+        return NO_LEGEND if self.legend is None else self.legend
 
     @property
     def notices(self) -> tuple[str, ...]:

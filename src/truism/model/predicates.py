@@ -8,7 +8,7 @@ their text; `truism.scoring.truths` finds out in which rows they hold.
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -262,13 +262,17 @@ def quote_name(name: str) -> str:
     return json.dumps(name, ensure_ascii=False) if _AMBIGUOUS_NAME.search(name) else name
 
 
-def conjunction(predicates: Iterable[Predicate]) -> str:
-    """Join predicates with "and", putting joins in brackets.
+def conjunction(
+    predicates: Iterable[Predicate], after: Callable[[Predicate], str] = lambda _: ""
+) -> str:
+    """Join predicates with "and", putting joins in brackets; `after` says what follows each, a unit.
 
     >>> conjunction([OneOf("P101", ("on",)), Interval("LIT301", low=800.0)])
     'P101 = on and LIT301 ≥ 800'
     """
     parts = list(predicates)
     if len(parts) == 1:
-        return str(parts[0])
-    return " and ".join(f"({part})" if isinstance(part, AnyOf) else str(part) for part in parts)
+        return f"{parts[0]}{after(parts[0])}"
+    return " and ".join(
+        f"({part})" if isinstance(part, AnyOf) else f"{part}{after(part)}" for part in parts
+    )

@@ -15,6 +15,7 @@ from typing import Any, Literal, overload
 import msgspec
 
 from truism.errors import ParameterError, shorten
+from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import Predicate, conjunction, order, variables
 
 Order = Literal["chance", "support", "length", "id"]
@@ -74,9 +75,14 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         }
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, legend: Legend = NO_LEGEND) -> str:
+        """Return what it says, with units where they are known."""
+        then = conjunction(self.consequents, legend.after_predicate)
         if not self.antecedent:
-            return f"always {conjunction(self.consequents)}"
-        return f"{conjunction(self.antecedent)} ⇒ {conjunction(self.consequents)}"
+            return f"always {then}"
+        return f"{conjunction(self.antecedent, legend.after_predicate)} ⇒ {then}"
 
     def __repr__(self) -> str:
         return f"<Rule {self.id}: {self}, {self.count:,} rows>"

@@ -8,6 +8,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
+from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import AnyOf, OneOf, Predicate, format_number, format_value, quote_name
 from truism.model.schema import Scalar
 
@@ -45,8 +46,8 @@ def name_some(values: Sequence[Scalar], most: int) -> str:
     return f"{named} and {n_others:,} {'other' if n_others == 1 else 'others'}"
 
 
-def brief(predicate: Predicate) -> str:
-    """Print a predicate, with only the first few of very many states.
+def brief(predicate: Predicate, legend: Legend = NO_LEGEND) -> str:
+    """Print a predicate, with only the first few of very many states, and with units if they are known.
 
     >>> brief(OneOf("U", tuple("abcdefgh"))), brief(OneOf("U", ("a", "b")))
     ('U in {a, b, c, d, e, f and 2 others}', 'U in {a, b}')
@@ -56,14 +57,16 @@ def brief(predicate: Predicate) -> str:
             return f"{quote_name(variable)} in {{{name_some(values, N_STATES)}}}"
         case AnyOf(parts):
             return " or ".join(brief(part) for part in parts)
-    return str(predicate)
+    return f"{predicate}{legend.after_predicate(predicate)}"
 
 
-def brief_conditions(predicates: Sequence[Predicate]) -> tuple[str, ...]:
+def brief_conditions(
+    predicates: Sequence[Predicate], legend: Legend = NO_LEGEND
+) -> tuple[str, ...]:
     """Return predicates as `brief` prints them, joins in brackets where there are several."""
     several = len(predicates) > 1
     return tuple(
-        f"({brief(each)})" if several and isinstance(each, AnyOf) else brief(each)
+        f"({brief(each)})" if several and isinstance(each, AnyOf) else brief(each, legend)
         for each in predicates
     )
 

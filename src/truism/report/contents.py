@@ -130,6 +130,8 @@ class BlameCard(msgspec.Struct, frozen=True):
         The reason as a picture, for the first blames of the worst incidents.
     since, began
         The first row in which the variable deviates, and its time.
+    heading
+        The variable with its title.
 
     """
 
@@ -141,6 +143,7 @@ class BlameCard(msgspec.Struct, frozen=True):
     picture: Picture | None
     since: int | None = None
     began: str | None = None
+    heading: str = ""
 
 
 class Card(msgspec.Struct, frozen=True):

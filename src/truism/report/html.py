@@ -110,6 +110,7 @@ def _blame(blamed: BlameCard, chart: str | None, listed: set[str]) -> dict[str, 
     hidden = blamed.n_related - len(blamed.related)
     return {
         "variable": blamed.variable,
+        "heading": blamed.heading,
         "share": percent(blamed.share),
         "width": f"{100 * blamed.share:.2f}",
         "reason": _reason(blamed.reason, listed),

@@ -33,11 +33,11 @@ def to_text(summary: Summary, most: int = 10) -> str:
 def _card(card: Card) -> str:
     head = f"{card.number}. {card.when} ({card.lasted}), peak score {card.incident.score:.4g}"
     told = [f"   {visible(each)}" for each in (card.incident.summary, card.incident.onsets) if each]
-    width = max((len(visible(each.variable)) for each in card.blames[:_MOST]), default=0)
+    width = max((len(visible(each.heading)) for each in card.blames[:_MOST]), default=0)
     return "\n".join([head, *told, *(_blame_card(each, width) for each in card.blames[:_MOST])])
 
 
 def _blame_card(blamed: BlameCard, width: int) -> str:
-    head = f"   {visible(blamed.variable):<{width}}  {100 * blamed.share:3.0f} %  "
+    head = f"   {visible(blamed.heading):<{width}}  {100 * blamed.share:3.0f} %  "
     first, *others = blamed.reason.lines()
     return "\n".join([head + first, *(" " * len(head) + other for other in others)])

@@ -211,6 +211,7 @@ def _blame_card(
         painter.paint(incident, blame) if pictured else None,
         blame.since,
         say_moment(blame.began),
+        blame.heading,
     )
 
 
@@ -238,7 +239,7 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
     lines = []
     room = MAX_RULE_TEXT
     for rank, rule in enumerate(_by_interest(model, broken)):
-        text, rule_id = str(rule), rule.id
+        text, rule_id = rule.text(scorer.model.words), rule.id
         room -= len(text) + sum(map(len, rule.variables))
         if (rank >= MAX_RULES or room < 0) and rule_id not in named and rule_id not in why_off:
             continue

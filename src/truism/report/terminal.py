@@ -277,7 +277,7 @@ def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType
     shown, rest = choose(blames, most)
     for blame in shown:
         share = f"{100 * blame.share:.0f} %"
-        grid.add_row(say(blame.variable), share, show_reason(blame.reasons[0]))
+        grid.add_row(say(blame.heading), share, show_reason(blame.reasons[0]))
     return Group(grid, say(say_others(rest), FAINT)) if rest else grid
 
 
@@ -334,7 +334,7 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
         also_broken = [each for each in blame.reasons if not each.penalty]
         if also_broken:
             reasons.append(show_also_broken(also_broken))
-        grid.add_row(say(blame.variable), f"{100 * blame.share:.0f} %", reasons[0])
+        grid.add_row(say(blame.heading), f"{100 * blame.share:.0f} %", reasons[0])
         for reason in reasons[1:]:
             grid.add_row("", "", reason)
     rest = explanation.blames[len(shown) :]
