@@ -5,7 +5,8 @@
   its commands;
 - the detectors and speeds in README.md (five detectors) and docs/comparison.md (all of them) from
   the files in ``benchmarks/results``;
-- ``src/truism/model/model-file.schema.json`` from the types that read model files.
+- ``src/truism/model/model-file.schema.json`` from the types that read model files, and
+  ``docs/check.schema.json`` from those that ``truism check`` writes for programs.
 
 Tests do the same and fail when a file differs. Others have their own commands: docs/benchmarks.md
 ``python -m benchmarks page``, and docs/start.ipynb ``python docs/notebook.py``.
@@ -17,12 +18,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from click.testing import CliRunner
 
 from truism.cli.app import COMMANDS, app
-from truism.model.files import json_schema
+from truism.export import incidents
+from truism.model import files
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -48,12 +51,20 @@ def _section(title: str, text: str) -> list[str]:
     return [f"## {title}", "", "```text", *lines, "```", ""]
 
 
-def schema_file() -> str:
-    """Return the JSON Schema of model files."""
+def schema_file(schema: dict[str, Any]) -> str:
+    """Return a JSON Schema as a file."""
     content = msgspec.json.encode(
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema()}
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     )
     return msgspec.json.format(content, indent=2).decode() + "\n"
+
+
+def schemas() -> dict[str, str]:
+    """Return every JSON Schema by its path in the repository."""
+    return {
+        "src/truism/model/model-file.schema.json": schema_file(files.json_schema()),
+        "docs/check.schema.json": schema_file(incidents.json_schema()),
+    }
 
 
 def transcript(page: str) -> str:
@@ -125,11 +136,11 @@ def _speed() -> str:
 
 def generated() -> dict[str, str]:
     """Return every generated file by its path in the repository."""
-    files = {"docs/cli.md": cli_page(), "src/truism/model/model-file.schema.json": schema_file()}
+    found = {"docs/cli.md": cli_page(), **schemas()}
     for name in dict.fromkeys((*TRANSCRIPTS, *MEASURED)):
         page = with_detectors((ROOT / name).read_text("utf-8"))
-        files[name] = transcript(page) if name in TRANSCRIPTS else page
-    return files
+        found[name] = transcript(page) if name in TRANSCRIPTS else page
+    return found
 
 
 if __name__ == "__main__":

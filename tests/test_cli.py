@@ -352,10 +352,10 @@ def test_check_for_programs(place):
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "csv")
     header, first, *_ = out.splitlines()
     assert header == (
-        "incident,id,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,peaked,"
+        "incident,id,source,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,peaked,"
         "seconds,summary,variable,share,since,began,expected,found,because,evidence,rule,row"
     )
-    assert first.split(",")[:5] == ["1", found["incidents"][0]["id"], "101", "103", "3"]
+    assert first.split(",")[:6] == ["1", incident["id"], "", "101", "103", "3"]
 
 
 def test_check_shows_what_repeats_if_asked(place):
@@ -955,7 +955,7 @@ def test_a_fault_of_our_own_is_a_sentence_too(place, monkeypatch):
     def fail(*_):
         raise RuntimeError("this cannot be")
 
-    monkeypatch.setattr("truism.cli.check.load_model", fail)
+    monkeypatch.setattr("truism.cli.checking.load_model", fail)
     assert run("check", "today.csv", "-m", "m.truism.json") == (
         "",
         "Error: Internal error: RuntimeError: this cannot be\n"

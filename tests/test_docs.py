@@ -21,8 +21,9 @@ def test_the_page_of_commands_is_fresh():
     assert read("docs/cli.md") == generate["cli_page"]()
 
 
-def test_the_shipped_schema_is_fresh():
-    assert read("src/truism/model/model-file.schema.json") == generate["schema_file"]()
+def test_the_schemas_are_fresh():
+    for name, content in generate["schemas"]().items():
+        assert read(name) == content
 
 
 @pytest.mark.parametrize("name", generate["TRANSCRIPTS"])

@@ -50,7 +50,8 @@ ROOMS = {
         *("expectations", "circumstances", "nodes", "clues", "investigation", "reasons"),
         *("statements", "moments", "rates", "events", "tallies", "explanations", "keeping"),
         *("marks", "folding", "following", "outlines", "stories", "incidents", "patterns"),
-        *("findings", "rowblames", "checker", "absences", "advantage", "comparison"),
+        *("findings", "rowblames", "checker", "absences", "states", "statefiles"),
+        *("advantage", "comparison"),
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
@@ -62,10 +63,21 @@ ROOMS = {
         *("tags", "recording", "surroundings", "control", "process", "tampering", "attacks"),
         *("timetable", "simulation", "files"),
     ],
-    "export": ["records", "markdown", "spreadsheets", "sql", "contracts"],
+    "export": ["records", "incidents", "markdown", "spreadsheets", "sql", "contracts"],
     "report": [
         *("contents", "series", "histograms", "pictures", "detection", "models", "summarising"),
-        *("pages", "looks", "lookpage", "terminal", "plain", "charts", "panels", "html", "output"),
+        *(
+            "pages",
+            "looks",
+            "lookpage",
+            "terminal",
+            "progress",
+            "plain",
+            "charts",
+            "panels",
+            "html",
+            "output",
+        ),
         *("sections", "changes", "outcomes", "differences", "contrast"),
     ],
     "cli": [
@@ -79,10 +91,13 @@ ROOMS = {
             "fitting",
             "legends",
             "calibrating",
+            "checking",
+            "machines",
             "plant",
             "look",
             "learn",
             "check",
+            "calibrate",
             "demo",
             "explain",
         ),
@@ -143,7 +158,7 @@ FENCES = {
 # What a model uses of tables: values of how one was read, and files written whole or not at all.
 NEAR_VALUES = {"table.layouts", "table.atomic"}
 CORE = ("model", "scoring", "explaining", "learning")
-MAY_OPEN = {"model.files", "scoring.kernels.compiling"}
+MAY_OPEN = {"model.files", "explaining.statefiles", "scoring.kernels.compiling"}
 
 
 def name_of(path):
@@ -346,7 +361,10 @@ TESTED_IN = {
     "explaining.marks": "test_patterns",
     "explaining.outlines": "test_patterns",
     "explaining.rates": "test_model_series",
+    "explaining.statefiles": "test_states",
     "explaining.tallies": "test_following",
+    "export.incidents": "test_states",
+    "report.progress": "test_states",
     "learning.study": "test_learning_evidence",
     "model.contents": "test_model_files",
     "model.rates": "test_model_series",
@@ -447,6 +465,7 @@ REACHED_BY = {
     "test_kernels": "truism.learning.kernels",
     "test_rulebook": "truism.scoring.rulebook",
     "test_following": "truism",
+    "test_states": "truism",
     "test_learning_evidence": "truism.learning",
     "test_looks": "truism.report.lookpage",
     "test_mining": "truism.learning.mining",

@@ -6,12 +6,13 @@
     ├── SchemaError (ValueError)      a table does not fit the variables that were learned
     ├── ParameterError (ValueError)   a setting is out of range, or names something that does not exist
     ├── TableError (ValueError)       a table cannot be read, or cannot be learned from
-    └── ModelFileError                a model file is damaged, too large, or of another version
+    ├── ModelFileError                a model file is damaged, too large, or of another version
+    └── StateError                    the state of a job is damaged, in use, or of another model
 
 Every message names the user's own column, file or setting and, where we know a remedy, ends with a
 ``Hint:`` line. The core does not know which face the user sees: an error carries the setting that is
 wrong (`parameter`) and the settings that would help (`see`), and each face uses its own names.
-Three of the four are also ``ValueError``, because scikit-learn expects that of an estimator that gets
+Three of the five are also ``ValueError``, because scikit-learn expects that of an estimator that gets
 bad data or bad parameters.
 """
 
@@ -98,6 +99,10 @@ class TableError(TruismError, ValueError):
 
 class ModelFileError(TruismError):
     """A model file is damaged, too large, or of a version that this truism cannot read."""
+
+
+class StateError(TruismError):
+    """The state of a job is damaged, in use, or belongs to another model."""
 
 
 def shorten(names: list[str] | tuple[str, ...], most: int = 5) -> str:

@@ -30,6 +30,7 @@ COMMANDS = {
     "look": "Show what would be read of a table, before anything is learned.",
     "learn": "Learn what is always true of normal rows.",
     "check": "Score rows, group anomalies into incidents, and explain each.",
+    "calibrate": "Choose the threshold from normal rows, and write it into the model.",
     "explain": "Explain one row in full.",
     "rules": "List, search and sort rules; switch them on and off.",
     "compare": "Compare two models, and what they report.",
@@ -88,7 +89,7 @@ class App(click.Group):
         except Exception as problem:
             if "--debug" in arguments:
                 traceback.print_exc()
-            screen.fail(*_sentence(problem))
+            screen.fail(*say_problem(problem))
             return FAILED
         return code if isinstance(code, int) else 0
 
@@ -110,7 +111,7 @@ def _noting(screen: Screen) -> Iterator[None]:
         yield
 
 
-def _sentence(problem: Exception) -> tuple[str, str | None]:
+def say_problem(problem: Exception) -> tuple[str, str | None]:
     """Say what went wrong, and what to do about it."""
     match problem:
         case ParameterError(parameter=str(name)):

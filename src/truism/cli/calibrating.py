@@ -27,6 +27,11 @@ def calibration_options(command: Decorated) -> Decorated:
         metavar="FILE",
         help="A file of normal rows that were not learned from; may be repeated.",
     )(command)
+    return rate_options(command, "the --calibrate rows")
+
+
+def rate_options(command: Decorated, rows: str = "the rows") -> Decorated:
+    """Add the options for how many normal rows or incidents of them may be reported."""
     command = click.option(
         "--max-false-incidents",
         metavar="RATE",
@@ -37,7 +42,7 @@ def calibration_options(command: Decorated) -> Decorated:
         "--max-false-positive-rate",
         metavar="RATE",
         type=float,
-        help="Choose the lowest threshold that at most this share of the --calibrate rows exceeds.",
+        help=f"Choose the lowest threshold that at most this share of {rows} exceeds.",
     )(command)
 
 
@@ -79,11 +84,12 @@ def calibrated(
     normal: Table,
     max_share: float | None,
     max_incidents: str | None,
+    rows: str = "the --calibrate rows",
 ) -> Model:
     """Choose the threshold from normal rows, and print it."""
     table = checker.prepare(normal)
     if checker.learned_from(table):
-        screen.note("the --calibrate rows are the rows that were learned from; use other rows.")
+        screen.note(f"{rows} are the rows that were learned from; use other rows.")
     if max_share is None and max_incidents is None and checker.model.memory is not None:
         max_incidents = checker.model.settings.max_false_incidents or "auto"
     model = checker.calibrate(table, max_share, max_incidents)

@@ -100,6 +100,12 @@ class Screen:
         with Bars(*columns, console=_console(sys.stderr, sys.stderr), transient=True) as bars:
             yield _Stages(bars)
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether some of the output could not be written."""
+        sys.stdout.flush()
+        return self._output.problem is not None
+
     def close(self, code: int) -> int:
         """Return the exit code: that of the command, unless some of its output is lost."""
         sys.stdout.flush()

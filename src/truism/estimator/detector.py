@@ -26,7 +26,7 @@ from truism.estimator.inputs import (
     warn_caller,
 )
 from truism.explaining.absences import suited
-from truism.explaining.checker import Checker, expecting
+from truism.explaining.checker import Checker
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
 from truism.explaining.following import Following
@@ -39,6 +39,7 @@ from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.settings import check_threshold
 from truism.model.stamps import now, now_here, today
+from truism.scoring.thresholds import expecting
 from truism.table.cells.kinds import reading_of
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns

@@ -1,6 +1,6 @@
 """A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -19,13 +19,12 @@ from truism.explaining.rates import fit_tail
 from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
 from truism.model.model import Model
 from truism.model.origins import Threshold
-from truism.model.rates import IncidentRate
 from truism.model.reduction import without
-from truism.model.series import PER, Memory, Series
+from truism.model.series import PER
 from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State, rows_by_series
-from truism.scoring.thresholds import calibrate, expect
+from truism.scoring.thresholds import calibrate, expecting, series_of
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, delta_name, with_deltas
 from truism.table.fingerprint import fingerprint
@@ -33,26 +32,6 @@ from truism.work import Advance, stand_still
 
 DEFAULT_RATE = 0.01  # share of normal rows that may be reported
 _CHUNK = 256
-
-
-def series_of(model: Model) -> tuple[Series, Memory]:
-    """Return what a model knows about the order of rows; refuse a model that knows nothing of it."""
-    if model.series is None or model.series.memory is None:
-        raise ParameterError(
-            "max_false_incidents needs a model of a series, whose rows are judged by their past.",
-            "learn it from rows in order, or choose a share of the rows instead.",
-            see=("ordered", "max_false_positive_rate"),
-        )
-    return model.series, model.series.memory
-
-
-def expecting(model: Model, max_false_incidents: str | None) -> Model:
-    """Return a model of a series with the threshold for a rate of false incidents."""
-    if max_false_incidents is None and model.memory is None:
-        return model
-    series, memory = series_of(model)
-    rate = IncidentRate.asked(max_false_incidents, series.step)
-    return msgspec.structs.replace(model, limit=expect(memory, rate, series.step))
 
 
 class Checker:
@@ -97,11 +76,13 @@ class Checker:
     @property
     def origin(self) -> Origin:
         """Where incidents come from."""
-        return Origin(self.model.id) if self._origin is None else self._origin
+        if self._origin is not None:
+            return self._origin
+        return Origin(self.model.id, None, tuple(each.rule_id for each in self.model.disabled))
 
     def named(self, source: str | None) -> "Checker":
         """Return a checker of something that has a name."""
-        origin = Origin(self.origin.model, source)
+        origin = msgspec.structs.replace(self.origin, source=source)
         return Checker(self.model, self.n_jobs, self.scorer, origin)
 
     def at(self, limit: Threshold) -> "Checker":
@@ -119,24 +100,32 @@ class Checker:
         """Return a checker that takes another column to say when."""
         schema = msgspec.structs.replace(self.model.schema, time=time)
         model = msgspec.structs.replace(self.model, schema=schema)
-        return Checker(model, self.n_jobs, origin=self._origin)
+        return Checker(model, self.n_jobs, Scorer(model, self.scorer.muted), self._origin)
 
     @property
     def n_columns(self) -> int:
         """How many columns of a table the model needs."""
-        return len(self._needed())
+        return len(self.needed)
 
     def absent(self, table: Table) -> tuple[str, ...]:
         """Return the columns that the model needs and a table lacks."""
-        return tuple(name for name in self._needed() if name not in table.names)
+        return tuple(name for name in self.needed if name not in table.names)
 
     def without(self, columns: Sequence[str]) -> "Checker":
         """Return a checker that does without some columns: what needs them is unknown."""
         changes = (delta_name(name) for name in columns if name in self.model.derived)
         reduced = without(self.model, {*columns, *changes})
-        return Checker(reduced, self.n_jobs, origin=self.origin)
+        return Checker(reduced, self.n_jobs, Scorer(reduced, self.scorer.muted), self.origin)
 
-    def _needed(self) -> tuple[str, ...]:
+    def muting(self, variables: Sequence[str]) -> "Checker":
+        """Return a checker for which evidence against some variables does not count."""
+        changes = (delta_name(name) for name in variables if name in self.model.derived)
+        scorer = Scorer(self.model, {*variables, *changes})
+        return Checker(self.model, self.n_jobs, scorer, self._origin)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns of a table that the model needs."""
         source_of = {delta_name(name): name for name in self.model.derived}
         return tuple(dict.fromkeys(source_of.get(name, name) for name in self.model.schema.names))
 
@@ -238,7 +227,7 @@ class Checker:
         """Return the rows of a prepared table that score above the threshold."""
         return np.flatnonzero(self.score(table) > self.model.threshold)
 
-    def find(self, table: Table, *, gap: int | None = None) -> Findings:
+    def find(self, table: Table, *, gap: int | None = None, min_rows: int = 1) -> Findings:
         """Score a prepared table, and group what is unusual into incidents.
 
         Parameters
@@ -248,12 +237,20 @@ class Checker:
         gap
             Normal rows allowed within an incident; absent, five in a series with a past, else
             `usual_gap`. Rows that are no series stand for themselves unless it is given.
+        min_rows
+            Incidents with fewer rows are left out.
 
         """
-        return self.follow(table, gap=gap)[0]
+        return self.follow(table, gap=gap, min_rows=min_rows)[0]
 
     def follow(
-        self, table: Table, before: Following | None = None, *, gap: int | None = None
+        self,
+        table: Table,
+        before: Following | None = None,
+        *,
+        gap: int | None = None,
+        min_rows: int = 1,
+        told: Collection[tuple[str, int]] = (),
     ) -> tuple[Findings, Following]:
         """Find what is unusual in a prepared table that goes on where others ended.
 
@@ -265,6 +262,8 @@ class Checker:
             What was kept of the tables before; None if there are none.
         gap
             Normal rows allowed within an incident.
+        min_rows, told
+            Incidents with fewer rows are left out, unless they were told before: by series and start.
 
         Returns
         -------
@@ -279,11 +278,16 @@ class Checker:
         outlines: dict[str, Sequence[Outline]]
         if alone:
             found = find_rows(self.scorer, table, limits.threshold, before, self.n_jobs)
-            outlines = {"incident": found.outlines, "shift": ()}
+            outlines = {"incident": found.outlines if min_rows <= 1 else (), "shift": ()}
         else:
             found = find_events(self.scorer, table, limits, before, self.n_jobs)
+            shown = [
+                each
+                for each in found.outlines
+                if each.tally.n_rows >= min_rows or (each.series, each.event.start) in told
+            ]
             outlines = {
-                kind: [each for each in found.outlines if each.event.kind == kind]
+                kind: [each for each in shown if each.event.kind == kind]
                 for kind in ("incident", "shift")
             }
         kinds = {

@@ -19,7 +19,7 @@ from truism.model.schema import Schema
 from truism.model.settings import check_whole
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import State, Timeline
+from truism.scoring.series import State, Timeline, last_rows
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
 from truism.table.notices import rows as say_rows
@@ -158,6 +158,8 @@ def find_events(
         scores[block], state = weighed.scores, after
         recorder.take(block, weighed, scores[block])
         marker.take(block, weighed, scores[block])
+    if scorer.model.memory is None:
+        state = last_rows(timeline, state)
     return recorder.result(scores, state, marker.result())
 
 

@@ -46,10 +46,11 @@ Floats = NDArray[np.float64]
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where incidents come from: the id of the model, and the name of what is checked."""
+    """Where incidents come from: the id of the model, the name of what is checked, rules switched off."""
 
     model: str
     source: str | None = None
+    disabled: tuple[str, ...] = ()
 
     def name(self, series: str, start: str) -> str:
         """Return an id that follows from model, source, series and start.

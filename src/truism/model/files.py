@@ -136,18 +136,18 @@ def json_schema() -> dict[str, Any]:
             part["description"] = inspect.cleandoc(part["description"])
     for side in ("low", "high"):  # an open side is absent; JSON has no infinity to default to
         del schema["$defs"]["Interval"]["properties"][side]["default"]
-    _put_null_last(schema)
+    put_null_last(schema)
     return schema
 
 
-def _put_null_last(part: Any) -> None:
+def put_null_last(part: Any) -> None:
     """Write alternatives in one order; versions of msgspec differ in where they put null."""
     if isinstance(part, dict):
         if "anyOf" in part:
             part["anyOf"].sort(key=lambda each: each == {"type": "null"})
         part = list(part.values())
     for each in part if isinstance(part, list) else ():
-        _put_null_last(each)
+        put_null_last(each)
 
 
 def _layout(content: dict[str, Any]) -> bytes:

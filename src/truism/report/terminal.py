@@ -169,7 +169,7 @@ def show_findings(
     if findings.ordered:
         yield from _show_incidents(findings, top)
     if patterns or not findings.ordered:
-        yield from _show_patterns(findings, top)
+        yield from show_patterns(findings, top)
     yield verdict(findings)
 
 
@@ -189,7 +189,8 @@ def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
         yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
 
 
-def _show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
+def show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
+    """Show what anomalous rows have in common, most rows first."""
     shown = findings.patterns[: top or None]
     if findings.ordered and shown:
         yield Text("What repeats", STRONG)
@@ -237,13 +238,21 @@ def verdict(findings: Findings) -> Text:
     return Text.assemble(("anomalies", BAD), f": {found}; {share}")
 
 
-def show_incident(incident: Incident, number: int | None = None) -> RenderableType:
-    """Show one incident: what happened in one sentence, when, how bad, and what was wrong."""
+def show_incident(
+    incident: Incident, number: int | None = None, status: str | None = None
+) -> RenderableType:
+    """Show one incident: what happened in one sentence, when, how bad, and what was wrong.
+
+    Of a job, also how it stands, and its id.
+    """
+    facts = _facts(incident)
+    if status is not None:
+        facts = [status, *facts, f"id {incident.id}"]
     head = Grid.grid(padding=(0, 2, 0, 0))
     head.add_column(style=BAD, no_wrap=True)
     head.add_column(overflow="fold")
     head.add_row("" if number is None else f"{number}", say(incident.summary, STRONG))
-    head.add_row("", say(" · ".join(_facts(incident)), FAINT))
+    head.add_row("", say(" · ".join(facts), FAINT))
     if incident.onsets:
         head.add_row("", say(incident.onsets))
     return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, 3)))

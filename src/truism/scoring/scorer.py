@@ -8,7 +8,7 @@ changes a bit of the result.
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class Scorer:
     ----------
     model
         The model. Disabled rules are left out.
+    muted
+        Variables against which no evidence counts.
 
     Examples
     --------
@@ -60,10 +62,10 @@ class Scorer:
 
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.n_training = model.rules.n_rows
+    def __init__(self, model: Model, muted: Collection[str] = ()) -> None:
+        self.model, self.muted, self.n_training = model, frozenset(muted), model.rules.n_rows
         self._place = {name: i for i, name in enumerate(model.schema.names)}
+        self._silent = [i for name, i in self._place.items() if name in self.muted]
         self._rulebook = Rulebook(model.schema, model.rules, model.active_rules)
         self._n_predicates, self._block_rows = len(self._rulebook.predicates), BLOCK_ROWS
         asked = () if model.evidence is None else model.evidence.splits
@@ -322,10 +324,12 @@ class Scorer:
         leaves = prepared.leaves.find(true[self._n_predicates :], n_rows, compiled=compiled)
         in_context = prepared.profiles.contradict(leaves, readings, compiled=compiled)
         worth = self._broken_worth(columns, true, false, compiled=compiled)
+        rarities = prepared.rarities.weigh(readings)
+        for each in (in_context, worth, rarities) if self._silent else ():
+            each[:, self._silent] = 0.0
         plain = np.maximum(in_context, worth)
         plain /= evidence.contradiction_unit
         in_context /= evidence.contradiction_unit
-        rarities = prepared.rarities.weigh(readings)
         rarities *= RARITY_WEIGHT / evidence.rarity_unit
         contradictions = lifted(evidence.grave, worth, plain, rarities)
         return Pieces(contradictions, rarities, plain, in_context, leaves, readings)
@@ -363,6 +367,7 @@ class Scorer:
             penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
             for owner in consequent.owners:
                 parts[rows, owner] += penalty
+        parts[:, self._silent] = 0.0
         return parts
 
     def _violated(self, columns: Sequence[Column]) -> Iterator[Broken]:

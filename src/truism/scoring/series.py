@@ -20,13 +20,15 @@ from truism.table.columns import Column, Table
 
 BREAK = 5  # a gap of more than this many usual steps ends what rows have to do with each other
 
+NO_TIME = int(np.iinfo(np.int64).min)  # the time of rows before the first that has one
+
 Rows = NDArray[np.int64]
 
 
 class Latest(msgspec.Struct, frozen=True, eq=False):
-    """What is left of one series: its past, and the time of its last row in microseconds."""
+    """What is left of one series: its past, if that counts, and its last row's time in microseconds."""
 
-    past: Past
+    past: Past | None
     time: int | None
 
 
@@ -81,7 +83,7 @@ def lay_out(series: Series, schema: Schema, table: Table, state: State | None = 
 
     """
     names, of_row = _names(series.by, table)
-    times = _microseconds(time_column(schema, table))
+    times = times_in(schema, table)
     breaks = np.zeros(table.n_rows, np.bool_)
     longest = np.inf if series.step is None else BREAK * series.step * 1e6
     for number, name in enumerate(names):
@@ -96,6 +98,11 @@ def lay_out(series: Series, schema: Schema, table: Table, state: State | None = 
         steps = np.abs(np.diff(times[rows], prepend=before))
         breaks[rows] |= steps > longest
     return Timeline(names, of_row, times, breaks)
+
+
+def times_in(schema: Schema, table: Table) -> NDArray[np.int64] | None:
+    """Return each row's time in microseconds; None if there are no times."""
+    return _microseconds(time_column(schema, table))
 
 
 def rows_by_series(by: str | None, table: Table) -> dict[str, Rows]:
@@ -117,7 +124,8 @@ def remember(
     found: list[tuple[Rows, Remembered]] = []
     for name, rows, anew in timeline.runs(block):
         at = rows - block.start
-        before = no_past(memory) if anew or name not in after else after[name].past
+        left_behind = None if anew or name not in after else after[name].past
+        before = no_past(memory) if left_behind is None else left_behind
         if len(rows) == len(plain):
             recalled, left = recall(memory, plain, lift, before)
         else:
@@ -129,6 +137,17 @@ def remember(
     remembered = found[0][1] if len(found) == 1 else _gathered(found)
     parts = np.add(weighed.parts, remembered.past, order="C")
     return Weighed(parts, pieces, remembered), after
+
+
+def last_rows(timeline: Timeline, state: State) -> State:
+    """Return what is left of series whose past does not count: when their last rows were."""
+    after = dict(state)
+    for number, name in enumerate(timeline.names):
+        rows = np.flatnonzero(timeline.of_row == number)
+        if len(rows):
+            time = None if timeline.times is None else int(timeline.times[rows[-1]])
+            after[name] = Latest(None, time)
+    return after
 
 
 def _gathered(found: list[tuple[Rows, Remembered]]) -> Remembered:

@@ -2,13 +2,15 @@
 
 from decimal import ROUND_CEILING, Context
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import TableError
+from truism.errors import ParameterError, TableError
+from truism.model.model import Model
 from truism.model.origins import Calibrated, RateOfIncidents, Threshold
 from truism.model.rates import IncidentRate
-from truism.model.series import Memory
+from truism.model.series import Memory, Series
 from truism.model.settings import check_number, exact
 
 
@@ -64,3 +66,23 @@ def _rounded_up(value: float) -> float:
     (0.605, 7.0, 0.04, 0.0)
     """
     return float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(value)))
+
+
+def series_of(model: Model) -> tuple[Series, Memory]:
+    """Return what a model knows about the order of rows; refuse a model that knows nothing of it."""
+    if model.series is None or model.series.memory is None:
+        raise ParameterError(
+            "max_false_incidents needs a model of a series, whose rows are judged by their past.",
+            "learn it from rows in order, or choose a share of the rows instead.",
+            see=("ordered", "max_false_positive_rate"),
+        )
+    return model.series, model.series.memory
+
+
+def expecting(model: Model, max_false_incidents: str | None) -> Model:
+    """Return a model of a series with the threshold for a rate of false incidents."""
+    if max_false_incidents is None and model.memory is None:
+        return model
+    series, memory = series_of(model)
+    rate = IncidentRate.asked(max_false_incidents, series.step)
+    return msgspec.structs.replace(model, limit=expect(memory, rate, series.step))

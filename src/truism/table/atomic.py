@@ -193,7 +193,7 @@ def _lock(handle: int) -> bool:
 
 @contextmanager
 def alone_with(
-    path: str | os.PathLike[str], patience: float = 10.0
+    path: str | os.PathLike[str], patience: float = 10.0, *, create: bool = False
 ) -> Iterator[Callable[[], bool]]:
     """Keep others who ask for the same from changing a file meanwhile.
 
@@ -205,6 +205,9 @@ def alone_with(
         A file; if there is none, or it may not be written, nothing is locked.
     patience
         Seconds to wait for another program that has the file; then a `BlockingIOError` is raised.
+    create
+        Make an empty file where there is none, so that it can be locked; one that is still empty in
+        the end is removed.
 
     Yields
     ------
@@ -213,20 +216,23 @@ def alone_with(
 
     """
     place = os.path.realpath(path)
-    handle = _take(place, os.fspath(path), time.monotonic() + patience)
+    handle = _take(place, os.fspath(path), time.monotonic() + patience, create=create)
     try:
         before = _state(place)
         yield lambda: _state(place) == before
     finally:
         if handle is not None:
+            if create and _is_at(place, handle) and not os.fstat(handle).st_size:
+                os.unlink(place)
             os.close(handle)
 
 
-def _take(place: str, asked: str, until: float) -> int | None:
+def _take(place: str, asked: str, until: float, *, create: bool) -> int | None:
     """Open and lock the file that is there when the lock is granted."""
+    flags = os.O_RDWR | _BINARY | (os.O_CREAT if create else 0)
     while True:
         try:
-            handle = os.open(place, os.O_RDWR | _BINARY) if _can_lock else None
+            handle = os.open(place, flags, 0o666) if _can_lock else None
         except OSError:
             return None
         if handle is None:

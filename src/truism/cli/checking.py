@@ -1,0 +1,291 @@
+"""One check on the command line: what is asked for goes in; what was found is printed and written."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from truism.cli.calibrating import calibrated
+from truism.cli.fitting import Fitted, read_for
+from truism.cli.reading import Asked
+from truism.cli.screen import Screen
+from truism.errors import ParameterError, did_you_mean, shorten
+from truism.explaining.checker import Checker
+from truism.explaining.findings import Findings
+from truism.explaining.incidents import Incident
+from truism.explaining.statefiles import working_on
+from truism.explaining.states import Step, proceed
+from truism.export.incidents import Teller
+from truism.export.spreadsheets import tame
+from truism.model.files import load_model
+from truism.model.origins import ByHand, Threshold
+from truism.model.stamps import now_here
+from truism.model.wording import count
+from truism.report.output import write_report
+from truism.report.progress import show_progress
+from truism.report.summarising import summarise
+from truism.report.terminal import show_findings, verdict
+from truism.scoring.thresholds import expecting
+from truism.table.columns import Table
+from truism.table.files.writing import write_table
+
+CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]
+N_SHOWN = 10
+_PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "worst")
+_CSV_NAMES = (
+    *("incident", "id", "source", "start", "end", "n_rows", "peak", "score", "severity", "kind"),
+    *("ongoing", "started", "ended", "peaked", "seconds", "summary"),
+    *(
+        "variable",
+        "share",
+        "since",
+        "began",
+        "expected",
+        "found",
+        "because",
+        "evidence",
+        "rule",
+        "row",
+    ),
+)
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check is asked for; the options of the command say what each means."""
+
+    data: tuple[str, ...]
+    place: str
+    said: Asked
+    name: str | None
+    state_place: str | None
+    threshold: float | None
+    max_false_positive_rate: float | None
+    max_false_incidents: str | None
+    calibration: tuple[str, ...]
+    gap: int | None
+    min_rows: int
+    ignore: tuple[str, ...]
+    mute: tuple[str, ...]
+    top: int | None
+    patterns: bool
+    scores_place: str | None
+    report_place: str | None
+    label: str | None
+    form: CheckFormat
+    jobs: int
+    allow_missing: bool
+
+
+def run(screen: Screen, wanted: Wanted) -> int:
+    """Check, print and write what was asked for; return the exit code."""
+    checker = _checker(wanted)
+    if wanted.state_place is None:
+        _, code = _examine(screen, wanted, checker, None)
+        return code
+    with working_on(wanted.state_place) as (state, write):
+        step, code = _examine(screen, wanted, checker, state)
+        if not screen.is_lost:  # what nobody has seen is told again
+            write(step.state)
+    return code
+
+
+def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tuple[Step, int]:
+    with screen.stages() as progress:
+        if wanted.calibration:
+            progress("calibrating", 0, 0)
+            checker = _calibrated(screen, wanted, checker)
+        progress("reading", 0, 0)
+        found = _read(screen, wanted, checker, wanted.data, allow_empty=True)
+        checker = found.checker
+        progress("scoring", 0, 0)
+        step = proceed(checker, found.table, state, gap=wanted.gap, min_rows=wanted.min_rows)
+        findings = step.findings
+        if wanted.scores_place is not None:
+
+            def advance(done: int, of: int) -> None:
+                progress("writing scores", done, of)
+
+            columns = checker.tabulate(step.table, findings.scores, advance)
+            write_table(_harmless(columns, wanted.scores_place), wanted.scores_place)
+        if wanted.report_place is not None:
+            progress("writing report", 0, 0)
+            place, label = wanted.report_place, wanted.label
+            write_page(place, checker, step.table, findings, wanted.data, label, found.doubts)
+    _note(screen, wanted, step)
+    report(screen, checker, step, wanted)
+    if wanted.state_place is None:
+        return step, 1 if findings.incidents or findings.shifts else 0
+    return step, 1 if step.is_alarming else 0
+
+
+def _checker(wanted: Wanted) -> Checker:
+    """Load the model, with the threshold and the variables that are asked for."""
+    checker = Checker(load_model(wanted.place), wanted.jobs).named(wanted.name)
+    for option, names, known in (
+        ("ignore", wanted.ignore, checker.needed),
+        ("mute", wanted.mute, checker.model.schema.names),
+    ):
+        for name in names:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise ParameterError.of(option, "name a variable of the model", name, hint)
+    if wanted.ignore:
+        if {*wanted.ignore} >= {*checker.needed}:
+            raise ParameterError("--ignore must leave a variable to check.")
+        checker = checker.without(wanted.ignore)
+    if wanted.mute:
+        checker = checker.muting(wanted.mute)
+    if wanted.threshold is not None:
+        return checker.at(Threshold(wanted.threshold, ByHand()))
+    if wanted.max_false_incidents is not None:
+        return checker.at(expecting(checker.model, wanted.max_false_incidents).limit)
+    return checker
+
+
+def _calibrated(screen: Screen, wanted: Wanted, checker: Checker) -> Checker:
+    normal = _read(screen, wanted, checker, wanted.calibration)
+    rates = (wanted.max_false_positive_rate, wanted.max_false_incidents)
+    return checker.at(calibrated(screen, normal.checker, normal.table, *rates).limit)
+
+
+def _read(
+    screen: Screen,
+    wanted: Wanted,
+    checker: Checker,
+    sources: Sequence[str],
+    *,
+    allow_empty: bool = False,
+) -> Fitted:
+    return read_for(
+        screen,
+        checker,
+        sources,
+        wanted.said,
+        allow_missing=wanted.allow_missing,
+        allow_empty=allow_empty,
+    )
+
+
+def _note(screen: Screen, wanted: Wanted, step: Step) -> None:
+    """Say what readers of the findings must know."""
+    findings = step.findings
+    if wanted.report_place is not None:
+        screen.note(f"the report is in {wanted.report_place}.")
+    extra = [name for name in findings.extra if name not in (wanted.label, *wanted.ignore)]
+    if extra:
+        screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
+    if step.n_skipped:
+        rows, one = count(step.n_skipped, "row"), step.n_skipped == 1
+        verbs = ("is", "was") if one else ("are", "were")
+        screen.note(
+            f"{rows} {verbs[0]} not newer than those of earlier calls, and {verbs[1]} skipped."
+        )
+    for note in (*step.notes, *findings.doubts):
+        screen.note(note)
+
+
+def write_page(
+    place: str,
+    checker: Checker,
+    table: Table,
+    findings: Findings,
+    sources: Sequence[str],
+    label: str | None = None,
+    notices: Sequence[str] = (),
+) -> None:
+    """Write the report of findings."""
+    summary = summarise(
+        checker,
+        table,
+        findings,
+        source=", ".join(map(_readable, sources)),
+        label=label,
+        created=now_here(),
+        notices=notices,
+    )
+    write_report(place, summary)
+
+
+def _harmless(columns: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return columns whose texts no spreadsheet runs, where a spreadsheet may open the file."""
+    if not place.endswith((".csv", ".csv.gz")):
+        return columns
+    return {
+        tame(name): [tame(each) for each in values] if isinstance(values, list) else values
+        for name, values in columns.items()
+    }
+
+
+def _readable(name: str) -> str:
+    """Return a file's name as text that can be written; some names are not text."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None:
+    """Print findings in the requested form."""
+    findings, form, top = step.findings, wanted.form, wanted.top
+    if top is None:
+        top = N_SHOWN if form == "table" else 0
+    n_shown = top or max(len(findings.incidents), len(findings.shifts), len(findings.patterns))
+    if form == "table":
+        if wanted.state_place is None:
+            screen.show(*show_findings(findings, n_shown, patterns=wanted.patterns))
+        else:
+            screen.show(*show_progress(step, n_shown, patterns=wanted.patterns))
+        return
+    teller = Teller(checker.origin, model_name(wanted.place), findings.threshold)
+    incidents: Sequence[Incident] = ()
+    shifts: Sequence[Incident] = ()
+    if form != "events" and (form == "json" or not wanted.patterns):
+        incidents, shifts = findings.incidents[:n_shown], findings.shifts[:n_shown]
+    repeated = None
+    if wanted.patterns or not findings.ordered:
+        repeated = tuple(each.to_dict() for each in findings.patterns[:n_shown])
+    if form == "json":
+        screen.write_json(teller.check(findings, incidents, shifts, repeated, step.n_skipped))
+    elif form == "events":
+        screen.write_lines([teller.event(each) for each in step.changes])
+    elif wanted.patterns:
+        _write_patterns(screen, form, repeated or ())
+    elif form == "jsonl":
+        screen.write_lines([teller.incident(each) for each in (*incidents, *shifts)])
+    else:
+        screen.write_csv(_CSV_NAMES, list(_rows(teller, [*incidents, *shifts])))
+    screen.note(verdict(findings).plain)
+
+
+def _write_patterns(screen: Screen, form: CheckFormat, patterns: Sequence[dict[str, Any]]) -> None:
+    if form == "jsonl":
+        screen.write_lines(patterns)
+        return
+    rows = [
+        {**{name: each[name] for name in _PATTERN_NAMES}, "worst": _say_rows(each["worst"])}
+        for each in patterns
+    ]
+    screen.write_csv(_PATTERN_NAMES, rows)
+
+
+def _say_rows(examples: list[dict[str, Any]]) -> str:
+    return " ".join(str(each["row"]) for each in examples)
+
+
+def model_name(place: str) -> str:
+    """Return the name of a model: that of its file, without endings.
+
+    >>> model_name("models/plant.truism.json")
+    'plant'
+    """
+    return _readable(Path(place).name.removesuffix(".json").removesuffix(".truism"))
+
+
+def _rows(teller: Teller, incidents: Sequence[Incident]) -> Iterator[dict[str, Any]]:
+    """Yield one line for each blamed variable, with its strongest reason."""
+    for number, incident in enumerate(incidents, 1):
+        plain = msgspec.structs.asdict(teller.incident(incident))
+        for blame in plain["blames"]:
+            reason = msgspec.structs.asdict(blame.reasons[0])
+            own = {name: getattr(blame, name) for name in ("variable", "share", "since", "began")}
+            told = {**plain, **reason, **own}
+            yield {"incident": number, **{name: told[name] for name in _CSV_NAMES[1:]}}

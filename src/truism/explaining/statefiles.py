@@ -1,0 +1,237 @@
+"""State files: a `JobState` goes out as JSON and comes back, or a `StateError` says what is wrong.
+
+Nothing in a file is executed. Types, sizes and ranges are all checked on reading. Who works with a state
+file has it locked; a program that dies leaves no lock behind.
+"""
+
+import hashlib
+import itertools
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import StateError, TruismError
+from truism.explaining.following import Following
+from truism.explaining.keeping import Kept
+from truism.explaining.states import JobState
+from truism.table.atomic import alone_with, write_atomically
+
+FORMAT, VERSION = "truism-state", 1
+MAX_BYTES = 64 << 20
+MAX_WHOLE = 1 << 53
+PATIENCE = 10.0  # seconds to wait for another job
+_PAIRS = ("tallies", "onsets")  # by series and start, which JSON cannot have as a key
+
+
+class _Header(msgspec.Struct, frozen=True):
+    format: str = ""
+    format_version: int = 0
+    digest: str = ""
+
+
+def encode_state(state: JobState) -> bytes:
+    """Return a state as one line of JSON."""
+    plain = msgspec.to_builtins(
+        msgspec.structs.replace(state, following=Following()), enc_hook=_as_list
+    )
+    following = state.following
+    plain["following"] = {
+        name: _in_pairs(getattr(following, name)) if name in _PAIRS else getattr(following, name)
+        for name in following.__struct_fields__
+    }
+    content = {"format": FORMAT, "format_version": VERSION, "digest": "", **plain}
+    read = msgspec.json.decode(msgspec.json.encode(content, enc_hook=_as_list))
+    return msgspec.json.encode({**read, "digest": _digest(read)}) + b"\n"
+
+
+def decode_state(content: bytes) -> JobState:
+    """Read what `encode_state` wrote; refuse anything else."""
+    _check_header(content)
+    try:
+        read = msgspec.json.decode(content)
+        digest = read.pop("digest")
+        del read["format"], read["format_version"]
+        for name in _PAIRS:
+            pairs = read["following"][name]
+            read["following"][name] = {(series, start): each for series, start, each in pairs}
+        state = msgspec.convert(read, JobState, dec_hook=_as_array, str_keys=True)
+        _check_sizes(state, state.variables)
+        _check_whole(state)
+    except (msgspec.MsgspecError, TruismError, RecursionError) as problem:
+        text = getattr(problem, "message", str(problem)) or type(problem).__name__
+        raise StateError(f"The state file is damaged: {text.rstrip('.')}.", _ANEW) from None
+    except (AttributeError, KeyError, ValueError, TypeError, OverflowError):
+        raise StateError("The state file is damaged.", _ANEW) from None
+    if digest != _digest(msgspec.json.decode(content)):
+        raise StateError(
+            "The state file was changed after it was written: its digest does not match.", _ANEW
+        )
+    return state
+
+
+_ANEW = "restore it, or remove it to begin anew."
+
+
+def _digest(content: dict[str, Any]) -> str:
+    encoded = msgspec.json.encode({**content, "digest": ""})
+    return hashlib.blake2b(encoded, digest_size=16).hexdigest()
+
+
+def _in_pairs(value: dict[tuple[str, int], Any]) -> list[tuple[str, int, Any]]:
+    return [(series, start, each) for (series, start), each in value.items()]
+
+
+def _as_list(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise NotImplementedError
+
+
+def _as_array(wanted: Any, value: Any) -> NDArray[Any]:
+    """Read a list of numbers as an array of the type that its field has."""
+    if get_origin(wanted) is not np.ndarray:
+        raise NotImplementedError
+    if not isinstance(value, list):
+        raise ValueError("Expected numbers")
+    kind = np.dtype(get_args(get_args(wanted)[1])[0])
+    whole = kind.kind == "i"
+    for each in value:
+        number = isinstance(each, int if whole else (int, float)) and not isinstance(each, bool)
+        if not number or not (abs(each) <= MAX_WHOLE if whole else math.isfinite(each)):
+            raise ValueError("Expected numbers")
+    return np.array(value, kind)
+
+
+def _check_sizes(value: Any, variables: tuple[str, ...]) -> None:
+    """Refuse arrays that do not have one number for each variable."""
+    if len(set(variables)) != len(variables):
+        raise StateError("a variable is listed twice")
+    for each in _walk(value):
+        if isinstance(each, np.ndarray) and each.shape != (len(variables),):
+            raise StateError("a list does not fit the variables")
+
+
+def _check_whole(state: JobState) -> None:
+    """Refuse numbers that cannot be, and parts that do not belong together."""
+    following = state.following
+    for each in _walk(state):
+        if isinstance(each, int) and not -MAX_WHOLE <= each <= MAX_WHOLE:
+            raise StateError("a number is too large")
+        if isinstance(each, float) and not math.isfinite(each):
+            raise StateError("a number is not finite")
+    if following.tallies.keys() != following.onsets.keys():
+        raise StateError("tallies and onsets do not fit")
+    for name, watch in following.watches.items():
+        for each in (watch.incident, watch.shift, watch.quiet):
+            onset = None if each is None else following.onsets.get((name, each.start))
+            if each is not None and (
+                onset is None or not 0 <= onset <= each.start <= each.last < watch.n_rows
+            ):
+                raise StateError("what is open does not fit its rows")
+    for name, rising in following.rising.items():
+        if name not in following.watches or not 0 <= rising.begin < following.watches[name].n_rows:
+            raise StateError("what is rising does not fit its rows")
+    past = (each.past.n_rows for each in following.scoring.values() if each.past is not None)
+    if min(following.n_rows, state.gap or 0, *past, *following.kept) < 0:
+        raise StateError("a number is below 0")
+
+
+def _walk(value: Any) -> Iterator[Any]:
+    """Yield all numbers and arrays in a value; cells of kept rows may be anything."""
+    match value:
+        case Kept():
+            return
+        case msgspec.Struct():
+            parts: Any = (getattr(value, each) for each in value.__struct_fields__)
+        case dict():
+            parts = itertools.chain(value, value.values())
+        case tuple():
+            parts = value
+        case _:
+            yield value
+            return
+    for each in parts:
+        yield from _walk(each)
+
+
+def _check_header(content: bytes) -> None:
+    try:
+        header = msgspec.json.decode(content, type=_Header)
+    except (msgspec.MsgspecError, RecursionError):
+        header = _Header()
+        if content.lstrip().startswith(b"{"):
+            raise StateError("The state file is damaged: it is not JSON.", _ANEW) from None
+    if header.format != FORMAT:
+        raise StateError("This is not a truism state file.", "name another file for the state.")
+    if header.format_version != VERSION:
+        raise StateError(
+            f"The state file has format version {header.format_version}, this truism reads {VERSION}.",
+            "use the version of truism that wrote it, or remove it to begin anew.",
+        )
+
+
+def read_state(path: str | os.PathLike[str]) -> JobState | None:
+    """Read a state file; None if it is absent or empty."""
+    place = Path(path)
+    try:
+        with place.open("rb") as file:  # a device has no size, and may have no end
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise StateError(f"The state file {str(place)!r} cannot be read: {reason}.") from None
+    if len(content) > MAX_BYTES:
+        raise StateError(f"A state file must be at most {MAX_BYTES >> 20} MiB. ({place})")
+    if not content:
+        return None
+    try:
+        return decode_state(content)
+    except StateError as problem:
+        raise StateError(f"{problem.message} ({place})", problem.hint) from None
+
+
+@contextmanager
+def working_on(
+    path: str | os.PathLike[str], patience: float | None = None
+) -> Iterator[tuple[JobState | None, Callable[[JobState], None]]]:
+    """Read a state, keep others from it, and let it be written in the end.
+
+    Parameters
+    ----------
+    path
+        The state file.
+    patience
+        Seconds to wait for another job that has it; ten when absent.
+
+    Yields
+    ------
+    state, write
+        What was there, and how to replace it.
+
+    """
+    try:
+        with alone_with(path, PATIENCE if patience is None else patience, create=True) as unchanged:
+            state = read_state(path)
+
+            def write(after: JobState) -> None:
+                if not unchanged():
+                    raise StateError(
+                        f"The state file {os.fspath(path)!r} was changed by another program meanwhile.",
+                        "nothing was written; check again.",
+                    )
+                write_atomically(path, encode_state(after))
+
+            yield state, write
+    except BlockingIOError:
+        raise StateError(
+            f"The state file {os.fspath(path)!r} is in use by another job.",
+            "wait until that has finished, or use one state for each source.",
+        ) from None

@@ -1,0 +1,336 @@
+"""Jobs that go on where they stopped: a table and a state go in, what changed and a new state come out.
+
+A state belongs to a model and to a source. Rows that are not newer than what was seen are skipped, so
+that files may overlap. What is open keeps its id from call to call; what ended is told once.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import StateError
+from truism.explaining.checker import Checker
+from truism.explaining.events import Kind
+from truism.explaining.findings import Findings
+from truism.explaining.following import Following, Outline, limits_of
+from truism.explaining.incidents import Incident, Incidents
+from truism.explaining.outlines import Grouped
+from truism.explaining.tallies import NEVER
+from truism.model.model import Model
+from truism.model.predicates import format_number
+from truism.scoring.series import NO_TIME, rows_by_series, times_in
+from truism.table.columns import Table
+
+What = Literal["opened", "updated", "closed"]
+_NOTHING = {
+    "since": NEVER,
+    "telling": NEVER,
+    "strength": -1.0,
+}  # of a variable without rows; else 0
+
+
+class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was said last of something open: which rows of which series, how many, and its kind."""
+
+    series: str
+    start: int
+    n_rows: int
+    kind: Kind
+
+
+class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """What a job keeps from call to call.
+
+    Parameters
+    ----------
+    model, source
+        The id of the model, and the name of what is checked.
+    threshold, tuning
+        The threshold, and a digest of what else can be changed without learning again.
+    variables
+        The variables, in the order of all that is kept of them.
+    gap
+        How many normal rows may lie within an incident; None if each row stands for itself.
+    seen
+        The time of the latest row in microseconds, by series.
+    told
+        What was said of what is open, by id.
+    following
+        What has to be kept of the rows.
+
+    """
+
+    model: str
+    source: str | None
+    threshold: float
+    tuning: str
+    variables: tuple[str, ...]
+    gap: int | None
+    seen: dict[str, int]
+    told: dict[str, Told]
+    following: Following
+
+
+class Change(msgspec.Struct, frozen=True, eq=False):
+    """Something that opened, went on or closed: one of some incidents, explained when looked at."""
+
+    what: What
+    events: Incidents
+    position: int
+
+    @property
+    def id(self) -> str:
+        """The incident's id."""
+        return self.events.id_of(self.events.outlines[self.position])
+
+    @property
+    def incident(self) -> Incident:
+        """The incident; one that opens is open, even if it is over by now."""
+        incident = self.events[self.position]
+        return msgspec.structs.replace(incident, ongoing=incident.ongoing or self.what == "opened")
+
+
+class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """What one call of a job found.
+
+    Parameters
+    ----------
+    findings
+        What is unusual in the new rows, and what was open before them.
+    told
+        What was said before of what was open.
+    table
+        The new rows, prepared.
+    state
+        What to hand in with the next call.
+    n_skipped
+        How many rows were not newer than those of the calls before.
+    notes
+        What has changed about the model since the last call, in sentences.
+
+    """
+
+    findings: Findings
+    told: dict[str, Told]
+    table: Table
+    state: JobState
+    n_skipped: int = 0
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What opened, went on or closed, in the order of the rows."""
+        return _changes(self.findings, self.told)
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether something opened, or something other than a shift is open."""
+        if not self.findings.ordered:
+            return bool(self.findings.incidents)
+        opened = any(each.what == "opened" for each in self.changes)
+        return opened or any(each.event.is_open for each in self.findings.incidents.outlines)
+
+
+def tuning(checker: Checker) -> str:
+    """Return a digest of what can be changed without learning again, apart from the threshold."""
+    content = msgspec.json.encode((checker.origin.disabled, sorted(checker.scorer.muted)))
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def proceed(
+    checker: Checker,
+    table: Table,
+    state: JobState | None = None,
+    *,
+    gap: int | None = None,
+    min_rows: int = 1,
+) -> Step:
+    """Check the rows of a table that are new.
+
+    Parameters
+    ----------
+    checker
+        The model.
+    table
+        The rows; not prepared.
+    state
+        What the call before left; None if there was none.
+    gap
+        Normal rows allowed within an incident.
+    min_rows
+        Incidents with fewer rows are not told.
+
+    """
+    names = checker.model.schema.names
+    seen = {} if state is None else state.seen
+    notes: tuple[str, ...] = ()
+    before = None
+    if state is not None:
+        notes = _compare(checker, state)
+        gap = state.gap if gap is None else gap
+        before = at_variables(state.following, state.variables, names)
+    new = unseen(checker.model, table, seen)
+    fresh = table if new.all() else table.take(new)
+    prepared = checker.prepare(fresh, before)
+    told = {} if state is None else state.told
+    if checker.model.series is not None:
+        gap = limits_of(checker.model, prepared, gap).gap
+    keys = {(each.series, each.start) for each in told.values()}
+    findings, following = checker.follow(prepared, before, gap=gap, min_rows=min_rows, told=keys)
+    after = JobState(
+        checker.origin.model,
+        checker.origin.source,
+        checker.model.threshold,
+        tuning(checker),
+        names,
+        gap,
+        _latest(checker.model, fresh, seen),
+        _open_in(findings),
+        following,
+    )
+    return Step(findings, told, prepared, after, int((~new).sum()), notes)
+
+
+# --- a state and its model ---
+
+
+def _compare(checker: Checker, state: JobState) -> tuple[str, ...]:
+    """Refuse a state of something else; say what has changed about its own model."""
+    origin, model = checker.origin, checker.model
+    if state.model != origin.model:
+        raise StateError(
+            "The state belongs to another model: rules or evidence differ.",
+            "go on with the model that it belongs to, or begin a new state.",
+        )
+    if state.source != origin.source:
+        raise StateError(
+            f"The state belongs to {_named(state.source)}, not to {_named(origin.source)}.",
+            "use one state for each source.",
+        )
+    if not _suits(model, state):
+        raise StateError("The state is damaged: its past does not fit the model.")
+    notes = []
+    if state.threshold != model.threshold:
+        then, now = format_number(state.threshold), format_number(model.threshold)
+        notes.append(f"The threshold is {now}; when the state was written it was {then}.")
+    if state.tuning != tuning(checker):
+        notes.append("What is switched off or muted has changed since the state was written.")
+    return tuple(notes)
+
+
+def _suits(model: Model, state: JobState) -> bool:
+    """Return whether the past of each series is one that the model has made."""
+    pasts = [each.past for each in state.following.scoring.values()]
+    if model.memory is None:
+        return all(each is None for each in pasts)
+    period = model.memory.period
+    return all(each is not None and len(each.past) == len(each.habit) == period for each in pasts)
+
+
+def _named(source: str | None) -> str:
+    return "a source without a name" if source is None else f"source {source!r}"
+
+
+def at_variables(following: Following, old: Sequence[str], new: Sequence[str]) -> Following:
+    """Return what was kept of some variables as if others had been checked; new ones have no past."""
+    if tuple(old) == tuple(new):
+        return following
+    place = {name: at for at, name in enumerate(old)}
+    found: Following = _placed(following, [place.get(name) for name in new])
+    return found
+
+
+def _placed(value: Any, places: Sequence[int | None], name: str = "") -> Any:
+    match value:
+        case np.ndarray():
+            nothing = _NOTHING.get(name, 0)
+            return np.array([nothing if at is None else value[at] for at in places], value.dtype)
+        case msgspec.Struct() if type(value).__module__ != "truism.explaining.keeping":
+            changed = {
+                each: _placed(getattr(value, each), places, each)
+                for each in value.__struct_fields__
+            }
+            return msgspec.structs.replace(value, **changed)
+        case dict():
+            return {key: _placed(each, places) for key, each in value.items()}
+        case tuple():
+            return tuple(_placed(each, places) for each in value)
+    return value
+
+
+# --- new rows ---
+
+
+def unseen(model: Model, table: Table, seen: dict[str, int]) -> NDArray[np.bool_]:
+    """Return which rows are newer than those of their series that were seen; all without times."""
+    new = np.ones(table.n_rows, np.bool_)
+    times = times_in(model.schema, table) if seen and table.n_rows else None
+    if times is None:
+        return new
+    for name, rows in rows_by_series(_by(model), table).items():
+        if name in seen:
+            new[rows] = (times[rows] > seen[name]) | (times[rows] == NO_TIME)
+    return new
+
+
+def _latest(model: Model, table: Table, seen: dict[str, int]) -> dict[str, int]:
+    """Return the latest time of each series."""
+    times = times_in(model.schema, table) if table.n_rows else None
+    if times is None:
+        return dict(seen)
+    by_series = rows_by_series(_by(model), table)
+    latest = {name: int(times[rows].max()) for name, rows in by_series.items()}
+    return {**seen, **latest}
+
+
+def _by(model: Model) -> str | None:
+    return None if model.series is None else model.series.by
+
+
+# --- what changed ---
+
+
+def _open_in(findings: Findings) -> dict[str, Told]:
+    """Return what is open, by id; rows that stand for themselves never are."""
+    return {
+        events.id_of(outline): _said(outline)
+        for events in (findings.incidents, findings.shifts)
+        if isinstance(events.outlines, Grouped)
+        for outline in events.outlines
+        if outline.event.is_open
+    }
+
+
+def _said(outline: Outline) -> Told:
+    event = outline.event
+    return Told(outline.series, event.start, outline.tally.n_rows, event.kind)
+
+
+def _changes(findings: Findings, told: dict[str, Told]) -> tuple[Change, ...]:
+    """Return what changed, in the order of the rows."""
+    found: list[tuple[int, int, Change]] = []
+    for events in (findings.incidents, findings.shifts):
+        for position, outline in enumerate(events.outlines[:]):
+            tally = outline.tally
+            for what in _happened(told.get(events.id_of(outline)), outline):
+                row = tally.first if what == "opened" else tally.last
+                found.append((row, _ORDER[what], Change(what, events, position)))
+    found.sort(key=lambda each: each[:2])
+    return tuple(change for *_, change in found)
+
+
+_ORDER: dict[What, int] = {"opened": 0, "updated": 1, "closed": 2}
+
+
+def _happened(before: Told | None, outline: Outline) -> list[What]:
+    is_open = outline.event.is_open
+    if before is None:
+        return ["opened"] if is_open else ["opened", "closed"]
+    if not is_open:
+        return ["closed"]
+    return ["updated"] if _said(outline) != before else []

@@ -1,0 +1,80 @@
+"""What one call of a job found, for a terminal: what is new, what goes on, and what is over."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from truism.explaining.incidents import Incidents
+from truism.explaining.states import Step
+from truism.model.wording import count
+from truism.report.terminal import FAINT, show_incident, show_patterns, verdict
+
+_ENDS = (
+    ("is new", "are new"),
+    ("came and went", "came and went"),
+    ("goes on", "go on"),
+    ("is over", "are over"),
+)
+
+
+def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[RenderableType]:
+    """Show what is open or has just ended, gravest first, and end with what has changed.
+
+    Of rows that are no series, patterns are shown instead; else if they are asked for.
+    """
+    if step.findings.ordered:
+        yield from _show_incidents(step, top)
+    if patterns or not step.findings.ordered:
+        yield from show_patterns(step.findings, top)
+    yield verdict(step.findings)
+    if step.findings.ordered:
+        yield Text(say_progress(step))
+
+
+def _show_incidents(step: Step, top: int) -> Iterator[RenderableType]:
+    happened = _happened(step)
+    n_shown = 0
+    for noun, events in _named(step):
+        shown = events[:top]
+        for number, incident in enumerate(shown, n_shown + 1):
+            status = _status(happened.get(incident.id, ()), is_open=incident.ongoing)
+            yield show_incident(incident, number, status)
+            yield ""
+        n_shown += len(shown)
+        rest = len(events) - len(shown)
+        if rest:
+            yield Text(f"{count(rest, f'more {noun}')}; --top 0 shows all.", FAINT)
+
+
+def _named(step: Step) -> tuple[tuple[str, Incidents], ...]:
+    findings = step.findings
+    return ("incident", findings.incidents), ("lasting change", findings.shifts)
+
+
+def _happened(step: Step) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for change in step.changes:
+        found[change.id] = (*found.get(change.id, ()), change.what)
+    return found
+
+
+def _status(happened: tuple[str, ...], *, is_open: bool) -> str:
+    if "opened" in happened:
+        return "new" if is_open else "came and went"
+    return "ongoing" if is_open else "over"
+
+
+def say_progress(step: Step) -> str:
+    """Say in one line what is new, what goes on, and what is over since the last call."""
+    happened = _happened(step)
+    said = []
+    for noun, events in _named(step):
+        numbers = [0] * len(_ENDS)
+        for outline in events.outlines:
+            opened = "opened" in happened.get(events.id_of(outline), ())
+            numbers[(0 if opened else 2) + (not outline.event.is_open)] += 1
+        for n, (one, many) in zip(numbers, _ENDS, strict=True):
+            if n:
+                said.append(f"{count(n, noun)} {one if n == 1 else many}")
+    return f"Since the last call: {', '.join(said) or 'nothing new'}."
