@@ -138,6 +138,18 @@ def test_rules_longer_than_the_model_has_are_not_held_against_rows():
         assert (found <= broken_worths(*model, blocks, rows, 1)).all()
 
 
+def test_a_row_breaks_the_same_rules_whoever_else_is_judged():
+    random = np.random.default_rng(0)
+    data = {name: random.integers(0, 2, 400).astype(bool).tolist() for name in "abcd"}
+    data["d"] = [a != (i % 29 == 3) for i, a in enumerate(data["a"])]
+    _, model = mined(data)
+    blocks = np.arange(400) // 80
+    every = broken_worths(*model, blocks, np.arange(400), 1)
+    assert every.any()
+    some = np.arange(0, 400, 7)
+    assert np.array_equal(broken_worths(*model, blocks, some, 1), every[some])
+
+
 def test_one_block_judges_nobody():
     _, model = mined({"x": [1.0, 2.0] * 20, "u": ["a", "b"] * 20})
     found = broken_worths(*model, np.zeros(40, np.int64), np.arange(40), 1)

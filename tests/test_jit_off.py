@@ -56,6 +56,7 @@ EXAMPLES = {
         {(context_trees, "MAX_FIT_ROWS"): 60, (context_trees, "MAX_REMEMBERED"): 0},
     ),
     "both divisions at once": (mixed_table, {"min_support": 0.1}, {(leaf_sums, "MIN_JOINT"): 0}),
+    "a series": (many_bins, {"min_support": 0.05, "ordered": True}, {}),
     "two bytes a bin": (many_bins, {"min_support": 0.005}, {}),
     "many states": (many_states, {"min_support": 0.01}, {}),
 }

@@ -124,7 +124,7 @@ INNER = {
         *("prefetch", "splits", "trees", "bits", "predicates", "antecedents", "consequents"),
         *("mining", "contexts", "verification"),
     ],
-    "scoring.kernels": ["compiling", "words", "rules", "contexts"],
+    "scoring.kernels": ["compiling", "words", "rules", "contexts", "memory"],
 }
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
@@ -392,6 +392,7 @@ TESTED_IN = {
     "scoring.kernels": "test_kernels",
     "scoring.kernels.compiling": "test_kernels",
     "scoring.kernels.contexts": "test_contexts",
+    "scoring.kernels.memory": "test_memory",
     "scoring.kernels.rules": "test_rulebook",
     "scoring.kernels.words": "test_kernels",
     "scoring.leaves": "test_contexts",
@@ -468,6 +469,7 @@ REACHED_BY = {
     "test_states": "truism",
     "test_learning_evidence": "truism.learning",
     "test_looks": "truism.report.lookpage",
+    "test_memory": "truism.scoring.memory",
     "test_mining": "truism.learning.mining",
     "test_model_files": "truism.model",
     "test_model_series": "truism",

@@ -7,7 +7,15 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from truism.model.series import Memory, Tail
-from truism.scoring.memory import BLOCK, HABIT, LASTING, MIN_SPAN, no_past, rates, recall
+from truism.scoring.memory import (
+    BLOCK,
+    HABIT,
+    LASTING,
+    MIN_SPAN,
+    no_past,
+    rates,
+    recall,
+)
 
 TAIL = Tail(1.0, 1.0, 1, 1)
 
@@ -86,6 +94,32 @@ def test_chunks_give_equal_bits(seed, cuts, period):
     for one, other in zip((*state.past, *state.habit), (*left.past, *left.habit), strict=True):
         assert one.total.tobytes() == other.total.tobytes()
         assert one.base.tobytes() == other.base.tobytes()
+
+
+def bits_of(remembered, state):
+    """Return everything that recalling returns, as bytes."""
+    averages = [(each.total.tobytes(), each.base.tobytes()) for each in (*state.past, *state.habit)]
+    arrays = (remembered.past, remembered.news, remembered.known, remembered.lasting, state.lasting)
+    return state.n_rows, averages, [each.tobytes() for each in arrays]
+
+
+@examples(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    cuts=st.lists(st.integers(0, 3 * BLOCK), max_size=6),
+    period=st.integers(1, 5),
+    lookback=st.sampled_from([1, 2, 15, 100]),
+    lifted=st.booleans(),
+)
+def test_the_compiled_loop_gives_equal_bits(seed, cuts, period, lookback, lifted):
+    memory = memory_of(3, period, lookback)
+    evidence, lift = evidence_of(seed, 3 * BLOCK, 3)
+    ones = others = no_past(memory)
+    for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(evidence)], strict=True):
+        part, own = evidence[start:end], lift[start:end] if lifted else None
+        one, ones = recall(memory, part, own, ones)
+        other, others = recall(memory, np.asfortranarray(part), own, others, compiled=True)
+        assert bits_of(other, others) == bits_of(one, ones)
 
 
 def test_rows_one_by_one_give_equal_bits():

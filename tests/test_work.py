@@ -6,7 +6,7 @@ import time
 import pytest
 
 from truism import work as module
-from truism.work import share_out, threads
+from truism.work import share_out, threads, work_ahead
 
 
 @pytest.mark.parametrize("patience", [0.0, 60.0])
@@ -43,3 +43,19 @@ def test_an_error_reaches_whoever_asks(n_jobs, patience, monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", patience)
     with pytest.raises(ZeroDivisionError):
         list(share_out(n_jobs, lambda x: 1 // x, [1, 2, 0]))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_working_ahead_keeps_the_order_and_stays_near_the_reader(n_jobs):
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        return 2 * item
+
+    results = work_ahead(n_jobs, work, range(50))
+    assert next(results) == 0
+    assert len(begun) <= 2 * n_jobs + 1
+    assert list(results) == [2 * item for item in range(1, 50)]
+    with pytest.raises(ZeroDivisionError):
+        list(work_ahead(n_jobs, lambda x: 1 // x, [1, 2, 0, 4]))

@@ -6,8 +6,9 @@ other threads when the work takes long. Results never depend on the number of th
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -30,6 +31,7 @@ def stand_still(done: int, of: int) -> None:
     """Report no progress within a stage."""
 
 
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
@@ -70,6 +72,27 @@ def share_out(
             break
     with threads(n_jobs) as spread:
         yield from spread(lambda given: work(*given), waiting)
+
+
+def work_ahead(
+    n_jobs: int, work: Callable[[_Item], _Result], items: Sequence[_Item]
+) -> Iterator[_Result]:
+    """Map with threads that are a few items ahead of the reader, so that results never pile up.
+
+    >>> list(work_ahead(2, abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    if n_jobs == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        ahead: deque[Future[_Result]] = deque()
+        for item in items:
+            ahead.append(pool.submit(work, item))
+            if len(ahead) > 2 * n_jobs:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 @contextmanager

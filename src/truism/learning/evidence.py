@@ -33,18 +33,21 @@ DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # share of the median over all variables
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 
 class LearnedEvidence(msgspec.Struct, frozen=True, eq=False):
     """The evidence, the threshold that at most 1 % of held-out rows exceed, and what they come from.
 
-    `apart` are the held-out rows of the study, in stretches, and `worths` the rules that they break.
+    `apart` are the held-out rows of the study, in stretches; `worths` are of the rules that the rows
+    `judged` break, these and those that were asked for.
     """
 
     evidence: Evidence
     limit: Threshold
     study: Study
     apart: HeldOut
+    judged: Rows
     worths: Floats
 
 
@@ -56,7 +59,7 @@ def learn_evidence(
     n_jobs: int,
     progress: Progress,
     *,
-    each_value: bool = False,
+    rows: Rows | None = None,
 ) -> LearnedEvidence:
     """Learn what is usual beyond the rules, and set the threshold.
 
@@ -72,8 +75,9 @@ def learn_evidence(
         Number of threads; the result does not depend on it.
     progress
         Called with the stage, the amount done, and the total amount.
-    each_value
-        Whether to keep the evidence against each value of the held-out rows.
+    rows
+        Further rows of which to find the rules that they break, ascending. If all rows are weighed, the
+        evidence against each value is kept, too.
 
     """
     grown = grow(schema, columns, settings.random_state, n_jobs, progress)
@@ -81,10 +85,13 @@ def learn_evidence(
     progress("held-out rows", 0, 3)
     mixed = study.hold_out(study.mixed)
     progress("held-out rows", 1, 3)
-    rows = study.chosen(study.apart)
-    worths = broken_worths(schema, columns, mined, settings, study.apart.of_row, rows, n_jobs)
+    chosen = study.chosen(study.apart)
+    judged = chosen if rows is None else np.union1d(chosen, rows)
+    worths = broken_worths(schema, columns, mined, settings, study.apart.of_row, judged, n_jobs)
     progress("held-out rows", 2, 3)
-    apart = study.hold_out(study.apart, worths, each_value=each_value)
+    each_value = rows is not None and len(chosen) == study.n_rows
+    own = worths if len(judged) == len(chosen) else worths[np.searchsorted(judged, chosen)]
+    apart = study.hold_out(study.apart, own, each_value=each_value)
     progress("held-out rows", 3, 3)
     trust = _trust(study, mixed, apart)
     unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
@@ -103,7 +110,7 @@ def learn_evidence(
         grave,
     )
     limit = Threshold(calibrate(scores, MAX_RATE).value, ShareOfRows(MAX_RATE, len(scores)))
-    return LearnedEvidence(evidence, limit, study, apart, worths)
+    return LearnedEvidence(evidence, limit, study, apart, judged, worths)
 
 
 def as_if_learned_from_all(worths: Floats) -> Floats:

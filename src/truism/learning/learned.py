@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError
 from truism.learning.evidence import learn_evidence
 from truism.learning.kinds import find_meters, infer_added, infer_schema, variable_columns
-from truism.learning.memory import learn_memory
+from truism.learning.memory import learn_memory, rows_in_order
 from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import MinedRules, find_rules
@@ -145,8 +145,9 @@ def learn_beyond_rules(
         return Beyond(None, Threshold(0.0, AnyBrokenRule()), series)
     lookback = 0 if series is None else rows_to_look_back(settings, series)
     columns = variable_columns(schema, table)
+    rows = in_order if in_order is not None else rows_in_order(len(columns[0].values))
     learned = learn_evidence(
-        schema, columns, mined, settings, n_jobs, progress, each_value=lookback > 0
+        schema, columns, mined, settings, n_jobs, progress, rows=rows if lookback else None
     )
     limit = learned.limit
     if series is not None and lookback:

@@ -53,7 +53,7 @@ class _Draft(msgspec.Struct, frozen=True, eq=False):
     def recall(self, memory: Memory) -> Remembered:
         """Add the past to all rows."""
         found = [
-            recall(memory, self.plain[rows], self.lift[rows], no_past(memory))[0]
+            recall(memory, self.plain[rows], self.lift[rows], no_past(memory), compiled=True)[0]
             for rows in self.runs
         ]
         order = np.argsort(np.concatenate(self.runs), kind="stable")
@@ -155,11 +155,12 @@ def _hold_out(
     n_stretches = int(np.clip(study.n_rows // ROWS_PER_STRETCH, N_BLOCKS, N_STRETCHES))
     if n_stretches != study.n_stretches:
         study = Study(study.schema, study.columns, study.grown, n_jobs, n_stretches)
-    held, worths = learned.apart, learned.worths
-    if study is not learned.study or len(rows) < study.n_rows or held.values is None:
+    held, worths = learned.apart, learned.worths[np.searchsorted(learned.judged, rows)]
+    if study is not learned.study:
         worths = broken_worths(
             study.schema, study.columns, mined, settings, study.apart.of_row, rows, n_jobs
         )
+    if study is not learned.study or len(rows) < study.n_rows or held.values is None:
         held = study.hold_out(study.apart, worths, rows, each_value=True)
     assert held.values is not None
     plain = held.values[0] / learned.evidence.contradiction_unit

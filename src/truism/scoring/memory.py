@@ -3,7 +3,8 @@
 The *past* of a variable is an exponential average of the evidence against it over some rows, and adds to
 its part of the score. Its *habit* is one over far more rows: what has been so for long is no news. Both
 are causal. Rows in one piece, in chunks or one by one give equal bits: averages are summed in blocks
-that are counted from the beginning of a series, in the order of the rows.
+that are counted from the beginning of a series, in the order of the rows. A compiled loop does the same
+to the bit, and several times faster; it is worth loading the compiler for large tables.
 """
 
 import functools
@@ -20,6 +21,7 @@ HABIT = 12  # how many times longer than the past a habit reaches back
 MIN_SPAN = 3.0  # rows of one kind, if kinds of rows take turns
 LASTING = 0.25  # share of the cap above which a variable's past counts as lasting
 BLOCK = 64  # rows whose weighted evidence is summed before it is scaled down again
+COMPARISONS = 16  # that take NumPy about as long as recalling one value
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +70,12 @@ def rates(memory: Memory) -> tuple[float, float]:
 
 
 def recall(
-    memory: Memory, evidence: Floats, lift: Floats | None, before: Past
+    memory: Memory,
+    evidence: Floats,
+    lift: Floats | None,
+    before: Past,
+    *,
+    compiled: bool = False,
 ) -> tuple[Remembered, Past]:
     """Add the past to the evidence against consecutive rows of one series.
 
@@ -82,6 +89,8 @@ def recall(
         What grave rules add, if any.
     before
         The state before the first row.
+    compiled
+        Whether to use the compiled loop; the result is the same.
 
     Returns
     -------
@@ -89,6 +98,8 @@ def recall(
         What the past adds, and the state after the last row.
 
     """
+    if compiled:
+        return _recall_compiled(memory, evidence, lift, before)
     n_rows, period = len(evidence), memory.period
     values = np.array(evidence.T, order="C")  # a copy, in which the rows of a variable are together
     averages, known = np.empty(values.shape), np.empty(values.shape)
@@ -116,6 +127,50 @@ def recall(
     left = lasting[:, -1].copy() if n_rows else before.lasting
     after = Past(tuple(past), tuple(habit), before.n_rows + n_rows, left)
     return Remembered(averages.T, sum_of_rows(fresh.T), known.T, lasting.T), after
+
+
+def _recall_compiled(
+    memory: Memory, evidence: Floats, lift: Floats | None, before: Past
+) -> tuple[Remembered, Past]:
+    from truism.scoring.kernels import memory as kernels  # only large tables load the compiler
+
+    def scales(rate: float) -> tuple[Floats, Floats]:
+        if rate >= 1:  # blocks of one row, of which nothing remains
+            return np.ones(1), np.array([1.0, 0.0])
+        grow, shrink = _scales(rate)
+        return rate * grow, shrink
+
+    rate, habit_rate = rates(memory)
+    past, habit = (
+        np.array([(each.total, each.base) for each in averages])
+        for averages in (before.past, before.habit)
+    )
+    lasting = before.lasting.copy()
+    found, news = np.empty((2, *evidence.shape)), np.empty(len(evidence))
+    since = np.empty(evidence.shape, np.int32)
+    kernels.recall(
+        np.ascontiguousarray(evidence),
+        evidence[:0] if lift is None else np.ascontiguousarray(lift),
+        before.n_rows,
+        (*scales(rate), *scales(habit_rate)),
+        (memory.cap, memory.habit_cap, memory.weight, LASTING * memory.cap),
+        np.array(memory.usual),
+        past,
+        habit,
+        lasting,
+        found,
+        news,
+        since,
+    )
+    if rate >= 1:
+        past[:, 1] = 0.0
+    after = Past(
+        tuple(Average(*each) for each in past),
+        tuple(Average(*each) for each in habit),
+        before.n_rows + len(evidence),
+        lasting,
+    )
+    return Remembered(found[0], news, found[1], since), after
 
 
 def average(values: Floats, rate: float, before: Average, first: int) -> tuple[Floats, Average]:

@@ -31,13 +31,14 @@ from truism.scoring.alignment import align
 from truism.scoring.bits import Words, unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_outside, is_habit
+from truism.scoring.memory import COMPARISONS
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.truths import BLOCK_ROWS, Truths
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
 from truism.scoring.worth import RARITY_WEIGHT, lifted, worth_of_habit
 from truism.table.columns import Column, Table, numbers
-from truism.work import threads
+from truism.work import work_ahead
 
 
 class Scorer:
@@ -280,8 +281,9 @@ class Scorer:
                 yield block, weighed, state
             return
         timeline = self.lay_out(table, state)
+        compiled = kernels.pay(table.n_rows, COMPARISONS * len(self._place))
         for block, alone in self._blocks(table, n_jobs):
-            weighed, state = remember(memory, timeline, block, alone, state)
+            weighed, state = remember(memory, timeline, block, alone, state, compiled=compiled)
             yield block, weighed, state
 
     def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, Weighed]]:
@@ -300,11 +302,7 @@ class Scorer:
             kernels.load()
         if self.model.evidence is not None:
             _ = self.prepared  # made once, not by each thread
-        with threads(n_jobs) as spread:
-            # A few blocks at a time: a finished block waits for its reader, not for all the others.
-            for start in range(0, len(blocks), 2 * n_jobs):
-                some = blocks[start : start + 2 * n_jobs]
-                yield from zip(some, spread(weigh, some), strict=True)
+        yield from zip(blocks, work_ahead(n_jobs, weigh, blocks), strict=True)
 
     def _weigh_block(self, columns: Sequence[Column], *, compiled: bool) -> Weighed:
         if self.model.evidence is None:

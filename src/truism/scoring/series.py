@@ -113,7 +113,13 @@ def rows_by_series(by: str | None, table: Table) -> dict[str, Rows]:
 
 
 def remember(
-    memory: Memory, timeline: Timeline, block: slice, weighed: Weighed, state: State
+    memory: Memory,
+    timeline: Timeline,
+    block: slice,
+    weighed: Weighed,
+    state: State,
+    *,
+    compiled: bool = False,
 ) -> tuple[Weighed, State]:
     """Add the past to the rows of a block; return them, and what is left after them."""
     pieces = weighed.pieces
@@ -127,10 +133,10 @@ def remember(
         left_behind = None if anew or name not in after else after[name].past
         before = no_past(memory) if left_behind is None else left_behind
         if len(rows) == len(plain):
-            recalled, left = recall(memory, plain, lift, before)
+            recalled, left = recall(memory, plain, lift, before, compiled=compiled)
         else:
             own = None if lift is None else lift[at]
-            recalled, left = recall(memory, plain[at], own, before)
+            recalled, left = recall(memory, plain[at], own, before, compiled=compiled)
         found.append((at, recalled))
         time = None if timeline.times is None else int(timeline.times[rows[-1]])
         after[name] = Latest(left, time)
