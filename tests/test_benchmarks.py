@@ -27,6 +27,7 @@ from benchmarks import (
     tables,
 )
 from benchmarks.__main__ import main
+from benchmarks.conditions import count_conditions
 from benchmarks.datasets import Kinds
 from benchmarks.encode import fit_encoder
 from benchmarks.experiments import Plan, run_all, usable_methods
@@ -825,3 +826,19 @@ def test_the_neural_peers_are_deterministic_for_a_seed(
         scores.append(detector.score(dataset.test))
     assert scores[0] is not None
     assert np.array_equal(scores[0], scores[1])
+
+
+def test_conditions_of_the_first_reasons_are_counted():
+    def blame(*lengths):
+        return SimpleNamespace(
+            reasons=[SimpleNamespace(conditions=("c",) * n, kind="rule") for n in lengths]
+        )
+
+    incidents = [
+        SimpleNamespace(blames=[blame(0, 9), blame(2), blame(5), blame(1)]),
+        SimpleNamespace(blames=[blame(2)]),
+    ]
+    found = count_conditions(incidents)
+    assert (found.counts, found.kinds) == ((1, 0, 2, 0, 0, 1), (("rule", 4),))
+    assert (found.n_reasons, found.mean, found.share_of_few) == (4, 2.25, 0.75)
+    assert count_conditions(incidents, 4).n_reasons == 5

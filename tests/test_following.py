@@ -326,3 +326,14 @@ def test_a_missing_value_weighs_what_its_rule_does_where_rows_have_no_past(score
     assert worth_of_habit(wide, present) == 100 * wide.memory.cap > habit_worth(present.count)
     alone = msgspec.structs.replace(wide, series=msgspec.structs.replace(wide.series, memory=None))
     assert worth_of_habit(alone, present) == habit_worth(present.count)
+
+
+def test_a_variable_is_told_by_the_row_that_tells_most_however_late_it_comes(scorer):
+    table = as_table(series(400, 1, (("heat", 100, 300, 6.0), ("heat", 270, 271, 30.0))))
+    found = find_events(scorer, table, limits_of(scorer.model, table))
+    heat = scorer.model.schema.names.index("heat")
+    longest = max(found.outlines, key=lambda each: each.tally.n_rows)
+    assert longest.event.kind == "shift"
+    assert longest.tally.telling[heat] == 270
+    # Only the first rows count for blame.
+    assert longest.tally.since[heat] < 110

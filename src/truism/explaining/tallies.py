@@ -159,9 +159,8 @@ class Judge:
         self, before: Tally, rows: Rows, ages: Rows, weighed: Weighed, at: Rows, *, on_top: bool
     ) -> Tally:
         """Add rows from before an event, while it is rising: they count for blame only."""
-        return self._blame(
-            before, rows, ages, self.deviations(weighed, at, on_top=on_top), weighed, at
-        )
+        far = self.deviations(weighed, at, on_top=on_top)
+        return self._tell(self._blame(before, rows, ages, far), rows, far, weighed, at)
 
     def add_rows(
         self,
@@ -209,7 +208,8 @@ class Judge:
         last, n_rows = (before.last, before.n_rows) if before.n_seen else (int(rows[0]), 1)
         if len(alive):
             last, n_rows = int(rows[alive[-1]]), before.n_seen + int(alive[-1]) + 1
-        before = self._blame(before, rows[:n_blamed], ages[:n_blamed], far[:n_blamed], weighed, at)
+        before = self._blame(before, rows[:n_blamed], ages[:n_blamed], far[:n_blamed])
+        before = self._tell(before, rows, far, weighed, at)
         peak = int(scores.argmax())
         higher = scores[peak] > before.score
         return msgspec.structs.replace(
@@ -226,24 +226,30 @@ class Judge:
             n_known=before.n_known + np.isfinite(differences).sum(axis=0),
         )
 
-    def _blame(
-        self, before: Tally, rows: Rows, ages: Rows, far: Floats, weighed: Weighed, at: Rows
-    ) -> Tally:
+    def _blame(self, before: Tally, rows: Rows, ages: Rows, far: Floats) -> Tally:
+        """Add what rows count for blame, and find where each variable begins to deviate."""
         if not len(rows):
             return before
-        weights = self._weights(ages)
+        begins = np.where((far > 0).any(axis=0), rows[(far > 0).argmax(axis=0)], NEVER)
+        return msgspec.structs.replace(
+            before,
+            blame=_added(before.blame, far * self._weights(ages)[:, None]),
+            since=np.where(before.since == NEVER, begins, before.since),
+        )
+
+    def _tell(self, before: Tally, rows: Rows, far: Floats, weighed: Weighed, at: Rows) -> Tally:
+        """Find the row in which each variable deviates most, however late in an event it comes."""
+        if not len(rows):
+            return before
         every = np.arange(far.shape[1])
         best = far.argmax(axis=0)
         strength = far[best, every]
         stronger = strength > np.maximum(before.strength, 0.0)
-        begins = np.where(strength > 0, rows[(far > 0).argmax(axis=0)], NEVER)
         lasting = np.zeros(len(every), np.int64)
         if weighed.remembered is not None:
             lasting = weighed.remembered.lasting[at[best], every].astype(np.int64)
         return msgspec.structs.replace(
             before,
-            blame=_added(before.blame, far * weights[:, None]),
-            since=np.where(before.since == NEVER, begins, before.since),
             telling=np.where(stronger, rows[best], before.telling),
             strength=np.where(stronger, strength, before.strength),
             lasting=np.where(stronger, lasting, before.lasting),
