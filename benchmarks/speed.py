@@ -236,6 +236,72 @@ def evidence():
     return found
 
 
+def attacks():
+    """Scoring tables of which three quarters are attacks, so that most rows break many rules."""
+    found = {}
+    tables = {"plant": _tampered()}
+    if os.environ.get("TRUISM_DATA"):
+        from benchmarks.datasets import load
+        from truism.table.frames import as_table
+
+        data = load("whole-kddcup99")
+        tables["KDD Cup 99"] = as_table(data.train), as_table(data.test)
+    for name, (training, testing) in tables.items():
+        found |= {f"{name}, {label}": figure for label, figure in _race(training, testing).items()}
+    return found
+
+
+def _tampered():
+    """Return a plant's table, and another in most of whose rows half of the values are others'."""
+    from truism.table.columns import Table
+
+    testing, rng = plant_table(100_000, seed=2), np.random.default_rng(3)
+    rows = np.arange(testing.n_rows)
+    others = np.where(rng.random(len(rows)) < 0.75, rng.permutation(rows), rows)
+    columns = [
+        column.take(others) if place % 2 else column for place, column in enumerate(testing.columns)
+    ]
+    return plant_table(99_360), Table(tuple(columns), testing.n_rows)
+
+
+def _race(training, testing):
+    """Score a table in turn with IsolationForest and with both ways of scoring."""
+    from sklearn.ensemble import IsolationForest
+
+    from benchmarks.learning import learn
+    from truism.model.schema import Numeric
+    from truism.scoring.scorer import Scorer
+    from truism.table.columns import numbers
+
+    settings = {"default": {}, "paper": {"min_support": 0.01, **PAPER}}
+    scorers = {
+        name: Scorer(learn(training, n_jobs=os.cpu_count(), **each))
+        for name, each in settings.items()
+    }
+    variables = scorers["paper"].model.schema.variables
+    names = [each.name for each in variables if isinstance(each, Numeric)]
+    known, rows = (
+        np.column_stack([numbers(table.column_of()[name]) for name in names])
+        for table in (training, testing)
+    )
+    forest = IsolationForest(random_state=0, n_jobs=os.cpu_count()).fit(known)
+    spent = {"IsolationForest": [], "default": [], "paper": []}
+    for _ in range(7):
+        # In turn, so that other work on the machine disturbs all of them.
+        spent["IsolationForest"].append(timed(lambda: forest.score_samples(rows))[0])
+        for name, scorer in scorers.items():
+            score = functools.partial(scorer.score, testing.take(slice(None)), os.cpu_count())
+            spent[name].append(timed(score)[0])
+    found = {"rows": testing.n_rows}
+    for name, scorer in scorers.items():
+        ratio = np.median(np.array(spent["IsolationForest"]) / np.array(spent[name]))
+        found[f"{name}, rules"] = len(scorer.model.rules)
+        found[f"{name}, times as fast as IsolationForest"] = round(float(ratio), 2)
+    for name, seconds in spent.items():
+        found[f"{name} (s, median of {len(seconds)})"] = round(float(np.median(seconds)), 3)
+    return found
+
+
 def _learn_anew(table, settings):
     """Learn from fresh columns, which have nothing cached."""
     from benchmarks.learning import learn
@@ -323,7 +389,8 @@ def _python(code, **environment):
 
 
 MEASUREMENTS = {
-    work.__name__: work for work in (learning, scoring, evidence, rows, columns, wide, start)
+    work.__name__: work
+    for work in (learning, scoring, evidence, attacks, rows, columns, wide, start)
 }
 
 

@@ -121,13 +121,17 @@ class States:
         self._firsts = np.searchsorted(
             self.class_of[:-2][self._by_class], np.arange(MAX_CLASSES + 1)
         )
+        self._of_class: dict[int, tuple[Scalar, ...]] = {}
         self._falling = np.argsort(-np.array(variable.counts), kind="stable")
         self._counts = np.sort(np.array(variable.counts))
 
     def of_class(self, number: int) -> tuple[Scalar, ...]:
         """Return the states of a class, in ascending order."""
-        first, last = self._firsts[number : number + 2]
-        return tuple(self.variable.values[c] for c in self._by_class[first:last].tolist())
+        if number not in self._of_class:
+            first, last = self._firsts[number : number + 2]
+            own = self._by_class[first:last].tolist()
+            self._of_class[number] = tuple(self.variable.values[c] for c in own)
+        return self._of_class[number]
 
     def commoner(self, count: int) -> tuple[Scalar, ...]:
         """Return the states that were seen more often than `count` times, commonest first."""

@@ -12,7 +12,7 @@ from truism.model.evidence import N_EXACT
 from truism.model.predicates import Interval
 from truism.model.schema import Numeric
 from truism.scoring.contexts import FLOOR
-from truism.scoring.rarity import Emptiness, rarity
+from truism.scoring.rarity import Emptiness
 
 _MAX_DIGITS = 17
 MOST = 0.8  # share of the rows that states have to cover to be called usual
@@ -114,8 +114,8 @@ def usual_classes(counts: Sequence[int], found: int, rest: int | None = None) ->
 
 def nearest(emptiness: Emptiness, found: float) -> Nearest:
     """Return the nearest values, on either side, that are at most half as rare."""
-    rare = rarity(emptiness.distances, emptiness.spread)
-    limit = rarity(emptiness.distance(np.array([found])), emptiness.spread)[0] / 2
+    rare = emptiness.rarities
+    limit = emptiness.rarity(np.array([found]))[0] / 2
     usual = emptiness.points[rare <= limit]
     if not len(usual):
         usual = emptiness.points[[rare.argmin()]]

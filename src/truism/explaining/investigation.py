@@ -154,12 +154,16 @@ class _ClueFinder:
             for i, each in enumerate(self.variables)
             if isinstance(each, Categorical)
         }
-        self.asked_in: dict[tuple[int, int], list[tuple[int, Answers, Circumstance]]] = {}
+        self.asked_in: dict[
+            tuple[int, int], tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]
+        ] = {}
         reader = scorer.prepared.reader
         names = [self.variables[i].name for i in reader.numbers]
         self.emptiness = dict(zip(names, scorer.prepared.rarities.emptiness, strict=True))
         self.number_at = {i: at for at, i in enumerate(reader.numbers)}
         self.code_at = {i: at for at, i in enumerate(reader.states)}
+        self.is_odd = self._find_odd()
+        self.has_odd = np.logical_or.reduce(self.is_odd, axis=1)
         parts = pieces.plain + pieces.rarities
         blamed = parts > SUSPECT * parts.max(axis=1, initial=0.0, keepdims=True)
         if scorer not in _NODES_OF:
@@ -253,34 +257,38 @@ class _ClueFinder:
         """Return what the rows of a node have in common, variable by variable, in order of the path."""
         if (k, node) not in self.asked_in:
             self.asked_in[k, node] = self._ask(self.chooser.nodes[k].answers[node])
+        asked, regular = self.asked_in[k, node]
+        if not self.has_odd[row]:
+            return regular
         return tuple(
             usual
-            if not self._is_odd(row, place)
+            if not self.is_odd[row, place]
             else circumstance(self.variables[place], answers, self.columns[place].cell(row))
-            for place, answers, usual in self.asked_in[k, node]
+            for (place, answers), usual in zip(asked, regular, strict=True)
         )
 
-    def _ask(self, path: Sequence[tuple[int, bool]]) -> list[tuple[int, Answers, Circumstance]]:
-        """Return what is asked on the way to a node, and the answer for a row without odd values."""
+    def _ask(
+        self, path: Sequence[tuple[int, bool]]
+    ) -> tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]:
+        """Return what is asked on the way to a node, and the answers for a row without odd values."""
         asked_of: dict[str, list[tuple[Split, bool]]] = {}
         for split, holds in path:
             asked = self.splits[split]
             asked_of.setdefault(asked.variable, []).append((asked, holds))
-        found: list[tuple[int, Answers, Circumstance]] = []
-        for name, answers in asked_of.items():
-            place = self.place_of[name]
-            variable = self.variables[place]
-            found.append((place, answers, circumstance(variable, answers, REGULAR)))
-        return found
+        found: list[tuple[int, Answers]] = [
+            (self.place_of[name], answers) for name, answers in asked_of.items()
+        ]
+        return found, tuple(
+            circumstance(self.variables[place], answers, REGULAR) for place, answers in found
+        )
 
-    def _is_odd(self, row: int, place: int) -> bool:
-        """Return whether a value is missing, infinite or unseen; all others fit their leaf."""
-        column = self.columns[place]
-        if column.kind == "empty" or (column.missing is not None and column.missing[row]):
-            return True
-        if isinstance(self.variables[place], Numeric):
-            return not math.isfinite(column.values[row])
-        return self._code(row, place) == UNSEEN
+    def _find_odd(self) -> NDArray[np.bool_]:
+        """Return which values are missing, infinite or unseen; all others fit their leaf."""
+        readings = self.pieces.readings
+        found = np.zeros((len(readings.numbers), len(self.variables)), np.bool_)
+        found[:, list(self.number_at)] = ~np.isfinite(readings.numbers)
+        found[:, list(self.code_at)] = readings.codes < 0
+        return found
 
     def _in_itself(self, row: int, i: int, penalty: float, range_rule: str) -> list[Clue]:
         """Return what is unusual about a value whatever the other variables are, if anything."""

@@ -114,6 +114,8 @@ class LeafProfiles:
         self._times = np.zeros(len(reader.schema.variables))
         scales: list[NDArray[np.float32]] = [np.empty((0, len(reader.numbers)), np.float32)]
         shifts = scales.copy()
+        judged: list[int] = []
+        judged_until: list[int] = []
         tables: list[NDArray[np.float32]] = [np.empty((0, int(self._offsets[-1])), np.float32)]
         for each in statistics:
             own = [place_of[i] for i in each.numbers]
@@ -124,6 +126,9 @@ class LeafProfiles:
             shifts.append(_flat(shift))
             tables.append(self._table(each))
             self._times[[*each.numbers, *each.states]] += 1
+            judged += [self._place_of_state[i] for i in each.states]
+            judged_until.append(len(judged))
+        self._judged = np.array(judged, np.int64), np.array(judged_until, np.int64)
 
         ends = np.cumsum([len(each) for each in tables])
         self._firsts = ends[:-1]
@@ -245,10 +250,9 @@ class LeafProfiles:
         if compiled:
             from truism.scoring.kernels import contexts  # the compiler, only where it pays
 
-            added = np.zeros(classes.shape, np.float32)
-            contexts.add_evidence(
-                leaves, self._firsts, self._evidence, classes, self._offsets, added
-            )
+            added = np.empty(classes.shape, np.float32)
+            tables = self._firsts, *self._judged, self._evidence
+            contexts.add_evidence(leaves, *tables, classes, self._offsets, added)
             return added / times
         where = classes + self._offsets[:-1, None]
         index = np.empty_like(where)

@@ -7,6 +7,7 @@ a state that is uncommon but well known is not rare. docs/experiments.md compare
 probabilities and other measures.
 """
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -83,6 +84,11 @@ class Emptiness:
                 found += np.maximum(values - high, 0)
         return found
 
+    @functools.cached_property
+    def rarities(self) -> Numbers:
+        """The rarity at each of the points."""
+        return rarity(self.distances, self.spread)
+
     def rarity(self, values: Numbers) -> Numbers:
         """Return the rarity of numbers."""
         return rarity(self.distance(values), self.spread)
@@ -92,7 +98,7 @@ class Emptiness:
 
         Beyond them, and for a missing value, rarity has to be looked up.
         """
-        usual = rarity(self.distances, self.spread) == 0.0
+        usual = self.rarities == 0.0
         edges = np.flatnonzero(np.diff(usual, prepend=False, append=False))
         starts, ends = self.points[edges[::2]], self.points[edges[1::2] - 1]
         upto = np.searchsorted(self._knots, ends, side="right")

@@ -59,13 +59,24 @@ def multiply_surprise(leaves, firsts, scale, shift, standard, product):
 
 
 @jit
-def add_evidence(leaves, firsts, table, classes, offsets, total):
-    """Add up, over contexts, the evidence against states; `total` is variables × rows."""
-    for i in range(classes.shape[0]):
+def add_evidence(leaves, firsts, judged, ends, table, classes, offsets, total):
+    """Add up, over contexts, the evidence against states; `total` is variables × rows.
+
+    `judged` are the states that contexts judge, one context after the other; `ends` is where each ends.
+    """
+    own, where = np.zeros(classes.shape[0], np.float32), np.zeros(classes.shape[0], np.int64)
+    for r in range(classes.shape[1]):
+        for i in range(classes.shape[0]):
+            where[i] = offsets[i] + np.int64(classes[i, r])
+            own[i] = np.float32(0)
+        first = 0
         for k in range(leaves.shape[0]):
-            for r in range(classes.shape[1]):
-                leaf = firsts[k] + np.int64(leaves[k, r])
-                total[i, r] += table[leaf, offsets[i] + np.int64(classes[i, r])]
+            leaf = firsts[k] + np.int64(leaves[k, r])
+            for j in range(first, ends[k]):
+                own[judged[j]] += table[leaf, where[judged[j]]]
+            first = ends[k]
+        for i in range(classes.shape[0]):
+            total[i, r] = own[i]
 
 
 def exercise() -> None:
@@ -75,4 +86,4 @@ def exercise() -> None:
     find_leaves(words, whole, whole, whole, whole, codes)
     for leaves in (codes, codes.astype(np.uint16)):
         multiply_surprise(leaves, whole, table, table, table, table.copy())
-        add_evidence(leaves, whole, table, codes, whole, table.copy())
+        add_evidence(leaves, whole, whole, whole, table, codes, whole, table.copy())

@@ -1,0 +1,146 @@
+"""The same work by the present program and by a former one, in one run.
+
+    python -m benchmarks.former [--repeat N] [--only NAME ...]
+
+The former program is taken from this repository's own history (``git archive``). Both sides run the same
+lines of Python in processes of their own, one after the other in turn, and say how many processor
+seconds they took; what counts is the median of the ratios. Where both learn, both must learn the same
+rules.
+"""
+
+import argparse
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+FORMER = "8aed360"  # before wide tables and many rows to explain were made faster
+ROOT = Path(__file__).parent.parent
+
+TABLES = """
+import hashlib, json, os, sys, tempfile, time, warnings
+import numpy as np
+from truism import InvariantRuleDetector
+
+warnings.simplefilter("ignore")
+
+
+def wide(n_rows, n_columns):
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(n_rows, max(4, n_columns // 50)))
+    chosen = hidden[:, rng.integers(hidden.shape[1], size=n_columns)]
+    return chosen * rng.normal(size=n_columns) + 0.3 * rng.normal(size=(n_rows, n_columns))
+
+
+def mixed(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    mixing = np.random.default_rng(9).normal(size=(8, 56))
+    values = rng.normal(size=(n_rows, 8)) @ mixing + 0.1 * rng.normal(size=(n_rows, 56))
+    columns = {f"x{i}": values[:, i] for i in range(48)}
+    states = {f"s{i}": np.digitize(values[:, i], [-2, -1, 0, 1, 2]).astype(str) for i in range(48, 56)}
+    return columns | states
+
+
+def timed(work):
+    started = time.process_time()
+    result = work()
+    return time.process_time() - started, result
+
+
+def say(spent, found=""):
+    print(json.dumps([spent, found]))
+"""
+
+LEARNING = """
+InvariantRuleDetector(n_jobs=1).fit(wide(200, 8))
+table = wide({rows}, {columns})
+spent, detector = timed(lambda: InvariantRuleDetector(n_jobs=1).fit(table))
+rules = "; ".join(map(str, detector.rules_))
+say(spent, hashlib.sha256(rules.encode()).hexdigest())
+"""
+
+EXPLAINING = """
+detector = InvariantRuleDetector(n_jobs=1, threshold=1.0).fit(mixed(4_000, 1))
+rows = mixed({rows}, 2)
+detector.explain(mixed(20, 3))
+say(timed(lambda: list(detector.explain(rows)))[0])
+"""
+
+REPORTING = """
+detector = InvariantRuleDetector(n_jobs=1).fit(mixed(4_000, 1))
+rows = mixed({rows}, 2)
+for i in range(0, 48, 3):  # every fourth row is an incident of its own
+    rows[f"x{{i}}"][::4] = -rows[f"x{{i}}"][::4] + 4
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "report.html")
+    detector.report(mixed(20, 3), path)
+    say(timed(lambda: detector.report(rows, path))[0])
+"""
+
+TASKS = {
+    "learning 300 x 5,000": LEARNING.format(rows=300, columns=5_000),
+    "learning 50 x 10,000": LEARNING.format(rows=50, columns=10_000),
+    "learning 300 x 1,000": LEARNING.format(rows=300, columns=1_000),
+    "learning 50 x 2,000": LEARNING.format(rows=50, columns=2_000),
+    "explaining 50,000 x 56": EXPLAINING.format(rows=50_000),
+    "explaining 2,000 x 56": EXPLAINING.format(rows=2_000),
+    "reporting 20,000 incidents": REPORTING.format(rows=80_000),
+    "reporting 1,000 incidents": REPORTING.format(rows=4_000),
+}
+
+
+def extract(commit, folder):
+    """Write the program of a commit below a folder, and return where."""
+    packed = subprocess.run(
+        ["git", "archive", commit, "src"], cwd=ROOT, check=True, capture_output=True
+    ).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
+    return Path(folder) / "src"
+
+
+def run(source, code):
+    """Run lines of Python with one of the two programs; return seconds and what was found."""
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    done = subprocess.run(
+        [sys.executable, "-c", TABLES + code],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    return json.loads(done.stdout)
+
+
+def compare(name, former, repeat):
+    """Run both programs in turn; return their median seconds, and the median of the ratios."""
+    pairs = []
+    for _ in range(repeat):
+        (before, was), (now, found) = (
+            run(source, TASKS[name]) for source in (former, ROOT / "src")
+        )
+        assert was == found, f"{name}: other rules than before"
+        pairs.append((before, now))
+    before, now = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return before, now, statistics.median(was / found for was, found in pairs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", choices=TASKS, default=list(TASKS))
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        former = extract(FORMER, folder)
+        for name in options.only:
+            before, now, ratio = compare(name, former, options.repeat)
+            print(f"{name:<28} {before:8.1f} s {now:8.1f} s {ratio:6.1f} times as fast", flush=True)
+
+
+if __name__ == "__main__":
+    main()
