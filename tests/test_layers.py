@@ -48,7 +48,16 @@ ROOMS = {
     ],
     "explaining": [
         *("expectations", "circumstances", "nodes", "clues", "investigation", "reasons"),
-        *("statements", "moments", "rates", "events", "tallies", "explanations", "keeping"),
+        *(
+            "statements",
+            "moments",
+            "rates",
+            "events",
+            "delays",
+            "tallies",
+            "explanations",
+            "keeping",
+        ),
         *("marks", "folding", "following", "outlines", "stories", "incidents", "patterns"),
         *("findings", "rowblames", "checker", "absences", "states", "statefiles"),
         *("advantage", "comparison"),

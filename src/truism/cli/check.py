@@ -77,6 +77,18 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     help="Report only incidents with at least N rows.",
 )
 @click.option(
+    "--on-delay",
+    metavar="TIME",
+    default="0",
+    help="Report only what lasts so long: a number of rows, or a duration such as 5min.  [default: 0]",
+)
+@click.option(
+    "--off-delay",
+    metavar="TIME",
+    default="0",
+    help="What returns within this time is the same incident: rows, or a duration.  [default: 0]",
+)
+@click.option(
     "--ignore",
     multiple=True,
     metavar="COL",

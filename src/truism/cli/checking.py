@@ -13,6 +13,7 @@ from truism.cli.reading import Asked
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, did_you_mean, shorten
 from truism.explaining.checker import Checker
+from truism.explaining.delays import Delays
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
 from truism.explaining.statefiles import working_on
@@ -66,6 +67,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     calibration: tuple[str, ...]
     gap: int | None
     min_rows: int
+    on_delay: str
+    off_delay: str
     ignore: tuple[str, ...]
     mute: tuple[str, ...]
     top: int | None
@@ -100,7 +103,14 @@ def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tu
         found = _read(screen, wanted, checker, wanted.data, allow_empty=True)
         checker = found.checker
         progress("scoring", 0, 0)
-        step = proceed(checker, found.table, state, gap=wanted.gap, min_rows=wanted.min_rows)
+        step = proceed(
+            checker,
+            found.table,
+            state,
+            gap=wanted.gap,
+            min_rows=wanted.min_rows,
+            delays=Delays(wanted.on_delay, wanted.off_delay),
+        )
         findings = step.findings
         if wanted.scores_place is not None:
 
@@ -147,7 +157,7 @@ def _checker(wanted: Wanted) -> Checker:
 def _calibrated(screen: Screen, wanted: Wanted, checker: Checker) -> Checker:
     normal = _read(screen, wanted, checker, wanted.calibration)
     rates = (wanted.max_false_positive_rate, wanted.max_false_incidents)
-    return checker.at(calibrated(screen, normal.checker, normal.table, *rates).limit)
+    return checker.adopting(calibrated(screen, normal.checker, normal.table, *rates))
 
 
 def _read(

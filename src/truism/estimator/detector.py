@@ -27,6 +27,7 @@ from truism.estimator.inputs import (
 )
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
+from truism.explaining.delays import Delays
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
 from truism.explaining.following import Following
@@ -280,7 +281,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             rate = self.max_false_incidents or "auto"
         model = checker.calibrate(table, max_false_positive_rate, rate)
         if checker.n_columns < self._checker.n_columns:  # the rules about absent columns stay
-            model = self._checker.at(model.limit).model
+            model = self._checker.adopting(model).model
         self.threshold = None
         return self.adopt(_asking(model, self.max_false_incidents))
 
@@ -354,7 +355,14 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             chosen = as_positions(rows, table.n_rows)
         return checker.explain(table, chosen).in_frames_of(library_of(X) or self._library)
 
-    def check(self, X: Any, state: Following | None = None) -> Findings:  # noqa: N803
+    def check(
+        self,
+        X: Any,  # noqa: N803
+        state: Following | None = None,
+        *,
+        on_delay: int | str = 0,
+        off_delay: int | str = 0,
+    ) -> Findings:
         """Find what is unusual in rows, and go on where earlier rows ended.
 
         Parameters
@@ -364,6 +372,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         state
             The ``state`` of the findings in the rows before these; None if there are none. Rows in
             one piece, in chunks or one by one then have the same scores and incidents.
+        on_delay
+            Tell only what lasts so long: a number of rows, or a duration such as ``"5min"``.
+        off_delay
+            What returns within this time is still the same incident.
 
         Returns
         -------
@@ -372,7 +384,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table, checker = self._ready(X, before=state)
-        return checker.follow(table, state)[0]
+        return checker.follow(table, state, delays=Delays(on_delay, off_delay))[0]
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, worst first.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError
+from truism.explaining.delays import Delays
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings, find_coarser
 from truism.explaining.following import Following, Outline, find_events, limits_of
@@ -16,7 +17,7 @@ from truism.explaining.keeping import Clock, keep
 from truism.explaining.outlines import find_rows
 from truism.explaining.patterns import Patterns
 from truism.explaining.rates import fit_tail
-from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
+from truism.explaining.rowblames import Blames, alike, as_columns, blame_kinds, blame_rows
 from truism.model.model import Model
 from truism.model.origins import Threshold
 from truism.model.reduction import without
@@ -24,7 +25,7 @@ from truism.model.series import PER
 from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State, rows_by_series
-from truism.scoring.thresholds import calibrate, expecting, series_of
+from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, delta_name, with_deltas
 from truism.table.fingerprint import fingerprint
@@ -89,6 +90,10 @@ class Checker:
         """Return a checker with another threshold, which shares the scorer."""
         model = msgspec.structs.replace(self.model, limit=limit)
         return Checker(model, self.n_jobs, self.scorer, self._origin)
+
+    def adopting(self, other: Model) -> "Checker":
+        """Return a checker with the threshold and the expectations of a calibrated model."""
+        return Checker(adopt(self.model, other), self.n_jobs, self.scorer, self._origin)
 
     def learned_from(self, table: Table) -> bool:
         """Return whether a prepared table holds the rows that the model was learned from."""
@@ -227,7 +232,14 @@ class Checker:
         """Return the rows of a prepared table that score above the threshold."""
         return np.flatnonzero(self.score(table) > self.model.threshold)
 
-    def find(self, table: Table, *, gap: int | None = None, min_rows: int = 1) -> Findings:
+    def find(
+        self,
+        table: Table,
+        *,
+        gap: int | None = None,
+        min_rows: int = 1,
+        delays: Delays | None = None,
+    ) -> Findings:
         """Score a prepared table, and group what is unusual into incidents.
 
         Parameters
@@ -237,11 +249,11 @@ class Checker:
         gap
             Normal rows allowed within an incident; absent, five in a series with a past, else
             `usual_gap`. Rows that are no series stand for themselves unless it is given.
-        min_rows
-            Incidents with fewer rows are left out.
+        min_rows, delays
+            Incidents with fewer rows, or that are over too soon, are left out.
 
         """
-        return self.follow(table, gap=gap, min_rows=min_rows)[0]
+        return self.follow(table, gap=gap, min_rows=min_rows, delays=delays)[0]
 
     def follow(
         self,
@@ -251,6 +263,7 @@ class Checker:
         gap: int | None = None,
         min_rows: int = 1,
         told: Collection[tuple[str, int]] = (),
+        delays: Delays | None = None,
     ) -> tuple[Findings, Following]:
         """Find what is unusual in a prepared table that goes on where others ended.
 
@@ -260,8 +273,8 @@ class Checker:
             A prepared table.
         before
             What was kept of the tables before; None if there are none.
-        gap
-            Normal rows allowed within an incident.
+        gap, delays
+            As for `find`.
         min_rows, told
             Incidents with fewer rows are left out, unless they were told before: by series and start.
 
@@ -271,7 +284,7 @@ class Checker:
             What was found, and what to keep for the next table.
 
         """
-        limits = limits_of(self.model, table, gap)
+        limits = limits_of(self.model, table, gap, delays)
         ordered = self.model.series is not None
         alone = not ordered and gap is None
         first, kept = (0, None) if before is None else (before.n_rows, before.kept)
@@ -284,7 +297,8 @@ class Checker:
             shown = [
                 each
                 for each in found.outlines
-                if each.tally.n_rows >= min_rows or (each.series, each.event.start) in told
+                if each.event.length >= limits.least
+                and (each.tally.n_rows >= min_rows or (each.series, each.event.start) in told)
             ]
             outlines = {
                 kind: [each for each in shown if each.event.kind == kind]
@@ -364,7 +378,7 @@ class Checker:
         columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
         if time is not None:
             own = time.name if time.name not in _OWN_NAMES else "time"
-            columns[own] = _alike([time.cell(row) for row in range(table.n_rows)])
+            columns[own] = alike([time.cell(row) for row in range(table.n_rows)])
         columns |= {"score": scores, "anomaly": scores > self.model.threshold}
         rows = np.flatnonzero(scores > 0)
         found: list[Blames] = [()] * table.n_rows
@@ -383,10 +397,3 @@ class Checker:
 
 
 _OWN_NAMES = {"row", "score", "anomaly", *blame_kinds()}
-
-
-def _alike(moments: list[Any]) -> list[Any]:
-    """Return times of one type: all as text, if the years of some are beyond Python's calendar."""
-    if not any(isinstance(each, str) for each in moments):
-        return moments
-    return [None if each is None else str(each) for each in moments]

@@ -28,12 +28,15 @@ class Limits(msgspec.Struct, frozen=True):
         How many other rows may lie between two unusual rows of one event.
     lasting
         After how many rows an event is a shift; None if nothing ever is.
+    least
+        How many rows an event must last to be told.
 
     """
 
     threshold: float
     gap: int
     lasting: int | None = None
+    least: int = 0
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -89,6 +92,11 @@ class Event(msgspec.Struct, frozen=True):
             self.kind,
             self.on_top,
         )
+
+    @property
+    def length(self) -> int:
+        """How many rows it has lasted."""
+        return self.last - self.start + 1
 
     def is_over(self, row: int, gap: int) -> bool:
         """Return whether so many rows have passed that a row cannot belong to it any more."""
@@ -190,7 +198,7 @@ class _Follower:
             incident = incident.grown(row, score, level, limits, is_news=is_news)
             self._note(incident, row)
             self.incident = incident
-            if limits.lasting is not None and incident.last - incident.start + 1 >= limits.lasting:
+            if limits.lasting is not None and incident.length >= limits.lasting:
                 if self.shift is not None:
                     self.ended.append(_closed(self.shift))
                 self.shift = msgspec.structs.replace(incident, kind="shift", last=row)

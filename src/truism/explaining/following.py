@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.explaining.delays import Delays
 from truism.explaining.events import LASTING, Event, Followed, Limits, Watch, close, follow
 from truism.explaining.keeping import Kept
 from truism.explaining.marks import Marker, Marks
@@ -116,14 +117,21 @@ class Found(msgspec.Struct, frozen=True, eq=False):
     marks: Marks
 
 
-def limits_of(model: Model, table: Table, gap: int | None = None) -> Limits:
+def limits_of(
+    model: Model, table: Table, gap: int | None = None, delays: Delays | None = None
+) -> Limits:
     """Return what is unusual for a model, and how far apart rows of one event may lie."""
     if gap is not None:
         check_whole("gap", gap, 0)
-    if model.memory is None:
-        gap = usual_gap(model.schema, table) if gap is None else gap
-        return Limits(model.threshold, gap)
-    return Limits(model.threshold, GAP if gap is None else gap, LASTING * model.memory.lookback)
+    step = None if model.series is None else model.series.step
+    least, most = (0, 0) if delays is None else delays.in_rows(step)
+    lasting = None if model.memory is None else LASTING * model.memory.lookback
+    if gap is None and model.memory is not None:
+        gap = GAP
+    elif gap is None:
+        # What a series is, and so its gap, must not depend on how its rows are divided.
+        gap = usual_gap(model.schema, table) if model.series is None else rows_in_a_minute(step)
+    return Limits(model.threshold, max(gap, most), lasting, least)
 
 
 def find_events(
@@ -352,5 +360,14 @@ def usual_gap(schema: Schema, table: Table) -> int:
     steps = steps[steps > 0]
     if not len(steps):
         return GAP
-    rows = int(GAP_SECONDS * 1_000_000 / np.median(steps))
+    return rows_in_a_minute(float(np.median(steps)) / 1e6)
+
+
+def rows_in_a_minute(step: float | None) -> int:
+    """Return how many rows a minute has, at least five, if they are so many seconds apart.
+
+    >>> rows_in_a_minute(1.0), rows_in_a_minute(3600.0), rows_in_a_minute(None)
+    (60, 5, 5)
+    """
+    rows = GAP if step is None else int(GAP_SECONDS / step)
     return min(max(rows, GAP), MAX_GAP_ROWS)

@@ -97,3 +97,10 @@ def as_columns(blames: Sequence[Blames], most: int = N_BLAMES) -> dict[str, list
         for k in range(1, most + 1)
         for name in _KINDS
     }
+
+
+def alike(moments: list[Any]) -> list[Any]:
+    """Return times of one type: all as text, if the years of some are beyond Python's calendar."""
+    if not any(isinstance(each, str) for each in moments):
+        return moments
+    return [None if each is None else str(each) for each in moments]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from truism.errors import StateError
 from truism.explaining.checker import Checker
+from truism.explaining.delays import Delays
 from truism.explaining.events import Kind
 from truism.explaining.findings import Findings
 from truism.explaining.following import Following, Outline, limits_of
@@ -149,6 +150,7 @@ def proceed(
     *,
     gap: int | None = None,
     min_rows: int = 1,
+    delays: Delays | None = None,
 ) -> Step:
     """Check the rows of a table that are new.
 
@@ -164,6 +166,8 @@ def proceed(
         Normal rows allowed within an incident.
     min_rows
         Incidents with fewer rows are not told.
+    delays
+        How long something must last to be told, and how long its return is waited for.
 
     """
     names = checker.model.schema.names
@@ -179,9 +183,11 @@ def proceed(
     prepared = checker.prepare(fresh, before)
     told = {} if state is None else state.told
     if checker.model.series is not None:
-        gap = limits_of(checker.model, prepared, gap).gap
+        gap = limits_of(checker.model, prepared, gap, delays).gap
     keys = {(each.series, each.start) for each in told.values()}
-    findings, following = checker.follow(prepared, before, gap=gap, min_rows=min_rows, told=keys)
+    findings, following = checker.follow(
+        prepared, before, gap=gap, min_rows=min_rows, told=keys, delays=delays
+    )
     after = JobState(
         checker.origin.model,
         checker.origin.source,

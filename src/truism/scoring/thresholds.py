@@ -79,6 +79,17 @@ def series_of(model: Model) -> tuple[Series, Memory]:
     return model.series, model.series.memory
 
 
+def adopt(model: Model, other: Model) -> Model:
+    """Return a model with the threshold of another, and with how many incidents that one expects."""
+    model = msgspec.structs.replace(model, limit=other.limit)
+    if model.series is None or model.memory is None or other.memory is None:
+        return model
+    memory = msgspec.structs.replace(model.memory, tail=other.memory.tail)
+    return msgspec.structs.replace(
+        model, series=msgspec.structs.replace(model.series, memory=memory)
+    )
+
+
 def expecting(model: Model, max_false_incidents: str | None) -> Model:
     """Return a model of a series with the threshold for a rate of false incidents."""
     if max_false_incidents is None and model.memory is None:
