@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COVERED := 97  # percent of lines and branches that the tests must reach
 
-.PHONY: help demo test check test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed clean
+.PHONY: help demo test check test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -77,6 +77,9 @@ screenshots: browser  ## draw the report pages that the docs show (BATADAL from 
 
 bench-speed: $(READY)  ## measure time, memory and growth of learning and scoring
 	$(BIN)/python -m benchmarks.speed --out benchmarks/results/speed.jsonl
+
+bench-scale: $(READY)  ## learn from and score 10 and 100 million rows (about an hour, 8 GB of disk)
+	$(BIN)/python -m benchmarks.scale --out benchmarks/results/scale.jsonl
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) $(ECOSYSTEM) .pythons .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import click
 
@@ -10,14 +10,10 @@ from truism.cli.options import Decorated
 from truism.cli.reading import Asked, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.learning.parts import PART_ROWS, Stream
+from truism.learning.parts import PART_ROWS, Stream, of_files
 from truism.learning.passes import SAMPLE
-from truism.table.cells.conforming import conform_table
-from truism.table.columns import Table
 from truism.table.files.columnar import Columnar, open_columnar
 from truism.table.files.reading import TableRead, read_opening
-from truism.table.frames import as_table
-from truism.table.layouts import Reading
 from truism.table.notices import refuse_doubts
 
 BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums
@@ -67,13 +63,4 @@ def read_large(
         tell(screen, notice)
     held = size_of(limit) // (BYTES_PER_VALUE * len(files.schema.names) * (jobs + 1))
     n_rows = min(max(held, LEAST_ROWS), PART_ROWS)
-
-    def read() -> Iterator[Table]:
-        return _tables(files, n_rows, opening.reading)
-
-    return opening, Stream(read, files.n_rows)
-
-
-def _tables(files: Columnar, n_rows: int, reading: Reading) -> Iterator[Table]:
-    for batch in files.batches(n_rows):
-        yield conform_table(as_table(batch), reading)[0]
+    return opening, of_files(files, opening.reading, n_rows)

@@ -1,0 +1,153 @@
+"""Learning and scoring more rows than are held: time, memory and passes, beside one scan by DuckDB.
+
+    python -m benchmarks.scale [--rows N ...] [--folder DIR] [--out FILE]
+
+Rows are those of the plant, repeated with noise of their own, 30 variables, written as Parquet in parts
+of a million rows. Each measurement runs in its own process, so that its peak memory is its own. DuckDB's
+time for the least and largest value of every column is the floor: it reads the same bytes once.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+PART = 1_000_000
+N_SENSORS, N_ACTUATORS = 20, 10
+GIB = 1 << 30
+
+
+def write_rows(folder, n_rows):
+    """Write a table of the plant in parts, unless it is there already."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from truism.plant import ACTUATORS, SENSORS, simulate
+
+    folder.mkdir(parents=True, exist_ok=True)
+    recorded = None
+    for part in range(-(-n_rows // PART)):
+        place = folder / f"{part:05}.parquet"
+        if place.exists():
+            continue
+        recorded = recorded or simulate(100_000, seed=1).columns
+        size = min(PART, n_rows - part * PART)
+        rng = np.random.default_rng(part)
+        columns = {}
+        for sensor in [each.tag for each in SENSORS][:N_SENSORS]:
+            values = np.resize(recorded[sensor], size)
+            columns[sensor] = values + rng.normal(scale=1e-3 * values.std(), size=size).round(4)
+        for actuator in [each.tag for each in ACTUATORS][:N_ACTUATORS]:
+            columns[actuator] = np.resize(recorded[actuator], size)
+        draft = place.with_suffix(".draft")
+        pq.write_table(pa.table(columns), draft, compression="snappy")
+        draft.rename(place)
+
+
+def learn(folder, model):
+    """Learn from all files, and count the passes."""
+    from truism.learning.parts import of_files
+    from truism.learning.training import train_on_parts
+    from truism.model.files import save_model
+    from truism.model.settings import Settings
+    from truism.table.files.columnar import open_columnar
+    from truism.table.files.reading import read_opening
+    from truism.table.layouts import Layout
+
+    stages = []
+
+    def progress(stage, done, _):
+        if done == 0:
+            stages.append(stage)
+
+    files = open_columnar([str(folder)])
+    reading = read_opening(files, Layout()).reading
+    parts = of_files(files, reading)
+    learned = train_on_parts(parts, Settings(), reading=reading, n_jobs=2, progress=progress)
+    save_model(learned, model)
+    passes = stages.count("first pass") + stages.count("verifying pass")
+    return {"passes": passes, "rounds": stages.count("verifying pass"), "rules": len(learned.rules)}
+
+
+def score(folder, model):
+    """Score all files, batch by batch."""
+    import truism
+    from truism.table.files.columnar import open_columnar
+
+    scorer = truism.arrow_scorer(model)
+    n_anomalies = 0
+    for batch in scorer(open_columnar([str(folder)]).batches(1 << 16)):
+        n_anomalies += batch["anomaly"].true_count
+    return {"anomalies": n_anomalies}
+
+
+def scan(folder, _):
+    """Let DuckDB find the least and largest value of every column."""
+    import duckdb
+
+    duckdb.sql("SET threads = 2")
+    source = f"read_parquet('{folder}/*.parquet')"
+    names = [row[0] for row in duckdb.sql(f"DESCRIBE SELECT * FROM {source}").fetchall()]
+    asked = ", ".join(f'min("{name}"), max("{name}")' for name in names)
+    duckdb.sql(f"SELECT {asked} FROM {source}").fetchall()
+    return {}
+
+
+TASKS = {"learn": learn, "score": score, "scan": scan}
+
+
+def measure(task, folder, model):
+    """Run a task in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.scale", "--task", task, str(folder), str(model)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def report(task, folder, model):
+    """Do a task, and print what it took."""
+    started = time.monotonic()
+    found = TASKS[task](Path(folder), Path(model))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    figures = {
+        "seconds": round(time.monotonic() - started, 1),
+        "processor_seconds": round(used.ru_utime + used.ru_stime, 1),
+        "peak_gib": round(used.ru_maxrss * 1024 / GIB, 2),
+        **found,
+    }
+    print(json.dumps(figures))
+
+
+def main():
+    """Measure as asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000_000, 100_000_000])
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--task", nargs=3, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.task:
+        report(*asked.task)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        for n_rows in asked.rows:
+            folder = (asked.folder or Path(temporary)) / str(n_rows)
+            write_rows(folder, n_rows)
+            model = folder / "model.truism.json"
+            for task in TASKS:
+                found = {"rows": n_rows, "task": task, **measure(task, folder, model)}
+                line = json.dumps({**found, "cores": len(os.sched_getaffinity(0))})
+                print(line, flush=True)
+                if asked.out:
+                    with asked.out.open("a", encoding="utf-8") as file:
+                        file.write(line + "\n")
+
+
+if __name__ == "__main__":
+    main()
