@@ -30,6 +30,7 @@ from truism.explaining.states import at_variables, proceed
 from truism.export.incidents import Teller, facts_of, json_schema
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
+from truism.plant import schedule, simulate
 from truism.report.progress import say_progress, show_progress
 from truism.scoring.weighed import Violation
 from truism.table.atomic import alone_with
@@ -81,6 +82,15 @@ def test_a_job_tells_what_one_check_tells(checker, today, cuts, overlap):
         assert own[0] == "opened"
         assert own[-1] == "closed"
         assert {*own[1:-1]} <= {"updated"}
+
+
+def test_the_plant_is_told_alike_hour_by_hour():
+    rows = simulate(900, seed=1, attacks=schedule(900, seed=1)).columns
+    plant = Checker(learn(as_table(simulate(1200, seed=0).columns), min_support=0.05))
+    table = as_table(rows)
+    whole = last_told(run(plant, table, ()))
+    assert whole
+    assert last_told(run(plant, table, range(90, 900, 90))) == whole
 
 
 def test_row_by_row_one_event_opens_and_closes(checker, today):
