@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COVERED := 97  # percent of lines and branches that the tests must reach
 
-.PHONY: help demo test check test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean
+.PHONY: help demo test check test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean test-others attack
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -55,6 +55,12 @@ check: test      ## the same
 
 test-pythons: $(READY)  ## run the tests on every supported Python of this machine, and with old dependencies
 	$(BIN)/python tests/pythons.py
+
+test-others: $(READY)  ## run the fast half of the tests on the other Pythons of this machine (minutes)
+	$(BIN)/python tests/pythons.py --fast --others
+
+attack: browser  ## attack truism with odd input, damaged files, kills, faults, hostile names (minutes)
+	cd tests && ../$(BIN)/python -m attack
 
 docs: $(READY)   ## regenerate what the documentation takes from the program
 	$(BIN)/python docs/generate.py

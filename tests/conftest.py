@@ -1,6 +1,7 @@
 """Fixtures, and how Hypothesis runs: without deadlines, and the same way every time in CI."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,14 @@ from learned import learn
 from truism import work
 from truism.table.frames import as_table
 
+USUAL = 60
+N_EXAMPLES = int(os.environ.get("TRUISM_EXAMPLES", USUAL))
 settings.register_profile(
     "truism",
     deadline=None,
-    max_examples=int(os.environ.get("TRUISM_EXAMPLES", "60")),
+    max_examples=N_EXAMPLES,
     # The same examples every time, unless somebody goes looking for new ones.
-    derandomize="TRUISM_EXAMPLES" not in os.environ,
+    derandomize=N_EXAMPLES <= USUAL,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.load_profile("truism")
@@ -27,42 +30,66 @@ settings.load_profile("truism")
 work.PATIENCE = 0.0
 
 
-# What `pytest -m "not long"` leaves out: it takes most of the time, and another Python or another
-# version of a dependency would hardly change it.
-LONG = {
-    "test_benchmarks": "what the benchmarks do is tried on one Python",
-    "test_cli::test_demo_tells_a_story_and_leaves_its_files": "the demo; its parts are tried alone",
-    "test_context_trees": "numbers against brute force",
-    "test_contexts": "numbers against brute force",
-    "test_docs::test_commands_run_and_transcripts_are_fresh": "the commands of the documentation",
-    "test_evidence": "numbers against brute force",
-    "test_holdout": "numbers against brute force",
-    "test_jit_off": "the same loops, very slowly",
-    "test_kernels": "numbers against brute force, and caches of compiled code",
-    "test_layers": "reads the source and runs none of it",
-    "test_leaf_sums": "numbers against brute force",
-    "test_learning": "learns many tables twice",
-    "test_learning_evidence": "numbers against brute force",
-    "test_mining": "numbers against brute force",
-    "test_model_files": "thousands of mutated files; test_format reads and writes models, too",
-    "test_paper": "numbers against the paper",
-    "test_plant": "every attack on the simulated plant",
-    "test_report_page": "runs in a browser, not in Python",
-    "test_scorer": "numbers against brute force",
-    "test_reading::test_any_cells_are_read_again_as_they_were": "thousands of tables",
-    "test_reading::test_known_columns_come_back_from_any_dialect": "thousands of tables",
-    "test_sdist": "builds a package",
-    "test_soundness": "checks of damaged files",
-    "test_streams": "a process for each closed stream",
-    "test_truthfulness": "counts training rows again for what is said of them",
+# What `pytest -m near` runs: where truism meets Python, files and other libraries. Another Python, or
+# another version of a dependency, hardly changes the rest, which takes most of the time.
+NEAR = {
+    "test_atomic": "calls of the operating system",
+    "test_charts": "Bokeh",
+    "test_cli": "click, rich, processes",
+    "test_columns": "NumPy",
+    "test_compare": "the faces together",
+    "test_contracts": "YAML",
+    "test_deltas": "NumPy's times",
+    "test_docs": "help texts and the JSON Schema, which follow docstrings",
+    "test_errors": "messages",
+    "test_estimator": "scikit-learn",
+    "test_files": "pyarrow, gzip, SQLite, DuckDB, spreadsheets",
+    "test_format": "msgspec",
+    "test_frames": "Narwhals, pandas, Polars, PyArrow",
+    "test_histograms": "NumPy",
+    "test_hostile": "odd values of every library",
+    "test_html": "jinja2, Bokeh",
+    "test_later_tables": "files that follow others",
+    "test_looks": "pages",
+    "test_markdown": "texts",
+    "test_model": "msgspec",
+    "test_notebook": "IPython's protocol",
+    "test_odd_files": "decoders and parsers",
+    "test_pictures": "NumPy's times",
+    "test_plot": "matplotlib",
+    "test_pyod": "PyOD",
+    "test_records": "texts",
+    "test_report": "the report as a whole",
+    "test_schema": "msgspec",
+    "test_series": "NumPy's times",
+    "test_settings": "msgspec",
+    "test_spreadsheets": "csv",
+    "test_sql": "sqlglot, DuckDB",
+    "test_surface": "imports and signatures",
+    "test_terminal": "rich",
+    "test_times": "time zones",
+    "test_versions": "older model files",
+    "test_work": "threads",
 }
+# Of those, what takes long.
+FAR = {
+    "test_cli::test_a_reader_that_goes_away_changes_nothing": "several processes",
+    "test_cli::test_demo_tells_a_story_and_leaves_its_files": "the demo; its parts are tried alone",
+    "test_cli::test_interrupting_the_writing_leaves_the_old_file_and_no_draft": "several processes",
+    "test_cli::test_no_color_is_respected": "several processes",
+    "test_cli::test_of_two_edits_at_once_none_is_lost": "several processes",
+    "test_docs::test_commands_run_and_transcripts_are_fresh": "the commands of the documentation",
+    "test_sql::test_the_default_score_with_contexts_is_that_of_python_in_double_precision": "numbers",
+}
+ROOT = Path(__file__).parents[1]
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         file, name = item.path.stem, getattr(item, "originalname", item.name)
-        if file in LONG or f"{file}::{name}" in LONG:
-            item.add_marker(pytest.mark.long)
+        example = item.path.is_relative_to(ROOT / "src")
+        if example or (file in NEAR and f"{file}::{name}" not in FAR):
+            item.add_marker(pytest.mark.near)
 
 
 def _as_array(columns):

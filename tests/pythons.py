@@ -4,9 +4,11 @@ Each Python gets an environment of its own below ``.pythons``, with the newest d
 the oldest that ``pyproject.toml`` allows. Pythons are looked for on the path and among pyenv's. What is
 missing is said and is no failure.
 
-    python tests/pythons.py                 the whole suite on all of them
-    python tests/pythons.py --fast          without what is marked long
-    python tests/pythons.py --without 3.11  not again on the Python that ran the whole suite
+    python tests/pythons.py                  the whole suite on all of them
+    python tests/pythons.py --fast           only what is near to Python and to other libraries
+    python tests/pythons.py --fast --others  and not again on the Python that this is
+
+uv makes an environment in seconds. Where it is missing, or finds no packages, pip takes its place.
 """
 
 import argparse
@@ -28,6 +30,7 @@ VERSIONS = [
     if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)
 ]
 OLDEST = f"{VERSIONS[0]}, oldest dependencies"
+HERE = "{}.{}".format(*sys.version_info)
 # Extras whose oldest versions are tried, too; of the tools for development only those that hold tables.
 EXTRAS = ("plot", "excel", "sql")
 TABLES = ("openpyxl", "pandas", "polars")
@@ -66,13 +69,33 @@ def prepare(python: str, folder: Path, constraints: list[str]) -> str:
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wishes:
         return own
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([python, "-m", "venv", str(folder)], check=True)
-    (folder / "constraints").write_text("\n".join(constraints), encoding="utf-8")
-    install = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    target = [*("--editable", f"{ROOT}[dev]"), *("--constraint", str(folder / "constraints"))]
-    subprocess.run([*install, *target], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
+    folder.parent.mkdir(exist_ok=True)
+    limits = folder.parent / f"{folder.name}.constraints"
+    limits.write_text("\n".join(constraints), encoding="utf-8")
+    target = ["--quiet", "--editable", f"{ROOT}[dev]", "--constraint", str(limits)]
+    uv = find_uv()
+    made = uv is not None and (
+        succeeds(uv, "venv", "--quiet", "--python", python, str(folder))
+        and succeeds(uv, "pip", "install", "--python", own, *target)
+    )
+    if not made:
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([python, "-m", "venv", str(folder)], check=True)
+        install = [own, "-m", "pip", "install", "--disable-pip-version-check", "--prefer-binary"]
+        subprocess.run([*install, *target], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
     stamp.write_text(wishes, encoding="utf-8")
     return own
+
+
+def find_uv() -> str | None:
+    """Return uv, which is among the tools for development."""
+    beside = Path(sys.executable).with_name("uv")
+    return str(beside) if beside.exists() else shutil.which("uv")
+
+
+def succeeds(*command: str) -> bool:
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
+    return done.returncode == 0
 
 
 def run(name: str, python: str, constraints: list[str], fast: bool) -> str:
@@ -85,9 +108,11 @@ def run(name: str, python: str, constraints: list[str], fast: bool) -> str:
     except subprocess.CalledProcessError:
         return "failed: its dependencies cannot be installed"
     ready = time.monotonic()
-    chosen = ["-m", "not long"] if fast else []
+    chosen = ["-m", "near"] if fast else []
     command = [own, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider", *chosen]
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "numba")}
+    if fast:
+        env["TRUISM_EXAMPLES"] = "10"
     code = subprocess.run([*command, "src", "tests"], cwd=ROOT, env=env, check=False).returncode
     took = f"{time.monotonic() - ready:.0f} s, after {ready - started:.0f} s of setting up"
     return f"{'passed' if code == 0 else 'failed'} ({took})"
@@ -95,12 +120,12 @@ def run(name: str, python: str, constraints: list[str], fast: bool) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--fast", action="store_true", help="leave out what is marked long")
-    parser.add_argument("--without", action="append", default=[], metavar="VERSION")
+    parser.add_argument("--fast", action="store_true", help="only what is marked near")
+    parser.add_argument("--others", action="store_true", help="not on the Python that this is")
     asked = parser.parse_args()
     results = {}
     for name in (*VERSIONS, OLDEST):
-        if name in asked.without:
+        if asked.others and name == HERE:
             continue
         python = find_python(name[: len(VERSIONS[0])])
         constraints = oldest() if name == OLDEST else []

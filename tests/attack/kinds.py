@@ -1,0 +1,31 @@
+"""Every kind of attack; a new one joins here."""
+
+from attack import (
+    determinism,
+    faults,
+    files,
+    kills,
+    mutations,
+    names,
+    retyping,
+    signals,
+    streams,
+    surroundings,
+    tables,
+    writers,
+)
+
+KINDS = (
+    tables.KIND,
+    files.KIND,
+    retyping.KIND,
+    mutations.KIND,
+    kills.KIND,
+    faults.KIND,
+    signals.KIND,
+    writers.KIND,
+    streams.KIND,
+    names.KIND,
+    surroundings.KIND,
+    determinism.KIND,
+)

@@ -1,0 +1,162 @@
+"""Mutations: a file that truism wrote and somebody damaged or crafted is refused, or works."""
+
+import contextlib
+import json
+import math
+import random
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attack.attempts import Bench, Broken, Kind
+from truism.errors import TruismError
+from truism.explaining.checker import Checker
+from truism.model import files as modelfiles
+from truism.model.files import decode_model
+from truism.table.files.reading import read
+
+PER_ATTEMPT = 25
+
+
+class Document(NamedTuple):
+    """A kind of file that truism writes and reads again."""
+
+    name: str
+    sign: Callable[[dict[str, Any]], None]  # makes a change count as the writer's own
+    use: Callable[[bytes, Path], None]  # reads it, and does something with it
+
+
+def _sign_model(plain: dict[str, Any]) -> None:
+    plain["digest"] = modelfiles._digest(plain)
+
+
+@lru_cache
+def _today(folder: Path) -> Any:
+    return read([str(folder / "today.csv")]).table
+
+
+def _use_model(content: bytes, folder: Path) -> None:
+    model = decode_model(content)
+    checker = Checker(model)
+    try:
+        table = checker.prepare(_today(folder))
+    except TruismError:  # it was changed into a model of another table
+        return
+    found = checker.find(table)
+    if not np.isfinite(found.scores).all():
+        raise Broken("scores are not finite")
+    str(found.incidents)
+    str(checker.explain(table, np.arange(3)))
+
+
+DOCUMENTS = {
+    "m.json": Document("model", _sign_model, _use_model),
+    "other.json": Document("paper's model", _sign_model, _use_model),
+}
+
+
+def attempt(draw: random.Random, bench: Bench) -> None:
+    """Damage a file in some ways, one at a time."""
+    name = draw.choice(sorted(DOCUMENTS))
+    document = DOCUMENTS[name]
+    content = (bench.samples.folder / name).read_bytes()
+    for _ in range(PER_ATTEMPT):
+        changed = crafted(draw, content, document) if draw.random() < 0.7 else bent(draw, content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                document.use(changed, bench.samples.folder)
+            except TruismError as problem:
+                if not str(problem).strip():
+                    raise Broken("refused without a word") from problem
+            except BaseException:
+                (bench.folder / name).write_bytes(changed)
+                raise
+
+
+def bent(draw: random.Random, content: bytes) -> bytes:
+    """Change bytes: flip, cut, repeat, insert."""
+    at, until = sorted(draw.randrange(len(content) + 1) for _ in range(2))
+    match draw.randrange(6):
+        case 0:
+            return content[:at]
+        case 1:
+            return content[:at] + content[until:]
+        case 2:
+            return content[:until] + content[at:]
+        case 3:
+            return content[:at] + bytes(draw.randrange(256) for _ in range(9)) + content[at:]
+        case 4:
+            return draw.choice([b"", b"\xef\xbb\xbf", b"[" * 10**5, b"null", b"{}"]) + content[:0]
+        case _:
+            flipped = bytearray(content)
+            for _ in range(draw.randint(1, 5)):
+                flipped[draw.randrange(len(flipped))] ^= 1 << draw.randrange(8)
+            return bytes(flipped)
+
+
+def crafted(draw: random.Random, content: bytes, document: Document) -> bytes:
+    """Change values of the document, and sign it anew."""
+    plain = json.loads(content)
+    for _ in range(draw.choice([1, 1, 1, 2, 5])):
+        _alter(draw, plain)
+    with contextlib.suppress(ValueError, OverflowError):  # half of a character, a huge number
+        document.sign(plain)
+    return json.dumps(plain).encode()
+
+
+STRANGE = (
+    *(None, True, False, 0, -1, 1, 2, 10**9, 2**63, -(2**63) - 1, 10**30, 0.5, -0.0, 1e308, -1e308),
+    *(
+        5e-324,
+        math.nan,
+        math.inf,
+        "",
+        "a",
+        "\x00",
+        "\ud800",
+        "x" * 10000,
+        "2024-13-45",
+        [],
+        {},
+        [[]],
+    ),
+    *([None], [1, "a"], {"a": 1}, "auto", "P101", "pump", "on", "text", "number"),
+)
+
+
+def _alter(draw: random.Random, plain: Any) -> None:
+    """Change a value somewhere below."""
+    while True:
+        keys = list(plain) if isinstance(plain, dict) else list(range(len(plain)))
+        if not keys:
+            return
+        key = draw.choice(keys)
+        below = plain[key]
+        if isinstance(below, dict | list) and below and draw.random() < 0.85:
+            plain = below
+            continue
+        break
+    match draw.randrange(7):
+        case 0:
+            del plain[key]
+        case 1 if isinstance(below, int | float):
+            plain[key] = draw.choice([-below, below + 1, below * 1e6, below / 3, below * 2**40])
+        case 2 if isinstance(plain, list):
+            plain.insert(draw.randrange(len(plain)), below)
+        case 3 if isinstance(plain, list):
+            draw.shuffle(plain)
+        case 4 if isinstance(plain, dict):
+            plain[draw.choice(["surprise", *plain])] = draw.choice([*plain.values()])
+        case 5 if isinstance(plain, list):
+            other = draw.randrange(len(plain))
+            plain[key], plain[other] = plain[other], plain[key]
+        case _:
+            plain[key] = draw.choice(STRANGE)
+
+
+KIND = Kind("mutations", 80, attempt)
