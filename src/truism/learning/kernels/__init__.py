@@ -16,8 +16,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from truism.scoring import kernels as scoring
-
 NAMES = ("antecedents", "consequents", "contexts", "mining", "trees", "verification")
 
 
@@ -26,7 +24,6 @@ def load() -> None:
     """Compile the kernels on a machine's first use; later processes load them from the cache."""
     for name in NAMES:
         _module(name).exercise()
-    scoring.load()
 
 
 def can_cache() -> bool:
@@ -57,4 +54,4 @@ def _module(name: str) -> Any:
 
 
 def _compiling() -> Any:
-    return import_module(f"{scoring.__name__}.compiling")
+    return import_module("truism.scoring.kernels.compiling")

@@ -84,6 +84,5 @@ def exercise() -> None:
     words, whole = np.ones((1, 1), np.uint64), np.zeros(1, np.int64)
     table, codes = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.uint8)
     find_leaves(words, whole, whole, whole, whole, codes)
-    for leaves in (codes, codes.astype(np.uint16)):
-        multiply_surprise(leaves, whole, table, table, table, table.copy())
-        add_evidence(leaves, whole, whole, whole, table, codes, whole, table.copy())
+    multiply_surprise(codes, whole, table, table, table, table.copy())
+    add_evidence(codes, whole, whole, whole, table, codes, whole, table.copy())
