@@ -23,7 +23,7 @@ from truism.scoring.weighed import Violation
         (0.99999999, "0.99999999"),  # 1 would seem to satisfy what it breaks
         (0.5, "0.5"),
         (-123456.0, "-123456"),
-        (0.123456, "0.123456"),
+        (0.123456, "0.1235"),
         (-math.inf, "-inf"),
     ],
 )

@@ -37,6 +37,7 @@ from truism.model.wording import (
     exclude,
     name_some,
     round_outward,
+    round_states,
     same_side,
     shorten,
 )
@@ -278,7 +279,8 @@ def _say_lasting(clue: Lasting, row: int | None) -> Reason:
 def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:
     """Return what is usual in words, and the numbers in them."""
     if not isinstance(clue.usual, Nearest):
-        return brief(clue.usual), ()
+        states = round_states(clue.usual.values, clue.found)
+        return brief(OneOf(clue.variable, states)), ()
     name, around = quote_name(clue.variable), clue.usual
     said = []
     if around.below is not None:

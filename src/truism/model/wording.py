@@ -14,7 +14,7 @@ from truism.model.schema import Scalar
 
 N_STATES = 6  # how many states to name where the value is one of them
 N_EXCLUDED = 3  # how many states to name where the value is none of them
-_MIN_DIGITS, _FEW_DIGITS, _ALL_DIGITS = 4, 6, 17
+_MIN_DIGITS, _ALL_DIGITS = 4, 17
 _MOST_DECIMALS, _MAX_WHOLE = 300, 1e15
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
@@ -71,6 +71,22 @@ def brief_conditions(
     )
 
 
+def round_states(values: Sequence[Scalar], found: Scalar) -> tuple[Scalar, ...]:
+    """Round states that are measured numbers, if they stay apart from each other and from another one.
+
+    >>> round_states((0, 20.37336349, 24.02596664), 25.1), round_states((1.00001, 1.00002), 3)
+    ((0, 20.37, 24.03), (1.00001, 1.00002))
+    """
+    short = tuple(
+        float(f"{each:.{_MIN_DIGITS}g}")
+        if isinstance(each, float) and not each.is_integer()
+        else each
+        for each in values
+    )
+    apart = len({*short}) == len(values) and found not in short
+    return short if apart else tuple(values)
+
+
 def exclude(variable: str, values: Sequence[Scalar]) -> str:
     """Say that a variable has none of some states.
 
@@ -86,17 +102,15 @@ def exclude(variable: str, values: Sequence[Scalar]) -> str:
 def shorten(value: float, says_the_same: Callable[[float], bool]) -> str:
     """Print a measured number with four digits, or with as many as it takes to remain true.
 
-    Whole numbers, and numbers that are already short, are printed as they are.
+    Whole numbers are printed as they are.
 
     >>> shorten(2.835569264043213, lambda short: True), shorten(159.21, lambda short: True)
-    ('2.836', '159.21')
+    ('2.836', '159.2')
     >>> shorten(2.835569264043213, lambda short: short < 2.8356)
     '2.83557'
     """
     exact = format_number(value)
-    if not isinstance(value, float) or float(f"{value:.{_FEW_DIGITS}g}") == value:
-        return exact
-    if value.is_integer():
+    if not isinstance(value, float) or not math.isfinite(value) or value.is_integer():
         return exact
     for digits in range(_MIN_DIGITS, _ALL_DIGITS):
         short = float(f"{value:.{digits}g}")
