@@ -309,6 +309,53 @@ def _learn_anew(table, settings):
     return learn(table.take(slice(None)), min_support=0.01, **settings)
 
 
+N_FAULTS = 1_146  # as a user met them, in 22,544 rows
+
+
+def explaining():
+    """Showing one of a thousand incidents, against scoring alone and against explaining all."""
+    from benchmarks.learning import learn
+    from truism.explaining.checker import Checker
+
+    warm_up()
+    normal = plant_table(20_000)
+    found = {}
+    for name, ordered, n_rows in (("records", False, 22_544), ("series", True, 120_000)):
+        checker = Checker(learn(normal, min_support=0.02, ordered=ordered))
+        table = with_faults(plant_table(n_rows, seed=3), N_FAULTS)
+        checker.score(table)
+        scored = worked(functools.partial(checker.score, table))
+        one = worked(lambda c=checker, t=table: c.find(t).incidents[:1])
+        grouped = worked(lambda c=checker, t=table: c.find(t).patterns[:10])
+        all_of = worked(lambda c=checker, t=table: list(c.find(t).incidents), repeat=1)
+        found |= {
+            f"{name}, incidents": len(checker.find(table).incidents),
+            f"{name}, scoring alone (processor s)": round(scored, 2),
+            f"{name}, the worst incident shown (processor s)": round(one, 2),
+            f"{name}, ten patterns shown (processor s)": round(grouped, 2),
+            f"{name}, every incident explained (processor s)": round(all_of, 2),
+            f"{name}, the worst shown / scoring alone": round(one / scored, 2),
+            f"{name}, explaining: all / the worst": round((all_of - scored) / (one - scored), 1),
+            f"{name}, all explained / the worst shown (target 10)": round(all_of / one, 1),
+        }
+    return found
+
+
+def with_faults(table, n_faults):
+    """Return a table in which some sensors jump in single rows, far apart from each other."""
+    sensors = [column for column in table.columns if column.kind == "number"]
+    places = np.linspace(5, table.n_rows - 5, n_faults).astype(np.int64)
+    columns = {column.name: column.values.copy() for column in sensors}
+    for at, column in enumerate(sensors[:40:2]):
+        own = places[at::20]
+        columns[column.name][own] += 40 * column.values.std()
+    changed = [
+        msgspec.structs.replace(column, values=columns.get(column.name, column.values))
+        for column in table.columns
+    ]
+    return type(table)(tuple(changed), table.n_rows)
+
+
 def rows():
     """Growth with rows: 50,000 to 800,000."""
     from benchmarks.learning import learn
@@ -390,7 +437,10 @@ def _python(code, **environment):
 
 MEASUREMENTS = {
     work.__name__: work
-    for work in (learning, scoring, evidence, attacks, rows, columns, wide, start)
+    for work in (
+        *(learning, scoring, evidence, explaining, attacks, rows, columns, wide),
+        start,
+    )
 }
 
 

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import reported
+from learned import learn
 from reported import NORMAL
 from truism.explaining.checker import Checker
 from truism.report.contents import Summary
@@ -47,6 +48,29 @@ def test_the_page_allows_only_its_own_scripts(summary):
     for script in re.findall(r"<script>(.*?)</script>", page, flags=re.S):
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
+
+
+def test_rows_that_are_no_series_have_patterns_instead_of_a_timeline():
+    data = {"service": ["http", "dns"] * 100, "size": [200.0, 20.0] * 100}
+    own = Checker(learn(as_table(data), min_support=0.1))
+    wrong = {"service": ["ctf"] * 4 + ["http", "http"], "size": [20.0] * 6}
+    page = to_html(summarise(own, as_table(wrong)))
+    assert 'id="patterns"' in page
+    assert "service never seen in training (ctf)" in page
+    assert 'id="timeline"' not in page
+    assert 'id="plot-' not in page
+    assert "Worst rows" in page
+    quiet = to_html(summarise(own, as_table(data)))
+    assert "None. No row is unusual." in quiet
+
+
+def test_above_the_incidents_there_is_nothing_of_the_modellers_language(summary):
+    page = to_html(summary)
+    body = page[page.index("<body>") : page.index('id="incidents-title"')]
+    said = re.sub(r"<[^>]*>", "", re.sub(r"(?s)<script.*?</script>", "", body))
+    assert "reported above this line" in said
+    for word in ("threshold", "θ", "rules about", "support", "score above"):
+        assert word not in said, word
 
 
 def test_a_table_of_no_rows_still_gives_a_page(checker):

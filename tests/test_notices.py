@@ -31,6 +31,15 @@ def test_a_notice_names_its_numbers_in_a_sentence(notice, named):
 
 
 @pytest.mark.parametrize("notice", [notice for notice, _ in NOTICES])
+def test_only_what_makes_false_alarms_likely_is_a_doubt_and_said_in_plain_words(notice):
+    if isinstance(notice, TooFewRows | ManyFalseAlarms):
+        assert notice.doubt.endswith("expect false alarms.")
+        assert "min_support" not in notice.doubt
+    else:
+        assert notice.doubt is None
+
+
+@pytest.mark.parametrize("notice", [notice for notice, _ in NOTICES])
 def test_a_notice_survives_a_file_as_what_it_is(notice):
     back = msgspec.json.decode(msgspec.json.encode(notice), type=Notice)
     assert (type(back), back) == (type(notice), notice)

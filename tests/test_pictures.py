@@ -13,6 +13,8 @@ from truism.explaining.clues import Rarity
 from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.explanations import Blame
 from truism.explaining.incidents import Incident
+from truism.model.schema import Schema
+from truism.report import charts
 from truism.report.contents import Band, Span, Summary
 from truism.report.html import to_html
 from truism.report.pictures import MAX_BROKEN, Painter, panels_of_rule
@@ -126,3 +128,33 @@ def test_a_rule_is_drawn_with_its_consequents_first(checker, painter):
         wanted = [str(each) for each in (*rule.consequents, *rule.antecedent)]
         assert list(dict.fromkeys(panel.says for panel in panels)) == wanted
         assert {panel.variable for panel in panels} == set(rule.variables)
+
+
+def test_a_picture_never_joins_rows_of_different_series():
+    n = 300
+    level = {name: np.sin(np.arange(n) / 7.0) + base for name, base in (("a", 0.0), ("b", 50.0))}
+    both = {
+        "machine": ["a", "b"] * n,
+        "level": np.ravel(np.column_stack([level["a"], level["b"]])),
+    }
+    own = Checker(learn(as_table(both), by="machine", ordered=True, min_support=0.05))
+    both["level"] = both["level"].copy()
+    both["level"][301:321:2] = 90.0
+    table = as_table(both)
+    incident = own.find(table).incidents[0]
+    assert incident.series == "b"
+    axis = Axis(table, own.model.schema)
+    picture = Painter(own.scorer, table, axis).paint(incident, incident.blames[0])
+    assert all(row % 2 for row in picture.panels[0].line.x)
+    told = summarise(own, table)
+    assert told.several
+    assert "Segment" in charts.timeline(told)
+
+
+def test_a_line_is_broken_where_rows_are_far_apart():
+    times = np.datetime64("2024-01-01") + np.array([0, 1, 2, 50, 51]) * np.timedelta64(60, "s")
+    table = as_table({"t": times, "x": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    axis = Axis(table, Schema((), (), "t"))
+    x, y = axis.apart(axis.x, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    assert np.isnan(y).tolist() == [False, False, False, True, False, False]
+    assert x[3] == axis.x[2] + 60_000

@@ -1,10 +1,13 @@
 """What a report says, before it is drawn."""
 
+import msgspec
 import pytest
 
 import reported
+from learned import learn
 from reported import NORMAL, attacked, summarised
 from truism.explaining.checker import Checker
+from truism.model.notices import StatesFromNumbers, TooFewRows
 from truism.report.contents import Summary
 from truism.report.html import to_html
 from truism.report.summarising import summarise
@@ -49,6 +52,70 @@ def test_much_reported_is_doubted(checker):
     told = summarise(checker, as_table({**NORMAL, "flow": flow}))
     assert told.notices[0].startswith("25 % of all rows")
     assert told.notices[0] in to_html(told)
+
+
+RECORDS = {"service": ["http", "dns"] * 100, "size": [200.0, 20.0] * 100}
+WRONG = {"service": ["ctf"] * 4 + ["http"] * 2, "size": [20.0] * 6}
+
+
+def records(scoring="evidence"):
+    """Return what was learned from rows that are no series."""
+    return Checker(learn(as_table(RECORDS), min_support=0.1, scoring=scoring))
+
+
+def test_rows_that_are_no_series_are_told_by_pattern_and_never_joined_by_a_line():
+    told = summarise(records(), as_table(WRONG))
+    assert told.verdict == (
+        "6 anomalies in 6 rows; 67 % of them: service never seen in training (ctf)."
+    )
+    assert not told.ordered
+    assert [(each.n_rows, each.kind) for each in told.patterns] == [(4, "unseen"), (2, "conflict")]
+    assert told.n_patterns == 2
+    numbers = {card.incident.start: card.number for card in told.incidents}
+    assert [row.number for row in told.patterns[0].worst] == [
+        numbers[row.row] for row in told.patterns[0].worst
+    ]
+    assert all(blame.picture is None for card in told.incidents for blame in card.blames)
+    assert told.weaker == ()
+    assert "67 % of the anomalies (4 rows): service never seen in training (ctf)\n" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("n_wrong", "verdict"),
+    [
+        (0, "No anomaly in 3 rows."),
+        (1, "1 anomaly in 3 rows: service never seen in training (ctf)."),
+        (3, "3 anomalies in 3 rows; all of them: service never seen in training (ctf)."),
+    ],
+)
+def test_the_verdict_of_rows_that_are_no_series(n_wrong, verdict):
+    services = ["ctf"] * n_wrong + ["dns"] * (3 - n_wrong)
+    assert (
+        summarise(records(), as_table({"service": services, "size": [20.0] * 3})).verdict == verdict
+    )
+
+
+def test_what_puts_the_result_in_doubt_is_apart_from_remarks_about_columns(checker):
+    model = checker.model
+    provenance = msgspec.structs.replace(
+        model.provenance, notices=(TooFewRows(10, 0.5), StatesFromNumbers(("level",)))
+    )
+    doubtful = Checker(msgspec.structs.replace(model, provenance=provenance))
+    told = summarise(doubtful, as_table(NORMAL))
+    assert told.notices == ("The model was learned from few rows; expect false alarms.",)
+    assert any(each.startswith("Learned as states") for each in told.remarks)
+
+
+def test_a_reason_that_is_not_about_the_peak_says_its_time(checker):
+    table = attacked()
+    table["flow"][36] = -9.0
+    blames = [
+        blame
+        for card in summarised(checker, as_table(table), gap=2).incidents
+        for blame in card.blames
+        if blame.place
+    ]
+    assert all(blame.place.startswith(" at 1") for blame in blames)
 
 
 def test_incidents_without_a_card_are_still_in_the_timeline(checker):

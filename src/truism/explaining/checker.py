@@ -285,11 +285,10 @@ class Checker:
 
         """
         limits = limits_of(self.model, table, gap, delays)
-        ordered = self.model.series is not None
-        alone = not ordered and gap is None
+        ordered = self.model.series is not None or gap is not None
         first, kept = (0, None) if before is None else (before.n_rows, before.kept)
         outlines: dict[str, Sequence[Outline]]
-        if alone:
+        if not ordered:
             found = find_rows(self.scorer, table, limits.threshold, before, self.n_jobs)
             outlines = {"incident": found.outlines if min_rows <= 1 else (), "shift": ()}
         else:
@@ -312,7 +311,7 @@ class Checker:
         findings = Findings(
             found.scores,
             limits.threshold,
-            None if alone else limits.gap,
+            limits.gap if ordered else None,
             kinds["incident"],
             kinds["shift"],
             Patterns(self.scorer, table, found.marks, limits.gap if ordered else None, first),

@@ -39,7 +39,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     patterns
         What anomalous rows have in common, those with most rows first.
     ordered
-        Whether rows are a series; if not, each incident is one row, and patterns tell more.
+        Whether rows are taken for a series, because they are one or a gap was asked for; if not,
+        each incident is one row, and patterns tell more.
     expected
         How many incidents normal rows were expected to form; None if that is not known.
     extra

@@ -171,6 +171,15 @@ def find_events(
     return recorder.result(scores, state, marker.result())
 
 
+def differences(scorer: Scorer, weighed: Weighed, at: NDArray[np.int64]) -> Floats:
+    """Return how far numbers lie from those of such training rows; unknown without contexts."""
+    pieces = weighed.pieces
+    if pieces is None:
+        return np.full((len(at), weighed.parts.shape[1]), np.nan)
+    profiles = scorer.prepared.profiles
+    return profiles.differences(pieces.leaves[:, at], pieces.readings.standard[at])
+
+
 class _Recorder:
     """Follows blocks of rows, and adds up what belongs to each event."""
 
@@ -278,17 +287,9 @@ class _Recorder:
             run.at[own],
             scores[run.at[own]],
             int((numbers < event.start + self.most).sum()),
-            self._differences(run.weighed, run.at[own]),
+            differences(self.scorer, run.weighed, run.at[own]),
             on_top=on_top,
         )
-
-    def _differences(self, weighed: Weighed, at: NDArray[np.int64]) -> Floats:
-        """Return how far numbers lie from those of such training rows; unknown without contexts."""
-        if weighed.pieces is None:
-            return np.full((len(at), weighed.parts.shape[1]), np.nan)
-        pieces = weighed.pieces
-        profiles = self.scorer.prepared.profiles
-        return profiles.differences(pieces.leaves[:, at], pieces.readings.standard[at])
 
     def _known(self, followed: Followed) -> list[Event]:
         """Return the events that rows of a run belong to, and what is quiet."""

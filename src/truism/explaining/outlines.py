@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.events import Event
-from truism.explaining.following import Following, Found, Outline
+from truism.explaining.following import Following, Found, Outline, differences
 from truism.explaining.marks import Marker, Marks
 from truism.explaining.tallies import Judge, Tally, no_rows
 from truism.scoring.scorer import Scorer
@@ -139,6 +139,7 @@ def _tally_alone(
             at,
             scores[at],
             1,
+            differences(scorer, weighed, at),
             on_top=False,
         )
 

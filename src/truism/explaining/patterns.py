@@ -26,7 +26,7 @@ from truism.model.legend import NO_LEGEND, Legend
 from truism.model.model import Model
 from truism.model.predicates import Predicate, format_value, quote_name
 from truism.model.schema import Categorical, Scalar, Variable
-from truism.model.wording import count, percent, same_side, shorten, visible
+from truism.model.wording import about_percent, count, same_side, shorten, visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Violation
@@ -36,7 +36,6 @@ from truism.table.columns import Column, Table, numbers
 N_WORST = 5  # rows that are shown of a pattern
 N_ASKED = 8  # rows that are explained to find out what a pattern is about
 N_TOLD = 3  # reasons that are told of a pattern
-WHOLE = 0.0995  # shares from here on are printed as whole percentages
 N_STATES = 3  # states that are named
 
 Rows = NDArray[np.int64]
@@ -138,9 +137,16 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return f"{name} {found}, expected {reason.expected} {reason.why}"
 
     @property
+    def headline(self) -> str:
+        """The sentence without a condition."""
+        if self.kind == "conflict":
+            return f"{quote_name(self.variable)} at odds with other variables"
+        return self.summary
+
+    @property
     def percent(self) -> str:
         """Its share of the anomalous rows, as it is printed."""
-        return f"{100 * self.share:.0f} %" if self.share >= WHOLE else percent(self.share)
+        return about_percent(self.share)
 
     @property
     def examples(self) -> str:

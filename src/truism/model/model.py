@@ -99,6 +99,12 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         return NO_LEGEND if self.legend is None else self.legend
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """What puts the findings of the model in doubt, in plain words."""
+        said = (each.doubt for each in self.provenance.notices)
+        return tuple(each for each in said if each is not None)
+
+    @property
     def notices(self) -> tuple[str, ...]:
         """What the user should know about how it was learned, in sentences."""
         return tuple(map(str, (*self.schema.left_out, *self.provenance.notices)))

@@ -10,6 +10,11 @@ class StatesFromNumbers(msgspec.Struct, frozen=True, tag="states", forbid_unknow
 
     variables: tuple[str, ...]
 
+    @property
+    def doubt(self) -> str | None:
+        """What it means for what is found, in plain words; None if nothing."""
+        return None
+
     def __str__(self) -> str:
         return (
             f"Learned as states, because they have few different values: {shorten(self.variables)}. "
@@ -23,6 +28,11 @@ class BudgetReached(msgspec.Struct, frozen=True, tag="budget", forbid_unknown_fi
     complete_to: int
     longest: int
 
+    @property
+    def doubt(self) -> str | None:
+        """What it means for what is found, in plain words; None if nothing."""
+        return None
+
     def __str__(self) -> str:
         return (
             f"The search budget was reached: rules with up to {self.complete_to} of "
@@ -35,6 +45,11 @@ class TooFewRows(msgspec.Struct, frozen=True, tag="too_few_rows", forbid_unknown
 
     least: int
     taken: float
+
+    @property
+    def doubt(self) -> str | None:
+        """What it means for what is found, in plain words; None if nothing."""
+        return "The model was learned from few rows; expect false alarms."
 
     def __str__(self) -> str:
         return (
@@ -50,6 +65,14 @@ class ManyFalseAlarms(msgspec.Struct, frozen=True, tag="false_alarms", forbid_un
     taken: float
     rate: float
 
+    @property
+    def doubt(self) -> str | None:
+        """What it means for what is found, in plain words; None if nothing."""
+        return (
+            f"About {self.rate:.0%} of normal rows that are new to the model break a rule; expect "
+            f"false alarms."
+        )
+
     def __str__(self) -> str:
         return (
             f"No min_support keeps the false-positive rate on held-out rows below "
@@ -61,6 +84,11 @@ class ToldNotice(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=
     """A notice that a model file of a former version gives in words."""
 
     text: str
+
+    @property
+    def doubt(self) -> str | None:
+        """What it means for what is found, in plain words; None if nothing."""
+        return None
 
     def __str__(self) -> str:
         return self.text

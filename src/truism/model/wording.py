@@ -14,6 +14,7 @@ from truism.model.schema import Scalar
 
 N_STATES = 6  # how many states to name where the value is one of them
 N_EXCLUDED = 3  # how many states to name where the value is none of them
+_WHOLE, _NEARLY_ALL = 0.0995, 0.995  # shares between them are printed as whole percentages
 _MIN_DIGITS, _ALL_DIGITS = 4, 17
 _MOST_DECIMALS, _MAX_WHOLE = 300, 1e15
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -177,6 +178,17 @@ def percent(part: float) -> str:
     if 0 < part < 1e-5:
         return "< 0.001 %"
     return f"{100 * part:.3g} %" if part >= 0.1 else f"{100 * part:.2g} %"
+
+
+def about_percent(part: float) -> str:
+    """Print a share without decimals, unless it is small.
+
+    >>> about_percent(0.1234), about_percent(0.0533), about_percent(0.9999), about_percent(1.0)
+    ('12 %', '5.3 %', '99.9 %', '100 %')
+    """
+    if part < _WHOLE:
+        return percent(part)
+    return "99.9 %" if _NEARLY_ALL < part < 1 else f"{100 * part:.0f} %"
 
 
 def lasting(seconds: float) -> str:

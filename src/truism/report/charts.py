@@ -27,7 +27,7 @@ from bokeh.models import Span as Ruler
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
-from truism.report.contents import Card, Detection, Line, Summary, Unit
+from truism.report.contents import Detection, Line, Summary, Unit
 
 INK, FAINT, GRID, SERIES = "#1f2933", "#52606d", "#e4e7eb", "#334e68"
 EXPECTED, CONDITION, INCIDENT, BROKEN = "#2f855a", "#627d98", "#b7791f", "#c53030"
@@ -43,7 +43,7 @@ DARK_FOR = {
 }
 FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _TOOLS = "xpan,xbox_zoom,reset"
-_LEFT = 72
+LEFT = 72
 _NARROWEST = 0.004  # share of the axis: an incident of one row must still be visible and clickable
 _LABEL_ROOM = 0.022
 _WIDE_RATIO = 50.0
@@ -54,7 +54,7 @@ _TIME = DatetimeTickFormatter(
     hourmin="%H:%M",
     hours="%H:%M",
     days="%d %b",
-    months="%b %Y",
+    months="%b\n%Y",
     years="%Y",
 )
 
@@ -81,7 +81,10 @@ def timeline(summary: Summary) -> str:
     top = _bands(plot, summary, last - first, low, high, logarithmic)
     drawn = np.maximum(y, low) if logarithmic else y
     source = ColumnDataSource({"x": x, "y": _single(drawn), "score": _single(y)})
-    score = plot.line("x", "y", source=source, line_color=SERIES, line_width=1.2)
+    if summary.several:
+        score = plot.segment("x", low, "x", "y", source=source, line_color=SERIES, line_width=1.2)
+    else:
+        score = plot.line("x", "y", source=source, line_color=SERIES, line_width=1.2)
     plot.add_layout(
         Ruler(
             location=max(summary.threshold, low),
@@ -118,15 +121,18 @@ def _bands(
     starts = np.array([card.span.start for card in cards])
     ends = np.array([card.span.end for card in cards])
     spare = np.maximum(least - (ends - starts), 0) / 2
+    first = summary.scores.x[0] if summary.scores.x else 0.0
+    inside = extent * _LABEL_ROOM / 2
+    middles = np.clip((starts + ends) / 2, first + inside, first + extent - inside)
     at = 10 ** (0.95 * math.log10(high) + 0.05 * math.log10(low)) if logarithmic else high * 0.95
     source = ColumnDataSource(
         {
             "left": starts - spare,
             "right": ends + spare,
-            "middle": (starts + ends) / 2,
+            "middle": middles,
             "at": np.full(len(cards), at),
             "number": [str(card.number) for card in cards],
-            "label": _labels(cards, extent),
+            "label": _labels(middles.tolist(), [card.number for card in cards], extent),
             "title": [card.title for card in cards],
             "when": [card.when for card in cards],
         },
@@ -164,14 +170,13 @@ def _bands(
     return bands
 
 
-def _labels(cards: Sequence[Card], extent: float) -> list[str]:
+def _labels(middles: Sequence[float], numbers: Sequence[int], extent: float) -> list[str]:
     """Return the numbers to print on the bands: the worst first, while there is room."""
     placed: list[float] = []
     labels = []
-    for card in cards:
-        middle = (card.span.start + card.span.end) / 2
+    for middle, number in zip(middles, numbers, strict=True):
         free = all(abs(middle - other) > extent * _LABEL_ROOM for other in placed)
-        labels.append(str(card.number) if free else "")
+        labels.append(str(number) if free else "")
         if free:
             placed.append(middle)
     return labels
@@ -247,7 +252,7 @@ def new_figure(unit: Unit, height: int, shared: Range1d, scale: str, axis: bool 
         background_fill_color=None,
         border_fill_color=None,
         outline_line_color=None,
-        min_border_left=_LEFT,
+        min_border_left=LEFT,
         min_border_right=12,
         min_border_top=4,
         min_border_bottom=4,

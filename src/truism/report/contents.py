@@ -12,6 +12,7 @@ import msgspec
 from truism.explaining.events import Kind
 from truism.explaining.reasons import Reason
 from truism.model.provenance import Trial
+from truism.report.patterncards import PatternCard
 
 Unit = Literal["time", "row"]
 
@@ -122,6 +123,8 @@ class BlameCard(msgspec.Struct, frozen=True):
         The variable, and its share of the incident's score.
     reason
         The strongest reason.
+    place
+        Where it was found, as words to put after what was found; empty if that is the peak.
     related
         Other reasons, strongest first; only as many as a person would read.
     n_related
@@ -138,6 +141,7 @@ class BlameCard(msgspec.Struct, frozen=True):
     variable: str
     share: float
     reason: Reason
+    place: str
     related: tuple[Reason, ...]
     n_related: int
     picture: Picture | None
@@ -311,12 +315,18 @@ class Summary(msgspec.Struct, frozen=True):
         Rows, and rows above the threshold.
     threshold
         Rows that score above it are anomalies.
+    ordered
+        Whether rows are a series; if not, there is no timeline, and patterns come first.
+    several
+        Whether they are several series in one table; then no line joins the scores.
     unit
         What x is: milliseconds since 1970, or row numbers.
     scores
         The score over time.
     incidents, n_incidents, n_shifts
         The worst incidents and then the worst shifts, and how many there are of each.
+    patterns, n_patterns
+        What most rows have in common, where rows are no series, and how many patterns there are.
     weaker
         Where the other incidents are; neighbours are merged if there are very many.
     rules, n_rules, n_active
@@ -330,7 +340,9 @@ class Summary(msgspec.Struct, frozen=True):
     detection
         How the scores compare with the labels, if there are labels.
     notices
-        What else the reader should know.
+        What puts the result in doubt.
+    remarks
+        What else there is to know about how the model was learned.
 
     """
 
@@ -342,11 +354,15 @@ class Summary(msgspec.Struct, frozen=True):
     n_rows: int
     n_anomalous: int
     threshold: float
+    ordered: bool
+    several: bool
     unit: Unit
     scores: Line
     incidents: tuple[Card, ...]
     n_incidents: int
     n_shifts: int
+    patterns: tuple[PatternCard, ...]
+    n_patterns: int
     weaker: tuple[Span, ...]
     rules: tuple[RuleLine, ...]
     n_rules: int
@@ -357,6 +373,7 @@ class Summary(msgspec.Struct, frozen=True):
     trials: tuple[Trial, ...]
     detection: Detection | None
     notices: tuple[str, ...]
+    remarks: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<Summary: {self.verdict}>"

@@ -13,11 +13,19 @@ from bokeh.resources import Resources
 from markupsafe import Markup
 
 from truism.explaining.reasons import ANYWAY, Reason
-from truism.model.wording import count, percent
+from truism.model.wording import about_percent, count, percent
 from truism.report import charts, panels
-from truism.report.contents import BlameCard, Card, Histogram, RuleLine, Summary, VariableLine
+from truism.report.contents import (
+    BlameCard,
+    Card,
+    Histogram,
+    RuleLine,
+    Summary,
+    VariableLine,
+)
 from truism.report.histograms import short
 from truism.report.pages import asset, policy, template
+from truism.report.patterncards import PatternCard, ToldLine
 
 MAX_BYTES = 2_900_000
 _FRAME_BYTES = 1500  # bytes of HTML around a chart
@@ -57,7 +65,10 @@ def _content(summary: Summary) -> dict[str, Any]:
         "script": Markup(script),
         "dark": Markup(json.dumps(charts.DARK_FOR)),
         "skeletons": Markup(panels.skeletons(summary.unit)),
-        "timeline": Markup(charts.timeline(summary)) if summary.n_rows else None,
+        "timeline": Markup(charts.timeline(summary))
+        if summary.n_rows and summary.ordered
+        else None,
+        "patterns": [_pattern(each) for each in summary.patterns],
         "roc": Markup(charts.roc(summary.detection)) if summary.detection else None,
         "rules": [_rule(rule, place) for rule in summary.rules],
         "variables": [_variable(each) for each in summary.variables],
@@ -94,6 +105,11 @@ def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
         "onsets": incident.onsets,
         "when": card.when,
         "lasted": card.lasted,
+        "lasting": incident.kind == "shift",
+        "blamed": [
+            f"{each.variable} {about_percent(each.share)}" for each in card.blames[:_LARGER]
+        ],
+        "more": f"and {card.n_blamed - _LARGER:,} more" if card.n_blamed > _LARGER else "",
         "rows": count(incident.n_rows, "anomalous row"),
         "score": f"{incident.score:,.2f}",
         "peaked": card.peaked,
@@ -113,7 +129,7 @@ def _blame(blamed: BlameCard, chart: str | None, listed: set[str]) -> dict[str, 
         "heading": blamed.heading,
         "share": percent(blamed.share),
         "width": f"{100 * blamed.share:.2f}",
-        "reason": _reason(blamed.reason, listed),
+        "reason": {**_reason(blamed.reason, listed), "place": blamed.place},
         "related": [_reason(each, listed) for each in blamed.related],
         "n_related": count(blamed.n_related, "related reason"),
         "hidden": f"{count(hidden, 'weaker reason')} not shown." if hidden else "",
@@ -121,6 +137,32 @@ def _blame(blamed: BlameCard, chart: str | None, listed: set[str]) -> dict[str, 
         "left_out": blamed.picture is not None and chart is None,
         "panels": _captions(blamed),
     }
+
+
+def _pattern(pattern: PatternCard) -> dict[str, Any]:
+    whole = len(pattern.told) == 1 and pattern.told[0].n_rows == pattern.n_rows
+    return {
+        "id": pattern.id,
+        "summary": pattern.summary,
+        "share": about_percent(pattern.share),
+        "width": f"{100 * pattern.share:.2f}",
+        "rows": count(pattern.n_rows, "row"),
+        "told": [] if whole else [_told(each) for each in pattern.told],
+        "worst": [
+            {
+                "when": each.when,
+                "score": f"{each.score:,.2f}",
+                "found": each.found,
+                "number": each.number,
+            }
+            for each in pattern.worst
+        ],
+    }
+
+
+def _told(told: ToldLine) -> dict[str, str]:
+    why = f"expected {told.reason.expected} {told.reason.why}"
+    return {"rows": count(told.n_rows, "row"), "why": why}
 
 
 def _captions(blamed: BlameCard) -> list[str]:

@@ -13,6 +13,7 @@ from truism.report.charts import (
     CONDITION,
     EXPECTED,
     INCIDENT,
+    LEFT,
     SERIES,
     arrays,
     as_json,
@@ -22,7 +23,8 @@ from truism.report.charts import (
 )
 from truism.report.contents import Panel, Picture, Unit
 
-_LONGEST_STATE = 11
+_LONGEST_STATE = 22
+_LETTER, _MARGIN = 6.2, 16  # pixels
 
 
 def skeletons(unit: Unit) -> str:
@@ -107,11 +109,12 @@ def picture(drawn: Picture) -> str:
     x, _ = arrays(drawn.panels[0].line)
     start, end = ends(x)
     last = len(drawn.panels) - 1
+    left = _left(drawn)
     panels = [
         {
             "kind": _kind(i == 0, bool(panel.states), i == last),
             "fill": {
-                **_content(panel, first=i == 0, bottom=i == last),
+                **_content(panel, first=i == 0, bottom=i == last, left=left),
                 "incident": {"left": drawn.incident.start, "right": drawn.incident.end},
             },
         }
@@ -122,7 +125,28 @@ def picture(drawn: Picture) -> str:
     return as_json({"x": {"start": start, "end": end}, "steps": steps, "panels": panels})
 
 
-def _content(panel: Panel, *, first: bool, bottom: bool) -> dict[str, Any]:
+def _left(drawn: Picture) -> int:
+    """Return the left border of all panels of a picture, wide enough for the names of states."""
+    names = [shortened(name, _LONGEST_STATE) for panel in drawn.panels for name in panel.states]
+    return max(LEFT, round(_LETTER * max(map(len, names), default=0) + _MARGIN))
+
+
+def shortened(name: str, most: int) -> str:
+    """Shorten a name to whole words; a single word is left as it is.
+
+    >>> shortened("not seen in training", 14), shortened("unforeseeable", 5), shortened("on", 5)
+    ('not seen in …', 'unforeseeable', 'on')
+    """
+    if len(name) <= most:
+        return name
+    words = name.split(" ")
+    while len(words) > 1 and len(" ".join(words)) > most - 2:
+        words.pop()
+    kept = " ".join(words)
+    return kept if kept == name else f"{kept} …"
+
+
+def _content(panel: Panel, *, first: bool, bottom: bool, left: int) -> dict[str, Any]:
     _, y = arrays(panel.line)
     low, high = _panel_range(panel, y)
     if panel.states:
@@ -130,17 +154,14 @@ def _content(panel: Panel, *, first: bool, bottom: bool) -> dict[str, Any]:
     else:
         height = 170 if first else 84
     content: dict[str, Any] = {
-        "plot": {"height": height + (22 if bottom else 0)},
+        "plot": {"height": height + (22 if bottom else 0), "min_border_left": left},
         "y": {"start": low, "end": high},
         "line": {"y": [_brief(value) for value in panel.line.y]},
         "band": {} if panel.band is None else _boxes(panel, low, high),
         "broken": {"x": panel.broken.x, "y": [_brief(value) for value in panel.broken.y]},
     }
     if panel.states:
-        content["states"] = [
-            name if len(name) <= _LONGEST_STATE else f"{name[: _LONGEST_STATE - 1]}…"
-            for name in panel.states
-        ]
+        content["states"] = [shortened(name, _LONGEST_STATE) for name in panel.states]
     return content
 
 

@@ -28,6 +28,7 @@ from truism.report.contents import Band, Line, Panel, Picture, Span
 from truism.report.series import Axis, line, reduce, runs
 from truism.scoring.alignment import UNSEEN, codes
 from truism.scoring.scorer import Scorer
+from truism.scoring.series import rows_by_series
 from truism.scoring.weighed import Violation
 from truism.table.columns import Table, numbers
 
@@ -58,7 +59,7 @@ class Painter:
 
     def paint(self, incident: Incident, blame: Blame) -> Picture:
         """Draw the first clue of a blame."""
-        window = self.window(incident)
+        window = self._rows(incident)
         part = self.table.take(window)
         x = self.axis.x[window]
         match blame.clues[:1]:
@@ -79,10 +80,16 @@ class Painter:
 
     def window(self, incident: Incident) -> slice:
         """Choose the rows around an incident: as many before and after as it has, but not too few."""
-        around = max(_LEAST_AROUND, incident.end - incident.start + 1)
-        return slice(
-            max(0, incident.start - around), min(self.table.n_rows, incident.end + around + 1)
-        )
+        return _around(incident.start, incident.end, self.table.n_rows)
+
+    def _rows(self, incident: Incident) -> slice | NDArray[np.int64]:
+        """Return the rows to draw: those around an incident that belong to its series."""
+        series = self.scorer.model.series
+        if incident.series is None or series is None:
+            return self.window(incident)
+        rows = rows_by_series(series.by, self.table)[incident.series]
+        start, end = np.searchsorted(rows, [incident.start, incident.end]).tolist()
+        return rows[_around(start, end, len(rows))]
 
     def _panels_of(
         self,
@@ -124,7 +131,8 @@ class Painter:
             if len(rows) > MAX_BROKEN:
                 rows = rows[np.linspace(0, len(rows) - 1, MAX_BROKEN).astype(np.int64)]
             marks = line(x[rows], values[rows])
-        return Panel(name, str(predicate), states, reduce(x, values, N_BUCKETS), band, marks)
+        drawn = reduce(*self.axis.apart(x, values), N_BUCKETS)
+        return Panel(name, str(predicate), states, drawn, band, marks)
 
     def _band(
         self,
@@ -149,6 +157,11 @@ class Painter:
                 return Band(None, None, _positions(variable, own.values), spans)
             case Present():
                 return None
+
+
+def _around(start: int, end: int, n_rows: int) -> slice:
+    around = max(_LEAST_AROUND, end - start + 1)
+    return slice(max(0, start - around), min(n_rows, end + around + 1))
 
 
 def _finite(bound: float) -> float | None:

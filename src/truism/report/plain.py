@@ -1,7 +1,8 @@
 """A `Summary` as plain text, for emails and logs."""
 
-from truism.model.wording import visible
+from truism.model.wording import about_percent, count, visible
 from truism.report.contents import BlameCard, Card, Summary
+from truism.report.patterncards import PatternCard
 
 _MOST = 3
 
@@ -17,8 +18,12 @@ def to_text(summary: Summary, most: int = 10) -> str:
         How many incidents to show.
 
     """
-    blocks = [visible(summary.verdict), *(_card(card) for card in summary.incidents[:most])]
-    rest = summary.n_incidents - len(summary.incidents[:most])
+    told = [_card(card) for card in summary.incidents[:most]]
+    rest = summary.n_incidents - len(told)
+    if not summary.ordered:
+        told = [_pattern(pattern) for pattern in summary.patterns[:most]]
+        rest = summary.n_patterns - len(told)
+    blocks = [visible(summary.verdict), *told]
     if rest:
         blocks.append(f"… and {rest:,} more")
     if summary.detection is not None:
@@ -28,6 +33,13 @@ def to_text(summary: Summary, most: int = 10) -> str:
             f"AUC {found.auc:.3f}, pAUC {found.partial_auc:.3f}"
         )
     return "\n".join(map(visible, "\n\n".join(blocks).split("\n"))) + "\n"
+
+
+def _pattern(pattern: PatternCard) -> str:
+    rows = count(pattern.n_rows, "row")
+    head = f"{about_percent(pattern.share)} of the anomalies ({rows}): {pattern.summary}"
+    worst = ", ".join(f"{each.when} ({each.found})" for each in pattern.worst)
+    return f"{visible(head)}\n   worst: {visible(worst)}"
 
 
 def _card(card: Card) -> str:

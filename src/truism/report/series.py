@@ -16,6 +16,7 @@ from truism.scoring.alignment import time_column
 from truism.table.cells.timelines import wall_clock
 from truism.table.columns import Table
 
+MAX_STEPS = 6.0  # usual steps between two rows that a line joins
 _MINUTE = 60
 
 
@@ -50,6 +51,13 @@ class Axis:
         """Return the stretch of the x axis that rows from start to end cover."""
         after = self.x[end + 1] if end + 1 < self.n_rows else self.x[end] + self.step
         return Span(float(self.x[start]), float(min(after, self.x[end] + 10 * self.step)))
+
+    def apart(
+        self, x: NDArray[np.float64], y: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return a line that is broken where rows are so far apart that none follows the other."""
+        gaps = np.flatnonzero(np.diff(x) > MAX_STEPS * self.step) + 1
+        return np.insert(x, gaps, x[gaps - 1] + self.step), np.insert(y, gaps, np.nan)
 
     def when(self, start: int, end: int) -> str:
         """Say from when to when rows last, no more precisely than needed."""

@@ -28,6 +28,7 @@ from truism.report.contents import (
 from truism.report.detection import detect
 from truism.report.histograms import extent, histogram
 from truism.report.models import why_min_support
+from truism.report.patterncards import ExampleLine, PatternCard, ToldLine
 from truism.report.pictures import Painter
 from truism.report.series import Axis, reduce, runs
 from truism.scoring.alignment import align
@@ -37,6 +38,7 @@ from truism.version import __version__
 
 MAX_CARDS, MAX_SHIFTS = 60, 20
 MAX_PICTURED = 20
+MAX_PATTERNS = 30
 MAX_WEAKER = 500
 PICTURES_PER_CARD = 3
 MAX_BLAMED, FEW_BLAMED = 8, 4
@@ -101,7 +103,9 @@ def summarise(
     scores = findings.scores
     axis = Axis(table, model.schema)
     incidents = findings.incidents
-    cards = _cards(scorer, table, axis, [*incidents[:MAX_CARDS], *findings.shifts[:MAX_SHIFTS]])
+    # Rows that are no series are never joined by a line.
+    painter = Painter(scorer, table, axis) if findings.ordered else None
+    cards = _cards(painter, axis, [*incidents[:MAX_CARDS], *findings.shifts[:MAX_SHIFTS]])
     detection = None if label is None else detect(table, label, scores, findings.threshold, axis)
     return Summary(
         "truism-report",
@@ -112,12 +116,16 @@ def summarise(
         table.n_rows,
         findings.n_anomalous,
         findings.threshold,
+        findings.ordered,
+        model.series is not None and model.series.by is not None,
         axis.unit,
-        reduce(axis.x, scores, N_BUCKETS),
+        reduce(*axis.apart(axis.x, scores), N_BUCKETS),
         cards,
         len(incidents),
         len(findings.shifts),
-        _weaker(axis, findings),
+        _patterns(axis, findings, cards),
+        len(findings.patterns),
+        _weaker(axis, findings) if findings.ordered else (),
         _rules(scorer, table, cards),
         len(model.rules),
         len(model.active_rules),
@@ -126,12 +134,15 @@ def summarise(
         _data_facts(axis, model, findings, source, label),
         model.provenance.trials,
         detection,
-        (*notices, *findings.doubts, *model.notices),
+        (*notices, *findings.doubts, *model.doubts),
+        model.notices,
     )
 
 
 def say_verdict(axis: Axis, findings: Findings) -> str:
     """Say in one sentence what was found."""
+    if not findings.ordered:
+        return _say_patterns(findings)
     extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
     worst = max(
         (each[0] for each in (findings.incidents, findings.shifts) if each),
@@ -154,19 +165,58 @@ def say_verdict(axis: Axis, findings: Findings) -> str:
     return f"{found} in {extent_in_words}{say_expected(findings)}; worst: {told}"
 
 
+def _say_patterns(findings: Findings) -> str:
+    """Say in one sentence what most anomalous rows have in common."""
+    rows = count(findings.n_rows, "row")
+    if not findings.n_anomalous:
+        return f"No anomaly in {rows}."
+    first = findings.patterns[0]
+    if findings.n_anomalous == 1:
+        return f"1 anomaly in {rows}: {first.headline}."
+    share = "all" if first.n_rows == findings.n_anomalous else first.percent
+    return f"{findings.n_anomalous:,} anomalies in {rows}; {share} of them: {first.headline}."
+
+
 def _variable(incident: Incident) -> str:
     return incident.blames[0].variable if incident.blames else "no variable"
 
 
-def _cards(
-    scorer: Scorer, table: Table, axis: Axis, incidents: Sequence[Incident]
-) -> tuple[Card, ...]:
-    painter = Painter(scorer, table, axis)
+def _patterns(axis: Axis, findings: Findings, cards: Sequence[Card]) -> tuple[PatternCard, ...]:
+    """Tell the patterns of rows that are no series."""
+    if findings.ordered:
+        return ()
+    number_of = {card.incident.start: card.number for card in cards}
+    return tuple(
+        PatternCard(
+            each.id,
+            each.variable,
+            each.kind,
+            each.summary,
+            each.n_rows,
+            each.share,
+            each.n_times,
+            tuple(ToldLine(told.n_rows, told.reason) for told in each.told),
+            tuple(
+                ExampleLine(
+                    row.row,
+                    axis.when(row.row, row.row),
+                    row.score,
+                    row.found,
+                    number_of.get(row.row),
+                )
+                for row in each.worst
+            ),
+        )
+        for each in findings.patterns[:MAX_PATTERNS]
+    )
+
+
+def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -> tuple[Card, ...]:
     cards = []
     for number, incident in enumerate(incidents, 1):
         n_blamed = MAX_BLAMED if number <= MAX_PICTURED else FEW_BLAMED
         blames = tuple(
-            _blame_card(painter, incident, blame, number, rank)
+            _blame_card(painter, axis, incident, blame, number, rank)
             for rank, blame in enumerate(_leaders_first(incident)[:n_blamed])
             if blame.reasons
         )
@@ -198,17 +248,21 @@ def _line(incident: Incident) -> IncidentLine:
 
 
 def _blame_card(
-    painter: Painter, incident: Incident, blame: Blame, number: int, rank: int
+    painter: Painter | None, axis: Axis, incident: Incident, blame: Blame, number: int, rank: int
 ) -> BlameCard:
     first, *others = blame.reasons
     pictured = number <= MAX_PICTURED and rank < PICTURES_PER_CARD
+    place = first.place
+    if blame.row is not None and axis.unit == "time" and blame.row < axis.n_rows:
+        place = f" at {axis.when(blame.row, blame.row)}"
     return BlameCard(
         blame.variable,
         blame.share,
         first,
+        place,
         tuple(others[: MAX_RELATED if pictured else FEW_RELATED]),
         len(others),
-        painter.paint(incident, blame) if pictured else None,
+        painter.paint(incident, blame) if pictured and painter is not None else None,
         blame.since,
         say_moment(blame.began),
         blame.heading,
