@@ -23,7 +23,7 @@ def test_public_names_are_sorted_and_exist():
 
 def test_public_names_are_those_of_the_design():
     assert set(truism.__all__) == {
-        *("InvariantRuleDetector", "compare", "load", "__version__"),
+        *("InvariantRuleDetector", "arrow_scorer", "compare", "load", "__version__"),
         *("TruismError", "SchemaError", "ParameterError", "TableError", "ModelFileError"),
     }
 
