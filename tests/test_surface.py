@@ -62,6 +62,8 @@ def test_the_detectors_parameters_are_those_of_the_design():
         "optional": (),
         "allow_missing": False,
         "strict": False,
+        "units": None,
+        "titles": None,
         "random_state": 0,
         "n_jobs": None,
     }
