@@ -1,4 +1,4 @@
-"""Command line: `python -m benchmarks run | smoke | compare | page`."""
+"""Command line: `python -m benchmarks run | smoke | compare | page | reading`."""
 
 from __future__ import annotations
 
@@ -68,6 +68,13 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument("--results", type=Path, default=results.MEASURED)
     page.add_argument("--out", type=Path, default=Path("docs/benchmarks.md"))
     page.set_defaults(command=_page)
+
+    reading = commands.add_parser(
+        "reading", help="write twelve incidents for readers who do not know the answers"
+    )
+    reading.add_argument("--data", type=Path)
+    reading.add_argument("--out", type=Path, required=True, help="folder to write them to")
+    reading.set_defaults(command=_reading)
     return parser
 
 
@@ -126,6 +133,13 @@ def _page(options: argparse.Namespace) -> None:
     page = render(_read(options.results), figures=options.out.stem)
     page.write(options.out)
     print(f"Wrote {options.out} and {len(page.figures)} figures.")
+
+
+def _reading(options: argparse.Namespace) -> None:
+    from benchmarks.reading import write_test
+
+    n_written = write_test(datasets.find_data(options.data), options.out)
+    print(f"Wrote {n_written} incidents to {options.out / 'incidents'}, and answers apart.")
 
 
 def _read(path: Path) -> Results:

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks import bundled, datasets
+from benchmarks.blame import blame_all, find_cases
 from benchmarks.interpretability import interpret_all
 from benchmarks.methods import DETECTORS, METHOD_OF, Method
 from benchmarks.results import Interpretation, Job, Run, Shape, warn
@@ -160,6 +161,12 @@ def table3(plan: Plan) -> Measured:
     return Measured(interpretations=tuple(found))
 
 
+def blame(plan: Plan) -> Measured:
+    """Whom incidents of real series and of the plant are blamed on, and whom the peers blame."""
+    assert plan.runner.data is not None
+    return Measured(interpretations=tuple(blame_all(find_cases(plan.runner.data))))
+
+
 def speed(plan: Plan) -> Measured:
     """Time and memory of every method on every dataset, all measured in this run."""
     jobs = [
@@ -227,6 +234,7 @@ EXPERIMENTS: Mapping[str, Callable[[Plan], Measured]] = {
     "attacks": attacks,
     "further": further,
     "table3": table3,
+    "blame": blame,
     "speed": speed,
     "mining": mining,
     "growth": growth,

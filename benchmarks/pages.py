@@ -15,6 +15,7 @@ from benchmarks.markdown import Section
 from benchmarks.results import Results, describe
 from benchmarks.sections import (
     attribution,
+    blame,
     breadth,
     cost,
     detection,
@@ -82,6 +83,7 @@ _SECTIONS: tuple[Callable[[Results], Section | None], ...] = (
     breadth.further,
     hyperparameters.grid,
     attribution.table3,
+    blame.blame,
     cost.speed,
     cost.mining,
     cost.growth,

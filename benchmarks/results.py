@@ -29,6 +29,7 @@ FOLDER = Path("benchmarks/results")
 MEASURED = FOLDER / "experiments.jsonl"
 FORMAT = 2
 ABSENT = "absent"
+BLAME = "blame-"  # begins the names of tables whose incidents are judged
 PACKAGES = (
     "truism",
     "numpy",
@@ -145,7 +146,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """Table 3 for one table and one method."""
+    """Table 3, or the blame for incidents, for one table and one method."""
 
     table: str
     method: str
@@ -154,6 +155,11 @@ class Interpretation:
     false_alarm_rate: float
     findings: tuple[Finding, ...]
     scaling: Scaling = "none"
+
+    @property
+    def is_blame(self) -> bool:
+        """Whether it belongs to the experiment on incidents of series, not to table 3."""
+        return self.table.startswith(BLAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +268,11 @@ def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
     again = set(experiments)
     runs = {(run.experiment, run.job): run for run in old.runs if run.experiment not in again}
     runs |= {(run.experiment, run.job): run for run in new.runs}
-    still = () if "table3" in again else old.interpretations
+    still = [
+        each
+        for each in old.interpretations
+        if ("blame" if each.is_blame else "table3") not in again
+    ]
     interpretations = {
         (each.table, each.method, each.scaling): each for each in (*still, *new.interpretations)
     }

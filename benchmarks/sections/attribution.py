@@ -12,7 +12,8 @@ from benchmarks.results import Finding, Interpretation, Results
 
 def table3(results: Results) -> Section | None:
     """For each table: how high each method ranks the target, overall and attack by attack."""
-    if not results.interpretations:
+    interpretations = [each for each in results.interpretations if not each.is_blame]
+    if not interpretations:
         return None
     parts = [
         "## Table 3: interpretability\n\n"
@@ -28,8 +29,8 @@ def table3(results: Results) -> Section | None:
         "what scores above the 99 % quantile of attack-free rows, and are shown in the better of "
         "two preparations (letters as in table 2)."
     ]
-    for name in dict.fromkeys(each.table for each in results.interpretations):
-        parts += _of_table([each for each in results.interpretations if each.table == name])
+    for name in dict.fromkeys(each.table for each in interpretations):
+        parts += _of_table([each for each in interpretations if each.table == name])
     return Section("\n\n".join(parts))
 
 

@@ -1,0 +1,126 @@
+"""The reading test: twelve incidents as the product shows them and, apart, what had really happened.
+
+Give `incidents` to somebody who does not know the answers and ask, for each file, what was wrong and
+where they would look first; then compare with `answers/answers.json` and count found, partly, missed.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from benchmarks.blame import find_cases, overlaps
+from benchmarks.cases import Case, Segment
+from benchmarks.results import warn
+from truism.explaining.checker import Checker
+from truism.explaining.findings import Findings
+from truism.explaining.incidents import Incident, Incidents
+from truism.learning.training import train
+from truism.model.settings import Settings
+from truism.report.output import write_report
+from truism.report.summarising import summarise
+from truism.report.terminal import show_incident
+from truism.table.columns import Table
+from truism.table.frames import as_table
+
+N_FROM: Mapping[str, int] = {
+    "batadal": 3,
+    "smd_1_6": 1,
+    "smd_2_1": 1,
+    "smd_3_3": 1,
+    "asd_1": 1,
+    "asd_11": 1,
+    "plant_0": 4,
+}
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What had really happened: rows of which table, and the variables that were wrong or attacked."""
+
+    file: str
+    table: str
+    first_row: int
+    last_row: int
+    what: str
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """An incident, the findings that hold it alone, and the segment that it is about."""
+
+    incident: Incident
+    findings: Findings
+    segment: Segment
+
+
+def write_test(data: Path, folder: Path) -> int:
+    """Write the incidents and the answers, and return how many there are."""
+    shown, apart = folder / "incidents", folder / "answers"
+    for each in (shown, apart):
+        each.mkdir(parents=True, exist_ok=True)
+    answers: list[Answer] = []
+    for case in find_cases(data, tuple(N_FROM)):
+        warn(f"reading: {case.name}")
+        checker = _checker(case)
+        table = checker.prepare(as_table(case.test))
+        for exhibit in choose(checker, table, case.segments, N_FROM[case.name]):
+            name = f"incident-{len(answers) + 1:02}"
+            (shown / f"{name}.txt").write_text(as_text(exhibit.incident), encoding="utf-8")
+            summary = summarise(checker, table, exhibit.findings)
+            write_report(str(shown / f"{name}.html"), summary)
+            segment = exhibit.segment
+            rows = (segment.start, segment.stop - 1)
+            answers.append(Answer(name, case.name, *rows, segment.name, segment.targets))
+    plain = msgspec.json.encode([asdict(each) for each in answers])
+    (apart / "answers.json").write_bytes(msgspec.json.format(plain, indent=2) + b"\n")
+    return len(answers)
+
+
+def _checker(case: Case) -> Checker:
+    delta = case.name.startswith("plant")
+    return Checker(train(as_table(case.train), Settings(ordered=True), delta=delta))
+
+
+def choose(
+    checker: Checker, table: Table, segments: Sequence[Segment], most: int
+) -> Iterator[Exhibit]:
+    """Choose segments that are reported, evenly over time, each with its gravest incident."""
+    found = checker.find(table)
+    events = [*found.incidents.outlines, *found.shifts.outlines]
+    reported = []
+    taken: set[int] = set()
+    for segment in segments:
+        own = [each for each in events if overlaps(each, segment)]
+        gravest = max(own, key=lambda each: each.event.severity, default=None)
+        if gravest is not None and gravest.tally.first not in taken:
+            taken.add(gravest.tally.first)
+            reported.append((segment, gravest))
+    step = max(1, len(reported) // most)
+    nothing = Incidents(checker.scorer, table, (), checker.origin)
+    for segment, outline in reported[::step][:most]:
+        alone = Incidents(checker.scorer, table, [outline], checker.origin)
+        is_shift = outline.event.kind == "shift"
+        findings = msgspec.structs.replace(
+            found,
+            incidents=nothing if is_shift else alone,
+            shifts=alone if is_shift else nothing,
+            expected=None,
+        )
+        yield Exhibit(alone[0], findings, segment)
+
+
+def as_text(incident: Incident) -> str:
+    """Return an incident as a terminal shows it."""
+    console = Console(width=_WIDTH, file=io.StringIO(), color_system=None)
+    console.print(show_incident(incident, 1))
+    written = console.file
+    assert isinstance(written, io.StringIO)
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
