@@ -32,6 +32,17 @@ def test_a_quiet_table_has_a_verdict_too(checker):
     assert summarise(checker, as_table(NORMAL)).verdict == "No incident in 3 h 19 min (200 rows)."
 
 
+@pytest.mark.parametrize("scoring", ["paper", "evidence"])
+def test_a_share_means_the_same_everywhere_on_the_page(scoring):
+    own = Checker(learn(as_table(NORMAL), min_support=0.1, scoring=scoring))
+    told = summarised(own, as_table(attacked()), gap=200)
+    (card,) = told.incidents
+    shares = {each.name: each.share for each in told.variables}
+    assert sum(shares.values()) == pytest.approx(1.0)
+    for blamed in card.blames:
+        assert shares[blamed.variable] == pytest.approx(blamed.share)
+
+
 def test_without_times_rows_are_counted(checker):
     table = as_table({name: attacked()[name] for name in ("pump", "flow")})
     assert (

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.investigation import WHY_FIRST
-from truism.explaining.tallies import Judge
+from truism.explaining.tallies import Judge, added
 from truism.model.model import Model
 from truism.model.schema import Categorical, Variable
 from truism.scoring.alignment import MISSING, UNSEEN, align, codes
@@ -45,8 +45,8 @@ class Marks(msgspec.Struct, frozen=True, eq=False):
         Their most blamed variables, by position in the schema.
     kinds
         What sort of reason there is against these, by position in `KINDS`.
-    parts
-        What each variable adds to the scores of all of them.
+    parts, blame
+        What each variable adds to the scores of all of them, and how far it deviates in all of them.
 
     """
 
@@ -55,6 +55,7 @@ class Marks(msgspec.Struct, frozen=True, eq=False):
     culprits: Rows
     kinds: Rows
     parts: Floats
+    blame: Floats
 
 
 class Marker:
@@ -74,7 +75,7 @@ class Marker:
     def __init__(self, model: Model, table: Table, threshold: float) -> None:
         self.variables, self.judge, self.threshold = model.schema.variables, Judge(model), threshold
         self.columns: Sequence[Column] = align(model.schema, table)[0]
-        self.parts = np.zeros(len(self.variables))
+        self.parts, self.blame = np.zeros((2, len(self.variables)))
         self.found: list[tuple[Rows, Floats, Rows, Rows]] = []
 
     def take(self, block: slice, weighed: Weighed, scores: Floats) -> None:
@@ -83,8 +84,9 @@ class Marker:
         if not len(at):
             return
         parts = weighed.parts[at]
-        self.parts = np.add.accumulate(np.concatenate([self.parts[None], parts]), axis=0)[-1]
-        culprits = most_blamed(self.judge.deviations(weighed, at), parts)
+        far = self.judge.deviations(weighed, at)
+        self.parts, self.blame = added(self.parts, parts), added(self.blame, far)
+        culprits = most_blamed(far, parts)
         kinds = np.empty(len(at), np.int64)
         for i in np.unique(culprits).tolist():
             own = np.flatnonzero(culprits == i)
@@ -96,9 +98,9 @@ class Marker:
         """Return the rows that were marked."""
         if not self.found:
             none = np.empty(0, np.int64)
-            return Marks(none, np.empty(0), none, none, self.parts)
+            return Marks(none, np.empty(0), none, none, self.parts, self.blame)
         rows, scores, culprits, kinds = map(np.concatenate, zip(*self.found, strict=True))
-        return Marks(rows, scores, culprits, kinds, self.parts)
+        return Marks(rows, scores, culprits, kinds, self.parts, self.blame)
 
 
 def most_blamed(deviations: Floats, parts: Floats) -> Rows:

@@ -53,12 +53,13 @@ class Grouped(Sequence[Outline]):
             tally = each.tally
             yield Extent(tally.first, tally.last, tally.n_rows, tally.peak, tally.score)
 
-    def parts(self, n_variables: int) -> Floats:
-        """Return what each variable adds to the scores of all rows."""
-        total = np.zeros(n_variables)
+    def totals(self, n_variables: int) -> tuple[Floats, Floats]:
+        """Return each variable's blame for all incidents, and what it adds to the scores of all rows."""
+        blame, parts = np.zeros((2, n_variables))
         for each in self._outlines:
-            total += each.tally.parts
-        return total
+            blame += each.tally.blame
+            parts += each.tally.parts
+        return blame, parts
 
 
 class Singles(Sequence[Outline]):
@@ -81,7 +82,7 @@ class Singles(Sequence[Outline]):
         self, scorer: Scorer, table: Table, marks: Marks, threshold: float, first: int = 0
     ) -> None:
         self._scorer, self._table, self._first = scorer, table, first
-        self._threshold, self._parts = threshold, marks.parts
+        self._threshold, self._parts, self._blame = threshold, marks.parts, marks.blame
         order = np.argsort(-marks.scores, kind="stable")
         self._rows, self._scores = marks.rows[order], marks.scores[order]
 
@@ -104,10 +105,10 @@ class Singles(Sequence[Outline]):
         for row, score in zip(numbers.tolist(), self._scores.tolist(), strict=True):
             yield Extent(row, row, 1, row, score)
 
-    def parts(self, n_variables: int) -> Floats:
-        """Return what each variable adds to the scores of all rows."""
+    def totals(self, n_variables: int) -> tuple[Floats, Floats]:
+        """Return each variable's blame for all incidents, and what it adds to the scores of all rows."""
         assert len(self._parts) == n_variables
-        return self._parts
+        return self._blame, self._parts
 
     def _outline(self, rows: NDArray[np.int64], scores: Floats) -> list[Outline]:
         if not len(rows):

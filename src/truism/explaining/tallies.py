@@ -72,10 +72,11 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     def offsets(self) -> Floats:
         """How far each variable lies off on average, in standard deviations.
 
-        It is NaN if its numbers lie off on both sides, or if there are none.
+        It is NaN if its numbers lie off on both sides, or are missing in most rows.
         """
         leaning, straying = self.above - self.below, self.above + self.below
         aside = (straying > 0) & (np.abs(leaning) >= ASIDE * straying)
+        aside &= 2 * self.n_known >= self.n_seen
         return np.where(aside, leaning / np.maximum(self.n_known, 1), np.nan)
 
     @property
@@ -220,9 +221,9 @@ class Judge:
             score=float(scores[peak]) if higher else before.score,
             n_rows=n_rows,
             n_seen=before.n_seen + len(rows),
-            parts=_added(before.parts, weighed.parts[at]),
-            above=_added(before.above, np.fmax(differences, 0.0)),
-            below=_added(before.below, np.fmax(-differences, 0.0)),
+            parts=added(before.parts, weighed.parts[at]),
+            above=added(before.above, np.fmax(differences, 0.0)),
+            below=added(before.below, np.fmax(-differences, 0.0)),
             n_known=before.n_known + np.isfinite(differences).sum(axis=0),
         )
 
@@ -233,7 +234,7 @@ class Judge:
         begins = np.where((far > 0).any(axis=0), rows[(far > 0).argmax(axis=0)], NEVER)
         return msgspec.structs.replace(
             before,
-            blame=_added(before.blame, far * self._weights(ages)[:, None]),
+            blame=added(before.blame, far * self._weights(ages)[:, None]),
             since=np.where(before.since == NEVER, begins, before.since),
         )
 
@@ -292,7 +293,7 @@ def with_floor(units: Floats) -> Floats:
     return np.maximum(units, FLOOR * float(np.median(some)) if len(some) else 1.0)
 
 
-def _added(total: Floats, rows: Floats) -> Floats:
+def added(total: Floats, rows: Floats) -> Floats:
     """Add rows one after the other, so that the sum does not depend on how many come at once."""
     sums: Floats = np.add.accumulate(np.concatenate([total[None], rows]), axis=0)[-1]
     return sums

@@ -120,7 +120,7 @@ class BlameCard(msgspec.Struct, frozen=True):
     Parameters
     ----------
     variable, share
-        The variable, and its share of the incident's score.
+        The variable, and its share of the blame for the incident.
     reason
         The strongest reason.
     place
@@ -230,7 +230,7 @@ class Histogram(msgspec.Struct, frozen=True):
 
 
 class VariableLine(msgspec.Struct, frozen=True):
-    """One variable in training and here."""
+    """One variable in training and here; `share` is its share of the blame for all incidents."""
 
     name: str
     kind: Literal["numeric", "categorical"]

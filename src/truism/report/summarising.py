@@ -11,6 +11,7 @@ from truism.explaining.checker import Checker
 from truism.explaining.explanations import Blame, choose, say_moment
 from truism.explaining.findings import Findings, say_expected
 from truism.explaining.incidents import Incident
+from truism.explaining.tallies import shares_of
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
@@ -321,10 +322,10 @@ def _by_interest(model: Model, broken: dict[Rule, int]) -> list[Rule]:
 def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[VariableLine, ...]:
     model = scorer.model
     columns, _ = align(model.schema, table)
-    totals = np.zeros(len(columns))
+    totals = np.zeros((2, len(columns)))
     for each in (findings.incidents, findings.shifts):
-        totals += each.outlines.parts(len(columns))
-    shares = totals / (totals.sum() or 1.0)
+        totals += each.outlines.totals(len(columns))
+    shares = shares_of(*totals)
     n_rules = dict.fromkeys(model.schema.names, 0)
     for rule in model.rules:
         for name in rule.variables:
