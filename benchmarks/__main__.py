@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import datasets, results
+from benchmarks import datasets, results, timed
 from benchmarks.datasets import DataMissingError
 from benchmarks.experiments import EXPERIMENTS, Plan, run_all, usable_methods
 from benchmarks.methods import DETECTORS
@@ -20,7 +20,7 @@ from benchmarks.runner import Cache, Runner
 BAD_INPUT = 2
 CACHE = Path(".cache/benchmarks.jsonl")  # ignored by git
 SMOKE_TABLE = "generated-600x8"
-SMOKE_EXPERIMENTS = ("table1", "table2", "grid", "speed")
+SMOKE_EXPERIMENTS = ("table1", "table2", "grid", "series", "speed")
 
 
 class UsageError(Exception):
@@ -83,11 +83,15 @@ def _run(options: argparse.Namespace) -> None:
     experiments = _chosen(options.only, tuple(EXPERIMENTS), "experiment")
     known = tuple(method.name for method in DETECTORS)
     methods = usable_methods(_chosen(options.methods, known, "method"))
-    names = _chosen(options.datasets, datasets.available(data), "dataset")
-    if not names:
+    in_order = timed.tables(data)
+    known = (*datasets.available(data), *in_order)
+    names = _chosen(options.datasets, known, "dataset")
+    series = tuple(name for name in names if name in in_order)
+    names = tuple(name for name in names if name not in in_order)
+    if not names and not series:
         raise DataMissingError(f"No benchmark table is in {str(data)!r}.")
     runner = Runner(data, Cache(options.cache), options.threads, timeout=options.timeout)
-    measured = run_all(Plan(runner, names, methods), experiments)
+    measured = run_all(Plan(runner, names, methods, series), experiments)
     new = Results(results.environment(), measured.shapes, measured.runs, measured.interpretations)
     if options.out.exists():
         in_full = () if options.methods or options.datasets else experiments
@@ -107,7 +111,8 @@ def _smoke(options: argparse.Namespace) -> None:
         if not method.needs_torch
     )
     runner = Runner(options.data, Cache(), isolated=False)
-    plan = Plan(runner, (_smoke_table(options.data),), methods)
+    table = _smoke_table(options.data)
+    plan = Plan(runner, (table,), methods, (f"{timed.PREFIX}{SMOKE_TABLE}",))
     measured = run_all(plan, SMOKE_EXPERIMENTS)
     found = Results(results.environment(), measured.shapes, measured.runs)
     print(render(found).text)

@@ -9,6 +9,7 @@ time column is a variable.
 Other names: `generated-ROWSxCOLUMNS` is a generated, plant-like table (growth curves, smoke runs);
 `bundled-TASK` is a table that comes with scikit-learn (`bundled.py`); `binned-NAME` is NAME with every
 continuous variable cut into five uniform bins, so that miners can be compared without trees;
+`series-NAME` is a table in order of time (`timed.py`);
 `whole-NAME` is NAME with every anomaly of the test file, not only those that the paper drew, and with
 the names of the attacks; `swat` reads the original files (`swat.py`).
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from benchmarks import bundled, generated
+from benchmarks import bundled, generated, timed
 
 PAPER_TABLES = ("batadal", "kddcup99", "gas_pipeline", "annthyroid", "cardio")
 MAX_CATEGORIES = 5
@@ -61,7 +62,7 @@ class Dataset:
 
     `time` names the time column, which both tables then have in addition to the variables. `attack`
     names the attack of each test row, where that is known. `told` says whether detectors that can
-    infer the kinds are given them.
+    infer the kinds are given them. `truth` says what counts where rows are a series.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Dataset:
     time: str | None = None
     attack: NDArray[Any] | None = None
     told: bool = True
+    truth: timed.Truth | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -85,8 +87,8 @@ def load(name: str, data: Path | None = None) -> Dataset:
     Parameters
     ----------
     name
-        One of `PAPER_TABLES`, `swat`, `generated-ROWSxCOLUMNS`, `bundled-TASK`, or `binned-` or
-        `whole-` and a name.
+        One of `PAPER_TABLES`, `swat`, `generated-ROWSxCOLUMNS`, `bundled-TASK`, or `binned-`,
+        `whole-` or `series-` and a name.
     data
         Folder of the tables; the environment variable `TRUISM_DATA` when not given.
     """
@@ -98,6 +100,8 @@ def load(name: str, data: Path | None = None) -> Dataset:
         return _unbundle(name)
     if name.startswith("whole-"):
         return _load_parquet(name.removeprefix("whole-"), find_data(data), whole=True)
+    if name.startswith(timed.PREFIX):
+        return _load_series(name.removeprefix(timed.PREFIX), data)
     if name == "swat":
         from benchmarks import swat
 
@@ -130,7 +134,7 @@ def available(data: Path) -> tuple[str, ...]:
 
 def digest(name: str, data: Path | None) -> str:
     """A short fingerprint of the files behind a dataset, for the cache of results."""
-    base = name.removeprefix("binned-").removeprefix("whole-")
+    base = name.removeprefix("binned-").removeprefix("whole-").removeprefix(timed.PREFIX)
     if base.startswith("generated-"):
         return f"generator {generated.REVISION}"
     if base.startswith("bundled-"):
@@ -143,7 +147,7 @@ def digest(name: str, data: Path | None) -> str:
         return ", ".join(f"{path.name}:{path.stat().st_size}" for path in paths)
     total = hashlib.sha256()
     for part in ("train", "test"):
-        total.update(_existing(folder / f"{base}_{part}.parquet").read_bytes())
+        total.update(_existing(timed.path_of(base, folder, part)).read_bytes())
     return total.hexdigest()[:12]
 
 
@@ -168,6 +172,35 @@ def _load_parquet(name: str, folder: Path, *, whole: bool = False) -> Dataset:
     time = _TIME_OF.get(name)
     title = f"whole-{name}" if whole else name
     return Dataset(title, train, test, label, _kinds(name, train, time), time, attack)
+
+
+def _load_series(name: str, data: Path | None) -> Dataset:
+    """Load a table with all its test rows, in order; detectors must infer the kinds."""
+    if name.startswith("generated-"):
+        made = _generate(name)
+        truth = timed.truth_of(name, made.label, np.ones(len(made.label), np.bool_))
+        return replace(made, name=f"{timed.PREFIX}{name}", told=False, truth=truth)
+    folder = find_data(data)
+    train, test = (
+        pq.read_table(_existing(timed.path_of(name, folder, part))) for part in ("train", "test")
+    )
+    label = test["label"].to_numpy().astype(np.int8)
+    drawn = np.ones(len(label), np.bool_)
+    if "in_paper_test" in test.column_names:
+        drawn = test["in_paper_test"].to_numpy(zero_copy_only=False).astype(np.bool_)
+    test = test.drop_columns([each for each in _NOT_VARIABLES if each in test.column_names])
+    train, test = _unify(train, test)
+    time = timed.TIME_OF.get(timed.family_of(name))
+    return Dataset(
+        f"{timed.PREFIX}{name}",
+        train,
+        test,
+        label,
+        _kinds(name, train, time),
+        time,
+        told=False,
+        truth=timed.truth_of(name, label, drawn),
+    )
 
 
 def _unify(train: pa.Table, test: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks import bundled, datasets
+from benchmarks import bundled, datasets, timed
 from benchmarks.blame import blame_all, find_cases
 from benchmarks.interpretability import interpret_all
 from benchmarks.methods import DETECTORS, METHOD_OF, Method
@@ -40,6 +40,9 @@ GROWTH_SETTINGS = (("min_support", 0.01),)
 ATTACKED = "kddcup99"
 ATTACK_METHODS = ("paper", "truism", "knn", "autoencoder", "deepsvdd", "pca_error")
 
+SERIES_METHODS = ("truism", "knn", "lof", "pca", "iforest", "autoencoder_brief")
+SERIES_SETTINGS = ((("ordered", True),), (("lookback", 0), ("ordered", True)))
+
 FURTHER_METHODS = ("paper", "truism", "knn", "iforest", "ecod", "pca")
 FURTHER_SEEDS = (0, 1, 2)
 
@@ -54,11 +57,15 @@ MINING_SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure with: a runner, the datasets, and the methods that can run here."""
+    """What to measure with: a runner, the datasets, and the methods that can run here.
+
+    `series` are the tables in order of time.
+    """
 
     runner: Runner
     datasets: tuple[str, ...]
     methods: tuple[Method, ...]
+    series: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
         """Whether a method is part of the plan."""
@@ -154,6 +161,19 @@ def further(plan: Plan) -> Measured:
     return Measured(runs=plan.runner.run("further", jobs, isolated=False))
 
 
+def series(plan: Plan) -> Measured:
+    """Tables in order of time: alarms that people can live with."""
+    jobs = [
+        Job(name, method, scaling, settings=settings)
+        for name in plan.series
+        for method in SERIES_METHODS
+        if plan.has(method) and (method == "truism" or timed.family_of(name) != timed.GAS)
+        for scaling in METHOD_OF[method].scalings[-1:]
+        for settings in (SERIES_SETTINGS if method == "truism" else ((),))
+    ]
+    return Measured(runs=plan.runner.run("series", jobs, isolated=False))
+
+
 def table3(plan: Plan) -> Measured:
     """KDD'23, table 3: what rules say about attacks, and which variables the peers' scores come from."""
     methods = [method.name for method in plan.methods]
@@ -233,6 +253,7 @@ EXPERIMENTS: Mapping[str, Callable[[Plan], Measured]] = {
     "grid": grid,
     "attacks": attacks,
     "further": further,
+    "series": series,
     "table3": table3,
     "blame": blame,
     "speed": speed,

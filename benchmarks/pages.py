@@ -21,6 +21,7 @@ from benchmarks.sections import (
     detection,
     hyperparameters,
     robustness,
+    series,
     summary,
 )
 
@@ -81,6 +82,7 @@ _SECTIONS: tuple[Callable[[Results], Section | None], ...] = (
     detection.preparations,
     breadth.attacks,
     breadth.further,
+    series.series,
     hyperparameters.grid,
     attribution.table3,
     blame.blame,

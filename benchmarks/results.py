@@ -85,12 +85,44 @@ class AttackScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Averaged:
+    """How scores, averaged over some rows, tell segments of a series from normal rows.
+
+    `recall` and `strict_recall` are the shares of the segments found at 1 and at 0.2 false incidents per
+    1,000 normal rows, with the threshold chosen in hindsight.
+    """
+
+    span: int
+    auc: float
+    pauc: float
+    recall: float
+    strict_recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alarms:
+    """What the product's own incidents in a series are, at its own threshold.
+
+    `inside` is the share of the normal rows inside incidents that are not shifts; false incidents and
+    shifts are counted per 1,000 normal rows; `found` is the share of the segments that an incident or a
+    shift overlaps, `delay` the median of the rows until then.
+    """
+
+    inside: float
+    false_incidents: float
+    false_shifts: float
+    found: float
+    delay: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a job; if it failed, `error` is set and little else.
 
     `alarm_rate` is the share of normal test rows that score above zero; for the paper's scoring
     that is the false-positive rate at φ = 0. `extra_mb` is the peak memory beyond that of the
-    loaded tables. `by_attack` is filled if the table names its attacks.
+    loaded tables. `by_attack` is filled if the table names its attacks, `averaged` and `alarms` if
+    its rows are a series.
     """
 
     auc: float | None = None
@@ -106,6 +138,8 @@ class Outcome:
     choice: str = ""
     error: str = ""
     by_attack: tuple[AttackScore, ...] = ()
+    averaged: tuple[Averaged, ...] = ()
+    alarms: Alarms | None = None
 
 
 @dataclass(frozen=True, slots=True)

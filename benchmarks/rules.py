@@ -15,7 +15,7 @@ from benchmarks.datasets import Kinds, column
 MINING_SUPPORT = 0.05
 MINING_LENGTH = 4
 
-Setting = int | float | str
+Setting = bool | int | float | str
 
 
 class RuleDetector:

@@ -22,10 +22,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from benchmarks import datasets, metrics
+from benchmarks import alarms, datasets, metrics
 from benchmarks.datasets import Dataset
-from benchmarks.methods import METHOD_OF
-from benchmarks.results import AttackScore, Job, Outcome
+from benchmarks.methods import METHOD_OF, TableDetector
+from benchmarks.results import Alarms, AttackScore, Averaged, Job, Outcome
+from benchmarks.rules import RuleDetector
 
 SAMPLE_SEED = 0
 WARM_UP = "generated-400x6"
@@ -55,21 +56,39 @@ def measure(order: Order) -> Outcome:
     fitted = time.perf_counter()
     score = detector.score(dataset.test)
     scored = time.perf_counter()
+    extra_mb = _peak_mb() - resident
     normal = dataset.label == 0
+    averaged, own = _over_time(dataset, detector, score, method.role == "ours")
     return Outcome(
         auc=None if score is None else metrics.auc(dataset.label, score),
         pauc=None if score is None else metrics.partial_auc(dataset.label, score),
         alarm_rate=None if score is None else float(np.mean(score[normal] > 0)),
         fit_seconds=fitted - started,
         score_seconds=scored - fitted,
-        extra_mb=_peak_mb() - resident,
+        extra_mb=extra_mb,
         table_mb=dataset.train.num_rows * dataset.train.num_columns * 8 / 2**20,
         train_rows=dataset.train.num_rows,
         test_rows=dataset.test.num_rows,
         n_rules=getattr(detector, "n_rules", None),
         choice=str(getattr(detector, "choice", "")),
         by_attack=() if score is None else tuple(_by_attack(dataset, score)),
+        averaged=averaged,
+        alarms=own,
     )
+
+
+def _over_time(
+    dataset: Dataset, detector: TableDetector, score: NDArray[np.float64] | None, ours: bool
+) -> tuple[tuple[Averaged, ...], Alarms | None]:
+    """Measure what matters in a series: our scores as they are and our incidents, peers averaged."""
+    if dataset.truth is None or score is None:
+        return (), None
+    spans = alarms.SPANS[:1] if ours else alarms.SPANS
+    averaged = alarms.judge_scores(score, dataset.label, dataset.truth, spans)
+    if not isinstance(detector, RuleDetector):
+        return averaged, None
+    events = detector.detector.incidents(dataset.test)
+    return averaged, alarms.judge_incidents(events, dataset.label, dataset.truth)
 
 
 def _by_attack(dataset: Dataset, score: NDArray[np.float64]) -> Iterator[AttackScore]:
