@@ -131,17 +131,26 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 return f"{name} rarely so in training: {found}"
             case "lasting":
                 return f"{name} unusual because of the rows before"
-        if not self.told or 2 * self.told[0].n_rows < self.n_rows:
-            return f"{name} at odds with other variables: {found}"
-        reason = self.told[0].reason
-        return f"{name} {found}, expected {reason.expected} {reason.why}"
+        said = self.headline
+        mostly = self._mostly
+        return said if mostly is None or mostly.because is None else f"{said} {mostly.why}"
 
     @property
     def headline(self) -> str:
         """The sentence without a condition."""
-        if self.kind == "conflict":
-            return f"{quote_name(self.variable)} at odds with other variables"
-        return self.summary
+        if self.kind != "conflict":
+            return self.summary
+        name, mostly = quote_name(self.variable), self._mostly
+        if mostly is None:
+            return f"{name} at odds with other variables: {self.found}"
+        return f"{name} {self.found}, expected {mostly.expected}"
+
+    @property
+    def _mostly(self) -> Reason | None:
+        """The reason that is true of at least half of the rows, if there is one."""
+        if not self.told or 2 * self.told[0].n_rows < self.n_rows:
+            return None
+        return self.told[0].reason
 
     @property
     def percent(self) -> str:
