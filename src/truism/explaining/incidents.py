@@ -56,7 +56,7 @@ class Origin(msgspec.Struct, frozen=True):
         """Return an id that follows from model, source, series and start.
 
         >>> Origin("a", "pump 1").name("", "2024-01-01 10:00:00")
-        'cnlkbxjbpqwswlaj'
+        'll2fbhwt3effvmgi'
         """
         content = msgspec.json.encode((self.model, self.source, series, start))
         digest = hashlib.blake2b(content, digest_size=10).digest()
