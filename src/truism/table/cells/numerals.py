@@ -22,8 +22,9 @@ PLAIN = {
 _WHOLE = r"^[+\-−]?\d{1,18}$"
 _DIGITS = r"(?:\d[\d.,'’ \x{a0}\x{202f}\x{2009}]*|[.,]\d+|(?i:inf|infinity))"
 _SHAPE = (
-    rf"^(?P<limit>[<>≤≥~]=?)?\s*(?P<open>\()?(?P<sign>[+\-−])?\s*(?P<body>{_DIGITS})"
-    r"(?P<exp>[eE][+\-]?\d+)?(?P<close>\))?(?P<minus>-)?(?P<unit>\s*[%‰€$£]|\s*°\s?[CFK]?|\s+[\p{L}µ°/³²%\d^*·\-]{1,12})?$"
+    rf"^(?P<limit>[<>≤≥~]=?)?\s*(?P<open>\()?(?P<sign>[+\-−])?\s*(?P<money>[€$£¥])?\s*"
+    rf"(?P<inner>[+\-−])?(?P<body>{_DIGITS})"
+    r"(?P<exp>[eE][+\-]?\d+)?(?P<close>\))?(?P<minus>-)?(?P<unit>\s*[%‰€$£¥]|\s*°\s?[CFK]?|\s+[\p{L}µ°/³²%\d^*·\-]{1,12})?$"
 )
 _BLANKS = "[ \\x{a0}\\x{202f}\\x{2009}]"
 _GROUPS = {" ": _BLANKS, "'": "['’]"}
@@ -176,8 +177,10 @@ def _taken_apart(
     known = shape.is_valid().to_numpy(zero_copy_only=False)
     field = {name: pc.fill_null(shape.field(name), "") for name in _FIELDS}
     known &= np.asarray(pc.equal(field["open"], "")) == np.asarray(pc.equal(field["close"], ""))
-    unit, with_unit = _common_unit(field["unit"], known)
-    known &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(field["unit"]), ""))
+    known &= _either(field["sign"], field["inner"]) & _either(field["money"], field["unit"])
+    units = pc.binary_join_element_wise(field["money"], field["unit"], "")
+    unit, with_unit = _common_unit(units, known)
+    known &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(units), ""))
     body, grouped = _ungrouped(field["body"], known)
     signs = _Signs.of(body, known, counts)
     body, usual, strays, unsure = signs.settle(body, decimal, thousands, grouped)
@@ -197,7 +200,7 @@ def _taken_apart(
     )
 
 
-_FIELDS = ("limit", "open", "sign", "body", "exp", "close", "minus", "unit")
+_FIELDS = ("limit", "open", "sign", "money", "inner", "body", "exp", "close", "minus", "unit")
 
 
 def _plain(texts: pa.Array, decimal: str) -> Numbers | None:
@@ -232,6 +235,11 @@ def _plain_known(texts: pa.Array, decimal: str) -> Mask | None:
     if not known.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):
         return None
     return known
+
+
+def _either(one: pa.Array, other: pa.Array) -> Mask:
+    """Return where not both are written, as in ``-$-5`` or ``$5 kW``."""
+    return np.asarray(pc.or_(pc.equal(one, ""), pc.equal(other, "")))
 
 
 def _common_unit(units: pa.Array, known: Mask) -> tuple[str | None, Mask]:
@@ -322,7 +330,8 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
 def _written(body: pa.Array, field: dict[str, pa.Array], known: Mask) -> pa.Array:
     """Return texts as plain numbers, and infinity for what is none."""
     exponents = field["exp"]
-    negative = np.asarray(pc.is_in(field["sign"], pa.array(["-", "−"])))
+    signs = pc.binary_join_element_wise(field["sign"], field["inner"], "")
+    negative = np.asarray(pc.is_in(signs, pa.array(["-", "−"])))
     negative = negative | ~np.asarray(pc.equal(field["minus"], ""))
     negative = negative | ~np.asarray(pc.equal(field["open"], ""))
     signs = pc.if_else(pa.array(negative), "-", "")

@@ -24,12 +24,12 @@ DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also b
 SAMPLE_ROWS = 200
 _SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _COMMA = re.compile(
-    r"\s*[+\-−]?(?:\d{1,3}(?:[. \xa0\u202f]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+)\s*%?"
+    r"\s*[+\-−]?[€$£¥]?\s*(?:\d{1,3}(?:[. \xa0\u202f]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+)\s*%?"
 )
 _POINT = re.compile(
-    r"\s*[+\-−]?(?:\d{1,3}(?:[, \xa0\u202f]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+)\s*%?"
+    r"\s*[+\-−]?[€$£¥]?\s*(?:\d{1,3}(?:[, \xa0\u202f]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+)\s*%?"
 )
-_ZONED = re.compile(r".*\d{1,2}:\d{2}.* ?[+-]\d{2}:?\d{2}\s*")
+_TEXT = re.compile(r".*\d{1,2}:\d{2}.* ?[+-]\d{2}:?\d{2}\s*|\s*[+-]?0[xX][0-9a-fA-F]+\s*")
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -48,7 +48,8 @@ class Dialect(msgspec.Struct, frozen=True):
     units
         One for each name, empty without a row of units.
     texts
-        Columns to read as text: times with a zone, which the fast reader would drop.
+        Columns to read as text: times with a zone, which the fast reader would drop, and ``0x0011``,
+        a code that it would count as 17.
 
     """
 
@@ -121,7 +122,7 @@ def see_dialect(
             tuple(names),
             n_lines,
             units,
-            _zoned(body, names),
+            _texts(body, names),
         ),
         tuple(notices),
     )
@@ -262,10 +263,10 @@ def find_decimal(rows: Sequence[Collection[str]]) -> str | None:
     return "," if commas > points else "."
 
 
-def _zoned(rows: Sequence[_Row], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns whose fields end in an offset from UTC."""
+def _texts(rows: Sequence[_Row], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns whose fields end in an offset from UTC or are written in hexadecimal."""
     return tuple(
         name
         for i, name in enumerate(names)
-        if any(len(row.fields) > i and _ZONED.fullmatch(row.fields[i]) for row in rows)
+        if any(len(row.fields) > i and _TEXT.fullmatch(row.fields[i]) for row in rows)
     )

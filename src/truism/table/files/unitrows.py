@@ -8,7 +8,7 @@ from truism.table.layouts import Reading
 
 _MAX_UNIT = 15
 _NUMBER = re.compile(
-    r"\s*[<>]?\s*[+\-−]?(?:\d[\d.,'’ \xa0\u202f]*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*"
+    r"\s*[<>]?\s*[+\-−]?[€$£¥]?\s*[+\-−]?(?:\d[\d.,'’ \xa0\u202f]*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*"
 )
 _UNIT = re.compile(
     r"[\[(]?(?:.*[°%‰/³²µΩ].*|deg ?[CFK]?"
