@@ -247,7 +247,7 @@ def test_only_the_largest_shares_are_drawn_if_few_are_asked_for():
     normal = {**{name: NORMAL[name] for name in ("pump", "flow")}, "mode": ["auto"] * 200}
     detector = InvariantRuleDetector(min_support=0.1, scoring="paper").fit(normal)
     today = {**normal, "flow": [-1.5] * 200, "mode": ["never"] * 200}
-    [incident] = detector.incidents(today)
+    incident = detector.incidents(today)[0]
     assert len(incident.blames) > 1
     [ax] = plot.blame(incident, most=1).axes
     assert [label.get_text() for label in ax.get_yticklabels()] == [incident.blames[0].variable]

@@ -89,7 +89,7 @@ def summarise(
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
     >>> checker = Checker(train(normal, Settings(min_support=0.1)))
     >>> summarise(checker, as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).verdict
-    '1 incident in 2 rows: pump in row 1.'
+    '1 anomaly in 2 rows: pump on, expected pump = off.'
 
     """
     model, scorer = checker.model, checker.scorer
