@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from truism.errors import TableError
@@ -114,6 +115,20 @@ def read_csv(
         raise
     if any(pa.types.is_binary(field.type) for field in frame.schema):
         raise _wrong_encoding(name, dialect.encoding)
+    return _trimmed(frame, [*MISSING, *layout.missing])
+
+
+def _trimmed(frame: pa.Table, missing: Sequence[str]) -> pa.Table:
+    """Take blanks off both ends of texts, also of quoted ones: databases quote columns that they pad."""
+    for i, field in enumerate(frame.schema):
+        if not pa.types.is_string(field.type):
+            continue
+        texts = frame.column(i)
+        trimmed = pc.utf8_trim_whitespace(texts)
+        changed = pc.fill_null(pc.not_equal(texts, trimmed), False)
+        if pc.any(changed).as_py():
+            absent = pc.and_(changed, pc.is_in(trimmed, pa.array(missing)))
+            frame = frame.set_column(i, field.name, pc.if_else(absent, None, trimmed))
     return frame
 
 
