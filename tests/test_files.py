@@ -194,7 +194,7 @@ FAULTS = [
     ),
     (
         b"a,b,a\n1,2,3\n",
-        "'t.csv': Column names must be distinct, got more than one 'a'.\n"
+        "'t.csv': Column names must be distinct, got 'a' for columns 1 and 3.\n"
         "Hint: rename or drop one of them; see header.",
     ),
     (

@@ -109,7 +109,8 @@ ROOMS = {
 INNER = {
     "table.cells": [
         *("words", "fixedtimes", "shapes", "timeformats", "notices", "kinds", "names", "numerals"),
-        *("times", "timelines", "texts", "plain", "shaped", "interpreting", "conforming"),
+        *("times", "timelines", "texts", "sentinels", "plain", "shaped", "interpreting"),
+        "conforming",
     ],
     "table.files": [
         *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),

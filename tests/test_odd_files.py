@@ -14,6 +14,7 @@ from truism.errors import TableError
 from truism.table.files.reading import read
 from truism.table.layouts import Layout, Reading
 from truism.table.looking import look
+from truism.table.notices import refuse_doubts
 
 FOLDER = Path(__file__).parent / "data" / "odd"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -72,6 +73,18 @@ def test_an_odd_file_is_refused_in_one_sentence(name):
     with pytest.raises(TableError) as caught:
         read([name], layout_of(EXPECTED[name]))
     assert said(caught.value) == EXPECTED[name]["error"]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_whoever_is_strict_is_refused_what_is_in_doubt(name):
+    found = read([name], layout_of(EXPECTED[name]))
+    doubts = [notice for notice in found.notices if notice.doubtful]
+    if not doubts:
+        refuse_doubts(found.notices)
+        return
+    with pytest.raises(TableError) as caught:
+        refuse_doubts(found.notices)
+    assert caught.value.message == str(doubts[0])
 
 
 @pytest.mark.parametrize("name", READ)

@@ -13,6 +13,7 @@ from truism.table.cells.notices import (
     GroupedDigits,
     HourRepeated,
     LimitsAsValues,
+    MayBeMissing,
     MixedDecimals,
     SeveralZones,
     StaysText,
@@ -32,6 +33,7 @@ from truism.table.files.notices import (
     LinesBeforeNames,
     LooksLong,
     NoRows,
+    OneColumnOfText,
     OtherDelimiter,
     PartChosen,
     TagsPivoted,
@@ -102,6 +104,14 @@ SENTENCES = {
     ),
     SeveralZones("t", ("+01:00", "+02:00"), "UTC"): (
         "Times in column 't' are of several zones (+01:00, +02:00); they are shown in UTC."
+    ),
+    MayBeMissing("x", "-9999", 12): (
+        "Column 'x' holds -9999 12 times, far from all its other values; if it stands for a missing "
+        "value, say so as the file writes it."
+    ),
+    OneColumnOfText("'a.txt'", "columns of fixed width", "1   2.5"): (
+        "'a.txt' is read as one column of text, but looks like columns of fixed width, for instance "
+        "'1   2.5'; say what divides its values, or convert it to CSV."
     ),
     Converted("x", "numbers", "text"): (
         "Column 'x' holds numbers; it is read as text, as in training."

@@ -7,19 +7,32 @@ from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.table.layouts import Layout
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Refuse names that are empty, occur twice, or differ only by case or blanks."""
+def check_names(names: Sequence[str], hint: str | None = None) -> None:
+    """Refuse names that are empty, occur twice, or differ only by case or blanks.
+
+    Parameters
+    ----------
+    names
+        Of all columns.
+    hint
+        What to do about names that are empty or occur twice, where the file shows that.
+
+    """
     for position, name in enumerate(names):
         if not name:
             raise TableError(
                 f"Column names must not be empty, got none for column {position + 1} of {len(names)}.",
-                "give it a name or remove it; pandas writes its index unless to_csv has index=False.",
+                hint
+                or "give it a name or remove it; pandas writes its index unless to_csv has index=False.",
             )
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
+        places = [str(i) for i, name in enumerate(names, 1) if name == twice[0]]
+        also = f", and more than one {shorten(twice[1:])}" if twice[1:] else ""
         raise TableError(
-            f"Column names must be distinct, got more than one {shorten(twice)}.",
-            "rename or drop one of them.",
+            f"Column names must be distinct, got {twice[0]!r} for columns "
+            f"{', '.join(places[:-1])} and {places[-1]}{also}.",
+            hint or "rename or drop one of them.",
             see=("header",),
         )
     seen: dict[str, str] = {}

@@ -139,6 +139,27 @@ class UnitInCells(ColumnNotice, frozen=True, forbid_unknown_fields=True):
         return f"{text}."
 
 
+class MayBeMissing(ColumnNotice, frozen=True, forbid_unknown_fields=True):
+    """A number such as -9999 that is read as a number, but may stand for a missing value."""
+
+    value: str
+    count: int
+
+    @property
+    def doubtful(self) -> bool:
+        return True
+
+    @property
+    def see(self) -> tuple[str, ...]:
+        return ("missing",)
+
+    def __str__(self) -> str:
+        return (
+            f"Column {self.column!r} holds {self.value} {times(self.count)}, far from all its other "
+            f"values; if it stands for a missing value, say so as the file writes it."
+        )
+
+
 class TimesRead(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     """A column of numbers or texts that was read as times."""
 

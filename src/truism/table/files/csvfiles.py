@@ -16,7 +16,7 @@ import pyarrow.csv as pa_csv
 
 from truism.errors import TableError
 from truism.table.cells.words import MISSING as MISSING
-from truism.table.files.dialects import Dialect, see_dialect
+from truism.table.files.dialects import ANNOTATIONS, Dialect, see_dialect
 from truism.table.layouts import Layout as Layout
 from truism.table.layouts import Reading
 from truism.table.notices import Notice
@@ -64,6 +64,8 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None
     dialect, notices = see_dialect(name, text, encoding, layout, learned)
     if any("\ufffd" in each for each in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
+    if not dialect.names[0]:
+        _check_one_table(name, file)
     texts = {} if learned is None else {c.name for c in learned.columns if c.kind == "text"}
     texts = {*texts, *(new for new, old in layout.renames if old in texts), *dialect.texts}
     return Parsed(read_csv(name, file, dialect, layout, texts), dialect, notices)
@@ -78,7 +80,7 @@ def read_csv(
     only: Sequence[str] | None = None,
 ) -> pa.Table:
     """Read a CSV file of a known dialect, some columns as text and if asked only some columns."""
-    names = [each or "\x00" for each in dialect.names]
+    names = [each or f"\x00{i}" for i, each in enumerate(dialect.names)]
     kept = [each for each in dialect.names if each]
     options: dict[str, Any] = {
         "read_options": pa_csv.ReadOptions(
@@ -130,6 +132,19 @@ def _trimmed(frame: pa.Table, missing: Sequence[str]) -> pa.Table:
             absent = pc.and_(changed, pc.is_in(trimmed, pa.array(missing)))
             frame = frame.set_column(i, field.name, pc.if_else(absent, None, trimmed))
     return frame
+
+
+def _check_one_table(name: str, file: BinaryIO) -> None:
+    """Refuse a file of InfluxDB in which annotations begin another table."""
+    above = True
+    for number, line in enumerate(file, 1):
+        annotated = line.startswith(tuple(each.encode() for each in ANNOTATIONS))
+        if annotated and not above:
+            raise TableError(
+                f"{name}, line {number}: another table begins here.",
+                "write each table to a file of its own, or pivot them in the query.",
+            )
+        above = above and annotated
 
 
 def find_line(file: BinaryIO, dialect: Dialect, row: int) -> int:

@@ -15,7 +15,13 @@ import msgspec
 
 from truism.errors import TableError, shorten
 from truism.table.cells.names import check_names, renamed
-from truism.table.files.notices import ColumnWithoutName, LinesBeforeNames, OtherDelimiter, UnitRow
+from truism.table.files.notices import (
+    ColumnWithoutName,
+    LinesBeforeNames,
+    OneColumnOfText,
+    OtherDelimiter,
+    UnitRow,
+)
 from truism.table.files.unitrows import find_units, is_number
 from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice
@@ -31,6 +37,13 @@ _POINT = re.compile(
 )
 _TEXT = re.compile(r".*\d{1,2}:\d{2}.* ?[+-]\d{2}:?\d{2}\s*|\s*[+-]?0[xX][0-9a-fA-F]+\s*")
 
+ANNOTATIONS = ("#datatype", "#group", "#default")  # InfluxDB's, in any order
+_LOOKS = {
+    "log lines with keys and values": re.compile(r"(?:.*?(?:^|[\s,])[\w.\-]+=\S+){2}"),
+    "columns of fixed width": re.compile(r".*\S(?: {2,}|\t)\S"),
+    "lines of a log": re.compile(r"(?:\s*\S+){4}"),
+}
+
 
 class Dialect(msgspec.Struct, frozen=True):
     """How one CSV file is written.
@@ -42,7 +55,7 @@ class Dialect(msgspec.Struct, frozen=True):
     decimal
         The decimal sign, None where no field shows one.
     names
-        Of all fields of a line; the last may be empty.
+        Of all fields of a line; the last may be empty, and the first below InfluxDB's annotations.
     n_lines
         Lines before the first row.
     units
@@ -106,13 +119,15 @@ def see_dialect(
     names = _names(rows[0].fields, layout.header)
     if names and (not names[-1] or len(names) == width - 1):
         names = _without_last(source, names, rows, width, notices)
-    check_names(
-        renamed([name for i, name in enumerate(names) if name or i < len(names) - 1], layout)
-    )
+    annotated = bool(before) and before[0].fields[0] in ANNOTATIONS and not names[0]
+    own = names[annotated : len(names) - (not names[-1])]
+    check_names(renamed(own, layout), _two_lines(rows, names))
     units, n_above = find_units([row.fields for row in rows], names, learned) if named else ((), 0)
     if units:
         notices.append(UnitRow(source, tuple(dict.fromkeys(filter(None, units)))))
     body = rows[1 + n_above :] if named else rows
+    if len(names) == 1 and layout.delimiter is None and learned is None:
+        notices += _one_text(source, [row.fields[0].strip() for row in body])
     n_lines = rows[n_above].line if named else (before[-1].line if before else 0)
     return (
         Dialect(
@@ -201,6 +216,8 @@ def _first_row(rows: Sequence[_Row], header: bool | None) -> int:
     """Return which row holds the names: the first as wide as the table, if only narrower come before."""
     if rows[0].fields[0] in ("TOA5", "TOACI1") and len(rows) > 1:  # Campbell's loggers
         return 1
+    if rows[0].fields[0] in ANNOTATIONS:
+        return next((i for i, row in enumerate(rows) if row.fields[0] not in ANNOTATIONS), 0)
     width = _width(rows)
     wide = next(i for i, row in enumerate(rows) if len(row.fields) == width)
     if wide == 0 or width < 2:
@@ -223,6 +240,29 @@ def _names(first: Sequence[str], header: bool | None) -> list[str]:
             see=("header",),
         )
     return names
+
+
+def _two_lines(rows: Sequence[_Row], names: Sequence[str]) -> str | None:
+    """Return what to do where the row below the names holds names too."""
+    below = [field.strip() for row in rows[1:2] for field in row.fields]
+    if len(below) != len(names) or len({*below}) < len(below) or not all(below):
+        return None
+    values = [field for row in rows[2:3] for field in row.fields]
+    if any(map(is_number, below)) or not any(map(is_number, values)):
+        return None
+    return "the line below holds names too: join the two lines into one."
+
+
+def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
+    """Return a notice if most lines, and not only a few different ones, seem to hold several values."""
+    lines = [line for line in lines if line]
+    if len({*lines}) * 2 <= len(lines):
+        return []
+    for looks, pattern in _LOOKS.items():
+        hits = [line for line in lines if pattern.match(line)]
+        if len(hits) * 2 > len(lines):
+            return [OneColumnOfText(source, looks, hits[0][:40])]
+    return []
 
 
 def _without_last(

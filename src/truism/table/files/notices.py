@@ -50,6 +50,28 @@ class OtherDelimiter(Notice, frozen=True, forbid_unknown_fields=True):
         )
 
 
+class OneColumnOfText(Notice, frozen=True, forbid_unknown_fields=True):
+    """A file that no delimiter divides, though its lines hold several values."""
+
+    source: str
+    looks: str
+    example: str
+
+    @property
+    def doubtful(self) -> bool:
+        return True
+
+    @property
+    def see(self) -> tuple[str, ...]:
+        return ("delimiter",)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.source} is read as one column of text, but looks like {self.looks}, for instance "
+            f"{self.example!r}; say what divides its values, or convert it to CSV."
+        )
+
+
 class NoRows(Notice, frozen=True, forbid_unknown_fields=True):
     """A file that adds nothing."""
 

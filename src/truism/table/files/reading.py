@@ -16,6 +16,7 @@ from truism.table.cells.kinds import kind_of
 from truism.table.cells.names import check_names, check_renames, renamed
 from truism.table.cells.notices import TimesInTwoColumns, TimesJoined
 from truism.table.cells.plain import read_plain
+from truism.table.cells.sentinels import find_sentinels
 from truism.table.cells.shaped import read_shaped
 from truism.table.cells.texts import BadCell, Interpreted
 from truism.table.cells.timelines import examine
@@ -227,6 +228,7 @@ def _interpret_all(
     if axis is not None:
         extra += examine(whole.column_of()[axis])
     if reading is None:
+        extra += [notice for column in columns for notice in find_sentinels(column)]
         extra += _hints(whole, layout)
     said = Reading(
         layout,
