@@ -1,5 +1,7 @@
 """Texts taken together by their shape are read as each of them is by itself."""
 
+import re
+
 import msgspec
 import numpy as np
 import pyarrow as pa
@@ -12,10 +14,11 @@ from truism.table.cells import shapes as shapes_module
 from truism.table.cells import timeformats
 from truism.table.cells.conforming import conform
 from truism.table.cells.interpreting import interpret
-from truism.table.cells.numerals import read_numbers, read_one_by_one
+from truism.table.cells.numerals import PLAIN, read_numbers, read_one_by_one
 from truism.table.cells.shaped import read_shaped
 from truism.table.cells.shapes import MAX_SHAPES, shapes_of
 from truism.table.cells.texts import BadCell
+from truism.table.files.reading import read
 from truism.table.frames import as_table
 from truism.table.layouts import ColumnReading, Layout
 
@@ -54,6 +57,7 @@ BODIES = st.one_of(
 )
 NUMERALS = st.builds(lambda mark, body, more: mark.format(body, more), MARKS, BODIES, BODIES)
 SIGNS = st.sampled_from([None, ".", ","])
+PLAIN_OF = {sign: re.compile(pattern) for sign, pattern in PLAIN.items()}
 
 
 def values_of(numbers):
@@ -72,15 +76,35 @@ def values_of(numbers):
 @settings(max_examples=80, deadline=None)
 @given(st.lists(NUMERALS, min_size=1, max_size=12, unique=True), SIGNS, SIGNS)
 def test_numbers_of_a_shape_are_read_as_they_are_one_by_one(texts, decimal, thousands):
+    numbers_agree(texts, decimal, thousands)
+
+
+def numbers_agree(texts, decimal, thousands):
     array = pa.array(texts)
     trimmed = pc.utf8_trim_whitespace(array)
     found = values_of(read_numbers(array, decimal, thousands))
     slow = values_of(read_one_by_one(trimmed, decimal, thousands))
-    if found["decimal"] != slow["decimal"] or found["dtype"] != slow["dtype"]:
-        # Plain numbers are not taken apart; only whether a sign was seen is said differently there.
-        assert all(each in DIGITS + "+-−.,eEinfty" or each.isalpha() for t in texts for each in t)
-        return
+    sign = decimal or "."
+    digits = [text for text in trimmed.to_pylist() if any(each in DIGITS for each in text)]
+    plain = thousands != sign and all(PLAIN_OF[sign].match(text) for text in digits)
+    if plain and found["known"] == slow["known"] and any(found["known"]):
+        # Plain numbers are not taken apart; a sign that was said, but does not occur, is not told.
+        assert found["decimal"] == (sign if any(sign in text for text in digits) else None)
+        assert slow["decimal"] in (decimal, found["decimal"])
+        slow["decimal"] = found["decimal"]
     assert found == slow
+
+
+PLAIN_TEXTS = st.one_of(
+    st.from_regex(r"\A[+\-−]?(?:[0-9]{1,4}[.,]?[0-9]{0,4}|[.,][0-9]{1,3})(?:[eE]-?[0-9])?\Z"),
+    st.sampled_from(["Bad", "inf", "-inf", "--", "1.234", "1,234", "12.345", "-1,234"]),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(PLAIN_TEXTS, min_size=1, max_size=5, unique=True), SIGNS, SIGNS)
+def test_plain_numbers_are_read_as_they_are_one_by_one(texts, decimal, thousands):
+    numbers_agree(texts, decimal, thousands)
 
 
 @settings(max_examples=60, deadline=None)
@@ -256,3 +280,18 @@ def test_too_many_shapes_are_left_to_the_slow_way(monkeypatch):
     times = timeformats.read_by_pattern(pa.array(["1/2/2014 7:30 AM", "10/2/2014"]), "day first")
     assert times.known.all()
     assert MAX_SHAPES == 2_000
+
+
+@pytest.mark.parametrize("words", [[], ["Bad"]])
+def test_points_that_grouped_thousands_do_so_where_nothing_else_shows_it(words, tmp_path):
+    normal, later = tmp_path / "normal.csv", tmp_path / "later.csv"
+    normal.write_text("n;x\n" + "".join(f"{i};{i + 1}.234.567\n" for i in range(9)))
+    texts = [*(f"{i // 10 + 1}.{i + 234}" for i in range(90)), *words]
+    later.write_text("n;x\n" + "".join(f"{i};{text}\n" for i, text in enumerate(texts)))
+    reading = read([str(normal)]).reading
+    assert reading.columns[1].thousands == "."
+    found = read([str(later)], reading=reading)
+    assert [found.table.columns[1].cell(row) for row in (0, 10)] == [1234, 2244]
+    assert str(found.notices[0]) == (
+        "Points in column 'x' are taken to group thousands, for instance in '1.234'."
+    )

@@ -99,7 +99,8 @@ def read_numbers(
 
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
-    plain = _plain(texts, decimal or ".")
+    sign = decimal or "."
+    plain = None if thousands == sign else _plain(texts, sign)  # 1.234 may be grouped
     if plain is not None:
         return plain
     shapes = shapes_of(texts, zeros=True)
@@ -118,7 +119,10 @@ def read_alike(
     That is so where commas and points compete: of distinct texts the majority decides.
     """
     shapes = shapes_of(pc.utf8_trim_whitespace(texts.cast(pa.string())), zeros=True)
-    if shapes is None or _plain_known(shapes.texts, decimal or ".") is not None:
+    sign = decimal or "."
+    if shapes is None:
+        return None
+    if thousands != sign and _plain_known(shapes.texts, sign) is not None:
         return None
     told = _taken_apart(shapes.texts, shapes.counts, decimal, thousands)
     if told.competing or (told.unit is not None and _HAS_DIGIT.search(told.unit)):

@@ -48,6 +48,8 @@ def read_plain(
     if known is not None and known.kind != "number":
         return None
     decimal = (None if known is None else known.decimal) or layout.decimal or "."
+    if known is not None and known.thousands == decimal:
+        return None
     pattern = PLAIN[decimal]
     if not pc.any(pc.match_substring_regex(texts[:_SAMPLE], pattern)).as_py():
         return None

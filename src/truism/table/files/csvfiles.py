@@ -66,7 +66,9 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:
         _check_one_table(name, file)
-    texts = {} if learned is None else {c.name for c in learned.columns if c.kind == "text"}
+    sign = dialect.decimal or "."  # 1.234 is no decimal number where points grouped thousands
+    known = () if learned is None else learned.columns
+    texts = {c.name for c in known if c.kind == "text" or c.thousands == sign}
     texts = {*texts, *(new for new, old in layout.renames if old in texts), *dialect.texts}
     return Parsed(read_csv(name, file, dialect, layout, texts), dialect, notices)
 
