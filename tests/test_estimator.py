@@ -201,6 +201,14 @@ def test_rows_that_are_no_series_stand_for_themselves_and_form_patterns(detector
     assert pattern.variable == detector.incidents(wrong)[0].blames[0].variable
 
 
+def test_patterns_are_of_rows_made_ready():
+    normal = {"pump": ["on", "off"] * 50, "level": [i * i % 97 for i in range(100)]}
+    detector = InvariantRuleDetector(min_support=0.1, delta=True).fit(normal)
+    today = pd.DataFrame({"pump": ["on", "off", "on"], "level": [0.0, 5000.0, 4.0]})
+    found = detector.patterns(today)
+    assert sum(each.n_rows for each in found) == (detector.predict(today) == -1).sum() > 0
+
+
 def test_the_papers_explanation_names_the_broken_rule(paper):
     assert "expected flow = 2.5, found 0" in str(paper.explain(TODAY))
 

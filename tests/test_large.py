@@ -138,6 +138,11 @@ def test_a_size_that_is_none_is_refused(text):
         large.size_of(text)
 
 
+def test_where_the_machine_does_not_tell_a_gibibyte_is_taken(monkeypatch):
+    monkeypatch.delattr(os, "sysconf")
+    assert large.size_of(None) == 1 << 30
+
+
 def test_half_of_the_memory_is_the_default():
     assert large.size_of(None) > 1 << 20
     assert large.size_of("1.5 GiB") == 3 << 29

@@ -126,6 +126,7 @@ def test_a_reason_that_is_not_about_the_peak_says_its_time(checker):
         for blame in card.blames
         if blame.place
     ]
+    assert blames
     assert all(blame.place.startswith(" at 1") for blame in blames)
 
 

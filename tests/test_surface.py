@@ -10,6 +10,7 @@ import pytest
 import truism
 from truism import plot, report
 from truism.errors import TruismError
+from truism.estimator.answers import Answers
 from truism.model.settings import Settings
 from truism.pyod import InvariantRules
 
@@ -19,6 +20,10 @@ def test_public_names_are_sorted_and_exist():
     assert dir(truism) == truism.__all__
     for name in truism.__all__:
         assert getattr(truism, name) is not None
+
+
+DETECTOR = truism.InvariantRuleDetector
+PUBLIC = {**vars(Answers), **vars(DETECTOR)}
 
 
 def test_public_names_are_those_of_the_design():
@@ -33,7 +38,7 @@ def test_public_names_are_documented(name):
     thing = getattr(truism, name)
     assert inspect.getdoc(thing)
     if inspect.isclass(thing) and name == "InvariantRuleDetector":
-        for attribute, value in vars(thing).items():
+        for attribute, value in PUBLIC.items():
             if attribute.startswith("_") or not (
                 inspect.isfunction(value) or isinstance(value, property)
             ):
@@ -91,10 +96,9 @@ def public_functions(module):
     ]
 
 
-DETECTOR = truism.InvariantRuleDetector
 METHODS = [
     value
-    for name, value in vars(DETECTOR).items()
+    for name, value in PUBLIC.items()
     if inspect.isfunction(value) and not name.startswith("_")
 ]
 REPORT = [report.summarise, report.to_html, report.to_text, report.write_report]
@@ -122,9 +126,7 @@ def test_the_documented_attributes_are_those_of_a_fitted_detector():
         assert hasattr(fitted, name), name
     public = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
     public |= {
-        name
-        for name, value in vars(DETECTOR).items()
-        if isinstance(value, property) and name.endswith("_")
+        name for name, value in PUBLIC.items() if isinstance(value, property) and name.endswith("_")
     }
     assert public == set(named)
 

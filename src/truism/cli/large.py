@@ -38,6 +38,8 @@ def size_of(text: str | None) -> int:
     (3221225472, 524288000)
     """
     if text is None:
+        if not hasattr(os, "sysconf"):  # Windows does not tell
+            return _UNITS["g"]
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", text.lower())
     size = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])

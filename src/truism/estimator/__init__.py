@@ -1,6 +1,7 @@
 """The scikit-learn face: a table comes in, scores, attributions and explanations go out.
 
 - `detector`: `InvariantRuleDetector`, with the conventions of scikit-learn
+- `answers`: what it says about rows
 - `loading`: model files read as fitted detectors
 - `comparing`: what differs between two of them
 - `batches`: streams of Arrow batches scored

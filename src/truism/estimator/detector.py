@@ -1,6 +1,6 @@
-"""The detector as scikit-learn knows detectors; it wraps the functional core and adds nothing to it.
+"""The detector as scikit-learn knows detectors: parameters, learning, and how rows are made ready.
 
-The module is long because one class has all methods that users call, each with its parameters described.
+It wraps the functional core and adds nothing to it. What it says about rows is in `answers`.
 """
 
 import html
@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truism.errors import ParameterError, shorten
+from truism.errors import shorten
+from truism.estimator.answers import Answers
 from truism.estimator.inputs import (
-    as_positions,
     followed,
-    is_row,
     names_in,
     one_row,
     refuse_path,
@@ -27,28 +25,23 @@ from truism.estimator.inputs import (
 )
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
-from truism.explaining.explanations import Explanations
-from truism.explaining.findings import Findings
 from truism.explaining.following import Following
-from truism.explaining.incidents import Incident
-from truism.explaining.patterns import Pattern
 from truism.learning.training import train
 from truism.model.files import save_model
 from truism.model.legend import legend_of
 from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.settings import check_threshold
-from truism.model.stamps import now, now_here, today
+from truism.model.stamps import now, today
 from truism.scoring.thresholds import expecting
 from truism.table.cells.kinds import reading_of
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns
-from truism.table.libraries import library_of, to_frame
+from truism.table.libraries import library_of
 from truism.work import Progress, be_silent, count_threads
 
 if TYPE_CHECKING:
-    from truism.report import Summary
+    pass
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
@@ -67,7 +60,7 @@ def _asking(model: Model, max_false_incidents: str | None) -> Model:
     return msgspec.structs.replace(model, settings=asked)
 
 
-class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class InvariantRuleDetector(Answers, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns what is always true of normal rows; detects and explains rows that break it.
 
     The method of Feng and Hu, "Learning Invariant Rules from Data for Interpretable Anomaly
@@ -285,188 +278,6 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.threshold = None
         return self.adopt(_asking(model, self.max_false_incidents))
 
-    def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row; higher is worse."""
-        table, checker = self._ready(X)
-        return checker.score(table)
-
-    def score_samples(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row as scikit-learn does: lower is worse."""
-        return -self.anomaly_score(X)
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row so that anomalies score below 0."""
-        scores = self.score_samples(X)
-        return scores - self.offset_
-
-    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
-        """Return 1 for normal rows and -1 for anomalies."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
-    def attribute(self, X: Any, as_frame: bool = False) -> Any:  # noqa: N803
-        """Attribute each score to columns: one row per row, columns as in ``feature_names_in_``.
-
-        Parameters
-        ----------
-        X
-            Rows in order of time.
-        as_frame
-            Whether to return a dataframe with the names of the columns, of the same library and
-            with the same index as `X`; otherwise a NumPy array.
-
-        Returns
-        -------
-        array or dataframe
-            Each row sums to its `anomaly_score`; columns that are not variables get 0.
-
-        """
-        table, checker = self._ready(X)
-        found = checker.attribute(table, self._columns)
-        if not as_frame:
-            return found
-        columns = {name: found[:, i] for i, name in enumerate(self._columns)}
-        library = library_of(X)
-        like = X if library is not None and getattr(X, "ndim", 2) == 2 else None
-        return to_frame(columns, library or self._library, like)
-
-    def explain(self, X: Any, rows: Sequence[int] | None = None) -> Explanations:  # noqa: N803
-        """Explain the rows above the threshold, or the rows you name.
-
-        Parameters
-        ----------
-        X
-            Rows in order of time; or one row, as a Series or a dict, which is explained whatever it
-            scores.
-        rows
-            Positions of the rows to explain, counted from 0, whatever they score.
-
-        Returns
-        -------
-        Explanations
-            A sequence with ``to_frame()`` and ``to_dict()``; it prints, and shows in notebooks.
-
-        """
-        table, checker = self._ready(X)
-        if rows is None and is_row(X):
-            rows = [0]
-        if rows is None:
-            chosen = checker.anomalous(table)
-        else:
-            chosen = as_positions(rows, table.n_rows)
-        return checker.explain(table, chosen).in_frames_of(library_of(X) or self._library)
-
-    def check(
-        self,
-        X: Any,  # noqa: N803
-        state: Following | None = None,
-        *,
-        on_delay: int | str = 0,
-        off_delay: int | str = 0,
-    ) -> Findings:
-        """Find what is unusual in rows, and go on where earlier rows ended.
-
-        Parameters
-        ----------
-        X
-            Rows in order of time.
-        state
-            The ``state`` of the findings in the rows before these; None if there are none. Rows in
-            one piece, in chunks or one by one then have the same scores and incidents.
-        on_delay
-            Tell only what lasts so long: a number of rows, or a duration such as ``"5min"``.
-        off_delay
-            What returns within this time is still the same incident.
-
-        Returns
-        -------
-        Findings
-            ``incidents``, ``shifts``, ``scores`` and the next ``state``.
-
-        """
-        table, checker = self._ready(X, before=state)
-        return checker.follow(table, state, delays=Delays(on_delay, off_delay))[0]
-
-    def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
-        """Group the rows above the threshold into incidents, worst first.
-
-        Parameters
-        ----------
-        X
-            Rows in order of time.
-        gap
-            How many normal rows may lie between two anomalous rows of one incident; absent, a
-            minute of them, or five if that is more. Rows that are no series stand for themselves
-            unless it is given.
-
-        """
-        table, checker = self._ready(X)
-        findings = checker.find(table, gap=gap)
-        return [*findings.incidents, *findings.shifts]
-
-    def patterns(self, X: Any) -> list[Pattern]:  # noqa: N803
-        """Group the rows above the threshold by what is wrong with them, most rows first.
-
-        Rows with the same culprit and the same kind of reason form a pattern. Where rows are no
-        series, this says more than incidents, which are then single rows.
-        """
-        return list(self._current().find(self._table(X)).patterns)
-
-    def report(
-        self,
-        X: Any,  # noqa: N803
-        path: str | os.PathLike[str] | None = None,
-        time: str | None = None,
-        *,
-        gap: int | None = None,
-        label: str | None = None,
-        source: str | None = None,
-    ) -> "Summary":
-        """Summarise what happened in a table, and write the page that shows it.
-
-        Parameters
-        ----------
-        X
-            Rows in order of time.
-        path
-            The file to write; its ending decides the form: ``.html``, ``.json`` or ``.txt``.
-        time
-            The column of times, if not the same as in training.
-        gap
-            How many normal rows may lie between two anomalous rows of one incident; absent, a
-            minute of them, or five if that is more.
-        label
-            The column of labels: 0 and false mean normal, everything else anomalous.
-        source
-            Where the rows came from, in words.
-
-        Returns
-        -------
-        Summary
-            The content of the report; it prints, and shows in notebooks.
-
-        """
-        from truism.report import summarise, write_report
-        from truism.report.output import check_ending
-
-        if path is not None:
-            check_ending(path)
-        table, checker = self._ready(X, known=[n for n in (label, time) if n is not None])
-        if time is not None:
-            if time not in table.names:
-                raise ParameterError.of("time", "name a column of the table", time)
-            checker = checker.timed(time)
-        summary = summarise(
-            checker,
-            table,
-            checker.find(table, gap=gap),
-            source=source,
-            label=label,
-            created=now_here(),
-        )
-        if path is not None:
-            write_report(path, summary)
-        return summary
-
     def disable_rule(self, rule_id: str, reason: str) -> Self:
         """Switch a rule off, so that it no longer scores or explains.
 
@@ -485,22 +296,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         save_model(self._current().model, path)
 
     @property
-    def threshold_(self) -> float:
-        """The threshold in force; rows that score above it are anomalies."""
-        return self._current().model.threshold
-
-    @property
-    def offset_(self) -> float:
-        """The negated threshold."""
-        return -self.threshold_
-
-    @property
     def rules_(self) -> RuleSet:
         """The rules that were learned."""
         check_is_fitted(self)
         return self.model_.rules.in_frames_of(self._library)
-
-    _library: str | None = None  # of the table that was learned from
 
     def adopt(self, model: Model) -> Self:
         """Use a model as if it had been learned here."""

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from truism.table.cells.notices import WordCount, WordsAsMissing
 from truism.table.cells.numerals import PLAIN
-from truism.table.cells.texts import MAX_CODES, MAX_WORDS, Interpreted
-from truism.table.cells.words import is_status, says_time
+from truism.table.cells.texts import MAX_CODES, MAX_WORDS, Interpreted, may_hold_numbers
+from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
 from truism.table.notices import Notice
@@ -43,9 +43,7 @@ def read_plain(
         From a row of units.
 
     """
-    if name in (*layout.states, *layout.time) or says_time(name):
-        return None
-    if known is not None and known.kind != "number":
+    if not may_hold_numbers(name, layout, known):
         return None
     decimal = (None if known is None else known.decimal) or layout.decimal or "."
     if known is not None and known.thousands == decimal:

@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 
 from truism.table.cells.notices import WordCount
 from truism.table.cells.numerals import Numbers, read_alike
-from truism.table.cells.texts import MAX_CODES, MAX_WORDS, Interpreted, Mask, number_notices
+from truism.table.cells.texts import (
+    MAX_CODES,
+    MAX_WORDS,
+    Interpreted,
+    Mask,
+    may_hold_numbers,
+    number_notices,
+)
 from truism.table.cells.times import find_times
-from truism.table.cells.words import is_status, says_time
+from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
 
@@ -81,9 +88,7 @@ def read_shaped(
         From a row of units.
 
     """
-    if name in (*layout.states, *layout.time) or says_time(name):
-        return None
-    if known is not None and known.kind != "number":
+    if not may_hold_numbers(name, layout, known):
         return None
     some = pc.unique(texts[:_SAMPLE].drop_null())[:_MIN_DISTINCT]
     if len(some) < _MIN_DISTINCT or (known is None and _are_times(name, some)):

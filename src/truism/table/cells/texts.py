@@ -32,7 +32,7 @@ from truism.table.cells.times import (
     texts_of,
     zones_of,
 )
-from truism.table.cells.words import is_status
+from truism.table.cells.words import is_status, says_time
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
 from truism.table.notices import Notice
@@ -58,6 +58,13 @@ class Interpreted(msgspec.Struct, frozen=True, eq=False):
     column: Column
     reading: ColumnReading
     notices: tuple[Notice, ...] = ()
+
+
+def may_hold_numbers(name: str, layout: Layout, known: ColumnReading | None) -> bool:
+    """Return whether a column of texts may be read as numbers, by its name and what is known of it."""
+    if name in (*layout.states, *layout.time) or says_time(name):
+        return False
+    return known is None or known.kind == "number"
 
 
 class Texts(msgspec.Struct, frozen=True, eq=False):
