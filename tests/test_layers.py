@@ -28,6 +28,7 @@ ROOMS = {
     ],
     "model": [
         *(
+            "ids",
             "schema",
             "predicates",
             "legend",

@@ -4,9 +4,7 @@ Clues are looked for when an incident is looked at, so that a thousand incidents
 nothing.
 """
 
-import base64
 import datetime
-import hashlib
 import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +26,7 @@ from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
 from truism.explaining.outlines import Grouped, Outlines, Singles
 from truism.explaining.stories import say_onsets, tell
 from truism.explaining.tallies import NEVER, Tally
+from truism.model.ids import id_of
 from truism.model.schema import Numeric, Variable
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
@@ -58,9 +57,7 @@ class Origin(msgspec.Struct, frozen=True):
         >>> Origin("a", "pump 1").name("", "2024-01-01 10:00:00")
         'll2fbhwt3effvmgi'
         """
-        content = msgspec.json.encode((self.model, self.source, series, start))
-        digest = hashlib.blake2b(content, digest_size=10).digest()
-        return base64.b32encode(digest).decode().lower()
+        return id_of((self.model, self.source, series, start), 10)
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,9 +6,7 @@ needs no explanation; a few rows of a pattern are explained when it is looked at
 counted in all rows of it.
 """
 
-import hashlib
 import html
-from base64 import b32encode
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, overload
@@ -22,6 +20,7 @@ from truism.explaining.explanations import say_moment
 from truism.explaining.investigation import find_clues
 from truism.explaining.marks import KINDS, Marks, Wrong
 from truism.explaining.reasons import Reason, say
+from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.model import Model
 from truism.model.predicates import Predicate, format_value, quote_name
@@ -293,8 +292,7 @@ class Patterns(Sequence[Pattern]):
 
 def pattern_id(model: Model, variable: str, kind: Wrong) -> str:
     """Return the id of a pattern; it follows from what the model knows, the culprit and the kind."""
-    content = msgspec.json.encode((model.id, variable, kind))
-    return b32encode(hashlib.blake2b(content, digest_size=5).digest()).decode().lower()
+    return id_of((model.id, variable, kind))
 
 
 def _grouped(marks: Marks) -> list[Rows]:

@@ -4,8 +4,6 @@ A `Model` holds everything that scoring, explaining and reporting need; they do 
 table. Editing returns a new model.
 """
 
-import base64
-import hashlib
 import html
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,6 +12,7 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.model.evidence import Evidence
+from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.origins import AnyBrokenRule, ByHand, Threshold, ThresholdOrigin
 from truism.model.provenance import Disabled, Provenance
@@ -90,8 +89,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         if self.memory is not None:
             del order["memory"]["tail"]  # calibrating changes it
         learned = (self.schema.variables, self.rules, self.derived, self.evidence, order)
-        digest = hashlib.blake2b(msgspec.json.encode(learned), digest_size=10).digest()
-        return base64.b32encode(digest).decode().lower()
+        return id_of(learned, 10)
 
     @property
     def words(self) -> Legend:

@@ -5,8 +5,6 @@ the same antecedent and the same count are shown as one rule with several conseq
 empty antecedent are the univariate ones (KDD'23, section 4.3).
 """
 
-import base64
-import hashlib
 import html
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +13,7 @@ from typing import Any, Literal, overload
 import msgspec
 
 from truism.errors import ParameterError, shorten
+from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import Predicate, conjunction, order, variables
 
@@ -42,9 +41,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     @property
     def id(self) -> str:
         """A short name that depends only on what the rule says."""
-        content = msgspec.json.encode((self.antecedent, self.consequents))
-        digest = hashlib.blake2b(content, digest_size=5).digest()
-        return base64.b32encode(digest).decode().lower()
+        return id_of((self.antecedent, self.consequents))
 
     @property
     def variables(self) -> tuple[str, ...]:
