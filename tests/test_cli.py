@@ -717,6 +717,21 @@ def test_plant_writes_its_files(place):
     assert read_table(["p/normal.parquet"]).n_rows == 5
 
 
+def test_a_retuned_plant_is_the_same_up_to_that_row(place):
+    plant = ("plant", "--rows", "700", "--attacks", "-o")
+    assert run(*plant, "as-it-was") == (
+        *("as-it-was/normal.csv\nas-it-was/attacked.csv\nas-it-was/attacks.json\n", "", 0),
+    )
+    assert run(*plant, "retuned", "--retuned", "100")[2] == 0
+    for name in ("normal.csv", "attacked.csv"):
+        before, after = (
+            Path(folder, name).read_text().splitlines() for folder in ("as-it-was", "retuned")
+        )
+        assert before[:101] == after[:101]
+        assert before != after
+    assert Path("retuned/attacks.json").read_bytes() == Path("as-it-was/attacks.json").read_bytes()
+
+
 def test_demo_tells_a_story_and_leaves_its_files(place, monkeypatch):
     from truism.cli import demo
 
@@ -923,6 +938,10 @@ def test_failures_are_a_sentence_and_exit_code_2(place, arguments, message):
         (["learn", "-o", "x"], "Error: Missing argument 'DATA...'."),
         (["check", "a", "-m", "b", "--format", "xml"], "Error: Invalid value for '--format'"),
         (["plant", "--rows", "0", "-o", "x"], "Error: Invalid value for '--rows'"),
+        (
+            ["plant", "--rows", "9", "--retuned", "-1", "-o", "x"],
+            "Error: Invalid value for '--retuned': -1 is not in the range x>=0.",
+        ),
     ],
 )
 def test_usage_errors_are_exit_code_2(place, arguments, message):

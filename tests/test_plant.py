@@ -121,6 +121,12 @@ class TestDeterminism:
         one = simulate(750, seed=seed, attacks=[attack.moved(start)])
         assert equal(one, simulate(750, seed=seed), slice(start))
 
+    @few
+    @given(seed=seeds, retuned=st.integers(0, 800))
+    def test_retuning_changes_nothing_before_it_takes_place(self, seed, retuned):
+        one = simulate(750, seed=seed, retuned=retuned)
+        assert equal(one, simulate(750, seed=seed), slice(retuned))
+
     def test_another_seed_gives_another_run(self):
         assert not equal(normal(0), normal(1))
 
@@ -249,6 +255,16 @@ class TestControl:
         marks = marks[marks != 0]
         assert np.count_nonzero(np.diff(marks) > 0) >= 5
         assert readings.max() < high + 25
+
+    def test_a_retuned_controller_keeps_one_tank_lower_and_the_others_as_they_were(self):
+        before, after = normal(0, 4000).columns, simulate(4000, retuned=1000).columns
+        settled = slice(1500, None)
+        level = after["LIT301"][settled]
+        assert 560 < level.min() < 600 < 800 < level.max() < 825
+        for other in ("LIT101", "LIT401", "LIT601", "LIT602"):
+            was, is_now = before[other][settled], after[other][settled]
+            assert abs(was.min() - is_now.min()) < 10
+            assert abs(was.max() - is_now.max()) < 10
 
     def test_a_recording_begins_when_the_tanks_have_filled(self):
         columns = normal().columns
@@ -407,6 +423,11 @@ class TestMessages:
         with pytest.raises(ParameterError) as caught:
             call(10, seed=-1)
         assert str(caught.value) == "seed must be at least 0, got -1."
+
+    def test_a_plant_is_not_retuned_before_its_first_row(self):
+        with pytest.raises(ParameterError) as caught:
+            simulate(10, retuned=-1)
+        assert str(caught.value) == "retuned must be at least 0, got -1."
 
     def test_an_attack_ends_after_it_starts(self):
         with pytest.raises(ParameterError) as caught:

@@ -15,7 +15,8 @@ from truism.report.terminal import say
     epilog="""\b
 Examples:
   truism plant --rows 20000 -o plant
-  truism plant --rows 20000 --attacks --format parquet -o plant""",
+  truism plant --rows 20000 --attacks --format parquet -o plant
+  truism plant --rows 4000 --retuned 2000 -o later""",
 )
 @click.option(
     "--rows",
@@ -26,6 +27,12 @@ Examples:
 )
 @click.option(
     "--attacks", is_flag=True, help="Also write an attacked run and the list of its attacks."
+)
+@click.option(
+    "--retuned",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="From row N on, a controller is tuned otherwise; the first row is 0.",
 )
 @click.option(
     "--seed",
@@ -48,16 +55,26 @@ Examples:
 )
 @click.pass_obj
 def plant(
-    screen: Screen, /, rows: int, attacks: bool, seed: int, form: TableFormat, output: str
+    screen: Screen,
+    /,
+    rows: int,
+    attacks: bool,
+    retuned: int | None,
+    seed: int,
+    form: TableFormat,
+    output: str,
 ) -> None:
     """Write the simulated plant's tables, with or without attacks.
 
     A water treatment plant with six stages and one row every ten seconds. Writes normal.csv. With
     --attacks, also writes attacked.csv, another run with as many attacks as fit, and attacks.json,
     which lists each attack: its rows (start included, end excluded), its targets and its kind.
+
+    --retuned is a change of the process that is no fault: from that row on the tank of LIT301 is
+    kept between 600 and 800 mm, in place of 800 and 1,000.
     """
     with screen.stages() as progress:
         progress("simulating", 0, 0)
-        files = write_plant(output, rows, attacks=attacks, seed=seed, form=form)
+        files = write_plant(output, rows, attacks=attacks, seed=seed, form=form, retuned=retuned)
     for file in files:
         screen.show(say(str(file)))

@@ -10,6 +10,8 @@ Readings = dict[str, float]
 States = dict[str, str]
 Commands = dict[str, bool]
 
+RETUNED_MARKS = 600.0, 800.0  # of LIT301 in mm; 800 and 1,000 before
+
 
 class Band:
     """A band in which a value counts as low after it fell below ``low``, until it exceeds ``high``."""
@@ -28,6 +30,10 @@ class Band:
         elif value > self._high:
             self._is_low = False
         return self._is_low
+
+    def move(self, low: float, high: float) -> None:
+        """Put other marks in place of the present ones; what counts as low stays so until they say."""
+        self._low, self._high = low, high
 
 
 class Pair:
@@ -95,6 +101,10 @@ class RawWater:
         self._salt.run(flows and salt, states, commands)
         self._acid.run(flows and acid, states, commands)
         self._chlorine.run(flows and chlorine, states, commands)
+
+    def retune(self) -> None:
+        """Keep the tank before the filter lower from now on."""
+        self._filter_level.move(*RETUNED_MARKS)
 
 
 class Ultrafiltration:
@@ -229,6 +239,10 @@ class Controllers:
         self._reverse_osmosis.decide(readings, states, commands)
         self._supply.decide(readings, commands)
         return commands
+
+    def retune(self) -> None:
+        """Tune the plant anew, as its engineers may: nothing is broken, but LIT301 stays lower."""
+        self._raw_water.retune()
 
 
 def rest() -> Commands:

@@ -21,6 +21,7 @@ def write_plant(
     attacks: bool = False,
     seed: int = 0,
     form: TableFormat = "csv",
+    retuned: int | None = None,
 ) -> list[Path]:
     """Simulate the plant, and write ``normal``; with attacks, also ``attacked`` and ``attacks.json``.
 
@@ -38,6 +39,8 @@ def write_plant(
         Random seed of the run.
     form
         File format of the tables.
+    retuned
+        The row from which on a controller is tuned otherwise, in every table; see `simulate`.
 
     Returns
     -------
@@ -46,19 +49,21 @@ def write_plant(
 
     """
     place = Path(folder)
-    normal = simulate(n_rows, seed=seed)
+    normal = simulate(n_rows, seed=seed, retuned=retuned)
     place.mkdir(parents=True, exist_ok=True)
     files = [place / f"normal.{form}"]
     write_table(normal.columns, files[0])
     if attacks:
-        files += write_attacked(place, n_rows, seed=seed + 1, form=form)
+        files += write_attacked(place, n_rows, seed=seed + 1, form=form, retuned=retuned)
     return files
 
 
-def write_attacked(place: Path, n_rows: int, *, seed: int, form: TableFormat) -> list[Path]:
+def write_attacked(
+    place: Path, n_rows: int, *, seed: int, form: TableFormat, retuned: int | None = None
+) -> list[Path]:
     """Write one attacked run, and the list of its attacks."""
     played = schedule(n_rows, seed=seed)
-    recording = simulate(n_rows, seed=seed, attacks=played)
+    recording = simulate(n_rows, seed=seed, attacks=played, retuned=retuned)
     write_table(recording.columns, place / f"attacked.{form}")
     write_atomically(place / "attacks.json", encode_attacks(played, recording))
     return [place / f"attacked.{form}", place / "attacks.json"]

@@ -21,12 +21,19 @@ RUN_IN = 600  # rows in which the tanks fill; they are not recorded
 _READERS = tuple((sensor.tag, sensor.read) for sensor in SENSORS)
 
 
-def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> Recording:
+def simulate(
+    n_rows: int,
+    *,
+    seed: int = 0,
+    attacks: Sequence[Attack] = (),
+    retuned: int | None = None,
+) -> Recording:
     """Run the plant and record it, one row for every `STEP_SECONDS`.
 
     The recording starts after the plant has been running for `RUN_IN` rows, so that it leaves out the
     start-up, in which nearly empty tanks fill. The same arguments give the same bits; a longer run
-    begins with the shorter one; and up to its first attack a run equals the run without attacks.
+    begins with the shorter one; and up to its first attack or the row in which it is retuned, a run
+    equals the run without.
 
     Parameters
     ----------
@@ -37,6 +44,10 @@ def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> R
     attacks
         The attacks, for example from `schedule`. Attacks may overlap; the later one in the
         sequence then wins.
+    retuned
+        The row from which on a controller is tuned otherwise: it starts to fill the tank of LIT301
+        at 600 mm in place of 800, and stops at 800 mm in place of 1,000. This is no fault and no
+        attack, but a change of the process. None changes nothing.
 
     Returns
     -------
@@ -54,12 +65,16 @@ def simulate(n_rows: int, *, seed: int = 0, attacks: Sequence[Attack] = ()) -> R
         raise ParameterError.of("n_rows", "be at least 1", n_rows)
     if seed < 0:
         raise ParameterError.of("seed", "be at least 0", seed)
+    if retuned is not None and retuned < 0:
+        raise ParameterError.of("retuned", "be at least 0", retuned)
     log = Log(n_rows)
-    _run(log, n_rows, seed, _changes(attacks))
+    _run(log, n_rows, seed, _changes(attacks), retuned)
     return log.close()
 
 
-def _run(log: Log, n_rows: int, seed: int, changes: dict[int, tuple[Attack, ...]]) -> None:
+def _run(
+    log: Log, n_rows: int, seed: int, changes: dict[int, tuple[Attack, ...]], retuned: int | None
+) -> None:
     surroundings = Surroundings()
     process = Process(np.random.default_rng((seed, 1)).standard_normal(5).tolist())
     equipment, controllers = Equipment(), Controllers()
@@ -67,6 +82,8 @@ def _run(log: Log, n_rows: int, seed: int, changes: dict[int, tuple[Attack, ...]
     active: tuple[Attack, ...] = ()
     for row, (shocks, errors) in enumerate(draw(RUN_IN + n_rows, seed), -RUN_IN):
         active = changes.get(row, active)
+        if row == retuned:
+            controllers.retune()
         for attack in active:
             override(commands, attack)
         equipment.obey(commands)
