@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings
-from truism.table.cells.kinds import kind_of
+from truism.table.cells.timelines import find_axis
 from truism.table.cells.times import dated
 from truism.table.columns import NOUNS, Column, Table
 from truism.table.counters import find_counter, is_meter
@@ -202,11 +202,11 @@ def _check_overrides(
 
 
 def _time_axis(table: Table, columns: Sequence[Column]) -> str | None:
-    """Return the column of times: the first one of dates, else the first text that reads as dates."""
-    times = [column.name for column in columns if column.kind == "time"]
-    column_of = table.column_of()
-    dates = (name for name in times if kind_of(column_of[name]) == "time")
-    return next(dates, times[0] if times else None)
+    """Return the column of times: one of dates, else a text that reads as dates, else times of day."""
+    names = {column.name for column in columns}
+    dates = [column for column in table.columns if column.name in names]
+    clocks = (column.name for column in columns if column.kind == "time")
+    return find_axis(dates) or find_axis(columns) or next(clocks, None)
 
 
 def _reason_to_leave_out(column: Column, forced: bool) -> str | None:

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from truism.table.cells.kinds import kind_of
+from truism.table.cells.timelines import find_axis
 from truism.table.columns import Column, Table
 from truism.table.counters import find_counter, is_meter
 from truism.table.layouts import ColumnReading, Kind, Reading
@@ -128,7 +129,7 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     """
     notices = tuple(notices)
     known = reading.column_of()
-    axis = find_axis(table, reading)
+    axis = reading.axis if reading.axis in table.names else find_axis(table.columns)
     asked = {axis, *reading.layout.states}
     columns = tuple(
         _look_at(column, known.get(column.name), notices, column.name in asked)
@@ -136,13 +137,6 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     )
     start, end, step = _span(None if axis is None else table.column_of()[axis])
     return Look(table.n_rows, columns, axis, start, end, step, reading, notices)
-
-
-def find_axis(table: Table, reading: Reading) -> str | None:
-    """Return the time column: the one that was named, or else the first that holds times."""
-    if reading.axis in table.names:
-        return reading.axis
-    return next((column.name for column in table.columns if kind_of(column) == "time"), None)
 
 
 def reason_to_leave_out(column: Column) -> str | None:

@@ -1,6 +1,6 @@
 """Whether times run as time does, and in which zone: a column of times goes in, notices come out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -8,12 +8,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from truism.table.cells.kinds import kind_of
 from truism.table.cells.notices import HourRepeated, TimesDoubled, TimesUnsorted
 from truism.table.columns import Column
 from truism.table.notices import Notice
 from truism.table.zones import zone_named
 
 _HOUR = 3_600_000_000
+_OWN = 0.5  # share of the distinct values of the column that has most: with fewer, a time says less
+
+
+def find_axis(columns: Sequence[Column]) -> str | None:
+    """Return the column that says when each row was: the first one of dates.
+
+    A date that many rows share, such as the beginning of a batch or of what was asked of a database,
+    does not say it if another column has more than twice as many.
+
+    >>> from truism.table.frames import as_table
+    >>> days = np.array(["2024-01-01", "2024-01-02", "2024-01-03"], "datetime64[s]")
+    >>> find_axis(as_table({"_start": days[[0, 0, 0]], "_time": days, "stored": days}).columns)
+    '_time'
+    """
+    dates = [column for column in columns if kind_of(column) == "time"]
+    if len(dates) < 2:
+        return dates[0].name if dates else None
+    n_distinct = [len(np.unique(column.present)) for column in dates]
+    enough = _OWN * max(n_distinct)
+    return next(each.name for each, n in zip(dates, n_distinct, strict=True) if n >= enough)
 
 
 def examine(column: Column) -> tuple[Notice, ...]:

@@ -19,7 +19,7 @@ from truism.table.cells.plain import read_plain
 from truism.table.cells.sentinels import find_sentinels
 from truism.table.cells.shaped import read_shaped
 from truism.table.cells.texts import BadCell, Interpreted
-from truism.table.cells.timelines import examine
+from truism.table.cells.timelines import examine, find_axis
 from truism.table.cells.times import join_times
 from truism.table.columns import Table
 from truism.table.files.columnar import Columnar
@@ -224,7 +224,7 @@ def _interpret_all(
     whole = Table(columns, table.n_rows)
     extra = [notice for each in found for notice in each.notices]
     axis = layout.time[0] if len(layout.time) == 1 else None
-    axis = axis or next((c.name for c in columns if kind_of(c) == "time"), None)
+    axis = axis or find_axis(columns)
     if axis is not None:
         extra += examine(whole.column_of()[axis])
     if reading is None:
