@@ -278,19 +278,23 @@ def test_a_detector_goes_on_where_it_stopped(by):
         data["machine"] = ["a", "b"] * (n_rows // 2)
     options = {"ignore": ["machine"]} if by is None else {"by": by}
     detector = InvariantRuleDetector(min_support=0.05, delta=True, **options).fit(rows)
-    whole = detector.check(today)
+    whole = detector.check(today, source="pump 1")
     state, scores, found = None, [], []
     for start, end in ((0, 7), (7, 61), (61, 62), (62, 300)):
-        part = detector.check({name: values[start:end] for name, values in today.items()}, state)
+        piece = {name: values[start:end] for name, values in today.items()}
+        part = detector.check(piece, state, source="pump 1")
         state = part.state
         scores.append(part.scores)
         found += [each for each in (*part.incidents, *part.shifts) if not each.ongoing]
     assert np.concatenate(scores).tobytes() == whole.scores.tobytes()
     ended = [each for each in (*whole.incidents, *whole.shifts) if not each.ongoing]
-    assert {(each.start, each.end, each.severity) for each in found} == {
-        (each.start, each.end, each.severity) for each in ended
+    assert {(each.id, each.start, each.end, each.severity) for each in found} == {
+        (each.id, each.start, each.end, each.severity) for each in ended
     }
     assert found
+    assert {each.id for each in ended}.isdisjoint(
+        each.id for each in detector.check(today).incidents
+    )
 
 
 @pytest.mark.parametrize("n_dead", [30, 200])

@@ -129,6 +129,7 @@ class Answers:
         X: Any,  # noqa: N803
         state: Following | None = None,
         *,
+        source: str | None = None,
         on_delay: int | str = 0,
         off_delay: int | str = 0,
     ) -> Findings:
@@ -141,6 +142,8 @@ class Answers:
         state
             The ``state`` of the findings in the rows before these; None if there are none. Rows in
             one piece, in chunks or one by one then have the same scores and incidents.
+        source
+            What is checked, for example a machine; part of every id, so the same in all calls.
         on_delay
             Tell only what lasts so long: a number of rows, or a duration such as ``"5min"``.
         off_delay
@@ -153,7 +156,8 @@ class Answers:
 
         """
         table, checker = self._ready(X, before=state)
-        return checker.follow(table, state, delays=Delays(on_delay, off_delay))[0]
+        delays = Delays(on_delay, off_delay)
+        return checker.named(source).follow(table, state, delays=delays)[0]
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, worst first.
