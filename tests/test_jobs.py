@@ -169,7 +169,12 @@ BAD_CALLS = [
     (
         ("h.csv", *JOB, "--report", "r.html"),
         "Error: --state and --report must not both be given.\n"
-        "Hint: --report shows one table from its beginning.\n",
+        "Hint: --report shows one table from its beginning: call again without --state.\n",
+    ),
+    (
+        ("h.csv", *JOB, "--scores", "r.csv"),
+        "Error: --state and --scores must not both be given.\n"
+        "Hint: --scores shows one table from its beginning: call again without --state.\n",
     ),
     (
         ("h.csv", *JOB[:2], "--ignore", "flwo"),

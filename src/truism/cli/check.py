@@ -173,7 +173,7 @@ def _check_options(wanted: Wanted) -> None:
             if place is not None:
                 raise ParameterError(
                     f"--state and {option} must not both be given.",
-                    f"{option} shows one table from its beginning.",
+                    f"{option} shows one table from its beginning: call again without --state.",
                 )
 
 

@@ -20,6 +20,7 @@ from truism.explaining.events import Kind
 from truism.explaining.findings import Findings
 from truism.explaining.following import Following, Outline, limits_of
 from truism.explaining.incidents import Incident, Incidents
+from truism.explaining.keeping import Kept
 from truism.explaining.outlines import Grouped
 from truism.explaining.tallies import NEVER
 from truism.model.model import Model
@@ -256,7 +257,9 @@ def _placed(value: Any, places: Sequence[int | None], name: str = "") -> Any:
         case np.ndarray():
             nothing = _NOTHING.get(name, 0)
             return np.array([nothing if at is None else value[at] for at in places], value.dtype)
-        case msgspec.Struct() if type(value).__module__ != "truism.explaining.keeping":
+        case Kept():  # cells by name
+            return value
+        case msgspec.Struct():
             changed = {
                 each: _placed(getattr(value, each), places, each)
                 for each in value.__struct_fields__
