@@ -208,6 +208,17 @@ def test_a_sign_that_groups_thousands_is_known_again():
     assert not any(notice.doubtful for notice in again.notices)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize("n_before", [300, 40_000])
+def test_a_code_far_below_numbers_is_seen(encoding, n_before):
+    head = "n,status,level\n" + "".join(f"{i},{i % 9},{i % 7}.5\n" for i in range(n_before))
+    with open("codes.csv", "w", encoding=encoding) as file:
+        file.write(head + "7, 0X1F,0.5\n8,0x0011,0.5\n")
+    found = read(["codes.csv"], Layout(encoding=encoding)).table.column_of()
+    assert [found[name].kind for name in ("n", "status", "level")] == ["number", "text", "number"]
+    assert [found["status"].cell(row) for row in (n_before, n_before + 1)] == ["0X1F", "0x0011"]
+
+
 def test_another_delimiter_is_seen_and_said():
     reading = learned("t;x\n1;2,5\n2;3,25\n")
     found = read([write("today.csv", "t\tx\n1\t2,5\n")], reading=reading)

@@ -23,6 +23,7 @@ from truism.table.notices import Notice
 
 _SAMPLE_BYTES = 1 << 18
 _BLOCK_BYTES = 8 << 20  # no line may be longer
+_CODE = "^ *0[xX]"
 
 
 class Parsed(msgspec.Struct, frozen=True, eq=False):
@@ -70,7 +71,38 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None
     known = () if learned is None else learned.columns
     texts = {c.name for c in known if c.kind == "text" or c.thousands == sign}
     texts = {*texts, *(new for new, old in layout.renames if old in texts), *dialect.texts}
-    return Parsed(read_csv(name, file, dialect, layout, texts), dialect, notices)
+    frame = read_csv(name, file, dialect, layout, texts)
+    codes = _codes(name, file, dialect, layout, frame)
+    if codes:
+        dialect = msgspec.structs.replace(dialect, texts=(*dialect.texts, *codes))
+        frame = read_csv(name, file, dialect, layout, {*texts, *codes})
+    return Parsed(frame, dialect, notices)
+
+
+def _codes(
+    name: str, file: BinaryIO, dialect: Dialect, layout: Layout, frame: pa.Table
+) -> tuple[str, ...]:
+    """Return the columns of whole numbers in which ``0x0011`` came to be 17, below what was looked at."""
+    whole = [field.name for field in frame.schema if pa.types.is_integer(field.type)]
+    if not whole or not _contains_code(file, dialect.encoding):
+        return ()
+    written = read_csv(name, file, dialect, layout, whole, whole)
+    return tuple(
+        each for each in whole if pc.any(pc.match_substring_regex(written[each], _CODE)).as_py()
+    )
+
+
+def _contains_code(file: BinaryIO, encoding: str) -> bool:
+    """Return whether ``0x`` stands somewhere in a file."""
+    between = b"\x00" * {"utf-16": 1, "utf-32": 3}.get(encoding.lower()[:6], 0)
+    signs = (b"0" + between + b"x", b"0" + between + b"X")
+    file.seek(0)
+    before = b""
+    while block := file.read(_BLOCK_BYTES):
+        if any(sign in before + block for sign in signs):
+            return True
+        before = block[-len(signs[0]) :]
+    return False
 
 
 def read_csv(
