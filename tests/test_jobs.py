@@ -227,7 +227,7 @@ def test_a_state_goes_on_after_the_threshold_was_changed(place):
     assert code == 1
     assert err == (
         "Note: The threshold is 2; when the state was written it was 0.777.\n"
-        "Note: What is switched off or muted has changed since the state was written.\n"
+        "Note: What is switched off, muted or accepted has changed since the state was written.\n"
     )
 
 

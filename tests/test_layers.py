@@ -31,7 +31,9 @@ ROOMS = {
             "ids",
             "schema",
             "predicates",
+            "acceptances",
             "legend",
+            "parsing",
             "wording",
             "rules",
             "evidence",
@@ -45,7 +47,16 @@ ROOMS = {
     "scoring": [
         *("kernels", "bits", "alignment", "truths", "limits", "readings", "leaves", "contexts"),
         *("rarity", "sums", "worth"),
-        *("evidence", "rulebook", "weighed", "memory", "series", "scorer", "thresholds"),
+        *(
+            "evidence",
+            "rulebook",
+            "weighed",
+            "memory",
+            "series",
+            "tolerance",
+            "scorer",
+            "thresholds",
+        ),
     ],
     "explaining": [
         *("expectations", "circumstances", "nodes", "clues", "investigation", "reasons"),

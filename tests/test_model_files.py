@@ -21,6 +21,7 @@ from strategies import HOSTILE_NAMES, ratios, tables, thresholds
 from truism.errors import ModelFileError
 from truism.explaining.investigation import find_clues
 from truism.model import files as modelfiles
+from truism.model.acceptances import Acceptance
 from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
 from truism.model.legend import Legend
 from truism.model.origins import (
@@ -146,6 +147,7 @@ def test_the_json_schema_describes_the_file():
         series=Series(10.0),
         twins=(("a", "b"),),
         legend=Legend({"a": "mm"}),
+        accepted=(Acceptance((), "no"),),
     )
     assert set(described["properties"]) == set(json.loads(encode_model(known)))
     assert set(described["required"]) == set(json.loads(CONTENT))

@@ -207,9 +207,9 @@ def test_neither_blocks_nor_threads_matter(drawn):
     scores, parts = scorer.score(table), scorer.attribute(table)
     marks, broken = breaks_mined_rule(scorer.model, table), scorer.violations(table)
     counts = scorer.count_broken(table)
-    in_blocks = scoring._blocks_of
+    in_blocks = scoring.blocks_of
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "_blocks_of", lambda n_rows, *_: in_blocks(n_rows, 64))
+        patch.setattr(scoring, "blocks_of", lambda n_rows, *_: in_blocks(n_rows, 64))
         patch.setattr(rulebook, "MAX_WORDS", 1)
         assert np.array_equal(scorer.score(table, n_jobs=2), scores)
         assert np.array_equal(scorer.attribute(table, n_jobs=2), parts)

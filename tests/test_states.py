@@ -204,7 +204,7 @@ def test_a_state_goes_on_with_another_threshold_and_rules_switched_off(checker, 
         f"The threshold is 99; when the state was written it was {then}"
     )
     assert step.notes[1:] == (
-        "What is switched off or muted has changed since the state was written.",
+        "What is switched off, muted or accepted has changed since the state was written.",
     )
     assert proceed(changed, today, step.state).notes == ()
     assert len(proceed(checker.muting(["heat"]), today, state).notes) == 1

@@ -6,7 +6,6 @@ Finding reasons takes longer than scoring, so only the worst incidents that one 
 variables to blame.
 """
 
-import datetime
 import html
 from collections import Counter
 from collections.abc import Sequence
@@ -24,14 +23,12 @@ from truism.explaining.incidents import Incidents
 from truism.explaining.outlines import Extent
 from truism.explaining.rates import group_rows
 from truism.model.comparison import ModelComparison, compare_models
-from truism.scoring.alignment import time_column
+from truism.scoring.alignment import time_column, wall_clock
 from truism.table.columns import Column, Table
 from truism.table.labels import read_labels
-from truism.table.zones import zone_named
 
 N_BLAMED = 5  # variables that are named for an incident
 N_EXPLAINED = 20  # incidents of each model alone for which variables are named
-_QUARTER = 15 * 60 * 1_000_000  # microseconds; zones differ by multiples of it
 
 
 class Blamed(msgspec.Struct, frozen=True):
@@ -323,19 +320,4 @@ def _days(times: Column | None, old: _Seen, new: _Seen) -> tuple[Day, ...]:
 
 def local_dates(times: Column) -> NDArray[np.datetime64]:
     """Return the date of each row, in the zone in which its time is shown; NaT where it is missing."""
-    moments = times.values.astype("datetime64[us]")
-    if times.missing is not None:
-        moments = np.where(times.missing, np.datetime64("NaT", "us"), moments)
-    zone = zone_named(times.zone or "UTC") if times.zoned else None
-    if zone is None:
-        return moments.astype("datetime64[D]")
-    known = ~np.isnat(moments)
-    quarters, at = np.unique(moments[known].astype(np.int64) // _QUARTER, return_inverse=True)
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    local = [
-        (epoch + datetime.timedelta(microseconds=each * _QUARTER)).astimezone(zone).date()
-        for each in quarters.tolist()
-    ]
-    dates = np.full(len(moments), np.datetime64("NaT", "D"))
-    dates[known] = np.array(local, "datetime64[D]")[at]
-    return dates
+    return wall_clock(times).astype("datetime64[D]")

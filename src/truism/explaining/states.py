@@ -140,7 +140,10 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
 
 def tuning(checker: Checker) -> str:
     """Return a digest of what can be changed without learning again, apart from the threshold."""
-    content = msgspec.json.encode((checker.origin.disabled, sorted(checker.scorer.muted)))
+    changed: list[Any] = [checker.origin.disabled, sorted(checker.scorer.muted)]
+    if checker.model.accepted:
+        changed.append([each.id for each in checker.model.accepted])
+    content = msgspec.json.encode(changed)
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
@@ -226,7 +229,9 @@ def _compare(checker: Checker, state: JobState) -> tuple[str, ...]:
         then, now = format_number(state.threshold), format_number(model.threshold)
         notes.append(f"The threshold is {now}; when the state was written it was {then}.")
     if state.tuning != tuning(checker):
-        notes.append("What is switched off or muted has changed since the state was written.")
+        notes.append(
+            "What is switched off, muted or accepted has changed since the state was written."
+        )
     return tuple(notes)
 
 

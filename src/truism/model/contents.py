@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from truism.model.acceptances import Acceptance
 from truism.model.evidence import Context, Grave, Spacing, Usual
 from truism.model.legend import Legend
 from truism.model.origins import Threshold
@@ -21,7 +22,7 @@ from truism.model.soundness import MAX_COUNT
 from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3
-SECTIONS = {"evidence": 1, "series": 1, "reading": 1, "twins": 1, "legend": 1}
+SECTIONS = {"evidence": 1, "series": 1, "reading": 1, "twins": 1, "legend": 1, "accepted": 1}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
 
@@ -101,6 +102,8 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         A section: pairs of numbers that move together.
     legend
         A section: units and titles of columns, where the user gave any.
+    accepted
+        A section: what the user accepted as normal.
 
     """
 
@@ -124,3 +127,4 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     reading: Reading | None = None
     twins: tuple[tuple[str, str], ...] | None = None
     legend: Legend | None = None
+    accepted: tuple[Acceptance, ...] | None = None

@@ -23,7 +23,7 @@ from truism.table.atomic import alone_with, write_atomically
 
 READABLE = (1, 2, 3)
 MAX_BYTES = 256 << 20
-_LISTS = ("variables", "left_out", "disabled", "predicates", "rules")
+_LISTS = ("variables", "left_out", "disabled", "predicates", "rules", "accepted")
 _SECTION_LISTS = {
     "evidence": ("usual", "spacings", "splits", "contexts"),
     "reading": ("columns",),

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from truism.errors import ModelFileError
+from truism.model.acceptances import Acceptance
 from truism.model.contents import (
     FORMAT_VERSION,
     SECTIONS,
@@ -42,6 +43,7 @@ from truism.model.soundness import (
     find_faults,
     find_impossible,
     find_memory_faults,
+    find_unacceptable,
 )
 from truism.table.layouts import Reading
 
@@ -86,6 +88,7 @@ def to_file(model: Model) -> ModelFile:
         reading=model.reading,
         twins=model.twins,
         legend=model.legend,
+        accepted=model.accepted,
     )
 
 
@@ -139,7 +142,17 @@ def from_file(file: ModelFile) -> Model:
         _reading(file),
         _twins(schema, file),
         _legend(file),
+        _accepted(schema, file),
     )
+
+
+def _accepted(schema: Schema, file: ModelFile) -> tuple[Acceptance, ...] | None:
+    read = file.accepted
+    _check(("accepted" in file.sections) == (read is not None), "sections do not fit", "$.sections")
+    if read is not None:
+        for problem, where in find_unacceptable(schema, read):
+            _check(False, problem, where)
+    return read
 
 
 def _legend(file: ModelFile) -> Legend | None:

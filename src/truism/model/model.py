@@ -11,6 +11,7 @@ from functools import cached_property
 import msgspec
 
 from truism.errors import ParameterError
+from truism.model.acceptances import Acceptance, check_text
 from truism.model.evidence import Evidence
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
@@ -53,6 +54,8 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         Pairs of numbers that move together, closest first; None if there are none.
     legend
         Units and titles that readers know; None if the user gave none.
+    accepted
+        What the user accepted as normal; None if nothing.
 
     """
 
@@ -68,6 +71,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     reading: Reading | None = None
     twins: tuple[tuple[str, str], ...] | None = None
     legend: Legend | None = None
+    accepted: tuple[Acceptance, ...] | None = None
 
     @property
     def threshold(self) -> float:
@@ -141,10 +145,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
 
         """
         self.rules.find(rule_id)
-        if not isinstance(reason, str) or not reason.strip():
-            raise ParameterError.of("reason", "say why the rule is disabled", reason)
-        if any("\ud800" <= letter <= "\udfff" for letter in reason):
-            raise ParameterError.of("reason", "be valid Unicode", reason)
+        check_text("reason", reason, "say why the rule is disabled")
         others = self._disabled_without(rule_id)
         edited = sorted([*others, Disabled(rule_id, reason, date)], key=lambda each: each.rule_id)
         return msgspec.structs.replace(self, disabled=tuple(edited))
@@ -159,6 +160,23 @@ class Model(msgspec.Struct, frozen=True, dict=True):
 
     def _disabled_without(self, rule_id: str) -> Sequence[Disabled]:
         return [each for each in self.disabled if each.rule_id != rule_id]
+
+    def accept(self, acceptance: Acceptance) -> "Model":
+        """Return the model with one more acceptance."""
+        known = self.accepted or ()
+        if any(each.id == acceptance.id for each in known):
+            raise ParameterError(f"The same is accepted already, as {acceptance.id!r}.")
+        return msgspec.structs.replace(self, accepted=(*known, acceptance))
+
+    def withdraw(self, acceptance_id: str) -> "Model":
+        """Return the model without an acceptance."""
+        known = self.accepted or ()
+        left = tuple(each for each in known if each.id != acceptance_id)
+        if len(left) == len(known):
+            ids = ", ".join(each.id for each in known)
+            hint = f"there are {ids}." if known else "nothing is accepted in this model."
+            raise ParameterError.of("undo", "be the id of an acceptance", acceptance_id, hint)
+        return msgspec.structs.replace(self, accepted=left or None)
 
     def with_threshold(self, value: float, origin: ThresholdOrigin | None = None) -> "Model":
         """Return the model with another threshold, by default one set by hand."""

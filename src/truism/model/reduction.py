@@ -4,10 +4,11 @@ Whatever needs such a variable is unknown: rules about it, contexts that ask for
 rare its values are. The rest stays as it is, so that the scores of other variables mean the same.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import msgspec
 
+from truism.model.acceptances import Acceptance
 from truism.model.evidence import LEAF, Context, Evidence
 from truism.model.model import Model
 from truism.model.predicates import Predicate, variables
@@ -43,8 +44,26 @@ def without(model: Model, absent: Collection[str]) -> Model:
         if model.evidence is None
         else _evidence(model.evidence, model.schema, absent),
         series=None if model.series is None else _series(model.series, model.schema, absent),
+        accepted=_accepted(model.accepted or (), absent) or None,
         twins=tuple(pair for pair in model.twins or () if not {*pair} & {*absent}) or None,
     )
+
+
+def _accepted(accepted: Sequence[Acceptance], absent: Collection[str]) -> tuple[Acceptance, ...]:
+    """Leave out what was accepted in situations that are unknown, or about unknown variables."""
+    found = []
+    for each in accepted:
+        cases = [
+            msgspec.structs.replace(
+                case, allowed=tuple(own for own in case.allowed if own.variable not in absent)
+            )
+            for case in each.cases
+            if all(_knows(condition, absent) for condition in case.conditions)
+        ]
+        left = tuple(case for case in cases if case.allowed)
+        if left:
+            found.append(msgspec.structs.replace(each, cases=left))
+    return tuple(found)
 
 
 def _series(series: Series, schema: Schema, absent: Collection[str]) -> Series:

@@ -1,4 +1,7 @@
-"""The dates that faces put on what they make; nothing else in truism looks at a clock."""
+"""The dates that faces put on what they make, and by which acceptances end where rows have no time.
+
+Nothing else in truism looks at a clock.
+"""
 
 import datetime
 

@@ -6,7 +6,7 @@ KDD'23, section 4.3: a number stays in its range, a state has been seen before, 
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.predicates import OneOf, Predicate, Present, Range
+from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric, Variable
 from truism.scoring.alignment import UNSEEN, codes
@@ -56,6 +56,17 @@ def is_habit(rule: Rule) -> bool:
         case OneOf(variable=_, values=values):
             return len(values) == 1
     return isinstance(predicate, Present)
+
+
+def degrees_failed(
+    predicate: Predicate, variable: Variable, column: Column, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return by how much rows fail a mined consequent, given the column that it is about first."""
+    if isinstance(predicate, OneOf | AnyOf):
+        return np.ones(len(rows))
+    assert isinstance(predicate, Interval)
+    assert isinstance(variable, Numeric)
+    return degrees_outside(numbers(column)[rows], predicate.low, predicate.high, variable.std)
 
 
 def degrees_outside(

@@ -8,36 +8,28 @@ changes a bit of the result.
 """
 
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.model import Model
-from truism.model.predicates import (
-    AnyOf,
-    Interval,
-    OneOf,
-    Predicate,
-    Present,
-    Range,
-    variables,
-)
+from truism.model.predicates import Predicate, Present, Range, variables
 from truism.model.rules import Rule
-from truism.model.schema import Numeric
 from truism.model.series import Series
 from truism.scoring import kernels
 from truism.scoring.alignment import align
 from truism.scoring.bits import Words, unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
-from truism.scoring.limits import breaches, degrees_outside, is_habit
+from truism.scoring.limits import breaches, degrees_failed, is_habit
 from truism.scoring.memory import COMPARISONS
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.series import State, Timeline, lay_out, remember
-from truism.scoring.truths import BLOCK_ROWS, Truths
+from truism.scoring.tolerance import Flags, Kinds, Tolerance
+from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
 from truism.scoring.worth import RARITY_WEIGHT, lifted, worth_of_habit
-from truism.table.columns import Column, Table, numbers
+from truism.table.columns import Column, Table
 from truism.work import work_ahead
 
 
@@ -78,6 +70,7 @@ class Scorer:
         ]
         if model.evidence is not None:
             self._block_rows = ROWS_AT_ONCE
+        self.tolerance = Tolerance(model) if model.accepted else None
 
     @functools.cached_property
     def prepared(self) -> PreparedEvidence:
@@ -124,7 +117,7 @@ class Scorer:
     ) -> Iterator[tuple[NDArray[np.int64], Weighed]]:
         """Weigh some rows in ascending order, portion by portion; of a series, with their past."""
         if self.model.memory is None:
-            for portion in _blocks_of(len(rows), self._block_rows):
+            for portion in blocks_of(len(rows), self._block_rows):
                 yield rows[portion], self.weigh_alone(table.take(rows[portion]))
             return
         until = table.take(slice(0, int(rows.max(initial=0)) + 1))
@@ -135,16 +128,9 @@ class Scorer:
 
     def weigh_alone(self, table: Table) -> Weighed:
         """Weigh rows, each by itself."""
-        columns, _ = align(self.model.schema, table)
-        compiled = self._pays(table.n_rows)
-        if table.n_rows <= self._block_rows:
-            return self._weigh_block(columns, compiled=compiled)
-        blocks = _blocks_of(table.n_rows, self._block_rows)
-        weighed = [
-            self._weigh_block([column.take(block) for column in columns], compiled=compiled)
-            for block in blocks
-        ]
-        return joined(weighed)
+        blocks = blocks_of(max(table.n_rows, 1), self._block_rows)
+        weigh = self._weigher(table, compiled=self._pays(table.n_rows))
+        return weigh(blocks[0]) if len(blocks) == 1 else joined([weigh(block) for block in blocks])
 
     def _pays(self, n_rows: int) -> bool:
         """Return whether it pays to weigh so many rows with compiled loops."""
@@ -164,7 +150,7 @@ class Scorer:
             for row, degree in zip(rows.tolist(), degrees.tolist(), strict=True):
                 value = columns[place].cell(row)
                 found[row].append(Violation(rule, failed, (value,), degree))
-        for block in _blocks_of(table.n_rows):
+        for block in blocks_of(table.n_rows):
             part = [column.take(block) for column in columns]
             for consequent, rows, broken in self._violated(part):
                 self._list_broken(consequent, rows, broken, part, found[block])
@@ -237,7 +223,7 @@ class Scorer:
             rows, _ = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
                 counts[rule] = len(rows)
-        for block in _blocks_of(table.n_rows):
+        for block in blocks_of(table.n_rows):
             marks: dict[int, NDArray[np.bool_]] = {}
             for consequent, rows, broken in self._violated([c.take(block) for c in columns]):
                 for unit in np.flatnonzero(broken.any(axis=1)).tolist():
@@ -288,13 +274,9 @@ class Scorer:
 
     def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, Weighed]]:
         """Weigh rows one by one, block by block, so that memory stays bounded."""
-        columns, _ = align(self.model.schema, table)
         compiled = self._pays(table.n_rows)
-        blocks = _blocks_of(table.n_rows, ROWS_AT_ONCE if compiled else self._block_rows)
-
-        def weigh(block: slice) -> Weighed:
-            return self._weigh_block([column.take(block) for column in columns], compiled=compiled)
-
+        blocks = blocks_of(table.n_rows, ROWS_AT_ONCE if compiled else self._block_rows)
+        weigh = self._weigher(table, compiled=compiled)
         if len(blocks) == 1:
             yield blocks[0], weigh(blocks[0])
             return
@@ -304,15 +286,33 @@ class Scorer:
             _ = self.prepared  # made once, not by each thread
         yield from zip(blocks, work_ahead(n_jobs, weigh, blocks), strict=True)
 
-    def _weigh_block(self, columns: Sequence[Column], *, compiled: bool) -> Weighed:
+    def _weigher(self, table: Table, *, compiled: bool) -> Callable[[slice], Weighed]:
+        """Return a function that weighs the rows of a block of a table, each by itself."""
+        columns, _ = align(self.model.schema, table)
+        applies = None if self.tolerance is None else self.tolerance.find(table)
+
+        def weigh(block: slice) -> Weighed:
+            own = None if applies is None else applies[:, block]
+            return self._weigh_block([each.take(block) for each in columns], own, compiled=compiled)
+
+        return weigh
+
+    def _weigh_block(
+        self, columns: Sequence[Column], applies: Flags | None, *, compiled: bool
+    ) -> Weighed:
         if self.model.evidence is None:
-            return Weighed(self._penalties(columns, compiled=compiled), None)
-        pieces = self._weigh_evidence(columns, compiled=compiled)
+            penalties = self._penalties(columns, compiled=compiled)
+            if self.tolerance is not None and applies is not None:
+                penalties = self.tolerance.spare_penalties(applies, penalties)
+            return Weighed(penalties, None)
+        pieces = self._weigh_evidence(columns, applies, compiled=compiled)
         # Row by row in memory, so that sums over a row do not depend on the caller.
         parts = np.add(pieces.contradictions, pieces.rarities, order="C")
         return Weighed(parts, pieces)
 
-    def _weigh_evidence(self, columns: Sequence[Column], *, compiled: bool = False) -> Pieces:
+    def _weigh_evidence(
+        self, columns: Sequence[Column], applies: Flags | None, *, compiled: bool
+    ) -> Pieces:
         """Weigh the evidence against each variable of one block of rows."""
         evidence, prepared = self.model.evidence, self.prepared
         assert evidence is not None
@@ -325,10 +325,14 @@ class Scorer:
         rarities = prepared.rarities.weigh(readings)
         for each in (in_context, worth, rarities) if self._silent else ():
             each[:, self._silent] = 0.0
-        plain = np.maximum(in_context, worth)
-        plain /= evidence.contradiction_unit
         in_context /= evidence.contradiction_unit
         rarities *= RARITY_WEIGHT / evidence.rarity_unit
+        broken = worth / evidence.contradiction_unit
+        if self.tolerance is not None and applies is not None:
+            counted = self.tolerance.spare(applies, Kinds(broken, in_context, rarities))
+            worth = np.where(counted.rules > 0, worth, 0.0)
+            broken, in_context, rarities = counted.rules, counted.contexts, counted.rarities
+        plain = np.maximum(in_context, broken)
         contradictions = lifted(evidence.grave, worth, plain, rarities)
         return Pieces(contradictions, rarities, plain, in_context, leaves, readings)
 
@@ -378,21 +382,12 @@ class Scorer:
         self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return by how much rows fail a mined consequent."""
-        predicate = consequent.predicate
-        if isinstance(predicate, OneOf | AnyOf):
-            return np.ones(len(rows))
-        assert isinstance(predicate, Interval)
-        values = numbers(columns[consequent.owners[0]])[rows]
-        variable = self.model.schema.variables[consequent.owners[0]]
-        assert isinstance(variable, Numeric)
-        return degrees_outside(values, predicate.low, predicate.high, variable.std)
+        owner = consequent.owners[0]
+        variable = self.model.schema.variables[owner]
+        return degrees_failed(consequent.predicate, variable, columns[owner], rows)
 
     def _breaches(
         self, predicate: Predicate, place: int, columns: Sequence[Column]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Check a univariate rule against its column."""
         return breaches(predicate, self.model.schema.variables[place], columns[place])
-
-
-def _blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
-    return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]

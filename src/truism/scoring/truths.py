@@ -179,10 +179,14 @@ class Truths:
         n_rows = len(columns[0].values)
         true = np.empty((self.n_predicates, n_words(n_rows)), np.uint64)
         false = np.empty_like(true)
-        for start in range(0, n_rows, BLOCK_ROWS):
-            block = slice(start, min(start + BLOCK_ROWS, n_rows))
-            words = slice(start // 64, n_words(block.stop))
+        for block in blocks_of(n_rows):
+            words = slice(block.start // 64, n_words(block.stop))
             true[:, words], false[:, words] = self.evaluate(
                 [column.take(block) for column in columns]
             )
         return true, false
+
+
+def blocks_of(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
+    """Divide rows into blocks."""
+    return [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
