@@ -243,12 +243,15 @@ def test_renames_are_kept_and_can_be_added():
     assert sentence(ParameterError, ["b.csv"], wrong) == (
         "rename must name columns of the table, got 'flaw'.\nHint: did you mean 'flow'?"
     )
+    turned = Layout(renames=(("x", "y"),))
+    with pytest.raises(ParameterError) as caught:
+        read_table([write("c.csv", "FIT201,y\n1.5,7\n")], turned, reading=reading)
+    assert said(caught.value) == "rename must be NEW=OLD, got 'x=y'.\nHint: write y=x."
     assert read_renames("a=b\n\nc,d\n") == (("a", "b"), ("c", "d"))
     with pytest.raises(ParameterError) as caught:
         read_renames("a=b\nnonsense\n")
     assert said(caught.value) == (
-        "rename must be pairs of names, got 'nonsense' in line 2.\n"
-        "Hint: write NEW=OLD, one pair a line."
+        "A file of new names must hold NEW=OLD in every line, got 'nonsense' in line 2."
     )
 
 
@@ -258,6 +261,24 @@ def test_no_rows_may_be_allowed(content):
     found = read([write("empty.csv", content)], reading=reading, allow_empty=True)
     assert found.table.n_rows == 0
     assert [(c.name, c.kind) for c in found.table.columns] == [("t", "number"), ("level", "number")]
+
+
+def test_times_in_two_columns_may_be_absent_later():
+    text = "date;clock;level\n;;m\n" + "".join(f"1.3.2024;7:{i};{i},5\n" for i in range(10, 40))
+    layout = Layout(time=("date", "clock"))
+    reading = read([write("normal.csv", text)], layout).reading
+    for rows, wanted in (("", []), (";;m\n", []), (";;m\n;;2,5\n", [None])):
+        write("today.csv", "date;clock;level\n" + rows)
+        table = read_table(["today.csv"], reading=reading, allow_empty=True)
+        assert [(c.name, c.kind) for c in table.columns] == [
+            ("date clock", "time"),
+            ("level", "number"),
+        ]
+        assert cells(table)["date clock"] == wanted
+    write("normal.csv", "date;clock;level\n;7:10;2,5\n;7:11;3,5\n")
+    assert sentence(TableError, ["normal.csv"], layout) == (
+        "'normal.csv', line 2: column 'date' must hold a date, got ''.\nHint: see time_format."
+    )
 
 
 def test_an_empty_file_without_a_model_is_a_table_without_columns():

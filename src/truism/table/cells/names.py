@@ -1,7 +1,7 @@
 """Names of columns in files: what is refused, and how they are changed."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.table.layouts import Layout
@@ -56,9 +56,22 @@ def renamed(names: Sequence[str], layout: Layout) -> list[str]:
     return [name if name not in wanted or wanted[name] in names else wanted[name] for name in names]
 
 
-def check_renames(names: Sequence[str], layout: Layout) -> None:
-    """Refuse to rename what is not there."""
+def check_renames(names: Sequence[str], layout: Layout, known: Collection[str] = ()) -> None:
+    """Refuse to rename what is not there, and to give known columns the names of others.
+
+    Parameters
+    ----------
+    names
+        Of the columns in a file.
+    layout
+        What was said about it.
+    known
+        The columns of earlier files.
+
+    """
     for new, old in layout.renames:
+        if new in known and old not in known and old in names and new not in names:
+            raise ParameterError.of("rename", "be NEW=OLD", f"{new}={old}", f"write {old}={new}.")
         if new not in names and old not in names:
             raise ParameterError.of(
                 "rename", "name columns of the table", new, did_you_mean(new, names)
@@ -82,7 +95,7 @@ def read_renames(text: str) -> tuple[tuple[str, str], ...]:
                 break
         else:
             raise ParameterError(
-                f"rename must be pairs of names, got {line.strip()!r} in line {number}.",
-                "write NEW=OLD, one pair a line.",
+                f"A file of new names must hold NEW=OLD in every line, got {line.strip()!r} in line "
+                f"{number}."
             )
     return tuple(pairs)

@@ -292,6 +292,9 @@ def column_of_epochs(column: Column, style: str) -> Column:
 def join_times(name: str, date: Column, clock: Column) -> Column | None:
     """Join a column of dates and one of times of day; None if the columns are not these two."""
     date = date if date.kind != "text" else dated(date)
+    if not len(date.present) or not len(clock.present):
+        never = np.full(len(date.values), "NaT", "datetime64[us]")
+        return Column(name, "time", never, np.ones(len(never), np.bool_) if len(never) else None)
     micros = _clock_micros(clock)
     if date.kind != "time" or date.values.dtype.kind != "M" or micros is None:
         return None

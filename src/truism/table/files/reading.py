@@ -219,7 +219,7 @@ def _interpret_all(
             continue
         found.append(interpret(column, layout, units.get(column.name)))
     if len(layout.time) > 1:
-        found = _joined(found, layout)
+        found = _joined(found, layout, later=reading is not None)
     columns = tuple(each.column for each in found)
     whole = Table(columns, table.n_rows)
     extra = [notice for each in found for notice in each.notices]
@@ -307,17 +307,21 @@ def _check_time(table: Table, layout: Layout) -> None:
             raise ParameterError.of("time", "name columns of the table", name, hint)
 
 
-def _joined(found: list[Interpreted], layout: Layout) -> list[Interpreted]:
-    """Join the columns that together give the time, in the place of the first."""
+def _joined(found: list[Interpreted], layout: Layout, *, later: bool) -> list[Interpreted]:
+    """Join the columns that together give the time, in the place of the first.
+
+    In later files all times may be missing.
+    """
     by_name = {each.column.name: each for each in found}
     date, clock = (by_name[name].column for name in layout.time[:2])
     name = " ".join(layout.time)
     times = join_times(name, date, clock) if len(layout.time) == 2 else None
-    if times is None:
+    if times is None or (len(times.values) and not len(times.present) and not later):
         which = clock if kind_of(date) == "time" else date
         row = 0 if which.missing is None else int((~which.missing).argmax())
         wanted = "a time of day" if which is clock else "a date"
-        raise BadCell(which.name, row, str(which.cell(row)), wanted)
+        cell = which.cell(row)
+        raise BadCell(which.name, row, "" if cell is None else str(cell), wanted)
     first = by_name[layout.time[0]]
     joined = Interpreted(
         times,

@@ -145,7 +145,7 @@ def read_part(place: str, layout: Layout, learned: Reading | None) -> Part:
             reason = (problem.strerror or str(problem)).rstrip(".")
             raise TableError(f"{name_of(place)} cannot be read: {reason}.") from None
         own = part.frame.column_names
-        check_renames(own, layout)
+        check_renames(own, layout, () if learned is None else learned.column_of())
         names = renamed(own, layout if learned is None else layout.over(learned.layout))
         check_names(names)
         return msgspec.structs.replace(
