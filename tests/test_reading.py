@@ -420,6 +420,34 @@ def test_sheets_by_name():
     )
 
 
+def test_a_sheet_may_have_a_title_and_a_row_of_units():
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def save(*rows):
+        book = openpyxl.Workbook()
+        book.active.append(["Export of line 3"])
+        sheet = book.create_sheet("values")
+        for row in (["Line 3"], [], ["time", "speed", "state"], [None, "rpm", None], *rows):
+            sheet.append(row)
+        book.save("b.xlsx")
+
+    save(*([datetime.datetime(2024, 3, 1, i), 900.5 + i, "run"] for i in range(9)))
+    found = read(["b.xlsx"])
+    assert [(c.name, c.kind, c.unit) for c in found.reading.columns] == [
+        ("time", "time", None),
+        ("speed", "number", "rpm"),
+        ("state", "text", None),
+    ]
+    assert [str(notice) for notice in found.notices] == [
+        "'b.xlsx': sheet 'values' is read, not 'Sheet'.",
+        "'b.xlsx': 2 lines before the names left out, beginning with 'Line 3'.",
+        "'b.xlsx': the row below the names holds units ('rpm').",
+    ]
+    assert cells(found.table)["speed"][:2] == [900.5, 901.5]
+    save()
+    assert read_table(["b.xlsx"], reading=found.reading, allow_empty=True).n_rows == 0
+
+
 @pytest.mark.parametrize(
     ("name", "absent", "message"),
     [

@@ -282,14 +282,12 @@ def _units(parts: Sequence[Part]) -> dict[str, str]:
         for name, own in part.names.items():
             if own.endswith("]") and "[" in own[1:]:
                 units[name] = bare(own[own.rindex("[") :])
-        if part.dialect is not None and part.dialect.units:
-            by_own = dict(zip(part.dialect.names, part.dialect.units, strict=True))
-            units |= {name: by_own[own] for name, own in part.names.items() if by_own[own]}
+        units |= {name: part.units[own] for name, own in part.names.items() if part.units.get(own)}
     return units
 
 
 def _has_units(parts: Sequence[Part]) -> bool:
-    return any(part.dialect is not None and part.dialect.units for part in parts)
+    return any(part.units for part in parts)
 
 
 def _told_apart(layout: Layout, table: Table) -> Layout:

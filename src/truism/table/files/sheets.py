@@ -8,20 +8,46 @@ import io
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+import msgspec
 import pyarrow as pa
 
 from truism.errors import TableError, did_you_mean, shorten
 from truism.table.cells.names import check_names, renamed
 from truism.table.cells.words import MISSING
-from truism.table.files.notices import PartChosen
-from truism.table.layouts import Layout
+from truism.table.files.dialects import SAMPLE_ROWS
+from truism.table.files.notices import LinesBeforeNames, PartChosen, UnitRow
+from truism.table.files.unitrows import find_units
+from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice
 
 Cells = list[list[Any]]
 
 
-def read_sheet(source: str, file: BinaryIO, layout: Layout) -> tuple[pa.Table, tuple[Notice, ...]]:
-    """Read one sheet of an Excel file: the one that was asked for, or the first with cells."""
+class Sheet(msgspec.Struct, frozen=True, eq=False):
+    """What came of a sheet; units by name, where a row below the names holds them."""
+
+    frame: pa.Table
+    units: dict[str, str] = {}
+    notices: tuple[Notice, ...] = ()
+
+
+def read_sheet(
+    source: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
+) -> Sheet:
+    """Read one sheet of an Excel file: the one that was asked for, or the first with rows.
+
+    Parameters
+    ----------
+    source
+        What to call the file.
+    file
+        Its bytes.
+    layout
+        What was said about it.
+    learned
+        How earlier files were read.
+
+    """
     sheets = _load(file)
     filled = [name for name, cells in sheets.items() if cells]
     if layout.sheet is not None and layout.sheet not in sheets:
@@ -32,25 +58,40 @@ def read_sheet(source: str, file: BinaryIO, layout: Layout) -> tuple[pa.Table, t
         )
     if not filled and layout.sheet is None:
         raise TableError(f"{source} is empty.")
-    chosen = layout.sheet or filled[0]
+    first = next((name for name in filled if len(sheets[name]) > 1), filled[0] if filled else "")
+    chosen = layout.sheet or first
     notices: tuple[Notice, ...] = ()
     if layout.sheet is None and len(filled) > 1:
         notices = (PartChosen(source, chosen, tuple(name for name in filled if name != chosen)),)
     if not sheets[chosen]:
         raise TableError(f"{source} is empty.")
-    return table_of(sheets[chosen], layout), notices
+    found = _sheet(source, sheets[chosen], layout, learned)
+    return msgspec.structs.replace(found, notices=(*notices, *found.notices))
 
 
-def table_of(cells: Cells, layout: Layout) -> pa.Table:
-    """Return rows of cells as a table, the first row as names."""
+def _sheet(source: str, cells: Cells, layout: Layout, learned: Reading | None) -> Sheet:
+    """Return rows of cells as a table: names, perhaps units, and values."""
     width = max(len(row) for row in cells)
     rows = [[*row, *[None] * (width - len(row))] for row in cells]
-    first = next((i for i, row in enumerate(rows) if _filled(row) * 2 > width), 0)
     if layout.header is False:
-        names = [f"x{i}" for i in range(width)]
-    else:
-        names = [_text(cell).strip() for cell in rows[first]]
-        rows = rows[first + 1 :]
+        return Sheet(_table([f"x{i}" for i in range(width)], rows, layout))
+    first = next((i for i, row in enumerate(rows) if _filled(row) * 2 > width), 0)
+    before, rows = rows[:first], rows[first:]
+    names = [_text(cell).strip() for cell in rows[0]]
+    sample = [[_text(cell) for cell in row] for row in rows[: 1 + SAMPLE_ROWS]]
+    units, n_above = find_units(sample, names, learned)
+    notices: list[Notice] = []
+    if before:
+        said = next(text for row in before for cell in row if (text := _text(cell)))
+        notices.append(LinesBeforeNames(source, len(before), said[:40]))
+    if units:
+        notices.append(UnitRow(source, tuple(dict.fromkeys(filter(None, units)))))
+    own = {name: unit for name, unit in zip(names, units, strict=False) if unit}
+    return Sheet(_table(names, rows[1 + n_above :], layout), own, tuple(notices))
+
+
+def _table(names: Sequence[str], rows: Cells, layout: Layout) -> pa.Table:
+    width = len(names)
     kept = [i for i in range(width) if names[i] or any(row[i] is not None for row in rows)]
     check_names(renamed([names[i] for i in kept], layout))
     missing = {*MISSING, *layout.missing}

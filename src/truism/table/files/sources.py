@@ -54,6 +54,8 @@ class Part(msgspec.Struct, frozen=True, eq=False):
         Notices about it.
     content
         Its bytes, where it can be read only once.
+    units
+        Units by the names in the file, where a row below the names holds them.
 
     """
 
@@ -63,6 +65,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     dialect: Dialect | None = None
     notices: tuple[Notice, ...] = ()
     content: bytes | None = None
+    units: dict[str, str] = {}
 
     @property
     def name(self) -> str:
@@ -183,14 +186,19 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
     try:
         magic = file.read(256)
         file.seek(0)
+        if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+            sheet = read_sheet(name_of(place), file, said, learned)
+            return Part(place, sheet.frame, {}, None, sheet.notices, units=sheet.units)
         found = _parse_by_magic(place, magic, file, said)
         if found is not None:
-            return Part(place, found[0], {}, None, found[1])
+            return Part(place, found, {})
         asked = msgspec.structs.replace(
             said, delimiter=layout.delimiter, decimal=layout.decimal, encoding=layout.encoding
         )
         parsed = parse_csv(name_of(place), file, asked, learned)
-        return Part(place, parsed.frame, {}, parsed.dialect, parsed.notices)
+        dialect = parsed.dialect
+        units = dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
+        return Part(place, parsed.frame, {}, dialect, parsed.notices, units=units)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
     except MemoryError:  # Arrow has one of its own, which is an ArrowException too
@@ -200,20 +208,16 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
         raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
 
 
-def _parse_by_magic(
-    place: str, magic: bytes, file: BinaryIO, layout: Layout
-) -> tuple[pa.Table, tuple[Notice, ...]] | None:
+def _parse_by_magic(place: str, magic: bytes, file: BinaryIO, layout: Layout) -> pa.Table | None:
     name = name_of(place)
     if magic.startswith((b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
-        return _parse_columns(magic, file), ()
-    if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        return read_sheet(name, file, layout)
+        return _parse_columns(magic, file)
     if magic.startswith(SQLITE_MAGIC):
-        return read_sqlite(name, _own_file(place, file), layout), ()
+        return read_sqlite(name, _own_file(place, file), layout)
     if magic[8:12] == DUCKDB_MAGIC:
-        return read_duckdb(name, _own_file(place, file), layout), ()
+        return read_duckdb(name, _own_file(place, file), layout)
     if looks_like_json(magic):
-        return read_json(name, file, layout), ()
+        return read_json(name, file, layout)
     return None
 
 
