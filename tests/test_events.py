@@ -16,19 +16,19 @@ def oracle(scores, news, limits):
     events = []
     for t in range(len(scores)):
         live = [each for each in events if not each["done"] and t - each["last"] <= limits.gap + 1]
-        incident = next((each for each in live if each["kind"] == "incident"), None)
-        shift = next((each for each in live if each["kind"] == "shift"), None)
+        incident = next((each for each in live if not each["settled"]), None)
+        settled = next((each for each in live if each["settled"]), None)
         new = news[t] > limits.threshold
         if not scores[t] > limits.threshold:
             continue
         if new and incident is None:
-            if shift is None or t - shift["news"] > limits.gap + 1:
-                incident = {"start": t, "news": t, "last": t, "kind": "incident", "done": False}
-                incident["on_top"] = shift is not None
+            if settled is None or t - settled["news"] > limits.gap + 1:
+                incident = {"start": t, "news": t, "last": t, "done": False}
+                incident |= {"on_top": settled is not None, "settled": False, "quiet": False}
                 events.append(incident)
             else:
-                shift["news"] = t
-        if incident is None and shift is None:
+                settled["news"] = t
+        if incident is None and settled is None:
             start = end = t
             while (
                 start > 0
@@ -44,27 +44,28 @@ def oracle(scores, news, limits):
                         "start": end,
                         "news": end,
                         "last": t,
-                        "kind": "shift",
                         "done": False,
                         "on_top": False,
+                        "settled": True,
+                        "quiet": True,
                     }
                 )
             continue
-        if shift is not None:
-            shift["last"] = t
+        if settled is not None:
+            settled["last"] = t
         if incident is not None and (new or not incident["on_top"]):
             incident["last"] = t
             incident["news"] = t if new else incident["news"]
             if t - incident["start"] + 1 >= limits.lasting:
-                incident["kind"] = "shift"
-                if shift is not None:
-                    shift["done"] = True
-    return sorted((each["start"], each["last"], each["kind"]) for each in events)
+                incident["settled"] = True
+                if settled is not None:
+                    settled["done"] = True
+    kinds = {True: "shift", False: "incident"}
+    return sorted((each["start"], each["last"], kinds[each["quiet"]]) for each in events)
 
 
 def all_events(followed):
-    watch = followed.watch
-    return [*followed.closed, *(each for each in (watch.incident, watch.shift) if each)]
+    return [*followed.closed, *followed.watch.events]
 
 
 @st.composite
@@ -122,17 +123,26 @@ def test_what_an_event_says_follows_from_its_rows(rows):
         own = followed.rows_of[event.start]
         assert (event.start, event.last, event.n_rows) == (own[0], own[-1], len(own))
         assert event.score == scores[own].max() == scores[event.peak]
-        if event.kind == "shift" and event.on_top is not None:
+        if event.length >= LIMITS.lasting and event.on_top is not None:
             continue  # its first rows count by their news, the others by their scores
         level = scores if event.on_top is None else news
         assert event.severity == pytest.approx(sum(level[own] / LIMITS.threshold - 1))
 
 
-def test_an_incident_that_lasts_is_a_shift_and_its_start_stays():
+def test_an_incident_that_lasts_is_settled_and_its_start_stays():
     scores = np.r_[np.zeros(3), np.full(30, 2.0), np.zeros(20)]
+    assert follow(scores[:30], scores[:30], LIMITS, Watch()).watch.settled.start == 3
     (event,) = follow(scores, scores, LIMITS, Watch()).closed
-    assert (event.start, event.last, event.kind) == (3, 32, "shift")
+    assert (event.start, event.last, event.kind) == (3, 32, "incident")
     assert not event.is_open
+
+
+def test_rows_of_what_is_settled_raise_no_alarm():
+    scores = np.full(40, 2.0)
+    news = np.r_[np.full(30, 2.0), np.zeros(7), np.full(3, 2.0)]
+    watch = follow(scores, news, LIMITS, Watch()).watch
+    assert watch.settled.start == 0
+    assert (watch.incident.start, watch.incident.on_top) == (37, 0)
 
 
 def test_news_on_top_of_a_shift_is_an_incident_and_so_is_what_follows_later():
@@ -146,8 +156,8 @@ def test_news_on_top_of_a_shift_is_an_incident_and_so_is_what_follows_later():
         "incident",
         0,
     )
-    assert followed.watch.shift.kind == "shift"
-    assert followed.watch.shift.is_open
+    assert followed.watch.settled.start == 0
+    assert followed.watch.settled.is_open
 
 
 def test_nobody_becomes_normal_by_patience():
@@ -168,5 +178,5 @@ def test_without_shifts_rows_are_only_grouped():
 def test_a_break_closes_what_is_open():
     watch = follow(np.full(30, 2.0), np.full(30, 2.0), LIMITS, Watch()).watch
     ended = close(watch)
-    assert [each.kind for each in ended.closed] == ["shift"]
+    assert [each.kind for each in ended.closed] == ["incident"]
     assert ended.watch == Watch(30)

@@ -35,7 +35,7 @@ def series(n_rows, seed=0, faults=()):
     return {name: values.tolist() for name, values in data.items()}
 
 
-FAULTS = (("flow", 60, 64, 2.5), ("heat", 150, 260, 6.0), ("flow", 220, 230, -2.0))
+FAULTS = (("flow", 60, 64, 2.5), ("heat", 150, 350, 6.0), ("flow", 220, 230, -2.0))
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,11 @@ def pieces(table, cuts):
 
 def test_faults_are_found(scorer, table):
     found = find_events(scorer, table, limits_of(scorer.model, table))
-    kinds = {each.event.kind for each in found.outlines}
-    assert kinds == {"incident", "shift"}
+    habit = limits_of(scorer.model, table).habit
+    assert habit == 12 * scorer.model.memory.lookback
+    for each in found.outlines:
+        assert (each.event.kind == "shift") == (each.tally.n_rows >= habit)
+    assert {each.event.kind for each in found.outlines} == {"incident", "shift"}
     worst = max(found.outlines, key=lambda each: each.event.severity)
     assert scorer.model.schema.names[int(worst.tally.shares.argmax())] == "heat"
     assert 150 <= worst.tally.first <= 152

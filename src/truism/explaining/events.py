@@ -1,9 +1,11 @@
 """What happens in a series: scores and news of rows go in, events come out, each with its rows.
 
-An *incident* opens with a row that is news and lasts while rows are unusual. What stays unusual for long
-is a *shift*: it stays open and visible, rows inside it raise no new alarm by themselves, and news on top
-of it is an incident of its own. All of it is causal: a `Watch` is all that has to be kept from row to
-row, and rows in one piece, in chunks or one by one give the same events. docs/method.md has the rules.
+An *incident* opens with a row that is news and lasts while rows are unusual. After a while it is
+*settled*: it stays open and visible, rows inside it raise no new alarm by themselves, and news on top of
+it is an incident of its own. What was never news but lasts is a *shift*; so is, once its rows are added
+up, an event to which the series has got used. All of it is causal: a `Watch` is all that has to be kept
+from row to row, and rows in one piece, in chunks or one by one give the same events. docs/method.md has
+the rules.
 """
 
 from typing import Literal
@@ -12,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-LASTING = 4  # lookbacks after which what is still unusual is a shift
+LASTING = 4  # lookbacks after which what is still unusual is settled
 
 Kind = Literal["incident", "shift"]
 
@@ -27,7 +29,9 @@ class Limits(msgspec.Struct, frozen=True):
     gap
         How many other rows may lie between two unusual rows of one event.
     lasting
-        After how many rows an event is a shift; None if nothing ever is.
+        After how many rows an event is settled; None if nothing ever is.
+    habit
+        After how many rows that count a settled event is a shift; None if none ever is.
     least
         How many rows an event must last to be told.
 
@@ -36,6 +40,7 @@ class Limits(msgspec.Struct, frozen=True):
     threshold: float
     gap: int
     lasting: int | None = None
+    habit: int | None = None
     least: int = 0
 
 
@@ -51,14 +56,14 @@ class Event(msgspec.Struct, frozen=True):
     peak, score
         The row with the highest score, and that score.
     severity
-        The sum of what its rows score above the threshold, in units of the threshold; on top of a
-        shift, of their news above it.
+        The sum of what its rows score above the threshold, in units of the threshold; on top of
+        something settled, of their news above it.
     n_rows
         How many unusual rows it has.
     kind
         What it is by now.
     on_top
-        The start of the shift that was open when it began; None if there was none.
+        The start of what was settled when it began; None if nothing was.
     is_open
         Whether the next unusual row may still belong to it.
 
@@ -93,6 +98,10 @@ class Event(msgspec.Struct, frozen=True):
             self.on_top,
         )
 
+    def as_shift(self) -> "Event":
+        """Return the event as what stays unusual."""
+        return msgspec.structs.replace(self, kind="shift")
+
     @property
     def length(self) -> int:
         """How many rows it has lasted."""
@@ -106,14 +115,25 @@ class Event(msgspec.Struct, frozen=True):
 class Watch(msgspec.Struct, frozen=True):
     """What has to be kept from row to row: how many there were, and what is open.
 
-    `quiet` are unusual rows that are no news and that nothing open explains: no event yet, but a shift
-    if they last, so that nobody becomes normal by patience.
+    `incident` is what happens now, `settled` what has lasted for so long that its rows are no alarm by
+    themselves. `quiet` are unusual rows that are no news and that nothing open explains: no event yet,
+    but a shift if they last, so that nobody becomes normal by patience.
     """
 
     n_rows: int = 0
     incident: Event | None = None
-    shift: Event | None = None
+    settled: Event | None = None
     quiet: Event | None = None
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events that are open, the latest first."""
+        return tuple(each for each in (self.incident, self.settled) if each is not None)
+
+    @property
+    def parts(self) -> tuple[Event, ...]:
+        """The same, and what is quiet."""
+        return self.events if self.quiet is None else (*self.events, self.quiet)
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -161,8 +181,7 @@ def follow(
 
 def close(watch: Watch) -> Followed:
     """Close what is open, because the next row does not follow the last."""
-    events = [each for each in (watch.incident, watch.shift) if each is not None]
-    return Followed(tuple(map(_closed, events)), {}, Watch(watch.n_rows))
+    return Followed(tuple(map(_closed, watch.events)), {}, Watch(watch.n_rows))
 
 
 class _Follower:
@@ -170,7 +189,7 @@ class _Follower:
 
     def __init__(self, limits: Limits, watch: Watch) -> None:
         self.limits = limits
-        self.incident, self.shift, self.quiet = watch.incident, watch.shift, watch.quiet
+        self.incident, self.settled, self.quiet = watch.incident, watch.settled, watch.quiet
         self.ended: list[Event] = []
         self.rows_of: dict[int, list[int]] = {}
 
@@ -178,20 +197,20 @@ class _Follower:
         """Take one unusual row."""
         limits, is_news = self.limits, new > self.limits.threshold
         self._end(row)
-        shift = self.shift
+        settled = self.settled
         if self.incident is None and is_news:
-            if shift is None or row - shift.last_news > limits.gap + 1:
-                on_top = None if shift is None else shift.start
+            if settled is None or row - settled.last_news > limits.gap + 1:
+                on_top = None if settled is None else settled.start
                 self.incident = Event(row, row, row, row, score, on_top=on_top)
             else:
-                shift = msgspec.structs.replace(shift, last_news=row)
-        if self.incident is None and shift is None:
+                settled = msgspec.structs.replace(settled, last_news=row)
+        if self.incident is None and settled is None:
             self._be_quiet(row, score)
             return
         self.quiet = None
-        if shift is not None:
-            self.shift = shift.grown(row, score, score, limits, is_news=False)
-            self._note(shift, row)
+        if settled is not None:
+            self.settled = settled.grown(row, score, score, limits, is_news=False)
+            self._note(settled, row)
         incident = self.incident
         if incident is not None and (is_news or incident.on_top is None):
             level = score if incident.on_top is None else new
@@ -199,16 +218,15 @@ class _Follower:
             self._note(incident, row)
             self.incident = incident
             if limits.lasting is not None and incident.length >= limits.lasting:
-                if self.shift is not None:
-                    self.ended.append(_closed(self.shift))
-                self.shift = msgspec.structs.replace(incident, kind="shift", last=row)
-                self.incident = None
+                if self.settled is not None:
+                    self.ended.append(_closed(self.settled))
+                self.settled, self.incident = incident, None
 
     def result(self, n_rows: int) -> Followed:
         """Return what happened until now, after so many rows."""
         self._end(n_rows)
         over = self.quiet is not None and self.quiet.is_over(n_rows, self.limits.gap)
-        watch = Watch(n_rows, self.incident, self.shift, None if over else self.quiet)
+        watch = Watch(n_rows, self.incident, self.settled, None if over else self.quiet)
         return Followed(tuple(self.ended), self.rows_of, watch)
 
     def _end(self, row: int) -> None:
@@ -216,9 +234,9 @@ class _Follower:
         if self.incident is not None and self.incident.is_over(row, self.limits.gap):
             self.ended.append(_closed(self.incident))
             self.incident = None
-        if self.shift is not None and self.shift.is_over(row, self.limits.gap):
-            self.ended.append(_closed(self.shift))
-            self.shift = None
+        if self.settled is not None and self.settled.is_over(row, self.limits.gap):
+            self.ended.append(_closed(self.settled))
+            self.settled = None
 
     def _be_quiet(self, row: int, score: float) -> None:
         """Take a row that is unusual but no news, outside every event."""
@@ -229,7 +247,7 @@ class _Follower:
         self.quiet = self.quiet.grown(row, score, score, self.limits, is_news=False)
         self._note(self.quiet, row)
         if row - self.quiet.start + 1 >= self.limits.lasting:
-            self.shift, self.quiet = msgspec.structs.replace(self.quiet, kind="shift"), None
+            self.settled, self.quiet = self.quiet.as_shift(), None
 
     def _note(self, event: Event, row: int) -> None:
         self.rows_of.setdefault(event.start, []).append(row)

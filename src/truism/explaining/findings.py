@@ -12,6 +12,7 @@ from truism.explaining.incidents import Incidents
 from truism.explaining.patterns import Patterns
 from truism.model.model import Model
 from truism.model.schema import Numeric
+from truism.model.wording import count
 from truism.scoring.contexts import FLOOR
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
@@ -92,12 +93,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return f"<p><b>{self._head()}</b></p>{''.join(found)}"
 
     def _head(self) -> str:
-        n_incidents, n_shifts = len(self.incidents), len(self.shifts)
-        return (
-            f"{n_incidents:,} incident{'s' * (n_incidents != 1)}, "
-            f"{n_shifts:,} lasting change{'s' * (n_shifts != 1)}; "
-            f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
-        )
+        above = f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
+        return f"{say_found(len(self.incidents), len(self.shifts))}; {above}"
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -107,9 +104,27 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return tuple(each for each in said if each is not None)
 
 
+def say_found(n_incidents: int, n_shifts: int) -> str:
+    """Say how much happened; lasting changes are counted among the incidents, so that none is overlooked.
+
+    >>> say_found(2, 0), say_found(2, 1)
+    ('2 incidents', '3 incidents, 1 of them a lasting change')
+    >>> say_found(0, 1), say_found(0, 4)
+    ('1 incident, a lasting change', '4 incidents, all of them lasting changes')
+    """
+    n_all = n_incidents + n_shifts
+    found = count(n_all, "incident")
+    if not n_shifts:
+        return found
+    if n_all == 1:
+        return f"{found}, a lasting change"
+    many = f"{n_shifts:,}" if n_incidents else "all"
+    return f"{found}, {many} of them {'a lasting change' if n_shifts == 1 else 'lasting changes'}"
+
+
 def say_expected(findings: Findings) -> str:
     """Say how many incidents were to be expected by chance, as words to put after how many there are."""
-    if findings.expected is None or not findings.incidents:
+    if findings.expected is None or not (findings.incidents or findings.shifts):
         return ""
     n_expected = round(findings.expected)
     few = "none was" if not n_expected else "1 was" if n_expected == 1 else f"{n_expected:,} were"

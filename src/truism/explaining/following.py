@@ -19,6 +19,7 @@ from truism.model.model import Model
 from truism.model.schema import Schema
 from truism.model.settings import check_whole
 from truism.scoring.alignment import time_column
+from truism.scoring.memory import HABIT
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State, Timeline, last_rows
 from truism.scoring.weighed import Weighed
@@ -96,9 +97,7 @@ class Following(msgspec.Struct, frozen=True, eq=False):
         return (*self.tallies.values(), *rising)
 
     def __repr__(self) -> str:
-        n_open = sum(
-            (each.incident is not None) + (each.shift is not None) for each in self.watches.values()
-        )
+        n_open = sum(len(each.events) for each in self.watches.values())
         return f"<Following after {say_rows(self.n_rows)}, {n_open:,} open>"
 
     def _repr_html_(self) -> str:
@@ -125,13 +124,15 @@ def limits_of(
         check_whole("gap", gap, 0)
     step = None if model.series is None else model.series.step
     least, most = (0, 0) if delays is None else delays.in_rows(step)
-    lasting = None if model.memory is None else LASTING * model.memory.lookback
+    lookback = None if model.memory is None else model.memory.lookback
     if gap is None and model.memory is not None:
         gap = GAP
     elif gap is None:
         # What a series is, and so its gap, must not depend on how its rows are divided.
         gap = usual_gap(model.schema, table) if model.series is None else rows_in_a_minute(step)
-    return Limits(model.threshold, max(gap, most), lasting, least)
+    if lookback is None:
+        return Limits(model.threshold, max(gap, most), least=least)
+    return Limits(model.threshold, max(gap, most), LASTING * lookback, HABIT * lookback, least)
 
 
 def find_events(
@@ -293,18 +294,15 @@ class _Recorder:
 
     def _known(self, followed: Followed) -> list[Event]:
         """Return the events that rows of a run belong to, and what is quiet."""
-        watch = followed.watch
-        opened = [each for each in (watch.incident, watch.shift, watch.quiet) if each is not None]
-        known = {each.start: each for each in (*opened, *followed.closed)}
+        known = {each.start: each for each in (*followed.watch.parts, *followed.closed)}
         return [known[start] for start in followed.rows_of if start in known]
 
     def result(self, scores: Floats, state: State, marks: Marks) -> Found:
         """Return what was found, and what to keep."""
         opened = [
-            Outline(name, event, self.tallies[name, event.start])
+            self._outline(name, event)
             for name, watch in self.watches.items()
-            for event in (watch.incident, watch.shift)
-            if event is not None
+            for event in watch.events
         ]
         following = Following(
             state,
@@ -316,12 +314,19 @@ class _Recorder:
         )
         return Found(scores, (*self.ended, *opened), following, marks)
 
+    def _outline(self, name: str, event: Event) -> Outline:
+        """Return an event with its tally; with so many rows that it is a habit by now, it is a shift."""
+        tally, habit = self.tallies[name, event.start], self.limits.habit
+        if habit is not None and tally.n_rows >= habit:
+            event = event.as_shift()
+        return Outline(name, event, tally)
+
     def _end(self, name: str, followed: Followed) -> None:
         """Keep what ended, and forget the tallies of what is not open."""
         watch = self.watches[name] = followed.watch
         for event in followed.closed:
-            self.ended.append(Outline(name, event, self.tallies[name, event.start]))
-        opened = {each.start for each in (watch.incident, watch.shift, watch.quiet) if each}
+            self.ended.append(self._outline(name, event))
+        opened = {each.start for each in watch.parts}
         for key in [key for key in self.tallies if key[0] == name and key[1] not in opened]:
             del self.tallies[key], self.onsets[key]
 

@@ -129,11 +129,9 @@ def _check_whole(state: JobState) -> None:
     if following.tallies.keys() != following.onsets.keys():
         raise StateError("tallies and onsets do not fit")
     for name, watch in following.watches.items():
-        for each in (watch.incident, watch.shift, watch.quiet):
-            onset = None if each is None else following.onsets.get((name, each.start))
-            if each is not None and (
-                onset is None or not 0 <= onset <= each.start <= each.last < watch.n_rows
-            ):
+        for each in watch.parts:
+            onset = following.onsets.get((name, each.start))
+            if onset is None or not 0 <= onset <= each.start <= each.last < watch.n_rows:
                 raise StateError("what is open does not fit its rows")
     for name, rising in following.rising.items():
         if name not in following.watches or not 0 <= rising.begin < following.watches[name].n_rows:

@@ -9,7 +9,7 @@ import numpy as np
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import Blame, choose, say_moment
-from truism.explaining.findings import Findings, say_expected
+from truism.explaining.findings import Findings, say_expected, say_found
 from truism.explaining.incidents import Incident
 from truism.explaining.tallies import shares_of
 from truism.model.model import Model
@@ -156,11 +156,7 @@ def say_verdict(axis: Axis, findings: Findings) -> str:
     when = axis.when(worst.start, worst.end)
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
     told = f"{_variable(worst)} {link} {when}."
-    found = " and ".join(
-        count(len(each), name)
-        for name, each in (("incident", findings.incidents), ("lasting change", findings.shifts))
-        if each
-    )
+    found = say_found(len(findings.incidents), len(findings.shifts))
     if len(findings.incidents) + len(findings.shifts) == 1:
         return f"{found} in {extent_in_words}: {told}"
     return f"{found} in {extent_in_words}{say_expected(findings)}; worst: {told}"

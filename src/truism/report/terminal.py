@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from truism.explaining.explanations import Blame, Explanation, choose, say_others
-from truism.explaining.findings import Findings, say_expected
+from truism.explaining.findings import Findings, say_expected, say_found
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_at
 from truism.explaining.patterns import Pattern
@@ -232,9 +232,7 @@ def verdict(findings: Findings) -> Text:
         return Text.assemble(
             ("anomalies", BAD), f": {share[:-1]}, in {count(len(findings.patterns), 'pattern')}."
         )
-    found = count(len(findings.incidents), "incident") + say_expected(findings)
-    if findings.shifts:
-        found += f", {count(len(findings.shifts), 'lasting change')}"
+    found = say_found(len(findings.incidents), len(findings.shifts)) + say_expected(findings)
     return Text.assemble(("anomalies", BAD), f": {found}; {share}")
 
 
