@@ -58,7 +58,7 @@ def learn(folder, model):
     from truism.model.files import save_model
     from truism.model.settings import Settings
     from truism.table.files.columnar import open_columnar
-    from truism.table.files.reading import read_opening
+    from truism.table.files.portions import read_opening
     from truism.table.layouts import Layout
 
     stages = []

@@ -1,5 +1,6 @@
 """Files that need not fit: learned in passes on the command line, and refused when they change."""
 
+import gzip
 import json
 import os
 
@@ -14,7 +15,7 @@ from truism.cli import app, large
 from truism.errors import ParameterError, TableError
 from truism.learning import training
 from truism.table.files.columnar import open_columnar
-from truism.table.files.reading import read_opening
+from truism.table.files.portions import read_opening
 from truism.table.layouts import Layout
 
 N_ROWS = 900
@@ -146,3 +147,147 @@ def test_where_the_machine_does_not_tell_a_gibibyte_is_taken(monkeypatch):
 def test_half_of_the_memory_is_the_default():
     assert large.size_of(None) > 1 << 20
     assert large.size_of("1.5 GiB") == 3 << 29
+
+
+# --- checked in portions ---
+
+
+def later() -> pa.Table:
+    """Rows in which something is wrong: a stretch, single rows, and a value that is missing."""
+    table = rows().to_pydict()
+    for row in (*range(300, 340), 700, 703):
+        table["flow"][row] = 9.0
+    table["pump"][500] = "stuck"
+    table["flow"][600] = None
+    return pa.table(table, rows().schema).append_column("remark", pa.array(["x"] * N_ROWS))
+
+
+@pytest.fixture(scope="module", params=["series", "exchangeable"])
+def model(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    pq.write_table(rows(), folder / "normal.parquet")
+    options = (
+        ["--ordered"] if request.param == "series" else ["--ignore", "time", "--ignore", "total"]
+    )
+    output = folder / "m.truism.json"
+    done = CliRunner().invoke(
+        app, ["learn", str(folder / "normal.parquet"), "-o", str(output), *options]
+    )
+    assert done.exit_code == 0, done.output
+    return str(output)
+
+
+@pytest.fixture
+def files_beyond(tmp_path):
+    folder, table = tmp_path / "data", later()
+    folder.mkdir()
+    for k, (start, end) in enumerate([(0, 333), (333, 334), (334, N_ROWS)]):
+        part = table.slice(start, end - start)
+        pq.write_table(part, folder / f"{k}.parquet", row_group_size=50)
+    return str(folder)
+
+
+def checked(source, model, *options):
+    done = CliRunner().invoke(app, ["check", source, "-m", model, *options])
+    assert done.exit_code == 1, done.output
+    return done.stdout
+
+
+@pytest.fixture
+def in_portions(monkeypatch):
+    def switch():
+        monkeypatch.setattr("truism.cli.batched.BYTES_WHOLE", 1 << 40)
+        monkeypatch.setattr("truism.cli.batched.MOST_ROWS", 64)
+        monkeypatch.setattr("truism.cli.batched.LEAST_ROWS", 64)
+
+    return switch
+
+
+FORMS = [
+    (),
+    ("--top", "1", "--patterns"),
+    ("--format", "json"),
+    ("--format", "csv"),
+    ("--format", "events"),
+    ("--gap", "3", "--min-rows", "2", "--format", "jsonl"),
+    ("--threshold", "2.5", "--mute", "pump"),
+]
+
+
+def test_the_output_is_that_of_a_table_held_whole(files_beyond, model, in_portions):
+    whole = [checked(files_beyond, model, *options) for options in FORMS]
+    in_portions()
+    for options, expected in zip(FORMS, whole, strict=True):
+        assert checked(files_beyond, model, *options) == expected
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "feather", "csv.gz"])
+def test_scores_are_written_in_parts(files_beyond, model, in_portions, tmp_path, ending):
+    whole, parts = (tmp_path / f"{name}.{ending}" for name in ("whole", "parts"))
+    checked(files_beyond, model, "--scores", str(whole))
+    in_portions()
+    checked(files_beyond, model, "--scores", str(parts))
+    if ending == "csv":
+        assert parts.read_bytes() == whole.read_bytes()
+    elif ending == "parquet":
+        assert pq.read_table(parts).equals(pq.read_table(whole))
+        assert pq.read_metadata(parts).num_row_groups > 10
+    elif ending == "feather":
+        assert pa.feather.read_table(parts).equals(pa.feather.read_table(whole))
+    else:
+        assert gzip.decompress(parts.read_bytes()) == gzip.decompress(whole.read_bytes())
+
+
+def test_what_needs_all_rows_is_refused(files_beyond, model, in_portions, tmp_path):
+    in_portions()
+    for option, name in (("--report", "r.html"), ("--state", "s.state")):
+        done = CliRunner().invoke(
+            app, ["check", files_beyond, "-m", model, option, str(tmp_path / name)]
+        )
+        assert done.exit_code == 2
+        assert f"Error: {option} needs all rows at once: 900 rows take about" in done.stderr
+        assert "raise --memory-limit" in done.stderr
+        assert not (tmp_path / name).exists()
+
+
+def test_bad_rows_leave_no_scores_behind(model, in_portions, tmp_path):
+    table = later()
+    texts = [str(each) for each in table["flow"].to_pylist()]
+    texts[600:] = [f"word {row}" for row in range(600, N_ROWS)]
+    place = tmp_path / "data" / "a.parquet"
+    place.parent.mkdir()
+    pq.write_table(table.set_column(2, "flow", pa.array(texts)), place)
+    in_portions()
+    done = CliRunner().invoke(
+        app, ["check", str(place), "-m", model, "--scores", str(tmp_path / "s.csv")]
+    )
+    assert done.exit_code == 2
+    assert "a.parquet', row 600: column 'flow' must hold a number, got 'word 600'." in done.stderr
+    assert os.listdir(tmp_path) == ["data"]
+
+
+def test_columns_may_be_absent_extra_or_renamed(files_beyond, model, in_portions):
+    cases = (("--ignore", "flow"), ("--rename", "remark=note", "--zone", "UTC"))
+    runs = [["check", files_beyond, "-m", model, *options] for options in cases]
+    whole = [CliRunner().invoke(app, each) for each in runs]
+    assert "columns that the model does not know are ignored" in whole[0].stderr
+    in_portions()
+    for each, expected in zip(runs, whole, strict=True):
+        done = CliRunner().invoke(app, each)
+        assert (done.stdout, done.exit_code) == (expected.stdout, expected.exit_code)
+        assert done.stderr.splitlines()[-1:] == expected.stderr.splitlines()[-1:]
+
+
+def test_missing_columns_are_named(model, in_portions, tmp_path):
+    pq.write_table(later().drop_columns(["flow"]), tmp_path / "a.parquet")
+    in_portions()
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "a.parquet"), "-m", model])
+    assert done.exit_code == 2
+    assert "Column 'flow' is missing from the table to score." in done.stderr
+
+
+def test_the_first_large_check_says_that_it_compiles(files_beyond, model, in_portions, monkeypatch):
+    in_portions()
+    monkeypatch.setattr("truism.scoring.kernels.are_cached", lambda: False)
+    done = CliRunner().invoke(app, ["check", files_beyond, "-m", model])
+    assert "the first large check compiles code" in done.stderr

@@ -18,6 +18,7 @@ ROOMS = {
             "deltas",
             "fingerprint",
             "joining",
+            "aside",
             "atomic",
             "files",
             "counters",
@@ -71,7 +72,8 @@ ROOMS = {
             "keeping",
         ),
         *("marks", "folding", "following", "outlines", "stories", "incidents", "patterns"),
-        *("findings", "rowblames", "checker", "absences", "states", "statefiles"),
+        *("findings", "rowblames", "checker", "absences", "scorelists", "gathering", "states"),
+        "statefiles",
         *("advantage", "comparison"),
     ],
     "learning": [
@@ -101,6 +103,7 @@ ROOMS = {
             "large",
             "fitting",
             "legends",
+            "batched",
             "calibrating",
             "checking",
             "machines",
@@ -126,7 +129,7 @@ INNER = {
     ],
     "table.files": [
         *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),
-        *("historian", "sources", "stacking", "columnar", "reading", "writing"),
+        *("historian", "sources", "stacking", "columnar", "reading", "portions", "writing"),
     ],
     "export.sql": [
         *("dialects", "levels", "strength", "conditions", "violations", "penalties", "rarities"),
@@ -349,7 +352,11 @@ def test_a_module_opens_with_what_it_is(module):
 
 # A module has a test file of its name, or of its room's and its name; for others it is said here.
 TESTED_IN = {
+    "table.aside": "test_gathering",
     "table.files.columnar": "test_large",
+    "table.files.portions": "test_large",
+    "explaining.scorelists": "test_large",
+    "cli.batched": "test_large",
     "learning.learned": "test_passes",
     "learning.parts": "test_passes",
     "learning.recounts": "test_passes",
@@ -492,6 +499,7 @@ REACHED_BY = {
     "test_estimator": "truism.estimator",
     "test_files": "truism.table.files",
     "test_frames": "truism.table.libraries",
+    "test_gathering": "truism.table.aside",
     "test_html": "truism.report",
     "test_reading": "truism.table",
     "test_report": "truism.report",

@@ -8,6 +8,7 @@ import click
 from truism.cli.calibrating import calibration_options, check_calibration
 from truism.cli.checking import CheckFormat, Wanted, run
 from truism.cli.fitting import allow_missing_option
+from truism.cli.large import memory_option
 from truism.cli.machines import check_machines
 from truism.cli.options import (
     Command,
@@ -138,16 +139,18 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     help="Output for people (table) or programs; events are what opened, went on or closed.",
 )
 @jobs_option
+@memory_option
 @allow_missing_option
 @layout_options
 @click.pass_obj
 def check(screen: Screen, /, machines_place: str | None, place: str | None, **options: Any) -> int:
     """Score rows, group anomalies into incidents, and explain each.
 
-    DATA takes the same kinds of files as learn. They must have the columns that were learned, in any
-    order. The worst incidents come first; the last line is the verdict. Rows are counted from 0, not
-    counting the header; with --state, from the first row of all calls. Rows that are no series stand for
-    themselves, and are shown by pattern: by what is wrong with them.
+    DATA takes the same kinds of files as learn; Parquet and Arrow files need not fit into memory. They
+    must have the columns that were learned, in any order. The worst incidents come first; the last line
+    is the verdict. Rows are counted from 0, not counting the header; with --state, from the first row of
+    all calls. Rows that are no series stand for themselves, and are shown by pattern: by what is wrong
+    with them.
     """
     said = asked(options)
     wanted = Wanted(place=place or "", said=said, **options)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from truism.cli.batched import Batched, open_beyond
 from truism.cli.calibrating import calibrated
 from truism.cli.fitting import Fitted, read_for
 from truism.cli.reading import Asked
@@ -16,6 +17,8 @@ from truism.explaining.checker import Checker
 from truism.explaining.delays import Delays
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
+from truism.explaining.rowblames import blame_kinds
+from truism.explaining.scorelists import tabulate
 from truism.explaining.statefiles import working_on
 from truism.explaining.states import Step, proceed
 from truism.export.incidents import Teller
@@ -29,8 +32,11 @@ from truism.report.progress import show_progress
 from truism.report.summarising import summarise
 from truism.report.terminal import show_findings, verdict
 from truism.scoring.thresholds import expecting
+from truism.table.batches import typed
 from truism.table.columns import Table
-from truism.table.files.writing import write_table
+from truism.table.files.columnar import Columnar
+from truism.table.files.writing import write_table, writing
+from truism.work import Progress
 
 CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]
 N_SHOWN = 10
@@ -79,6 +85,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     form: CheckFormat
     jobs: int
     allow_missing: bool
+    memory_limit: str | None
 
 
 def run(screen: Screen, wanted: Wanted) -> int:
@@ -100,6 +107,10 @@ def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tu
             progress("calibrating", 0, 0)
             checker = _calibrated(screen, wanted, checker)
         progress("reading", 0, 0)
+        files = open_beyond(wanted.data, wanted.memory_limit, _needing_all(wanted))
+        if files is not None:
+            checker, step = _examine_large(screen, progress, wanted, checker, files)
+            return _tell(screen, wanted, checker, step)
         found = _read(screen, wanted, checker, wanted.data, allow_empty=True)
         checker = found.checker
         progress("scoring", 0, 0)
@@ -117,17 +128,65 @@ def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tu
             def advance(done: int, of: int) -> None:
                 progress("writing scores", done, of)
 
-            columns = checker.tabulate(step.table, findings.scores, advance)
-            write_table(_harmless(columns, wanted.scores_place), wanted.scores_place)
+            columns = tabulate(checker, step.table, findings.scores, advance)
+            write_table(_written(columns, wanted.scores_place), wanted.scores_place)
         if wanted.report_place is not None:
             progress("writing report", 0, 0)
             place, label = wanted.report_place, wanted.label
             write_page(place, checker, step.table, findings, wanted.data, label, found.doubts)
+    return _tell(screen, wanted, checker, step)
+
+
+def _tell(screen: Screen, wanted: Wanted, checker: Checker, step: Step) -> tuple[Step, int]:
+    """Print what was found, and return the exit code, too."""
+    findings = step.findings
     _note(screen, wanted, step)
     report(screen, checker, step, wanted)
     if wanted.state_place is None:
         return step, 1 if findings.incidents or findings.shifts else 0
     return step, 1 if step.is_alarming else 0
+
+
+def _needing_all(wanted: Wanted) -> list[str]:
+    """Return options for which all rows must be held at once."""
+    given = {"--state": wanted.state_place, "--report": wanted.report_place}
+    return [option for option, value in given.items() if value is not None]
+
+
+def _examine_large(
+    screen: Screen, progress: Progress, wanted: Wanted, checker: Checker, files: Columnar
+) -> tuple[Checker, Step]:
+    """Check files portion by portion, and write scores as they come."""
+    batched = Batched(
+        screen,
+        progress,
+        checker,
+        files,
+        wanted.said,
+        wanted.memory_limit,
+        allow_missing=wanted.allow_missing,
+    )
+    most: int | None = _n_shown(wanted) or None
+    options: Any = {
+        "gap": wanted.gap,
+        "min_rows": wanted.min_rows,
+        "delays": Delays(wanted.on_delay, wanted.off_delay),
+        "most": None if wanted.form == "events" else most,
+        "patterns": wanted.patterns,
+    }
+    place = wanted.scores_place
+    if place is None:
+        return batched.checker, batched.check(None, **options)
+    with writing(place) as write:
+        step = batched.check(lambda columns: write(_written(columns, place)), **options)
+    return batched.checker, step
+
+
+def _n_shown(wanted: Wanted) -> int:
+    """Return how many incidents are shown; 0 if all are."""
+    if wanted.top is None:
+        return N_SHOWN if wanted.form == "table" else 0
+    return wanted.top
 
 
 def _checker(wanted: Wanted) -> Checker:
@@ -218,14 +277,14 @@ def write_page(
     write_report(place, summary)
 
 
-def _harmless(columns: dict[str, Any], place: str) -> dict[str, Any]:
-    """Return columns whose texts no spreadsheet runs, where a spreadsheet may open the file."""
-    if not place.endswith((".csv", ".csv.gz")):
-        return columns
-    return {
-        tame(name): [tame(each) for each in values] if isinstance(values, list) else values
-        for name, values in columns.items()
-    }
+def _written(columns: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return columns as they are written: without texts that a spreadsheet runs, if one may open them."""
+    if place.endswith((".csv", ".csv.gz")):
+        columns = {
+            tame(name): [tame(each) for each in values] if isinstance(values, list) else values
+            for name, values in columns.items()
+        }
+    return typed(columns, blame_kinds())
 
 
 def _readable(name: str) -> str:
@@ -235,10 +294,10 @@ def _readable(name: str) -> str:
 
 def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None:
     """Print findings in the requested form."""
-    findings, form, top = step.findings, wanted.form, wanted.top
-    if top is None:
-        top = N_SHOWN if form == "table" else 0
-    n_shown = top or max(len(findings.incidents), len(findings.shifts), len(findings.patterns))
+    findings, form = step.findings, wanted.form
+    n_shown = _n_shown(wanted) or max(
+        len(findings.incidents), len(findings.shifts), len(findings.patterns)
+    )
     if form == "table":
         if wanted.state_place is None:
             screen.show(*show_findings(findings, n_shown, patterns=wanted.patterns))

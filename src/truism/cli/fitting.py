@@ -11,6 +11,7 @@ from truism.cli.screen import Screen
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
 from truism.table.columns import Table
+from truism.table.files.reading import TableRead
 
 
 def allow_missing_option(command: Decorated) -> Decorated:
@@ -42,6 +43,13 @@ def read_for(
     """Read tables as the training table was read, and return the checker that suits them."""
     reading = checker.model.reading
     found = read_data(screen, sources, said, reading, allow_empty=allow_empty)
+    return fit(screen, checker, found, said, allow_missing=allow_missing)
+
+
+def fit(
+    screen: Screen, checker: Checker, found: TableRead, said: Asked, *, allow_missing: bool
+) -> Fitted:
+    """Return a table that was read with the checker that suits it."""
     doubts = tuple(str(notice) for notice in found.notices if notice.doubtful)
     if said.layout.time:
         checker = checker.timed(found.reading.axis)

@@ -13,7 +13,8 @@ from truism.errors import ParameterError
 from truism.learning.parts import PART_ROWS, Stream, of_files
 from truism.learning.passes import SAMPLE
 from truism.table.files.columnar import Columnar, open_columnar
-from truism.table.files.reading import TableRead, read_opening
+from truism.table.files.portions import read_opening
+from truism.table.files.reading import TableRead
 from truism.table.notices import refuse_doubts
 
 BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums

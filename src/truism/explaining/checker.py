@@ -1,7 +1,6 @@
 """A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,7 +16,6 @@ from truism.explaining.keeping import Clock, keep
 from truism.explaining.outlines import find_rows
 from truism.explaining.patterns import Patterns
 from truism.explaining.rates import fit_tail
-from truism.explaining.rowblames import Blames, alike, as_columns, blame_kinds, blame_rows
 from truism.model.model import Model
 from truism.model.origins import Threshold
 from truism.model.reduction import without
@@ -29,10 +27,8 @@ from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, delta_name, with_deltas
 from truism.table.fingerprint import fingerprint
-from truism.work import Advance, stand_still
 
 DEFAULT_RATE = 0.01  # share of normal rows that may be reported
-_CHUNK = 256
 
 
 class Checker:
@@ -316,7 +312,7 @@ class Checker:
             kinds["shift"],
             Patterns(self.scorer, table, found.marks, limits.gap if ordered else None, first),
             ordered,
-            self._expected(table.n_rows),
+            self.expected(table.n_rows),
             self.extra(table),
             find_coarser(self.model, table),
             following,
@@ -359,40 +355,7 @@ class Checker:
         model = msgspec.structs.replace(self.model, series=series)
         return expecting(model, None if max_false_incidents == "auto" else max_false_incidents)
 
-    def _expected(self, n_rows: int) -> float | None:
+    def expected(self, n_rows: int) -> float | None:
         """Return how many incidents to expect among normal rows."""
         memory = self.model.memory
         return None if memory is None else memory.tail.rate(self.model.threshold) * n_rows / PER
-
-    def tabulate(
-        self, table: Table, scores: NDArray[np.float64], advance: Advance = stand_still
-    ) -> dict[str, Any]:
-        """Return the score and blames of every row as columns.
-
-        Rows that score above 0 have their first three variables and shares; rows above the threshold
-        also have what was expected and found.
-        """
-        # As in the table: joining the scores with their rows needs the same values.
-        time = table.column_of().get(self.model.schema.time or "")
-        columns: dict[str, Any] = {"row": np.arange(table.n_rows)}
-        if time is not None:
-            own = time.name if time.name not in _OWN_NAMES else "time"
-            columns[own] = alike([time.cell(row) for row in range(table.n_rows)])
-        columns |= {"score": scores, "anomaly": scores > self.model.threshold}
-        rows = np.flatnonzero(scores > 0)
-        found: list[Blames] = [()] * table.n_rows
-        done = 0
-        for portion, weighed in self.scorer.weigh_some(table, rows, self.n_jobs):
-            for start in range(0, len(portion), _CHUNK):
-                advance(done, len(rows))
-                some = np.arange(start, min(start + _CHUNK, len(portion)))
-                own_rows = portion[some]
-                part = table.take(own_rows)
-                told = blame_rows(self.scorer, part, weighed.take(some), self.model.threshold)
-                for row, blames in zip(own_rows.tolist(), told, strict=True):
-                    found[row] = blames
-                done += len(some)
-        return columns | as_columns(found)
-
-
-_OWN_NAMES = {"row", "score", "anomaly", *blame_kinds()}

@@ -50,6 +50,9 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         Variables that have fewer decimals than in training; see `find_coarser`.
     state
         What to hand in with the rows that follow.
+    counted
+        How many rows were checked, and how many of them are anomalies, where their scores were not
+        kept.
 
     """
 
@@ -64,15 +67,18 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()
     state: Following | None = None
+    counted: tuple[int, int] | None = None
 
     @property
     def n_rows(self) -> int:
         """Rows that were checked."""
-        return len(self.scores)
+        return len(self.scores) if self.counted is None else self.counted[0]
 
     @property
     def n_anomalous(self) -> int:
         """Rows that score above the threshold."""
+        if self.counted is not None:
+            return self.counted[1]
         return int((self.scores > self.threshold).sum())
 
     @property
@@ -154,14 +160,23 @@ def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
     """
     if table.n_rows < MIN_ROWS_TO_DOUBT:
         return ()
-    some = slice(None, None, max(1, table.n_rows // ROWS_TO_TELL))
+    return coarser_in(model, table.take(slice(0, table.n_rows, step_to_tell(table.n_rows))))
+
+
+def step_to_tell(n_rows: int) -> int:
+    """Return how far apart the rows lie that are asked about their decimals."""
+    return max(1, n_rows // ROWS_TO_TELL)
+
+
+def coarser_in(model: Model, table: Table) -> tuple[str, ...]:
+    """Return the variables that have fewer decimals in some rows than in training."""
     column_of = table.column_of()
     coarser = []
     for variable in model.schema.variables:
         column = column_of.get(variable.name)
         if not isinstance(variable, Numeric) or column is None or column.kind != "number":
             continue
-        values = numbers(column.take(some))
+        values = numbers(column)
         values = np.unique(values[np.isfinite(values)])
         if len(values) < MIN_VALUES:
             continue

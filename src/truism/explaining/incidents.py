@@ -196,7 +196,9 @@ class Incidents(Sequence["Incident"]):
         kept: Mapping[int, Kept] | None = None,
     ) -> None:
         self.scorer, self.table, self.origin = scorer, table, origin
-        self.outlines: Outlines = outlines if isinstance(outlines, Singles) else Grouped(outlines)
+        self.outlines: Outlines = (
+            outlines if isinstance(outlines, Singles | Grouped) else Grouped(outlines)
+        )
         self._first, self._kept = first, {} if kept is None else kept
         self._explained: dict[int, Incident] = {}
 

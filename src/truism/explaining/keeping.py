@@ -67,6 +67,14 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     cells: dict[str, Cell] = {}
 
 
+class Latest(msgspec.Struct, frozen=True):
+    """The last time of a table, how many of its last rows have it, and whether times ever descend."""
+
+    time: object = None
+    n_rows: int = 0
+    descends: bool = False
+
+
 class Clock:
     """The times of a table's rows.
 
@@ -74,29 +82,62 @@ class Clock:
     ----------
     times
         The column of times; None if there is none.
+    before
+        The last time of the rows before the table, if it goes on after others; equal times are
+        counted on as long as times never descend.
 
     """
 
-    def __init__(self, times: Column | None) -> None:
+    def __init__(self, times: Column | None, before: Latest | None = None) -> None:
         self._times = times
+        self._before = Latest() if before is None else before
+        self._values: np.ndarray | None = None
         self._repeats: np.ndarray | None = None
+
+    @property
+    def values(self) -> np.ndarray:
+        """The times as values that can be compared."""
+        assert self._times is not None
+        if self._values is None:
+            self._values = self._times.values
+            if self._times.kind == "text":
+                self._values = np.array(self._times.categories, object)[self._values]
+        return self._values
+
+    def repeats(self) -> np.ndarray:
+        """Count for each row the rows before it that have the same time."""
+        if self._repeats is None:
+            self._repeats = count_repeats(self.values)
+            if self._before.n_rows:
+                self._repeats += self._before.n_rows * (self.values == self._before.time)
+        return self._repeats
+
+    def latest(self) -> Latest:
+        """Return the last time of these rows and those before."""
+        if self._times is None or not len(self.values):
+            return self._before
+        values, before = self.values, self._before
+        descends = before.descends or self._times.kind == "text"
+        descends |= bool(self._times.n_missing) or bool((values[1:] < values[:-1]).any())
+        descends |= bool(before.n_rows) and bool(values[0] < before.time)
+        return Latest(values[-1], int(self.repeats()[-1]) + 1, descends)
 
     def stamp(self, row: int) -> Stamp:
         """Return when a row was."""
         time = None if self._times is None else self._times.cell(row)
         if self._times is None or time is None:
             return Stamp()
-        if self._repeats is None:
-            self._repeats = _count_repeats(self._times.values)
-        return Stamp.of(time, int(self._repeats[row]))
+        return Stamp.of(time, int(self.repeats()[row]))
 
 
-def _count_repeats(values: np.ndarray) -> np.ndarray:
+def count_repeats(values: np.ndarray) -> np.ndarray:
     """Count for each value how many equal ones come before it.
 
-    >>> _count_repeats(np.array([5, 3, 5, 5, 3])).tolist()
+    >>> count_repeats(np.array([5, 3, 5, 5, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
+    if len(values) < 2 or (values[1:] > values[:-1]).all():
+        return np.zeros(len(values), np.int64)
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     firsts = np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)]

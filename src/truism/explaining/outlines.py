@@ -16,6 +16,7 @@ from truism.explaining.following import Following, Found, Outline, differences
 from truism.explaining.marks import Marker, Marks
 from truism.explaining.tallies import Judge, Tally, no_rows
 from truism.scoring.scorer import Scorer
+from truism.table.aside import Aside
 from truism.table.columns import Table
 
 Floats = NDArray[np.float64]
@@ -32,13 +33,23 @@ class Extent(msgspec.Struct, frozen=True):
 
 
 class Grouped(Sequence[Outline]):
-    """Outlines of incidents that consist of several rows."""
+    """Outlines of incidents that consist of several rows.
 
-    def __init__(self, outlines: Sequence[Outline]) -> None:
-        self._outlines = sorted(outlines, key=_gravest_first)
+    Parameters
+    ----------
+    outlines
+        The outlines.
+    n_known
+        How many there are, if only the gravest were kept.
+
+    """
+
+    def __init__(self, outlines: Sequence[Outline], n_known: int | None = None) -> None:
+        self._outlines = sorted(outlines, key=gravest_first)
+        self._n_known = len(outlines) if n_known is None else n_known
 
     def __len__(self) -> int:
-        return len(self._outlines)
+        return self._n_known
 
     @overload
     def __getitem__(self, position: int) -> Outline: ...
@@ -79,7 +90,7 @@ class Singles(Sequence[Outline]):
     """
 
     def __init__(
-        self, scorer: Scorer, table: Table, marks: Marks, threshold: float, first: int = 0
+        self, scorer: Scorer, table: Table | Aside, marks: Marks, threshold: float, first: int = 0
     ) -> None:
         self._scorer, self._table, self._first = scorer, table, first
         self._threshold, self._parts, self._blame = threshold, marks.parts, marks.blame
@@ -126,11 +137,11 @@ Outlines = Grouped | Singles
 
 
 def _tally_alone(
-    scorer: Scorer, table: Table, rows: NDArray[np.int64], scores: Floats, first: int
+    scorer: Scorer, table: Table | Aside, rows: NDArray[np.int64], scores: Floats, first: int
 ) -> Iterator[Tally]:
     """Return what is known of rows that stand for themselves."""
     judge, nothing = Judge(scorer.model), no_rows(len(scorer.model.schema.variables))
-    weighed = scorer.weigh(table, rows)
+    weighed = scorer.weigh_alone(table.take(rows))
     for at in np.arange(len(rows))[:, None]:
         yield judge.add_rows(
             nothing,
@@ -176,5 +187,6 @@ def find_rows(
     return Found(scores, outlines, Following(n_rows=first + table.n_rows), marks)
 
 
-def _gravest_first(outline: Outline) -> tuple[float, int]:
+def gravest_first(outline: Outline) -> tuple[float, int]:
+    """Return by what incidents are sorted."""
     return -outline.event.severity, outline.tally.first

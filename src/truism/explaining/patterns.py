@@ -29,6 +29,7 @@ from truism.model.wording import about_percent, count, same_side, shorten, visib
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Violation
+from truism.table.aside import Aside
 from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table, numbers
 
@@ -206,16 +207,12 @@ class Patterns(Sequence[Pattern]):
     """
 
     def __init__(
-        self, scorer: Scorer, table: Table, marks: Marks, gap: int | None, first: int = 0
+        self, scorer: Scorer, table: Table | Aside, marks: Marks, gap: int | None, first: int = 0
     ) -> None:
         self.scorer, self.table, self.marks = scorer, table, marks
         self._gap, self._first = gap, first
         self._groups = _grouped(marks)
         self._known: dict[int, Pattern] = {}
-
-    @cached_property
-    def _times(self) -> Column | None:
-        return time_column(self.scorer.model.schema, self.table)
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -241,7 +238,7 @@ class Patterns(Sequence[Pattern]):
         i, kind = int(marks.culprits[group[0]]), KINDS[int(marks.kinds[group[0]])]
         variable, rows = model.schema.variables[i], marks.rows[group]
         part = self.table.take(rows)
-        column = part.column_of()[variable.name]
+        column, times = part.column_of()[variable.name], time_column(model.schema, part)
         worst = np.argsort(-marks.scores[group], kind="stable")[:N_WORST]
         told = self._tell(variable.name, part, worst) if kind == "conflict" else ()
         apart = np.diff(rows) > (0 if self._gap is None else self._gap + 1)
@@ -258,7 +255,7 @@ class Patterns(Sequence[Pattern]):
             worst=tuple(
                 Example(
                     int(rows[at]) + self._first,
-                    None if self._times is None else self._times.cell(int(rows[at])),
+                    None if times is None else times.cell(int(at)),
                     float(marks.scores[group[at]]),
                     _say_value(column.cell(int(at))),
                 )

@@ -113,7 +113,7 @@ class Scorer:
         return joined(found).take(np.argsort(order, kind="stable"))
 
     def weigh_some(
-        self, table: Table, rows: NDArray[np.int64], n_jobs: int = 1
+        self, table: Table, rows: NDArray[np.int64], n_jobs: int = 1, state: State | None = None
     ) -> Iterator[tuple[NDArray[np.int64], Weighed]]:
         """Weigh some rows in ascending order, portion by portion; of a series, with their past."""
         if self.model.memory is None:
@@ -121,7 +121,7 @@ class Scorer:
                 yield rows[portion], self.weigh_alone(table.take(rows[portion]))
             return
         until = table.take(slice(0, int(rows.max(initial=0)) + 1))
-        for block, weighed, _ in self.follow(until, n_jobs=n_jobs):
+        for block, weighed, _ in self.follow(until, state, n_jobs):
             own = rows[slice(*np.searchsorted(rows, [block.start, block.stop]).tolist())]
             if len(own):
                 yield own, weighed.take(own - block.start)

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 try:
     import fcntl
@@ -36,22 +37,42 @@ class FileWarning(UserWarning):
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a whole file or none; links are followed, and a device or pipe is simply written to."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Provide a file to write to, which takes the place of another one if all goes well.
+
+    Links are followed, and a device or pipe is simply written to.
+    """
     place = Path(os.path.realpath(path))
+    lost: list[str] = []
     try:
         if place.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if place.exists() and not place.is_file():
-            place.write_bytes(content)
+            with place.open("wb") as device:
+                yield device
         else:
-            _replace(place, content)
+            with _drafted(place, lost) as draft:
+                yield draft
     except OSError as problem:
-        if problem.errno is None:
+        named = "" if problem.filename is None else str(problem.filename)
+        if problem.errno is None or (
+            named not in ("", str(place)) and not named.endswith(".draft")
+        ):
             raise
         # Name the file that was asked for, not the draft, which nobody knows.
         raise OSError(problem.errno, problem.strerror, os.fspath(path)) from None
+    for each in lost:
+        warnings.warn(f"{str(place)!r} {each}.", FileWarning, stacklevel=4)
 
 
-def _replace(place: Path, content: bytes) -> None:
+@contextmanager
+def _drafted(place: Path, lost: list[str]) -> Iterator[BinaryIO]:
+    """Provide the draft of a file; tell in `lost` what of the old file could not be kept."""
     old = os.stat(place) if place.exists() else None
     if old is not None and not os.access(place, os.W_OK):
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
@@ -59,8 +80,8 @@ def _replace(place: Path, content: bytes) -> None:
     handle, draft = _begin(place, 0o666 if old is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
-            lost = [] if old is None else _keep(handle, place, old)
-            file.write(content)
+            lost += [] if old is None else _keep(handle, place, old)
+            yield file
             file.flush()
             os.fsync(handle)
             if not _can_lock:
@@ -69,8 +90,6 @@ def _replace(place: Path, content: bytes) -> None:
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
-    for each in lost:
-        warnings.warn(f"{str(place)!r} {each}.", FileWarning, stacklevel=4)
 
 
 # --- what is kept ---

@@ -33,6 +33,18 @@ def widened_schema(schema: pa.Schema, keep: Sequence[str], added: Mapping[str, K
     return pa.schema([*(schema.field(name) for name in keep), *own])
 
 
+def typed(columns: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """Return columns as Arrow arrays, some of a given kind, even where no row has a value.
+
+    >>> typed({"row": [1], "found": [None]}, {"found": "text"})["found"].type
+    DataType(string)
+    """
+    return {
+        name: pa.array(values, _TYPES[kinds[name]]) if name in kinds else pa.array(values)
+        for name, values in columns.items()
+    }
+
+
 def widened(batch: pa.RecordBatch, schema: pa.Schema, added: Mapping[str, Any]) -> pa.RecordBatch:
     """Return a batch with the columns of `schema`: those that were added, and its own."""
     arrays = [

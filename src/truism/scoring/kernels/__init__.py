@@ -14,6 +14,7 @@ import functools
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 
 NAMES = ("contexts", "memory", "rules")
 ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
@@ -30,6 +31,16 @@ def pay(n_rows: int, n_comparisons: int) -> bool:
 def are_loaded() -> bool:
     """Return whether the compiler, and with it the loops, were loaded in this process."""
     return all(f"{__name__}.{name}" in sys.modules for name in NAMES)
+
+
+def are_cached() -> bool:
+    """Return whether compiled loops lie in a cache, as far as one can see without loading them."""
+    folder = import_module(f"{__name__}.compiling").cache_folder(pay)
+    if folder is None:
+        return False
+    python = f"py{sys.version_info.major}{sys.version_info.minor}"
+    kept = {path.name.split(".")[0] for path in Path(folder).glob(f"*.{python}.nbi")}
+    return kept >= set(NAMES)
 
 
 @functools.cache

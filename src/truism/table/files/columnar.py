@@ -45,12 +45,31 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Read all files from the beginning, in batches of at most so many rows."""
+        for _, _, batch in self.located(n_rows):
+            yield batch
+
+    def located(
+        self, n_rows: int, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, int, pa.RecordBatch]]:
+        """Read batches with the file they are from, and the number of their first row in it.
+
+        Parameters
+        ----------
+        n_rows
+            The most rows of a batch.
+        names
+            The columns to read; all when absent.
+
+        """
+        schema = self.schema if names is None else pa.schema([self.schema.field(n) for n in names])
         for place, stamp in zip(self.places, self.stamps, strict=True):
+            first = 0
             with naming(place):
                 _check_unchanged(place, stamp)
                 try:
-                    for batch in _batches(place, n_rows):
-                        yield _cast(batch, self.schema)
+                    for batch in _batches(place, n_rows, schema.names):
+                        yield place, first, _cast(batch, schema)
+                        first += batch.num_rows
                 except OSError as problem:
                     reason = (problem.strerror or str(problem)).rstrip(".")
                     raise TableError(f"{name_of(place)} cannot be read: {reason}.") from None
@@ -116,13 +135,13 @@ def _opened(place: str) -> tuple[pa.Schema, int]:
         raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
 
 
-def _batches(place: str, n_rows: int) -> Iterator[pa.RecordBatch]:
+def _batches(place: str, n_rows: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     with open(place, "rb") as file:
         parquet = file.read(4) == PARQUET
     if parquet:
         import pyarrow.parquet as pq
 
-        yield from pq.ParquetFile(place).iter_batches(n_rows)
+        yield from pq.ParquetFile(place).iter_batches(n_rows, columns=list(names))
         return
     with pa.memory_map(place) as mapped, pa.ipc.open_file(mapped) as reader:
         for i in range(reader.num_record_batches):

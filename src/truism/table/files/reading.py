@@ -13,7 +13,6 @@ from truism.errors import ParameterError, TableError, did_you_mean
 from truism.table.cells.conforming import conform, without_rows
 from truism.table.cells.interpreting import interpret, interpret_times
 from truism.table.cells.kinds import kind_of
-from truism.table.cells.names import check_names, check_renames, renamed
 from truism.table.cells.notices import TimesInTwoColumns, TimesJoined
 from truism.table.cells.plain import read_plain
 from truism.table.cells.sentinels import find_sentinels
@@ -22,7 +21,6 @@ from truism.table.cells.texts import BadCell, Interpreted
 from truism.table.cells.timelines import examine, find_axis
 from truism.table.cells.times import join_times
 from truism.table.columns import Table
-from truism.table.files.columnar import Columnar
 from truism.table.files.historian import looks_long, pivot
 from truism.table.files.notices import NoRows
 from truism.table.files.sources import STDIN as STDIN
@@ -32,8 +30,6 @@ from truism.table.files.unitrows import bare
 from truism.table.frames import as_table
 from truism.table.layouts import ColumnReading, Layout, Reading
 from truism.table.notices import Notice
-
-OPENING = 1 << 18  # rows that decide how files are read which need not fit
 
 
 class TableRead(msgspec.Struct, frozen=True, eq=False):
@@ -86,46 +82,14 @@ def read(
     parts, notices = _read_parts(find_places(sources), layout, reading, allow_empty)
     if not parts:
         return TableRead(_nothing(reading), reading or Reading(layout), notices)
-    return _understand(parts, layout, reading, notices)
+    return understand(parts, layout, reading, notices)
 
 
-def read_opening(files: Columnar, layout: Layout, n_rows: int = OPENING) -> TableRead:
-    """Read the first rows of files that are read in batches; they decide how all rows are read.
-
-    Parameters
-    ----------
-    files
-        The files.
-    layout
-        What is known about how they are written.
-    n_rows
-        How many rows decide.
-
-    """
-    if layout.every is not None:
-        raise TableError(
-            "Rows of single values cannot be put together batch by batch.",
-            "pivot the files first, for example with DuckDB.",
-        )
-    batches: list[pa.RecordBatch] = []
-    for batch in files.batches(n_rows):
-        batches.append(batch)
-        if sum(each.num_rows for each in batches) >= n_rows:
-            break
-    frame = pa.Table.from_batches(batches, files.schema).slice(0, n_rows)
-    own = frame.column_names
-    check_renames(own, layout)
-    names = renamed(own, layout)
-    check_names(names)
-    part = Part(files.places[0], frame.rename_columns(names), dict(zip(names, own, strict=True)))
-    return _understand([part], layout, None, ())
-
-
-def _understand(
+def understand(
     parts: Sequence[Part],
     layout: Layout,
     reading: Reading | None,
-    notices: tuple[Notice, ...],
+    notices: tuple[Notice, ...] = (),
 ) -> TableRead:
     """Decide what the columns of files hold, or follow what was decided."""
     said = layout if reading is None else layout.over(reading.layout)
@@ -361,7 +325,7 @@ def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout) -> TableEr
             break
         row -= part.frame.num_rows
     line = None if layout.every is not None else part.line_of(row)
-    where = f"row {row}" if line is None else f"line {line}"
+    where = f"row {part.first + row}" if line is None else f"line {line}"
     see = ("time_format",) if cell.wanted in ("a time", "a date", "a time of day") else ("missing",)
     return TableError(
         f"{part.name}, {where}: column {cell.column!r} must hold {cell.wanted}, got {cell.value!r}.",

@@ -56,6 +56,8 @@ class Part(msgspec.Struct, frozen=True, eq=False):
         Its bytes, where it can be read only once.
     units
         Units by the names in the file, where a row below the names holds them.
+    first
+        How many rows of the file come before these, if they are not all.
 
     """
 
@@ -66,6 +68,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     notices: tuple[Notice, ...] = ()
     content: bytes | None = None
     units: dict[str, str] = {}
+    first: int = 0
 
     @property
     def name(self) -> str:
@@ -85,7 +88,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
         if self.dialect is None:
             return None
         with opened(self.place, self.content) as file:
-            return find_line(file, self.dialect, row)
+            return find_line(file, self.dialect, self.first + row)
 
 
 def find_places(sources: Sequence[str]) -> list[str]:

@@ -1,18 +1,24 @@
-"""Table files written: Parquet, Feather or CSV, whole or not at all."""
+"""Table files written: Parquet, Feather or CSV, at once or in parts, whole or not at all."""
 
+import contextlib
 import gzip
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from truism.table.atomic import write_atomically
+from truism.errors import TableError
+from truism.table.atomic import replacing
+
+Columns = Mapping[str, Any]
+"""Arrow arrays, NumPy arrays or lists of equal length, by name."""
 
 
-def write_table(columns: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
     """Write columns as the file name asks: ``.parquet``, ``.feather``, ``.arrow``, ``.csv`` or ``.gz``.
 
     Parameters
@@ -23,31 +29,81 @@ def write_table(columns: Mapping[str, Any], path: str | os.PathLike[str]) -> Non
         Where to; a file that is there survives any failure.
 
     """
-    frame = pa.table({name: pa.array(values) for name, values in columns.items()})
-    write_atomically(path, _encode(frame, Path(path)))
+    with writing(path) as write:
+        write(columns)
 
 
-def _encode(frame: pa.Table, place: Path) -> bytes:
-    sink = pa.BufferOutputStream()
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[Callable[[Columns], None]]:
+    """Provide a function that writes parts of a table one below the other.
+
+    The first part decides the types of the columns. The file is there when all parts are.
+
+    Parameters
+    ----------
+    path
+        Where to, as for `write_table`.
+
+    """
+    place = Path(path)
+    with replacing(path) as file, contextlib.ExitStack() as stack:
+        sink: Any = file
+        if place.suffix == ".gz":
+            # No date in the header: the same table gives the same bytes.
+            sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+        writer: Any = None
+        schema: pa.Schema | None = None
+        n_rows = 0
+
+        def write(columns: Columns) -> None:
+            nonlocal writer, schema, n_rows
+            frame = pa.table({name: pa.array(values) for name, values in columns.items()})
+            if not place.suffixes[-1:] or place.suffixes[-1] in (".csv", ".gz"):
+                frame = _as_text(frame, schema)
+            if schema is None:
+                schema = frame.schema
+                writer = stack.enter_context(_writer(sink, schema, place))
+            writer.write_table(_like(frame, schema, n_rows))
+            n_rows += frame.num_rows
+
+        yield write
+
+
+def _writer(sink: BinaryIO, schema: pa.Schema, place: Path) -> Any:
     match place.suffixes[-1:]:
         case [".parquet"]:
             import pyarrow.parquet as pq
 
-            pq.write_table(frame, sink, compression="zstd")
+            return pq.ParquetWriter(sink, schema, compression="zstd")
         case [".feather"] | [".arrow"]:
-            with pa.ipc.new_file(sink, frame.schema) as writer:
-                writer.write_table(frame)
+            return pa.ipc.new_file(sink, schema)
         case _:
-            pa_csv.write_csv(_as_text(frame), sink, pa_csv.WriteOptions(quoting_style="needed"))
-    content = sink.getvalue().to_pybytes()
-    # No date in the header: the same table gives the same bytes.
-    return gzip.compress(content, mtime=0) if place.suffix == ".gz" else content
+            return pa_csv.CSVWriter(
+                sink, schema, write_options=pa_csv.WriteOptions(quoting_style="needed")
+            )
 
 
-def _as_text(frame: pa.Table) -> pa.Table:
+def _like(frame: pa.Table, schema: pa.Schema, first: int) -> pa.Table:
+    """Return a part with the types of the first one."""
+    if frame.schema == schema:
+        return frame
+    for field in schema:
+        try:
+            own = frame.column(field.name).cast(field.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise TableError(
+                f"Column {field.name!r} cannot be written in parts: the rows from {first:,} on need "
+                f"another type than those before them.",
+                "write to a file of another kind, or fewer rows at a time.",
+            ) from None
+        frame = frame.set_column(frame.column_names.index(field.name), field, own)
+    return frame
+
+
+def _as_text(frame: pa.Table, schema: pa.Schema | None) -> pa.Table:
     """Write times as people do; pyarrow would print nanoseconds of them."""
     for i, field in enumerate(frame.schema):
-        if pa.types.is_timestamp(field.type):
+        if pa.types.is_timestamp(field.type) and schema is None:
             whole = frame.column(i).cast(pa.timestamp("s", tz=field.type.tz), safe=False)
             if whole.cast(field.type).equals(frame.column(i)):
                 frame = frame.set_column(i, field.name, whole)

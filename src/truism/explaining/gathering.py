@@ -1,0 +1,322 @@
+"""Findings gathered from parts of a table: the same ones as if it had been held whole.
+
+Of most rows nothing is kept but their number. The cells of anomalous rows, and of rows by which incidents
+are told, are set aside. Ids count rows of the same time; where times descend, equal ones may lie far
+apart, and times have to be read once more.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explaining.checker import Checker
+from truism.explaining.delays import Delays
+from truism.explaining.events import Kind
+from truism.explaining.findings import MIN_ROWS_TO_DOUBT, Findings, coarser_in, step_to_tell
+from truism.explaining.following import Following, Outline, limits_of
+from truism.explaining.incidents import Incidents
+from truism.explaining.keeping import Clock, Kept, Latest, Stamp, count_repeats, keep
+from truism.explaining.marks import Marks
+from truism.explaining.outlines import Grouped, Singles, gravest_first
+from truism.explaining.patterns import Patterns
+from truism.model.schema import Schema
+from truism.scoring.alignment import time_column
+from truism.table.aside import Aside
+from truism.table.columns import Table
+from truism.table.joining import join_tables
+
+SLACK = 64  # incidents beyond those that are looked at before some are let go
+
+Rows = NDArray[np.int64]
+
+
+class Gathering:
+    """Gathers what a model finds in a table that is read in parts.
+
+    Parameters
+    ----------
+    checker
+        The model.
+    n_rows
+        How many rows there are in all.
+    gap, min_rows, delays
+        As for `Checker.find`.
+    most
+        How many incidents and lasting changes will be looked at; the others are only counted. All
+        when absent.
+    patterns
+        Whether patterns of a series will be looked at; those of other rows always are.
+
+    """
+
+    def __init__(
+        self,
+        checker: Checker,
+        n_rows: int,
+        *,
+        gap: int | None = None,
+        min_rows: int = 1,
+        delays: Delays | None = None,
+        most: int | None = None,
+        patterns: bool = False,
+    ) -> None:
+        self.checker, self.n_rows = checker, n_rows
+        self.following: Following | None = None
+        self._gap, self._min_rows, self._delays, self._most = gap, min_rows, delays, most
+        self._ordered = checker.model.series is not None or gap is not None
+        self._marking = patterns or not self._ordered
+        self._ended: dict[Kind, list[Outline]] = {"incident": [], "shift": []}
+        self._n_ended: dict[Kind, int] = {"incident": 0, "shift": 0}
+        self._marks: list[Marks] = []
+        self._rows = _Rows(checker.model.schema)
+        self._examples: list[Table] = []
+        self._latest, self._n_anomalous = Latest(), 0
+        self._last: Findings | None = None
+
+    def take(self, table: Table) -> Findings:
+        """Take the next rows, prepared after those before; return what is found in them alone."""
+        before, model = self.following, self.checker.model
+        first, gap = 0 if before is None else before.n_rows, self._gap
+        if model.series is not None:
+            gap = limits_of(model, table, gap, self._delays).gap
+        found, following = self.checker.follow(
+            table, before, gap=gap, min_rows=self._min_rows, delays=self._delays
+        )
+        clock = Clock(time_column(model.schema, table), self._latest)
+        self._latest = clock.latest()
+        kept = {
+            row: each
+            if row < first
+            else msgspec.structs.replace(each, stamp=clock.stamp(row - first))
+            for row, each in following.kept.items()
+        }
+        self.following, self._last = msgspec.structs.replace(following, kept=kept), found
+        self._n_anomalous += found.n_anomalous
+        needed = {row for row, each in kept.items() if each.cells}
+        if self._ordered:
+            needed |= self._end(found, {} if before is None else before.kept, first, clock)
+        if self._marking:
+            marks = found.patterns.marks
+            marks = msgspec.structs.replace(marks, rows=marks.rows + first)
+            self._marks.append(marks)
+            needed |= {*marks.rows.tolist()}
+        own = np.array(sorted(row for row in needed if row >= first), np.int64)
+        self._rows.add(table, own, first, clock)
+        step = step_to_tell(self.n_rows)
+        self._examples.append(table.take(slice(-first % step, table.n_rows, step)))
+        return found
+
+    def _end(
+        self, found: Findings, before: Mapping[int, Kept], first: int, clock: Clock
+    ) -> set[int]:
+        """Keep what ended; return the rows by which it is told."""
+        told: set[int] = set()
+        for kind, outlines in self._outlines(found):
+            ended = [each for each in outlines if not each.event.is_open]
+            self._n_ended[kind] += len(ended)
+            self._ended[kind] += ended
+            for each in ended:
+                told |= self._note(each, before, first, clock)
+            self._let_go(kind)
+        return told
+
+    def _outlines(self, found: Findings) -> Iterator[tuple[Kind, list[Outline]]]:
+        kinds: tuple[tuple[Kind, Incidents], ...] = (
+            ("incident", found.incidents),
+            ("shift", found.shifts),
+        )
+        for kind, events in kinds:
+            yield kind, list(events.outlines)
+
+    def _note(
+        self, outline: Outline, before: Mapping[int, Kept], first: int, clock: Clock
+    ) -> set[int]:
+        """Keep the times by which an incident is told; return the rows whose cells are needed."""
+        tally = outline.tally
+        for row in tally.telling_rows | tally.marked_rows:
+            if row >= first:
+                self._rows.stamps[row] = clock.stamp(row - first)
+            elif row in before:
+                self._rows.stamps[row] = before[row].stamp
+        return tally.telling_rows
+
+    def _let_go(self, kind: Kind) -> None:
+        """Let go of incidents that nobody will look at."""
+        known = self._ended[kind]
+        if self._most is None or len(known) <= 2 * self._most + SLACK:
+            return
+        self._ended[kind] = sorted(known, key=gravest_first)[: self._most]
+        tallies = [each.tally for some in self._ended.values() for each in some]
+        needed = {row for each in tallies for row in each.telling_rows | each.marked_rows}
+        stamps = self._rows.stamps
+        self._rows.stamps = {row: stamps[row] for row in needed if row in stamps}
+
+    @property
+    def needs_times(self) -> bool:
+        """Whether times have to be read once more, because equal ones may lie far apart."""
+        return self._latest.descends and self._latest.n_rows > 0
+
+    def read_times(self, read: Callable[[], Iterable[Table]]) -> None:
+        """Count equal times in all rows.
+
+        Parameters
+        ----------
+        read
+            Reads all rows in parts, from the first one on; the column of times is enough.
+
+        """
+        starts = [each.tally.first for some in self._ended.values() for each in some]
+        assert self.following is not None
+        starts += [each.first for each in self.following.tallies.values()]
+        if not self._ordered:
+            starts += np.concatenate([each.rows for each in self._marks]).tolist()
+        rows, schema = np.unique(np.array(starts, np.int64)), self.checker.model.schema
+
+        def times() -> Iterator[NDArray[np.generic]]:
+            for table in read():
+                yield Clock(time_column(schema, table)).values
+
+        self._rows.recounted = dict(count_equal(rows, times))
+
+    def findings(self) -> Findings:
+        """Return what was found in all rows."""
+        last, following, checker = self._last, self.following, self.checker
+        assert last is not None
+        assert following is not None
+        marks = _joined(self._marks, len(checker.model.schema.names))
+        nothing = last.patterns.table.take(np.empty(0, np.int64))
+        kinds = {}
+        for kind, outlines in self._outlines(last) if self._ordered else ():
+            still = [each for each in outlines if each.event.is_open]
+            self._rows.stamps |= {row: each.stamp for row, each in following.kept.items()}
+            known = Grouped([*self._ended[kind], *still], self._n_ended[kind] + len(still))
+            kinds[kind] = self._incidents(nothing, known)
+        if not self._ordered:
+            singles = Singles(checker.scorer, self._rows.aside, marks, last.threshold)
+            kinds["incident"] = self._incidents(
+                nothing, singles if self._min_rows <= 1 else Grouped([])
+            )
+            kinds["shift"] = self._incidents(nothing, Grouped([]))
+        coarser: tuple[str, ...] = ()
+        if self.n_rows >= MIN_ROWS_TO_DOUBT:
+            coarser = coarser_in(checker.model, join_tables(self._examples))
+        return msgspec.structs.replace(
+            last,
+            scores=np.empty(0),
+            incidents=kinds["incident"],
+            shifts=kinds["shift"],
+            patterns=Patterns(checker.scorer, self._rows.aside, marks, last.gap),
+            expected=checker.expected(self.n_rows),
+            coarser=coarser,
+            state=following,
+            counted=(self.n_rows, self._n_anomalous),
+        )
+
+    def _incidents(self, nothing: Table, outlines: Grouped | Singles) -> Incidents:
+        checker = self.checker
+        assert self.following is not None
+        return Incidents(
+            checker.scorer, nothing, outlines, checker.origin, self.following.n_rows, self._rows
+        )
+
+
+class _Rows(Mapping[int, Kept]):
+    """Rows by which incidents are told: times of some, and cells of those that were set aside."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema, self.aside = schema, Aside()
+        self.stamps: dict[int, Stamp] = {}
+        self._numbers: list[Rows] = []
+        self._repeats: list[Rows] = []
+        self.recounted: dict[int, int] = {}
+
+    def add(self, table: Table, numbers: Rows, first: int, clock: Clock) -> None:
+        """Set rows aside."""
+        wanted = {*self.schema.names, self.schema.time}
+        columns = tuple(each for each in table.columns if each.name in wanted)
+        self.aside.add(Table(columns, table.n_rows).take(numbers - first), numbers)
+        if self.schema.time in table.names and len(numbers):
+            repeats = clock.repeats()[numbers - first]
+            self._numbers.append(numbers[repeats > 0])
+            self._repeats.append(repeats[repeats > 0])
+
+    def __getitem__(self, row: int) -> Kept:
+        cells = Kept()
+        if row in self.aside:
+            part = self.aside.take([row])
+            clock = Clock(time_column(self.schema, part))
+            cells = keep({}, part, clock, 0, self.schema.names, [0], [])[0]
+        stamp = self.stamps.get(row, cells.stamp)
+        repeats = stamp.repeats if row in self.stamps else self._repeats_of(row)
+        if stamp.time is not None:
+            stamp = msgspec.structs.replace(stamp, repeats=self.recounted.get(row, repeats))
+        return msgspec.structs.replace(cells, stamp=stamp)
+
+    def _repeats_of(self, row: int) -> int:
+        for numbers, repeats in zip(self._numbers, self._repeats, strict=True):
+            if len(numbers) and numbers[0] <= row <= numbers[-1]:
+                at = int(np.searchsorted(numbers, row))
+                return int(repeats[at]) if numbers[at] == row else 0
+        return 0
+
+    def __contains__(self, row: object) -> bool:
+        return row in self.stamps or (isinstance(row, int) and row in self.aside)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.stamps)
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+
+def count_equal(
+    rows: Rows, read: Callable[[], Iterable[NDArray[Any]]]
+) -> Iterator[tuple[int, int]]:
+    """Yield for some rows of a long column how many rows before them hold the same value.
+
+    Parameters
+    ----------
+    rows
+        The rows, ascending.
+    read
+        Reads the column in parts, from the first row on.
+
+    """
+    found = [part[own] for part, own, _ in _with_rows(rows, read())]
+    known = np.unique(np.concatenate(found))
+    counts = np.zeros(len(known), np.int64)
+    for part, own, first in _with_rows(rows, read()):
+        place = np.minimum(np.searchsorted(known, part), len(known) - 1)
+        at = np.flatnonzero(known[place] == part)
+        before = count_repeats(place[at]) + counts[place[at]]
+        yield from zip(
+            (own + first).tolist(), before[np.searchsorted(at, own)].tolist(), strict=True
+        )
+        counts += np.bincount(place[at], minlength=len(known))
+
+
+def _with_rows(
+    rows: Rows, parts: Iterable[NDArray[Any]]
+) -> Iterator[tuple[NDArray[Any], Rows, int]]:
+    """Yield each part with those of some rows that lie in it, and the number of its first row."""
+    first = 0
+    for part in parts:
+        own = rows[slice(*np.searchsorted(rows, [first, first + len(part)]).tolist())]
+        yield part, own - first, first
+        first += len(part)
+
+
+def _joined(marks: list[Marks], n_variables: int) -> Marks:
+    """Put the marks of parts together."""
+    none, no_score = np.empty(0, np.int64), np.empty(0)
+    return Marks(
+        np.concatenate([none, *(each.rows for each in marks)]),
+        np.concatenate([no_score, *(each.scores for each in marks)]),
+        np.concatenate([none, *(each.culprits for each in marks)]),
+        np.concatenate([none, *(each.kinds for each in marks)]),
+        sum((each.parts for each in marks), np.zeros(n_variables)),
+        sum((each.blame for each in marks), np.zeros(n_variables)),
+    )

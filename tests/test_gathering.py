@@ -1,0 +1,163 @@
+"""Findings gathered from parts: the same as of the whole table, however it is divided."""
+
+import itertools
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truism.explaining.checker import Checker
+from truism.explaining.delays import Delays
+from truism.explaining.gathering import Gathering, count_equal
+from truism.learning.training import train
+from truism.model.settings import Settings
+from truism.table.aside import Aside
+from truism.table.columns import Table
+from truism.table.frames import as_table
+
+N_ROWS = 500
+
+
+def rows_of(n_rows: int = N_ROWS, seed: int = 0, *, timed: bool = True) -> dict[str, list]:
+    rng = np.random.default_rng(seed)
+    on = np.arange(n_rows) % 20 < 12
+    flow = np.where(on, 2.5, 0.0) + rng.normal(0, 0.02, n_rows)
+    level = np.cumsum(np.where(on, 0.1, -0.15)) % 7 + rng.normal(0, 0.01, n_rows)
+    times = np.datetime64("2026-01-01", "us") + 10_000_000 * np.arange(n_rows)
+    return {
+        **({"time": times} if timed else {}),
+        "pump": np.where(on, "on", "off").tolist(),
+        "flow": flow.tolist(),
+        "level": level.tolist(),
+        "line": np.where(np.arange(n_rows) % 2, "A", "B").tolist(),
+    }
+
+
+def tampered(*, timed: bool = True, seed: int = 1) -> dict[str, list]:
+    table = rows_of(seed=seed, timed=timed)
+    for row in range(150, 180):
+        table["flow"][row] = 1.0
+    for row in (60, 61, 220, 300, 305, 390, 499):
+        table["level"][row] = 99.0 - row / 10
+    table["flow"][300], table["pump"][330], table["flow"][410] = None, "stuck", np.inf
+    return table
+
+
+CASES = {
+    "exchangeable": (Settings(ordered=False), {}, True),
+    "without times": (Settings(), {}, False),
+    "series": (Settings(ordered=True), {}, True),
+    "changes": (Settings(ordered=True), {"delta": True}, True),
+    "lines": (Settings(by="line", ordered=True), {}, True),
+    "paper": (Settings(scoring="paper", min_support=0.1), {}, True),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def checker(request: pytest.FixtureRequest) -> Checker:
+    asked, options, timed = CASES[request.param]
+    return Checker(train(as_table(rows_of(2000, timed=timed)), asked, **options))
+
+
+def gathered(checker: Checker, table: Table, ends: list[int], **options) -> Gathering:
+    found = Gathering(checker, table.n_rows, **options)
+    for start, end in itertools.pairwise([0, *sorted(ends), table.n_rows]):
+        found.take(checker.prepare(table.take(slice(start, end)), found.following))
+    if found.needs_times:
+        found.read_times(lambda: (table.take(slice(i, i + 90)) for i in range(0, N_ROWS, 90)))
+    return found
+
+
+def told(findings) -> dict:
+    return {
+        "incidents": [each.to_dict() for each in findings.incidents],
+        "shifts": [each.to_dict() for each in findings.shifts],
+        "patterns": [each.to_dict() for each in findings.patterns],
+        **{
+            name: getattr(findings, name)
+            for name in ("n_rows", "n_anomalous", "gap", "ordered", "expected", "extra", "coarser")
+        },
+    }
+
+
+def needs_time(checker: Checker) -> bool:
+    return checker.model.schema.time is not None
+
+
+@settings(max_examples=3, deadline=None)
+@given(
+    ends=st.lists(st.integers(0, N_ROWS), max_size=5),
+    order=st.sampled_from(["as is", "repeating", "descending"]),
+)
+def test_findings_do_not_depend_on_how_rows_are_divided(checker, ends, order):
+    data = tampered(timed=needs_time(checker))
+    if needs_time(checker) and order == "repeating":
+        data["time"] = data["time"].astype("datetime64[m]").astype("datetime64[us]")
+    if needs_time(checker) and order == "descending":
+        data["time"] = np.concatenate([data["time"][:250], data["time"][:250]])
+    table = as_table(data)
+    whole = told(checker.find(checker.prepare(table)))
+    assert whole["incidents"]
+    assert told(gathered(checker, table, ends, patterns=True).findings()) == whole
+
+
+@pytest.mark.parametrize("options", [{"gap": 2}, {"min_rows": 3}, {"delays": Delays("3", "10")}])
+def test_options_mean_the_same(checker, options):
+    table = as_table(tampered(timed=needs_time(checker)))
+    whole = checker.find(checker.prepare(table), **options)
+    found = gathered(checker, table, [1, 100, 155, 303], patterns=True, **options)
+    assert told(found.findings()) == told(whole)
+
+
+def test_only_the_gravest_are_kept_but_all_are_counted(checker, monkeypatch):
+    monkeypatch.setattr("truism.explaining.gathering.SLACK", 0)
+    table = as_table(tampered(timed=needs_time(checker)))
+    whole = checker.find(checker.prepare(table))
+    found = gathered(checker, table, list(range(10, 500, 45)), most=1).findings()
+    assert len(found.incidents) == len(whole.incidents)
+    assert found.incidents[:1] == whole.incidents[:1]
+    assert found.shifts[:1] == whole.shifts[:1]
+
+
+def test_coarser_numbers_are_noticed():
+    checker = Checker(train(as_table(rows_of(2000)), Settings(ordered=False)))
+    data = rows_of(3000, seed=3)
+    data["flow"] = np.round(data["flow"], 1).tolist()
+    table = as_table(data)
+    whole = checker.find(checker.prepare(table))
+    assert whole.coarser == ("flow",)
+    found = gathered(checker, table, [7, 1203])
+    assert found.findings().coarser == whole.coarser
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.data())
+def test_equal_values_are_counted_across_parts(values, data):
+    rows = np.array(sorted(data.draw(st.sets(st.integers(0, len(values) - 1), min_size=1))))
+    ends = sorted(data.draw(st.lists(st.integers(0, len(values)), max_size=3)))
+    parts = [np.array(values[a:b]) for a, b in itertools.pairwise([0, *ends, len(values)])]
+    found = dict(count_equal(rows, lambda: parts))
+    assert found == {row: values[:row].count(values[row]) for row in rows.tolist()}
+
+
+def test_a_state_can_be_handed_on(checker):
+    table = as_table(tampered(timed=needs_time(checker)))
+    found = gathered(checker, table, [200])
+    assert msgspec.structs.asdict(found.findings())["state"] is found.following
+    assert found.following.n_rows == N_ROWS
+
+
+def test_rows_set_aside_come_back(monkeypatch):
+    monkeypatch.setattr("truism.table.aside.IN_MEMORY", 100)
+    aside, table = Aside(), as_table(tampered())
+    for start in range(0, N_ROWS, 90):
+        part = table.take(slice(start, min(start + 90, N_ROWS)))
+        aside.add(part.take(np.arange(0, part.n_rows, 3)), np.arange(start, start + part.n_rows, 3))
+    rows = [300, 3, 498, 3]
+    found, expected = aside.take(rows), table.take(np.array(rows))
+    for one, other in zip(found.columns, expected.columns, strict=True):
+        assert [one.cell(i) for i in range(4)] == [other.cell(i) for i in range(4)]
+    assert (300 in aside, 301 in aside, -1 in aside) == (True, False, False)
+    assert aside.take([]).n_rows == 0
+    assert Aside().take([]).n_rows == 0
