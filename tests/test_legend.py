@@ -127,6 +127,19 @@ def test_the_command_line_reads_files_of_units_and_titles(tmp_path, form):
     assert load(tmp_path / "m.truism.json").model_.legend == Legend(UNITS, TITLES)
 
 
+def test_units_that_stand_in_a_file_are_kept(tmp_path):
+    rows = tanks(200)
+    lines = [",".join(row) for row in zip(*(map(str, each) for each in rows.values()), strict=True)]
+    units = ",".join("bar" if each == "heat" else UNITS.get(each, "") for each in rows)
+    (tmp_path / "normal.csv").write_text("\n".join([",".join(rows), units, *lines]))
+    (tmp_path / "units").write_text("heat,°C")
+    command = ["learn", str(tmp_path / "normal.csv"), "-o", str(tmp_path / "m.truism.json")]
+    for more, heat in (([], "bar"), (["--units", str(tmp_path / "units")], "°C")):
+        assert CliRunner().invoke(app, [*command, *more]).exit_code == 0
+        found = load(tmp_path / "m.truism.json").model_.legend
+        assert found == Legend({**UNITS, "heat": heat})
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

@@ -163,7 +163,7 @@ def learn(
             found, parts = read_large(screen, large, said, memory_limit, jobs)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
-        legend = read_legend(options, found.table.names)
+        legend = read_legend(options, found.reading)
         model = learn_table(found, settings, delta, threshold, jobs, progress, parts)
         model = msgspec.structs.replace(model, legend=legend)
         if normal is not None:

@@ -10,6 +10,7 @@ import msgspec
 from truism.cli.options import Decorated
 from truism.errors import ParameterError
 from truism.model.legend import Legend, legend_of
+from truism.table.layouts import Reading
 
 MAX_BYTES = 1 << 24
 _FORMS = 'be a JSON object such as {"LIT301": "mm"}, or lines such as LIT301,mm'
@@ -26,10 +27,11 @@ def legend_options(command: Decorated) -> Decorated:
     return command
 
 
-def read_legend(options: dict[str, Any], columns: tuple[str, ...]) -> Legend | None:
-    """Read the files of both options, if they are given, for the columns of a table."""
-    given = {name: _read(name, options[name]) for name in ("units", "titles")}
-    return legend_of(given["units"], given["titles"], columns)
+def read_legend(options: dict[str, Any], reading: Reading) -> Legend | None:
+    """Read the files of both options, if they are given; else units are those that the table has."""
+    own = {each.name: each.unit for each in reading.columns if each.unit and each.kind == "number"}
+    units, titles = _read("units", options["units"]), _read("titles", options["titles"])
+    return legend_of({**own, **(units or {})}, titles, reading.column_of())
 
 
 def _read(name: str, file: str | None) -> dict[str, str] | None:
