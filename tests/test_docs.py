@@ -33,6 +33,13 @@ def test_commands_run_and_transcripts_are_fresh(name):
     assert generate["transcript"](page) == page
 
 
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
+def test_a_new_user_is_told_to_look_first(name):
+    page = read(name)
+    assert page.index("$ truism look") < page.index("$ truism learn")
+    assert "`truism look` is the first command to run on a" in page
+
+
 def test_the_detectors_of_the_first_page_are_as_measured():
     page = read("README.md")
     assert "| truism (default) |" in page
