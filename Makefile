@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COVERED := 97  # percent of lines and branches that the tests must reach
 
-.PHONY: help demo test check test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean test-others attack
+.PHONY: help demo test check test-deep test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean test-others attack
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -39,8 +39,7 @@ test: browser postgres  ## run every check and every test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto --cov --cov-report= --cov-fail-under=$(COVERED) src tests
-	@$(MAKE) --no-print-directory bench-smoke
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --cov --cov-report= --cov-fail-under=$(COVERED) src tests
 
 # Other tools have an environment of their own; what cannot be installed is left out, and said.
 ECOSYSTEM := .venv-ecosystem
@@ -52,6 +51,9 @@ test-ecosystem:  ## run statements and checks in Spark, dbt and Great Expectatio
 	$(ECOSYSTEM)/bin/python -m pytest -q -ra -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
 
 check: test      ## the same
+
+test-deep: $(READY)  ## let Hypothesis draw ten times as many examples, and new ones (an hour)
+	TRUISM_EXAMPLES=10 $(BIN)/python -m pytest -q -n auto --dist worksteal tests
 
 test-pythons: $(READY)  ## run the tests on every supported Python of this machine, and with old dependencies
 	$(BIN)/python tests/pythons.py

@@ -1,6 +1,7 @@
 """Fixtures, and how Hypothesis runs: without deadlines, and the same way every time in CI."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,17 @@ from hypothesis import HealthCheck, settings
 
 from learned import learn
 from truism import work
+from truism.learning import kernels
 from truism.table.frames import as_table
 
-USUAL = 60
-N_EXAMPLES = int(os.environ.get("TRUISM_EXAMPLES", USUAL))
+# The share of its examples that a test draws: half of them in `make test`, the same every time;
+# with a share above 1, as in `make test-deep`, new ones.
+SHARE = float(os.environ.get("TRUISM_EXAMPLES", "0.5"))
 settings.register_profile(
     "truism",
     deadline=None,
-    max_examples=N_EXAMPLES,
-    # The same examples every time, unless somebody goes looking for new ones.
-    derandomize=N_EXAMPLES <= USUAL,
+    max_examples=60,
+    derandomize=SHARE <= 1,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.load_profile("truism")
@@ -84,8 +86,32 @@ FAR = {
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_configure(config):
+    """Compile the loops together: of the workers every other one begins with the last of them.
+
+    Whoever comes to a loop that another has compiled finds it in the cache.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker:
+        for name in kernels.NAMES[:: -1 if worker[-1] in "13579" else 1]:
+            import_module(f"{kernels.__name__}.{name}").exercise()
+
+
+def draw_share(test, done):
+    """Let a test of Hypothesis draw its share of examples."""
+    test = getattr(test, "__func__", test)
+    if not getattr(test, "is_hypothesis_test", False) or test in done:
+        return
+    done.add(test)
+    own = test._hypothesis_internal_use_settings or settings.default
+    few = max(5, round(own.max_examples * SHARE))
+    test._hypothesis_internal_use_settings = settings(own, max_examples=few)
+
+
 def pytest_collection_modifyitems(items):
+    done = set()
     for item in items:
+        draw_share(getattr(item, "obj", None), done)
         file, name = item.path.stem, getattr(item, "originalname", item.name)
         example = item.path.is_relative_to(ROOT / "src")
         if example or (file in NEAR and f"{file}::{name}" not in FAR):

@@ -1,8 +1,8 @@
 """Run the tests on every supported Python that is on this machine, and with the oldest dependencies.
 
 Each Python gets an environment of its own below ``.pythons``, with the newest dependencies; one more has
-the oldest that ``pyproject.toml`` allows. Pythons are looked for on the path and among pyenv's. What is
-missing is said and is no failure.
+the oldest that ``pyproject.toml`` allows. Pythons are looked for on the path and among pyenv's. A Python
+that is missing, or for which no packages can be had, is said and is no failure.
 
     python tests/pythons.py                  the whole suite on all of them
     python tests/pythons.py --fast           only what is near to Python and to other libraries
@@ -12,6 +12,7 @@ uv makes an environment in seconds. Where it is missing, or finds no packages, p
 """
 
 import argparse
+import ast
 import os
 import re
 import shutil
@@ -33,6 +34,8 @@ OLDEST = f"{VERSIONS[0]}, oldest dependencies"
 HERE = "{}.{}".format(*sys.version_info)
 # Extras whose oldest versions are tried, too; of the tools for development only those that hold tables.
 EXTRAS = ("plot", "excel", "sql")
+PATIENCE = 400  # seconds in which an environment must be there
+HASTE = {"PIP_DEFAULT_TIMEOUT": "15", "PIP_RETRIES": "1", "UV_HTTP_TIMEOUT": "15"}
 TABLES = ("openpyxl", "pandas", "polars")
 
 
@@ -61,8 +64,11 @@ def oldest() -> list[str]:
     return sorted({each.replace(">=", "==") for each in wanted})
 
 
-def prepare(python: str, folder: Path, constraints: list[str]) -> str:
-    """Make an environment, unless it is there with the same wishes; return its interpreter."""
+def prepare(python: str, folder: Path, constraints: list[str]) -> str | None:
+    """Make an environment, unless it is there with the same wishes; return its interpreter.
+
+    None if its packages cannot be had.
+    """
     own = str(folder / "bin" / "python")
     wishes = "\n".join([(ROOT / "pyproject.toml").read_text(encoding="utf-8"), *constraints])
     stamp = folder / "wishes"
@@ -80,9 +86,10 @@ def prepare(python: str, folder: Path, constraints: list[str]) -> str:
     )
     if not made:
         shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([python, "-m", "venv", str(folder)], check=True)
         install = [own, "-m", "pip", "install", "--disable-pip-version-check", "--prefer-binary"]
-        subprocess.run([*install, *target], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
+        made = succeeds(python, "-m", "venv", str(folder)) and succeeds(*install, *target)
+    if not made:
+        return None
     stamp.write_text(wishes, encoding="utf-8")
     return own
 
@@ -94,7 +101,12 @@ def find_uv() -> str | None:
 
 
 def succeeds(*command: str) -> bool:
-    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    env = {**os.environ, **HASTE}
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=env, timeout=PATIENCE, check=False, **quiet)
+    except subprocess.TimeoutExpired:
+        return False
     return done.returncode == 0
 
 
@@ -103,19 +115,30 @@ def run(name: str, python: str, constraints: list[str], fast: bool) -> str:
     folder = PLACE / ("oldest" if constraints else name)
     started = time.monotonic()
     print(f"--- Python {name}", flush=True)
-    try:
-        own = prepare(python, folder, constraints)
-    except subprocess.CalledProcessError:
-        return "failed: its dependencies cannot be installed"
+    own = prepare(python, folder, constraints)
+    if own is None:
+        return "left out: its packages cannot be installed"
     ready = time.monotonic()
-    chosen = ["-m", "near"] if fast else []
-    command = [own, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider", *chosen]
+    command = [own, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
+    chosen = ["-m", "near", "src", *near_files()] if fast else ["src", "tests"]
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "numba")}
     if fast:
-        env["TRUISM_EXAMPLES"] = "10"
-    code = subprocess.run([*command, "src", "tests"], cwd=ROOT, env=env, check=False).returncode
+        env["TRUISM_EXAMPLES"] = "0.1"
+    command += ["-p", "no:cacheprovider", *chosen]
+    code = subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
     took = f"{time.monotonic() - ready:.0f} s, after {ready - started:.0f} s of setting up"
     return f"{'passed' if code == 0 else 'failed'} ({took})"
+
+
+def near_files() -> list[str]:
+    """Return the files of tests that `conftest.py` calls near, so that no others are imported."""
+    tree = ast.parse((ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"))
+    (near,) = (
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NEAR"
+    )
+    return [f"tests/{name}.py" for name in near]
 
 
 def main() -> int:

@@ -32,7 +32,7 @@ from benchmarks.datasets import Kinds
 from benchmarks.encode import fit_encoder
 from benchmarks.experiments import Plan, run_all, usable_methods
 from benchmarks.methods import METHOD_OF
-from benchmarks.pages import render
+from benchmarks.pages import Page, render
 from benchmarks.results import Finding, Interpretation, Job, Outcome, Results, Run
 from benchmarks.rules import RuleDetector
 from benchmarks.runner import Cache, Known, Runner
@@ -614,8 +614,13 @@ def everything() -> Results:
     )
 
 
-def test_the_page_shows_every_experiment(tmp_path: Path) -> None:
-    page = render(everything())
+@pytest.fixture(scope="module")
+def whole_page() -> Page:
+    return render(everything())
+
+
+def test_the_page_shows_every_experiment(whole_page: Page, tmp_path: Path) -> None:
+    page = whole_page
     for heading in (
         "## Table 1: datasets",
         "## Table 2: detection",
@@ -688,14 +693,15 @@ def test_every_experiment_runs_on_small_tables(monkeypatch: pytest.MonkeyPatch) 
         ("FIXED_COLUMNS", 6),
         ("FIXED_ROWS", 200),
         ("GROWTH_SETTINGS", (("min_support", 0.2),)),
-        ("MINING_TABLES", (f"binned-{TINY}",)),
+        ("MINING_TABLES", ("binned-generated-150x4",)),
         ("SPLIT_SEEDS", (0, 3)),
         ("VARIATION_SEEDS", (0,)),
     ):
         monkeypatch.setattr(f"benchmarks.experiments.{name}", value)
     monkeypatch.setattr("benchmarks.bundled.TASKS", ("iris-0",))
     names = ("truism", "paper", "knn", "iforest")
-    plan = Plan(Runner(None, Cache(), isolated=False), (TINY,), usable_methods(names))
+    table = "generated-150x4"
+    plan = Plan(Runner(None, Cache(), isolated=False), (table,), usable_methods(names))
     chosen = ("speed", "mining", "growth", "robustness", "further", "attacks")
     measured = run_all(plan, chosen)
     assert [run for run in measured.runs if run.outcome.error] == []
@@ -708,7 +714,7 @@ def test_every_experiment_runs_on_small_tables(monkeypatch: pytest.MonkeyPatch) 
     assert {"growth.svg", "contamination.svg", "fewer-rows.svg"} <= page.figures.keys()
 
 
-def test_the_page_opens_with_conclusions_that_follow_from_the_figures() -> None:
+def test_the_page_opens_with_conclusions_that_follow_from_the_figures(whole_page: Page) -> None:
     ahead = render(found(run("truism", 0.9), run("knn", 0.8), run("lof", 0.7))).text
     assert "- **truism detects best on average.**" in ahead
     assert "mean AUC/pAUC of 0.900/0.900 over cardio; the best of the other 2 methods, KNN" in ahead
@@ -716,7 +722,7 @@ def test_the_page_opens_with_conclusions_that_follow_from_the_figures() -> None:
     behind = render(found(run("truism", 0.9), run("knn", 0.95))).text
     assert "- **KNN detects best on average.**" in behind
     assert "to three digits: KNN on cardio (0.950/0.950; truism 0.900/0.900)." in behind
-    opening = render(everything()).text.partition("## Table 1")[0]
+    opening = whole_page.text.partition("## Table 1")[0]
     assert "detects best" not in opening, "truism is not in table 2 of these results"
     assert "**A few anomalies in training do no harm.**" in opening
     assert "**Few training rows" not in opening, "an eighth of the rows was not measured"
@@ -745,8 +751,8 @@ def test_links_to_headings_lead_somewhere(name: str) -> None:
         assert anchor in anchors, (target, anchor)
 
 
-def test_the_same_results_give_the_same_page() -> None:
-    assert render(everything()) == render(everything())
+def test_the_same_results_give_the_same_page(whole_page: Page) -> None:
+    assert render(everything()) == whole_page
 
 
 def test_absent_data_is_one_sentence_and_exit_code_2(
@@ -804,6 +810,7 @@ def test_smoke_needs_no_data_and_prints_the_page(
 ) -> None:
     pytest.importorskip("pyod")
     monkeypatch.delenv("TRUISM_DATA", raising=False)
+    monkeypatch.setattr("benchmarks.__main__.SMOKE_TABLE", TINY)
     assert main(["smoke"]) == 0
     page = capsys.readouterr().out
     assert "## Table 2: detection" in page

@@ -1,6 +1,7 @@
 """Rooms import only rooms before them, modules only modules before them, and libraries have one door."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -196,10 +197,16 @@ def rank(module):
     return (list(ROOMS).index(room), place, INNER[f"{room}.{first}"].index(inner) if inner else -1)
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def tree_of(module):
-    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    return parsed(MODULES[module])
 
 
+@functools.cache
 def imports(tree):
     """Return every imported module by its whole name, and whether that happens in a function."""
 
@@ -338,7 +345,7 @@ MAX_LINES, MAX_FUNCTION_LINES = 400, 60
 def test_modules_and_functions_are_short(module):
     text = MODULES[module].read_text(encoding="utf-8")
     assert (len(text.splitlines()) > MAX_LINES) == (module in LONG)
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.FunctionDef):
             described = ast.get_docstring(node, clean=False) or ""
             n_lines = node.end_lineno - node.lineno + 1 - len(described.splitlines())
@@ -529,7 +536,7 @@ def file_that_tests(module):
 def test_every_module_has_a_test_file_that_imports_it(module):
     file, needed = file_that_tests(module)
     path = Path(__file__).with_name(f"{file}.py")
-    used = {name for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")))}
+    used = {name for name, _ in imports(parsed(path))}
     assert any(name == needed or name.startswith(f"{needed}.") for name in used), (file, needed)
 
 

@@ -1,7 +1,9 @@
 """Which Pythons the tests run on, and with which dependencies."""
 
+import os
 import re
 import stat
+import subprocess
 import sys
 
 import pytest
@@ -69,6 +71,40 @@ def test_what_is_missing_is_said_and_what_fails_fails(monkeypatch, capsys, passe
         "Python 3.99: missing\n"
         "Python 3.97, oldest dependencies: passed (1 s)\n"
     )
+
+
+@pytest.mark.parametrize("packages", [True, False])
+def test_where_no_packages_can_be_had_a_python_is_left_out(tmp_path, monkeypatch, capsys, packages):
+    commands = []
+
+    def run(command, **options):
+        commands.append(command)
+        is_test = "pytest" in command
+        if "venv" in command and packages:
+            os.makedirs(command[-1])
+        return subprocess.CompletedProcess(command, int(not packages and not is_test))
+
+    monkeypatch.setattr(pythons, "PLACE", tmp_path / "place")
+    monkeypatch.setattr(pythons, "find_uv", lambda: None)
+    monkeypatch.setattr(pythons.subprocess, "run", run)
+    said = pythons.run("3.97", "python", [], fast=True)
+    if packages:
+        assert re.fullmatch(r"passed \(0 s, after 0 s of setting up\)", said)
+        assert {"src", "tests/test_cli.py", "near"} <= {*commands[-1]}
+    else:
+        assert said == "left out: its packages cannot be installed"
+        assert not any("pytest" in command for command in commands)
+
+
+def test_whoever_waits_too_long_for_packages_goes_without(monkeypatch):
+    monkeypatch.setattr(pythons, "PATIENCE", 0.01)
+    assert not pythons.succeeds(sys.executable, "-c", "import time; time.sleep(60)")
+
+
+def test_only_files_that_are_near_are_imported_for_the_fast_half():
+    from conftest import NEAR
+
+    assert pythons.near_files() == [f"tests/{name}.py" for name in NEAR]
 
 
 def test_what_runs_on_further_pythons_exists(request):
