@@ -137,8 +137,8 @@ INNER = {
         *("contexts", "evidence", "statements"),
     ],
     "learning.kernels": [
-        *("prefetch", "splits", "trees", "bits", "predicates", "antecedents", "consequents"),
-        *("mining", "contexts", "verification"),
+        *("prefetch", "splits", "trees", "forest", "bits", "predicates", "antecedents"),
+        *("consequents", "mining", "contexts", "verification"),
     ],
     "scoring.kernels": ["compiling", "words", "rules", "contexts", "memory"],
 }
@@ -407,6 +407,7 @@ TESTED_IN = {
     "learning.kernels.bits": "test_mining",
     "learning.kernels.consequents": "test_mining",
     "learning.kernels.contexts": "test_context_trees",
+    "learning.kernels.forest": "test_trees",
     "learning.kernels.mining": "test_mining",
     "learning.kernels.predicates": "test_mining",
     "learning.kernels.prefetch": "test_kernels",

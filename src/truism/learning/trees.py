@@ -10,7 +10,7 @@ Deviation: a node whose best split gains nothing is a leaf; splitting it further
 cut-offs of quality zero.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -29,9 +29,8 @@ MAX_BINS = 65_535  # bin numbers have two bytes at most, and one more stands for
 FIXED_POINT_BITS = 20  # of a standardised target, behind the point; fewer above a million rows
 MAX_TABLE = 1 << 22  # histogram cells per node above which classes are counted by sorting
 MAX_CACHED = 1 << 16  # histogram cells, of eight bytes each, that a processor's cache holds
-MAX_IN_TURN = (
-    1 << 11
-)  # rows of a table whose variables are looked at in turn if the cache is too small
+MAX_ABREAST = 1 << 11  # rows of a table whose trees grow side by side if the cache is too small
+N_ABREAST = 256  # such trees; several times as many as have their nodes split at once
 
 
 class Bins(msgspec.Struct, frozen=True, eq=False):
@@ -147,65 +146,102 @@ def propose(
     proposals: list[list[Proposal]] = [[] for _ in min_leaves]
     if not table.bins:
         return proposals
-    grow = _grower(table, np.array(min_leaves, np.int64))
+    grower = _Grower(table, np.array(min_leaves, np.int64))
     targets = [
         (variable, column)
         for variable, column in zip(schema.variables, columns, strict=True)
         if variable.varies
     ]
+    groups = grower.group(targets)
     names = [bins.variable for bins in table.bins]
-    grown = share_out(n_jobs, lambda pair: grow(*pair), targets)
-    for done, (splits, gains) in enumerate(grown, 1):
-        for (f, cut, first, last), gain in zip(splits.tolist(), gains.tolist(), strict=True):
+    n_done = 0
+    for group, grown in zip(groups, share_out(n_jobs, grower.grow, groups), strict=True):
+        splits, gains = (each.tolist() for each in grown)
+        for (f, cut, first, last), gain in zip(splits, gains, strict=True):
             proposal = Proposal(-gain / table.n_rows, names[f], cut)
             for position in range(first, last + 1):
                 proposals[position].append(proposal)
-        advance(done, len(targets))
+        n_done += len(group)
+        advance(n_done, len(targets))
     return [sorted(found) for found in proposals]
 
 
-def _grower(
-    table: BinnedTable, min_leaves: NDArray[np.int64]
-) -> Callable[[Numeric | Categorical, Column], tuple[NDArray[Any], NDArray[Any]]]:
-    from truism.learning.kernels import splits, trees  # only learning loads compiled code
+_Target = tuple[Numeric | Categorical, Column]
+_Grown = tuple[NDArray[np.int64], NDArray[np.float64]]
 
-    counts = np.arange(1, table.n_rows + 1, dtype=np.float64)
-    xlogx = np.zeros(table.n_rows + 1, np.int64)
-    xlogx[1:] = np.rint(counts * np.log2(counts) * splits.LOG_SCALE)
-    n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
-    width = int(n_bins.max()) + 1
-    binned = table.binned.view(np.uint8)
-    wide = binned.shape[1] > len(n_bins)
-    few_rows = table.n_rows <= MAX_IN_TURN and len(n_bins) * width > MAX_CACHED
-    bins = splits.Bins(binned, n_bins, width, wide, *_in_order(table, few_rows))
-    row_of = {bins.variable: row for row, bins in enumerate(table.bins)}
-    count_bits = table.n_rows.bit_length()
-    # A histogram cell holds a sum of targets and a count in one word: |sum| ≤ n·2^point_bits.
-    point_bits = min(FIXED_POINT_BITS, 61 - 2 * count_bits)
 
-    def grow(variable: Numeric | Categorical, column: Column) -> tuple[NDArray[Any], NDArray[Any]]:
-        if isinstance(variable, Numeric):
-            fixed, present = _fixed_point(variable, column, point_bits)
-            values = (fixed << count_bits) + 1
-            n_classes, skip = 0, row_of[variable.name]
-        else:
-            values = codes(variable, column).astype(np.int64)
-            present = values >= 0
-            n_classes, skip = len(variable.values), -1
-        target = splits.Target(values, n_classes, count_bits, xlogx, skip)
-        rows = np.flatnonzero(present).astype(np.int32)
-        cells = len(n_bins) * width * max(n_classes, 2)
-        if n_classes > 0 and cells > MAX_TABLE:
+class _Grower:
+    """Grows trees: one after the other, or those of numbers side by side where that is faster."""
+
+    def __init__(self, table: BinnedTable, min_leaves: NDArray[np.int64]) -> None:
+        from truism.learning.kernels import splits  # only learning loads compiled code
+
+        self.min_leaves = min_leaves
+        counts = np.arange(1, table.n_rows + 1, dtype=np.float64)
+        self.xlogx = np.zeros(table.n_rows + 1, np.int64)
+        self.xlogx[1:] = np.rint(counts * np.log2(counts) * splits.LOG_SCALE)
+        n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
+        width = int(n_bins.max()) + 1
+        self.n_cells = len(n_bins) * width
+        self.abreast = table.n_rows <= MAX_ABREAST and self.n_cells > MAX_CACHED
+        binned = table.binned.view(np.uint8)
+        wide = binned.shape[1] > len(n_bins)
+        self.bins = splits.Bins(binned, n_bins, width, wide, *_in_order(table, self.abreast))
+        self.place_of = {bins.variable: place for place, bins in enumerate(table.bins)}
+        self.count_bits = table.n_rows.bit_length()
+        # A histogram cell holds a sum of targets and a count in one word: |sum| ≤ n·2^point_bits.
+        self.point_bits = min(FIXED_POINT_BITS, 61 - 2 * self.count_bits)
+
+    def group(self, targets: Sequence[_Target]) -> list[list[_Target]]:
+        """Divide targets into groups to be grown at once: states each alone, numbers maybe together."""
+        alone = [[each] for each in targets if isinstance(each[0], Categorical)]
+        numeric = [each for each in targets if isinstance(each[0], Numeric)]
+        size = N_ABREAST if self.abreast else 1
+        return alone + [numeric[i : i + size] for i in range(0, len(numeric), size)]
+
+    def grow(self, targets: Sequence[_Target]) -> _Grown:
+        """Grow the trees of a group; return their splits and gains, see `grow_tree`."""
+        variable, column = targets[0]
+        if isinstance(variable, Categorical):
+            return self._classify(variable, column)
+        return self._regress(targets)
+
+    def _classify(self, variable: Categorical, column: Column) -> _Grown:
+        from truism.learning.kernels import splits, trees
+
+        classes = codes(variable, column).astype(np.int64)
+        n_classes = len(variable.values)
+        if self.n_cells * max(n_classes, 2) > MAX_TABLE:
             n_tabled = 0
         else:
-            n_tabled = 1 if few_rows else len(n_bins)
-        found: tuple[NDArray[Any], NDArray[Any]] = trees.grow_tree(
-            bins, target, rows, min_leaves, n_tabled
-        )
-        proposed, gains = found
-        return proposed, gains / 4.0**point_bits if n_classes == 0 else gains
+            n_tabled = 1 if self.abreast else len(self.bins.n_bins)
+        target = splits.Target(classes, n_classes, self.count_bits, self.xlogx, -1)
+        rows = np.flatnonzero(classes >= 0).astype(np.int32)
+        grown: _Grown = trees.grow_tree(self.bins, target, rows, self.min_leaves, n_tabled)
+        return grown
 
-    return grow
+    def _regress(self, targets: Sequence[_Target]) -> _Grown:
+        from truism.learning.kernels import forest, splits, trees
+
+        numeric = [(each, column) for each, column in targets if isinstance(each, Numeric)]
+        values = np.array([self._packed(each, column) for each, column in numeric])
+        skips = np.array([self.place_of[each.name] for each, _ in numeric])
+        if self.abreast:
+            found, gains = forest.grow_forest(
+                self.bins, values, skips, self.count_bits, self.min_leaves
+            )
+        else:
+            target = splits.Target(values[0], 0, self.count_bits, self.xlogx, int(skips[0]))
+            rows = np.flatnonzero(values[0]).astype(np.int32)
+            found, gains = trees.grow_tree(
+                self.bins, target, rows, self.min_leaves, len(self.bins.n_bins)
+            )
+        return found, gains / 4.0**self.point_bits
+
+    def _packed(self, variable: Numeric, column: Column) -> NDArray[np.int64]:
+        """Return a target's numbers, with a bit that counts the row; 0 where it is missing."""
+        fixed, present = _fixed_point(variable, column, self.point_bits)
+        return ((fixed << self.count_bits) + 1) * present
 
 
 def _in_order(table: BinnedTable, asked: bool) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:

@@ -4,6 +4,7 @@
 - `antecedents`, `consequents`, `mining`: search for rules
 - `verification`: check rules against rows
 - `trees`, `splits`: grow the trees that propose cut-offs
+- `forest`: grow many of them side by side; compiled only where a wide table needs it
 - `bits`, `predicates`: what the searches share
 - `prefetch`: how loops ask memory ahead of time
 

@@ -207,59 +207,6 @@ def split_sums(h, bins, target, min_leaf):
 
 
 @inner
-def bound(limits, n, s, count_bits, min_leaf, least):
-    """Set for each number of rows below a cut the packed sums between which it gains at most `least`.
-
-    The gain is ``d²·n/(k·(n-k))`` where the sum of ``k`` targets is ``d`` away from its expectation. The
-    limits are a little too narrow, so that rounding makes no difference.
-    """
-    limits[0, :], limits[1, :] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-    for k in range(min_leaf, n - min_leaf + 1):
-        expected = np.float64(s) * k / n
-        reach = np.sqrt(least * k * (n - k) / n) * (1.0 - 1e-9) - 2.0
-        limits[0, k] = np.int64(np.floor(expected - reach) + 1.0) << count_bits
-        limits[1, k] = np.int64(np.ceil(expected + reach)) << count_bits
-
-
-@inner
-def may_gain(order, values, limits, mask):
-    """Tell whether any sum of targets, in some order of the rows, lies outside the limits."""
-    packed, outside = np.int64(0), False
-    for i in range(order.size):
-        packed += values[order[i]]
-        k = np.uint64(packed & mask)
-        outside |= (packed < limits[0, k]) | (packed >= limits[1, k])
-    return outside
-
-
-@inner
-def split_sums_in_turn(h, bins, rows, target, min_leaf):
-    """Do what `split_sums` does with room for the histogram of one variable.
-
-    Most variables cannot do better than the best so far, and adding up their targets in order, those of
-    other rows being nothing, tells so sooner than a histogram.
-    """
-    best, best_f, best_b, best_size = 0.0, -1, -1, np.int64(0)
-    count_bits, values = target.count_bits, np.zeros_like(target.values)
-    for i in range(rows.size):
-        values[rows[i]] = target.values[rows[i]]
-    s, mask = values.sum() >> count_bits, (np.int64(1) << count_bits) - 1
-    limits = np.empty((2, rows.size + 1), np.int64)
-    bound(limits, rows.size, s, count_bits, min_leaf, best)
-    for f in range(bins.n_bins.size):
-        if f == target.skip:
-            continue
-        if bins.is_ordered[f] and not may_gain(bins.order[f], values, limits, mask):
-            continue
-        add_to_one(h[0], bins, rows, target, f)
-        q, b, size = cut_sums(h[0], bins.n_bins[f], count_bits, min_leaf, best)
-        if b >= 0:
-            best, best_f, best_b, best_size = q, f, b, size
-            bound(limits, rows.size, s, count_bits, min_leaf, best)
-    return best, best_f, best_b, best_size
-
-
-@inner
 def split_classes(h, bins, rows, target, min_leaf):
     """Find the split with the largest entropy reduction (times rows), first of equals.
 

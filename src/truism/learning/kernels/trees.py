@@ -19,7 +19,6 @@ from truism.learning.kernels.splits import (
     split_classes,
     split_many_classes,
     split_sums,
-    split_sums_in_turn,
 )
 from truism.scoring.kernels.compiling import inner, jit
 
@@ -96,8 +95,6 @@ def best_split(h, bins, rows, target, min_leaf):
 
     Without room for a histogram classes are counted by sorting.
     """
-    if target.n_classes == 0 and h.shape[0] < bins.n_bins.size:
-        return split_sums_in_turn(h, bins, rows, target, min_leaf)
     if target.n_classes == 0:
         return split_sums(h, bins, target, min_leaf)
     if h.size > 0:
@@ -118,8 +115,8 @@ def grow_tree(bins, target, rows, min_leaves, n_tabled):
     min_leaves
         Ascending; trees share their nodes for as long as they choose the same splits.
     n_tabled
-        Of how many variables there is room for histograms: of all; of one, and variables are looked at
-        in turn; or of none, and classes are counted by sorting.
+        Of how many variables there is room for histograms: of all; of one, and classes are counted
+        variable by variable; or of none, and classes are counted by sorting.
 
     Returns
     -------
