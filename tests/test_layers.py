@@ -75,7 +75,7 @@ ROOMS = {
         *("marks", "folding", "following", "outlines", "stories", "incidents", "patterns"),
         *("findings", "rowblames", "checker", "absences", "scorelists", "gathering", "states"),
         "statefiles",
-        *("advantage", "comparison"),
+        *("advantage", "comparison", "situations", "prices", "accepting"),
     ],
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
@@ -92,7 +92,7 @@ ROOMS = {
         *("patterncards", "contents", "series", "histograms", "pictures", "detection", "models"),
         *("summarising", "pages", "looks", "lookpage", "terminal", "progress", "plain", "charts"),
         *("panels", "html", "output"),
-        *("sections", "changes", "outcomes", "differences", "contrast"),
+        *("sections", "changes", "outcomes", "differences", "contrast", "prices"),
     ],
     "cli": [
         *(
@@ -105,6 +105,7 @@ ROOMS = {
             "fitting",
             "legends",
             "batched",
+            "ledgers",
             "calibrating",
             "checking",
             "machines",
@@ -116,9 +117,9 @@ ROOMS = {
             "demo",
             "explain",
         ),
-        *("rules", "compare", "export"),
+        *("rules", "compare", "accept", "export"),
     ],
-    "estimator": ["inputs", "answers", "detector", "loading", "comparing", "batches"],
+    "estimator": ["inputs", "answers", "accepting", "detector", "loading", "comparing", "batches"],
     "faces": ["plot", "pyod", "__main__"],
 }
 # Rooms inside rooms.
@@ -131,6 +132,7 @@ INNER = {
     "table.files": [
         *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),
         *("historian", "sources", "stacking", "columnar", "reading", "portions", "writing"),
+        "ledgers",
     ],
     "export.sql": [
         *("dialects", "levels", "strength", "conditions", "violations", "penalties", "rarities"),
@@ -145,6 +147,7 @@ INNER = {
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
     "truism": {"truism.estimator"},
+    "explaining.accepting": {"truism.report.prices"},
     "explaining.comparison": {"truism.report.contrast", "truism.report.differences"},
     "report.contents": {"truism.report.plain"},
     "estimator.detector": {"truism.report", "truism.report.output"},
@@ -375,6 +378,11 @@ TESTED_IN = {
     "cli": "test_cli",
     "estimator": "test_estimator",
     "estimator.comparing": "test_compare",
+    "estimator.accepting": "test_accept",
+    "explaining.accepting": "test_accept",
+    "explaining.prices": "test_accept",
+    "report.prices": "test_accept",
+    "table.files.ledgers": "test_accept",
     "explaining.rowblames": "test_batches",
     "estimator.answers": "test_estimator",
     "estimator.detector": "test_estimator",
@@ -487,6 +495,7 @@ REACHED_BY = {
     "test_cli": "truism.cli",
     "test_checker": "truism.explaining",
     "test_clues": "truism.explaining",
+    "test_accept": "truism",
     "test_compare": "truism.estimator",
     "test_context_trees": "truism.learning.context_trees",
     "test_differences": "truism.report.differences",

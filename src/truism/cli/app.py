@@ -34,6 +34,7 @@ COMMANDS = {
     "explain": "Explain one row in full.",
     "rules": "List, search and sort rules; switch them on and off.",
     "compare": "Compare two models, and what they report.",
+    "accept": "Call reported rows normal, see the price first, and take it back.",
     "export": "Write a model's rules, for people or other programs.",
 }
 _OPTION_OF = {

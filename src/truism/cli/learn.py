@@ -8,6 +8,7 @@ import msgspec
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.large import memory_option, open_large, read_large
+from truism.cli.ledgers import accepted_option, with_accepted
 from truism.cli.legends import legend_options, read_legend
 from truism.cli.options import (
     Command,
@@ -39,6 +40,7 @@ Examples:
   truism learn normal.csv -o plant.truism.json
   truism learn 'june/*.parquet' -o plant.truism.json --time timestamp --delta
   truism learn export.csv -o m.truism.json --decimal , --missing Bad
+  truism learn july.csv -o plant.truism.json --accepted plant.accepted.parquet
   zcat log.csv.gz | truism learn - -o m.truism.json --ignore batch_id
   truism learn june.csv -o plant.truism.json \\
       --max-false-positive-rate 0.001 --calibrate july.csv""",
@@ -113,6 +115,7 @@ Examples:
 )
 @click.option("--threshold", metavar="φ", type=float, help="Report rows that score above φ.")
 @calibration_options
+@accepted_option
 @click.option(
     "--seed",
     metavar="N",
@@ -135,6 +138,7 @@ def learn(
     threshold: float | None,
     max_false_positive_rate: float | None,
     calibration: tuple[str, ...],
+    accepted: tuple[str, ...],
     optional: tuple[str, ...],
     jobs: int,
     memory_limit: str | None,
@@ -152,7 +156,7 @@ def learn(
     settings = settings_of(options)
     rate = options["max_false_incidents"]
     check_calibration(threshold, max_false_positive_rate, rate, calibration, data)
-    check_output(output, (*data, *calibration))
+    check_output(output, (*data, *calibration, *accepted))
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
@@ -161,6 +165,7 @@ def learn(
             found, parts = read_data(screen, data, said), None
         else:
             found, parts = read_large(screen, large, said, memory_limit, jobs)
+        found = with_accepted(screen, found, accepted, large=large is not None)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
         legend = read_legend(options, found.reading)

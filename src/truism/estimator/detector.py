@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from truism.errors import shorten
+from truism.estimator.accepting import Accepting
 from truism.estimator.answers import Answers
 from truism.estimator.inputs import (
     followed,
@@ -60,7 +61,7 @@ def _asking(model: Model, max_false_incidents: str | None) -> Model:
     return msgspec.structs.replace(model, settings=asked)
 
 
-class InvariantRuleDetector(Answers, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns what is always true of normal rows; detects and explains rows that break it.
 
     The method of Feng and Hu, "Learning Invariant Rules from Data for Interpretable Anomaly

@@ -130,6 +130,14 @@ def _pairs() -> Grid:
     return grid
 
 
+def show_pairs(lines: Iterable[tuple[str, str]]) -> RenderableType:
+    """Show texts with a heading each."""
+    grid = _pairs()
+    for heading, text in lines:
+        grid.add_row(f"  {heading}", say(text))
+    return grid
+
+
 def _names(names: Sequence[str]) -> Text:
     more = len(names) - _MAX_NAMES
     listed = "  ".join(visible(name).replace(" ", "\u00a0") for name in names[:_MAX_NAMES])

@@ -7,12 +7,15 @@ their counts are summed first, in whole numbers: neither the order of the rules 
 changes a bit of the result.
 """
 
+import copy
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.model.acceptances import Acceptance
 from truism.model.model import Model
 from truism.model.predicates import Predicate, Present, Range, variables
 from truism.model.rules import Rule
@@ -78,6 +81,18 @@ class Scorer:
         assert self.model.evidence is not None
         return PreparedEvidence(self.model.schema, self.model.evidence)
 
+    def accepting(self, accepted: tuple[Acceptance, ...] | None) -> "Scorer":
+        """Return the same scorer for a model that accepts something else."""
+        other = copy.copy(self)
+        other.model = msgspec.structs.replace(self.model, accepted=accepted)
+        other.tolerance = Tolerance(other.model) if accepted else None
+        return other
+
+    @property
+    def strict(self) -> "Scorer":
+        """The same scorer, for which nothing is accepted."""
+        return self if self.tolerance is None else self.accepting(None)
+
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
@@ -93,16 +108,7 @@ class Scorer:
         return parts_of
 
     def weigh(self, table: Table, rows: NDArray[np.int64] | None = None) -> Weighed:
-        """Weigh some thousand rows, to learn more than their scores; of a series, with their past.
-
-        Parameters
-        ----------
-        table
-            The rows.
-        rows
-            Positions of those that matter; all when absent.
-
-        """
+        """Weigh some thousand rows, those at `rows` or all; of a series, with their past."""
         if self.model.memory is None:
             return self.weigh_alone(table if rows is None else table.take(rows))
         rows = np.arange(table.n_rows) if rows is None else rows
@@ -188,8 +194,7 @@ class Scorer:
     def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return for each row whether a rule's condition holds, and whether the row breaks the rule.
 
-        Takes any rule about variables of the model, even a disabled one. The condition of a univariate
-        rule always holds.
+        Takes any rule about variables of the model, even a disabled one.
         """
         return self.compare(rule.antecedent, rule.consequents, table)
 

@@ -214,6 +214,8 @@ class _Draft(msgspec.Struct, frozen=True):
             )
         if found and self.form != "violations":
             found.append("So a row may score less than truism gives it, never more.")
+        if self.model.accepted:
+            found.append("What was accepted as normal counts here all the same.")
         return found
 
     def _head(self, selection: Selection, left_out: Sequence[str]) -> Lines:

@@ -1,0 +1,273 @@
+"""``truism accept``: call reported rows normal, see the price first, and take it back."""
+
+import getpass
+import os
+from typing import Any, Literal, get_args
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.cli.fitting import allow_missing_option, read_for
+from truism.cli.options import Command, check_output, jobs_option, model_option
+from truism.cli.reading import asked, layout_options
+from truism.cli.screen import Screen
+from truism.errors import ParameterError
+from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand, rows_of
+from truism.explaining.checker import Checker
+from truism.model.files import edit_model, load_model, save_model
+from truism.model.model import Model
+from truism.model.stamps import today
+from truism.report.prices import say_accepted, say_offer, say_variables, say_warning
+from truism.report.terminal import say, show_pairs
+from truism.table.columns import Table
+from truism.table.files.ledgers import (
+    MARKS,
+    ledger_beside,
+    read_ledger,
+    rows_to_add,
+    without_id,
+    write_ledger,
+)
+
+Form = Literal["table", "json"]
+_WAYS = ("rows", "incident", "shift", "pattern", "when", "undo")
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  truism accept today.csv --incident k2v7q4zt2c2qunba -m plant.truism.json \\
+      -o plant.truism.json --reason 'valve test'
+  truism accept today.csv --rows 613:754 -m plant.truism.json \\
+      --reason 'valve test' --on june.csv --dry-run
+  truism accept -m plant.truism.json -o plant.truism.json \\
+      --when 'MV101 = open and 3 <= hour < 4' --mute LIT101 --reason 'flushing'
+  truism accept --undo a2jq7xzt -m plant.truism.json -o plant.truism.json""",
+)
+@click.argument("data", nargs=-1, metavar="[DATA]...")
+@model_option
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="The model file to write; may be the same. Not needed with --dry-run.",
+)
+@click.option(
+    "--rows",
+    multiple=True,
+    metavar="A:B",
+    help="Rows to accept, both ends included, counted from 0 as in check; may be repeated.",
+)
+@click.option("--incident", metavar="ID", help="Accept the rows of an incident of DATA.")
+@click.option("--shift", metavar="ID", help="Accept the rows of a lasting change of DATA.")
+@click.option("--pattern", metavar="ID", help="Accept the rows of a pattern of DATA.")
+@click.option(
+    "--when",
+    metavar="CONDITION",
+    help="Accept what --mute names while this holds, written as in rules; hour and weekday work too.",
+)
+@click.option(
+    "--mute",
+    multiple=True,
+    metavar="VAR|all",
+    help="With --when: the variable that is not judged then; may be repeated.",
+)
+@click.option("--undo", metavar="ID", help="Take an acceptance back, in the ledger too.")
+@click.option("--reason", metavar="TEXT", help="Why the rows are normal; kept in the model.")
+@click.option("--until", metavar="DATE", help="Last day on which it holds, such as 2025-08-31.")
+@click.option("--who", metavar="NAME", help="Who says so.  [default: the user's name]")
+@click.option(
+    "--on",
+    "history",
+    multiple=True,
+    metavar="FILE",
+    help="Earlier rows: show which of their incidents would vanish; may be repeated.",
+)
+@click.option(
+    "--normal",
+    multiple=True,
+    metavar="FILE",
+    help="Rows known to be normal, which sharpen the condition; may be repeated.",
+)
+@click.option("--name", metavar="NAME", help="The name that check was given, for ids of incidents.")
+@click.option("--dry-run", is_flag=True, help="Show the price only; write nothing.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Form)),
+    default="table",
+    show_default=True,
+    help="Output for people (table) or programs.",
+)
+@jobs_option
+@allow_missing_option
+@layout_options
+@click.pass_obj
+def accept(
+    screen: Screen,
+    /,
+    data: tuple[str, ...],
+    place: str,
+    output: str | None,
+    history: tuple[str, ...],
+    normal: tuple[str, ...],
+    dry_run: bool,
+    form: Form,
+    jobs: int,
+    allow_missing: bool,
+    **options: Any,
+) -> None:
+    """Call reported rows normal, and see what that costs.
+
+    Evidence such as these rows show no longer counts in situations like theirs: the narrowest condition
+    that they share is found from the model's own predicates. Everything else stays as it is. The price
+    is shown first. The rows are also written to a ledger beside the model, *.accepted.parquet, and
+    truism learn --accepted takes them in for good.
+    """
+    said = asked(options)
+    way = _check(options, data, output, dry_run=dry_run)
+    if output is not None:
+        check_output(output, (*data, *history, *normal))
+    if way == "undo":
+        _withdraw(screen, place, output, options["undo"], form)
+        return
+    checker = Checker(load_model(place), jobs).named(options["name"])
+
+    def read(sources: tuple[str, ...]) -> tuple[Table | None, Checker]:
+        if not sources:
+            return None, checker
+        found = read_for(screen, checker, sources, said, allow_missing=allow_missing)
+        return found.table, found.checker
+
+    with screen.stages() as progress:
+        progress("reading", 0, 0)
+        table, checker = read(data)
+        others = {"normal": _prepared(checker, read(normal)[0]), "history": read(history)[0]}
+        progress("accepting", 0, 0)
+        terms = Terms(options["reason"], options["until"], options["who"] or _user(), today())
+        ready = _prepared(checker, table)
+        if way == "when":
+            made = offer_by_hand(
+                checker, options["when"], options["mute"], terms, table=ready, **others
+            )
+            chosen = None
+        else:
+            assert ready is not None
+            assert table is not None
+            rows = _rows(checker, ready, way, options)
+            made = offer(checker, ready, rows, terms, **others)
+            chosen = table.take(rows)
+    _show(screen, made, checker.model, form)
+    if not dry_run and output is not None:
+        _write(screen, place, output, made, chosen)
+
+
+def _check(
+    options: dict[str, Any], data: tuple[str, ...], output: str | None, *, dry_run: bool
+) -> str:
+    """Refuse options that do not belong together; return the way in which rows are named."""
+    ways = [way for way in _WAYS if options[way]]
+    listed = "--rows, --incident, --shift, --pattern, --when and --undo"
+    if len(ways) != 1:
+        raise ParameterError(f"One of {listed} must be given, got {len(ways) or 'none'}.")
+    [way] = ways
+    if output is None and not dry_run:
+        raise ParameterError("-o must name the model file to write, unless --dry-run is given.")
+    if way != "undo" and options["reason"] is None:
+        raise ParameterError(
+            "--reason must be given.", "say why the rows are normal, for those who read the model."
+        )
+    if way not in ("when", "undo") and not data:
+        raise ParameterError(f"--{way} must be given with DATA, the rows that were checked.")
+    if (way == "when") != bool(options["mute"]):
+        raise ParameterError("--when and --mute must be given together.")
+    return way
+
+
+def _prepared(checker: Checker, table: Table | None) -> Table | None:
+    return None if table is None else checker.prepare(table)
+
+
+def _rows(checker: Checker, table: Table, way: str, options: dict[str, Any]) -> NDArray[np.int64]:
+    if way != "rows":
+        return rows_of(checker, table, options[way], way)
+    chosen = np.zeros(table.n_rows, np.bool_)
+    for text in options["rows"]:
+        first, colon, last = text.partition(":")
+        ends = (first, last if colon else first)
+        if not all(end.strip().isdecimal() for end in ends):
+            raise ParameterError.of("rows", "be a row or two rows such as 613:754", text)
+        start, end = map(int, ends)
+        if not start <= end < table.n_rows:
+            constraint = f"lie between 0 and {table.n_rows - 1}, the first row first"
+            raise ParameterError.of("rows", constraint, text)
+        chosen[start : end + 1] = True
+    return np.flatnonzero(chosen)
+
+
+def _user() -> str | None:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no name on this machine
+        return None
+
+
+def _show(screen: Screen, made: Offer, model: Model, form: Form) -> None:
+    if form == "json":
+        screen.write_json(
+            {
+                "format": "truism-acceptance",
+                "format_version": 1,
+                "id": made.acceptance.id,
+                "acceptance": made.acceptance,
+                "price": made.price,
+                "hides_most": made.price.hides_most,
+            }
+        )
+    else:
+        screen.show(say(f"{made.acceptance.id}  {say_accepted(made.acceptance)}"))
+        screen.show(show_pairs(say_offer(made, model)))
+    warning = say_warning(made.price)
+    if warning is not None:
+        screen.warn(warning)
+
+
+def _write(screen: Screen, place: str, output: str, made: Offer, chosen: Table | None) -> None:
+    """Write the ledger first: rows that no model has accepted yet do no harm."""
+    acceptance, written = made.acceptance, [output]
+    ledger = ledger_beside(output)
+    old = read_ledger(ledger_beside(place))
+    new = None
+    if chosen is not None:
+        told = (acceptance.id, acceptance.reason, acceptance.date, acceptance.who, acceptance.until)
+        new = rows_to_add(chosen, dict(zip(MARKS, told, strict=True)))
+    if write_ledger(ledger, old, new):
+        written.append(str(ledger))
+    _save(place, output, lambda model: model.accept(acceptance))
+    screen.note(f"written: {', '.join(written)}.")
+
+
+def _save(place: str, output: str, change: Any) -> Model:
+    """Write the changed model: over the old one, or beside it."""
+    if os.path.exists(output) and os.path.samefile(place, output):
+        return edit_model(place, change)
+    model: Model = change(load_model(place))
+    save_model(model, output)
+    return model
+
+
+def _withdraw(screen: Screen, place: str, output: str | None, wanted: str, form: Form) -> None:
+    model = load_model(place)
+    model.withdraw(wanted)
+    [gone] = (each for each in model.accepted or () if each.id == wanted)
+    if form == "json":
+        screen.write_json({"format": "truism-withdrawal", "format_version": 1, "id": wanted})
+    else:
+        named = say_variables(gone, model)
+        screen.show(say(f"withdrawn  {wanted}  {named}, {say_accepted(gone)}"))
+    if output is not None:
+        _save(place, output, lambda model: model.withdraw(wanted))
+        left = without_id(read_ledger(ledger_beside(place)), wanted)
+        write_ledger(ledger_beside(output), left, None)

@@ -1,0 +1,102 @@
+"""Ledgers of accepted rows: Parquet files with the rows themselves, why, when and by whom.
+
+The next learning takes the rows in for good. The columns that say why bear names that no table has.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from truism.errors import TableError
+from truism.table.atomic import write_atomically
+from truism.table.columns import Table
+
+MARKS = ("truism:id", "truism:reason", "truism:date", "truism:who", "truism:until")
+ENDING = ".accepted.parquet"
+
+
+def ledger_beside(model: str | os.PathLike[str]) -> Path:
+    """Return the ledger that belongs to a model file.
+
+    >>> str(ledger_beside("plant.truism.json")), str(ledger_beside("plant.json"))
+    ('plant.accepted.parquet', 'plant.accepted.parquet')
+    """
+    place = Path(model)
+    stem = place.name.removesuffix(".json").removesuffix(".truism")
+    return place.with_name(stem + ENDING)
+
+
+def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:
+    """Return rows as they are written to a ledger.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    marks
+        What to say of them, by the names in `MARKS`.
+
+    """
+    taken = [name for name in table.names if name in MARKS]
+    if taken:
+        raise TableError(
+            f"Column {taken[0]!r} has a name that ledgers of accepted rows use themselves.",
+            "rename the column.",
+        )
+    columns: dict[str, Any] = {
+        each.name: pa.array([each.cell(row) for row in range(table.n_rows)])
+        for each in table.columns
+        if each.kind not in ("other", "faulty") and not each.index
+    }
+    said = {name: pa.array([marks.get(name)] * table.n_rows, pa.string()) for name in MARKS}
+    return pa.table(columns | said)
+
+
+def read_ledger(place: str | os.PathLike[str]) -> pa.Table | None:
+    """Read a ledger; None if there is none."""
+    if not Path(place).exists():
+        return None
+    try:
+        found = pq.read_table(place)
+    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
+        raise TableError(f"{os.fspath(place)!r} cannot be read as a ledger: {problem}") from None
+    if not {*MARKS} <= {*found.column_names}:
+        raise TableError(
+            f"{os.fspath(place)!r} is no ledger of accepted rows: it lacks column {MARKS[0]!r}."
+        )
+    return found
+
+
+def write_ledger(place: str | os.PathLike[str], old: pa.Table | None, new: pa.Table | None) -> bool:
+    """Write a ledger with old and new rows; without any, nothing. Return whether it was written."""
+    parts = [each for each in (old, new) if each is not None]
+    if not parts:
+        return False
+    try:
+        whole = pa.concat_tables(parts, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
+        raise TableError(
+            f"The accepted rows do not fit those in the ledger: {problem}",
+            "use a ledger of rows with the same columns.",
+        ) from None
+    sink = pa.BufferOutputStream()
+    pq.write_table(whole, sink, compression="zstd")
+    write_atomically(place, sink.getvalue().to_pybytes())
+    return True
+
+
+def without_id(ledger: pa.Table | None, acceptance_id: str) -> pa.Table | None:
+    """Return a ledger without the rows of one acceptance."""
+    if ledger is None:
+        return None
+    ids = ledger.column(MARKS[0]).to_pylist()
+    return ledger.filter(pa.array([each != acceptance_id for each in ids], pa.bool_()))
+
+
+def accepted_rows(ledger: pa.Table) -> pa.Table:
+    """Return the rows of a ledger without what is said of them."""
+    return ledger.drop_columns(list(MARKS))

@@ -1,0 +1,390 @@
+"""``truism accept`` and ``detector.accept``: the guarantee, and whole output."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import truism
+from learned import learn
+from strategies import learned
+from test_cli import run, table
+from truism.errors import ParameterError, TableError
+from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand, rows_of
+from truism.explaining.checker import Checker
+from truism.explaining.prices import put_price
+from truism.export.sql.statements import to_sql
+from truism.model.files import load_model
+from truism.report.prices import say_offer, say_warning
+from truism.table.files.ledgers import accepted_rows, ledger_beside, read_ledger, rows_to_add
+from truism.table.frames import as_table
+
+TERMS = Terms("valve test", who="Ana", date="2025-08-03")
+
+
+def quiet(checker, made, own):
+    """Return whether accepted rows are usual by themselves in the new model, and in its scorer."""
+    scores = Checker(made.model).scorer.weigh_alone(own).scores
+    assert made.price.peak_after == scores.max()
+    return (scores <= checker.model.threshold).all()
+
+
+@pytest.mark.parametrize("scoring", ["evidence", "paper"])
+@settings(max_examples=20)
+@given(data=st.data())
+def test_accepted_rows_score_at_most_the_threshold_by_themselves(scoring, data):
+    _, model, strange = data.draw(learned(scoring=scoring, min_rows=24))
+    limit = data.draw(st.sampled_from([0.0, 0.5, 2.0, model.threshold]))
+    checker = Checker(model.with_threshold(limit))
+    table = as_table(strange)
+    scores = checker.scorer.weigh_alone(table).scores
+    some = data.draw(st.lists(st.integers(0, table.n_rows - 1), min_size=1, unique=True))
+    rows = np.array(sorted(some), np.int64)
+    if (scores[rows] <= limit).all():
+        with pytest.raises(ParameterError, match="There is nothing to accept"):
+            offer(checker, table, rows, TERMS)
+        return
+    made = offer(checker, table, rows, TERMS)
+    assert quiet(checker, made, table.take(rows))
+    unusual = rows[scores[rows] > limit]
+    again = data.draw(st.lists(st.integers(0, table.n_rows - 1), min_size=1, unique=True))
+    more = np.array(sorted(again), np.int64)
+    second = Checker(made.model)
+    if (second.scorer.weigh_alone(table.take(more)).scores > limit).any():
+        made = offer(second, table, more, Terms("another"))
+        assert quiet(checker, made, table.take(more))
+    price = put_price(checker, Checker(made.model), table, unusual, made.acceptance)
+    assert quiet(checker, msgspec.structs.replace(made, price=price), table.take(unusual))
+
+
+def test_in_a_series_accepted_rows_leave_nothing_behind_that_is_reported():
+    normal = as_table({"pump": ["on", "off"] * 200, "flow": [2.5, 0.0] * 200})
+    model = learn(normal, min_support=0.1, ordered=True)
+    wrong = [2.5, 0.0] * 10 + [0.0] * 20 + [2.5, 0.0] * 10
+    table = as_table({"pump": ["on", "off"] * 30, "flow": wrong})
+    checker = Checker(model)
+    assert len(checker.find(table).incidents) + len(checker.find(table).shifts) == 1
+    made = offer(checker, table, np.arange(20, 40), TERMS)
+    assert [str(case) for case in made.acceptance.cases] == ["flow = 0 and pump = on"]
+    assert Checker(made.model).anomalous(table).tolist() == []
+    assert made.price.hides_most is False
+
+
+ROWS = {*range(40, 46)}
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("accept")
+    (folder / "normal.csv").write_text(table())
+    (folder / "today.csv").write_text(table(wrong=ROWS))
+    (folder / "june.csv").write_text(table(wrong={*range(40, 43), 101, 103, 205}))
+    (folder / "hidden.csv").write_text(table(wrong={*range(40, 43)}))
+    _, err, code = run(
+        *("learn", folder / "normal.csv", "-o", folder / "m.truism.json", "--lookback", "0")
+    )
+    assert code == 0, err
+    return folder
+
+
+@pytest.fixture
+def place(ready, tmp_path, monkeypatch):
+    for each in ready.iterdir():
+        (tmp_path / each.name).write_bytes(each.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("truism.cli.accept.today", lambda: "2025-08-03")
+    monkeypatch.setattr("truism.cli.accept._user", lambda: "ana")
+    return tmp_path
+
+
+def accept(*arguments):
+    return run("accept", *arguments, "-m", "m.truism.json")
+
+
+def test_accepting_rows_shows_the_price_and_writes_model_and_ledger(place):
+    out, err, code = accept(
+        *("today.csv", "--rows", "40:45", "--reason", "valve test", "-o", "n.truism.json"),
+        *("--on", "june.csv", "--normal", "normal.csv"),
+    )
+    assert (out, code) == (PRICE, 0)
+    assert err == (
+        "Warning: What is accepted looks like most earlier incidents: 3 of 3 incidents would "
+        "vanish.\nNote: written: n.truism.json, n.accepted.parquet.\n"
+    )
+    [accepted] = load_model("n.truism.json").accepted
+    assert (accepted.who, accepted.date, accepted.n_rows) == ("ana", "2025-08-03", 6)
+    ledger = read_ledger("n.accepted.parquet")
+    assert ledger.column("truism:id").to_pylist() == [accepted.id] * 6
+    assert accepted_rows(ledger).column_names == ["time", "pump", "flow", "level"]
+    assert run("check", "today.csv", "-m", "n.truism.json")[2] == 0
+    assert run("check", "today.csv", "-m", "m.truism.json")[2] == 1
+
+
+PRICE = """\
+scg5bzoq  accepted on 2025-08-03 by ana: valve test
+  where    flow < 1 and pump = on (at most 50 % of the training rows)
+  or       1 ≤ flow < 2.505 and level ≥ 504.5 (at most 4 % of the training rows)
+           also in 0 rows of those known to be normal
+  allowed  flow: evidence of up to 12.7 points, 16 times the threshold; 0 to
+           2.5, in training 0 to 2.62
+           pump: evidence of up to 2.75 points, 3.5 times the threshold
+  rules    4 rules that these rows break no longer count there
+           jc562q7m  flow < 1 ⇒ pump = off (5 rows)
+           76uzp2nk  pump = off ⇒ flow < 1 (1 row)
+           ifz52dcr  1 ≤ flow < 2.505 ⇒ pump = on (1 row)
+           rauyclfd  level ≥ 504.5 ⇒ flow < 1 and pump = off (1 row)
+  score    by itself, no accepted row scores above 0.685; it was 16.1, and the
+           threshold is 0.777
+  history  3 of 3 incidents would no longer be reported
+           rows 40 to 42, 2024-03-01 00:06:40: flow, pump
+           rows 205 to 205, 2024-03-01 00:34:10: flow, pump
+           rows 101 to 103, 2024-03-01 00:16:50: flow, pump
+"""
+
+
+def test_a_dry_run_writes_nothing_and_json_has_everything(place):
+    before = {each.name for each in place.iterdir()}
+    out, err, code = accept(
+        *("today.csv", "--rows", "40:45", "--reason", "valve test", "--dry-run"),
+        *("--format", "json", "--on", "hidden.csv", "--until", "2025-08-31"),
+    )
+    read = json.loads(out)
+    assert code == 0
+    assert read["acceptance"]["until"] == "2025-08-31"
+    assert read["price"]["n_incidents"] == len(read["price"]["vanished"]) == 1
+    assert read["hides_most"]
+    assert err == (
+        "Warning: What is accepted looks like most earlier incidents: 1 of 1 incident would "
+        "vanish.\n"
+    )
+    assert {each.name for each in place.iterdir()} == before
+
+
+@pytest.mark.parametrize("kind", ["incident", "pattern"])
+def test_what_a_check_shows_can_be_accepted_by_its_id_and_taken_back(place, kind):
+    shown = ("--patterns",) if kind == "pattern" else ()
+    out = run("check", "today.csv", "-m", "m.truism.json", "--format", "json", *shown)[0]
+    wanted = json.loads(out)[f"{kind}s"][0]["id"]
+    more = ("--reason", "valve test", "-o", "m.truism.json")
+    assert accept("today.csv", f"--{kind}", wanted, *more)[2] == 0
+    [accepted] = load_model("m.truism.json").accepted
+    assert run("check", "today.csv", "-m", "m.truism.json")[2] == 0
+    out, err, code = accept("--undo", accepted.id, "-o", "m.truism.json")
+    named = ", ".join(accepted.variables)
+    said = f"withdrawn  {accepted.id}  {named}, accepted on 2025-08-03 by ana: valve test\n"
+    assert (out, err, code) == (said, "", 0)
+    assert load_model("m.truism.json").accepted is None
+    assert read_ledger("m.accepted.parquet").num_rows == 0
+    assert run("check", "today.csv", "-m", "m.truism.json")[2] == 1
+
+
+def test_a_whitelist_of_ones_own(place):
+    out, err, code = accept(
+        *("--when", "pump = on and 0 <= hour < 24", "--mute", "flow", "--reason", "new pump"),
+        *("-o", "n.truism.json"),
+    )
+    said = (
+        "w2vwxnwt  accepted on 2025-08-03 by ana: new pump\n"
+        "  where  pump = on and 0 ≤ hour < 24\n"
+        "  muted  flow\n"
+    )
+    assert (out[8:], err, code) == (said[8:], "Note: written: n.truism.json.\n", 0)
+    out, _, _ = accept("--when", "pump = on", "--mute", "all", "--reason", "stopped", "--dry-run")
+    assert out.splitlines()[1:] == ["  where  pump = on", "  muted  all variables"]
+
+
+def test_accepted_rows_are_learned_for_good(place):
+    done = ("--reason", "valve test", "-o", "n.truism.json")
+    assert accept("today.csv", "--rows", "40:45", *done)[2] == 0
+    learn_again = ("learn", "normal.csv", "-o", "again.json", "--lookback", "0")
+    _, err, code = run(*learn_again, "--accepted", "n.accepted.parquet")
+    assert (err, code) == ("Note: 6 rows of 1 acceptances are learned as normal.\n", 0)
+    assert load_model("again.json").provenance.n_rows == 406
+    assert run(*learn_again, "--accepted", "nothing.parquet")[1:] == (
+        "Error: There is no ledger 'nothing.parquet'.\n",
+        2,
+    )
+    pq.write_table(pa.table({"pump": ["on"]}), "other.parquet")
+    assert run(*learn_again, "--accepted", "other.parquet")[1] == (
+        "Error: 'other.parquet' is no ledger of accepted rows: it lacks column 'truism:id'.\n"
+    )
+    ledger = read_ledger("n.accepted.parquet").drop_columns(["level"])
+    pq.write_table(ledger, "less.parquet")
+    assert run(*learn_again, "--accepted", "less.parquet")[1] == (
+        "Error: The ledger 'less.parquet' lacks 'level'.\nHint: learn from rows with its columns.\n"
+    )
+    Path("bad.parquet").write_text("no")
+    assert "cannot be read as a ledger" in run(*learn_again, "--accepted", "bad.parquet")[1]
+
+
+REASON = ("--reason", "valve test")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["today.csv", *REASON, "--dry-run"],
+            "One of --rows, --incident, --shift, --pattern, --when and --undo must be given, got none.",
+        ),
+        (
+            ["today.csv", *REASON, "--dry-run", "--rows", "1", "--undo", "x"],
+            "One of --rows, --incident, --shift, --pattern, --when and --undo must be given, got 2.",
+        ),
+        (
+            ["today.csv", *REASON, "--rows", "1"],
+            "-o must name the model file to write, unless --dry-run is given.",
+        ),
+        (
+            ["today.csv", "--rows", "1", "--dry-run"],
+            "--reason must be given.\nHint: say why the rows are normal, for those who read the model.",
+        ),
+        (
+            ["--rows", "1", *REASON, "--dry-run"],
+            "--rows must be given with DATA, the rows that were checked.",
+        ),
+        (
+            ["--when", "pump = on", *REASON, "--dry-run"],
+            "--when and --mute must be given together.",
+        ),
+        (
+            ["today.csv", "--rows", "7:x", *REASON, "--dry-run"],
+            "--rows must be a row or two rows such as 613:754, got '7:x'.",
+        ),
+        (
+            ["today.csv", "--rows", "7:400", *REASON, "--dry-run"],
+            "--rows must lie between 0 and 399, the first row first, got '7:400'.",
+        ),
+        (
+            ["today.csv", "--rows", "9:7", *REASON, "--dry-run"],
+            "--rows must lie between 0 and 399, the first row first, got '9:7'.",
+        ),
+        (
+            ["today.csv", "--rows", "1", *REASON, "--dry-run"],
+            "There is nothing to accept: by itself, none of these rows is unusual.\nHint: rows after "
+            "an incident are reported for what it leaves behind; accept its first rows.",
+        ),
+        (
+            ["today.csv", "--incident", "x", *REASON, "--dry-run"],
+            "--incident must be an id that a check of the same rows with the same model shows, got 'x'.",
+        ),
+        (
+            ["today.csv", "--pattern", "x", *REASON, "--dry-run"],
+            "--pattern must be an id that a check of the same rows with the same model shows, got 'x'.",
+        ),
+        (
+            ["today.csv", "--rows", "40", "--reason", " ", "--dry-run"],
+            "--reason must say why these rows are normal, got ' '.",
+        ),
+        (
+            ["today.csv", "--rows", "40", *REASON, "--until", "soon", "--dry-run"],
+            "--until must be a date such as 2025-08-31, got 'soon'.",
+        ),
+        (
+            ["--when", "pump = on", "--mute", "flw", *REASON, "--dry-run"],
+            "--mute must name a variable of the model, or all, got 'flw'.\n"
+            "Hint: did you mean 'flow'?",
+        ),
+        (
+            ["--when", "pump = of", "--mute", "flow", *REASON, "--dry-run"],
+            "--when must be a condition such as P101 = on and LIT301 ≥ 800; at character 8, before "
+            "'of' it lacks one of the states off, on (did you mean 'off'?), got 'pump = of'.",
+        ),
+        (["--undo", "x", "-o", "n.json"], "--undo must be the id of an acceptance, got 'x'.\n"
+         "Hint: nothing is accepted in this model."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_accepted_is_refused_in_a_sentence(place, arguments, said):
+    before = {each.name for each in place.iterdir()}
+    assert accept(*arguments) == ("", f"Error: {said}\n", 2)
+    assert {each.name for each in place.iterdir()} == before
+
+
+def test_a_detector_accepts_rows_and_takes_it_back(place):
+    detector = truism.load("m.truism.json")
+    today = table_of("today.csv")
+    [incident, *_] = detector.incidents(today)
+    tried = detector.accept(today, slice(40, 46), "valve test", dry_run=True)
+    assert isinstance(tried, Offer)
+    assert detector.predict(today).min() == -1
+    made = detector.accept(today, incident, "valve test", history=today, normal=today)
+    assert str(made).splitlines()[0].endswith(": valve test")
+    assert made.price.n_incidents == 1
+    assert detector.predict(today).min() == 1
+    detector.withdraw(made.acceptance.id)
+    assert detector.predict(today).min() == -1
+    detector.accept(when="0 ≤ hour < 24", mute="all", reason="stopped")
+    assert detector.predict(today).min() == 1
+    with pytest.raises(ParameterError, match="Rows of a table, or when and mute, must be given"):
+        detector.accept(today, reason="no")
+    with pytest.raises(ParameterError, match="rows and when must not both be given"):
+        detector.accept(today, [1], "no", when="pump = on", mute="flow")
+    with pytest.raises(ParameterError, match="mute must name a variable"):
+        detector.accept(when="pump = on", reason="no")
+
+
+def table_of(name):
+    from truism.table.files.reading import read_table
+
+    return read_table([name])
+
+
+def test_times_cannot_be_asked_for_where_there_are_none():
+    model = learn(as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}), min_support=0.1)
+    with pytest.raises(ParameterError, match="when must not ask for the time of rows"):
+        offer_by_hand(Checker(model), "hour < 3", ["flow"], TERMS)
+    with pytest.raises(ParameterError, match="name at least one row"):
+        offer(
+            Checker(model), as_table({"pump": ["on"], "flow": [0.0]}), np.empty(0, np.int64), TERMS
+        )
+
+
+def test_series_are_accepted_apart():
+    normal = {
+        "unit": ["a", "b"] * 100,
+        "pump": ["on", "on", "off", "off"] * 50,
+        "flow": [2.5, 2.5, 0.0, 0.0] * 50,
+    }
+    model = learn(as_table(normal), min_support=0.1, by="unit", ordered=True)
+    wrong = {
+        **normal,
+        "flow": [0.0 if 80 <= i < 100 and i % 2 else v for i, v in enumerate(normal["flow"])],
+    }
+    checker, rows = Checker(model), as_table(wrong)
+    found = checker.find(rows)
+    events = found.incidents if found.incidents else found.shifts
+    chosen = rows_of(checker, rows, events[0].id, "incident")
+    assert len(chosen) > 0
+    assert {wrong["unit"][row] for row in chosen} == {"b"}
+
+
+def test_columns_that_a_ledger_needs_itself_are_refused():
+    with pytest.raises(TableError, match="Column 'truism:id' has a name that ledgers"):
+        rows_to_add(as_table({"truism:id": ["a"]}), {})
+    assert str(ledger_beside("a/plant.truism.json")) == "a/plant.accepted.parquet"
+
+
+def test_many_variables_and_rules_are_counted():
+    model = learn(as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}), min_support=0.1)
+    made = offer_by_hand(Checker(model), "pump = on", ["flow"], TERMS)
+    many = msgspec.structs.replace(
+        made.price, n_rows=3, moved=made.price.moved * 7, n_incidents=4, vanished=()
+    )
+    lines = say_offer(msgspec.structs.replace(made, price=many), model)
+    assert ("", "and 2 more variables") in lines
+    assert ("history", "none of 4 incidents would no longer be reported") in lines
+    assert say_warning(many) is None
+
+
+def test_statements_say_that_they_do_not_know_of_it():
+    model = learn(as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}), min_support=0.1)
+    made = offer_by_hand(Checker(model), "pump = on", ["flow"], TERMS)
+    said = "What was accepted as normal counts here all the same."
+    assert to_sql(made.model, table="t", dialect="duckdb").left_out == (said,)
+    assert to_sql(model, table="t", dialect="duckdb").left_out == ()
