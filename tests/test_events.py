@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from truism.explaining.events import Limits, Watch, close, follow
+from truism.explaining.events import Limits, Newcomer, Watch, close, follow
 
 LIMITS = Limits(1.0, 5, 20)
 
 
-def oracle(scores, news, limits):
+def oracle(scores, news, limits, newcomers=()):
     """Return (start, last, kind) of all events, asked of every row anew with the whole history."""
     events = []
     for t in range(len(scores)):
@@ -21,6 +21,17 @@ def oracle(scores, news, limits):
         new = news[t] > limits.threshold
         if not scores[t] > limits.threshold:
             continue
+        current = incident or settled
+        if current is not None and any(
+            each.before < current["start"] and each.since > current["start"] + limits.gap
+            for each in dict(newcomers).get(t, ())
+        ):
+            if incident is not None and settled is not None:
+                settled["done"] = True
+            current["settled"], settled = True, current
+            incident = {"start": t, "news": t, "last": t, "done": False}
+            incident |= {"on_top": True, "settled": False, "quiet": False}
+            events.append(incident)
         if new and incident is None:
             if settled is None or t - settled["news"] > limits.gap + 1:
                 incident = {"start": t, "news": t, "last": t, "done": False}
@@ -95,6 +106,38 @@ def test_events_are_what_the_rules_say(rows):
     followed = follow(*rows, LIMITS, Watch())
     found = sorted((each.start, each.last, each.kind) for each in all_events(followed))
     assert found == oracle(*rows, LIMITS)
+
+
+@examples(max_examples=150, deadline=None)
+@given(rows=rows(), data=st.data())
+def test_newcomers_divide_events_as_the_rules_say(rows, data):
+    scores, news = rows
+    hot = np.flatnonzero(news > LIMITS.threshold).tolist()
+    found = data.draw(st.lists(st.sampled_from(hot), max_size=6)) if hot else []
+    newcomers = {
+        row: [Newcomer(*data.draw(st.tuples(*[st.integers(-1, row)] * 2)), np.ones(1, int))]
+        for row in found
+    }
+    followed = follow(scores, news, LIMITS, Watch(), newcomers)
+    told = sorted((each.start, each.last, each.kind) for each in all_events(followed))
+    assert told == oracle(scores, news, LIMITS, newcomers.items())
+    middle = len(scores) // 2
+    first = follow(scores[:middle], news[:middle], LIMITS, Watch(), newcomers)
+    second = follow(scores[middle:], news[middle:], LIMITS, first.watch, newcomers)
+    assert (*first.closed, *second.closed) == followed.closed
+    assert second.watch == followed.watch
+
+
+def test_a_newcomer_divides_only_what_it_had_no_part_in():
+    scores = np.full(30, 2.0)
+    new, early, known = (Newcomer(*each, np.ones(1, int)) for each in ((8, -1), (5, -1), (8, 3)))
+    for newcomer, is_apart in ((new, True), (early, False), (known, False)):
+        watch = follow(scores[:15], scores[:15], LIMITS, Watch(), {13: [newcomer]}).watch
+        assert [each.is_apart for each in watch.events] == [True, False][not is_apart :]
+    watch = follow(scores[:15], scores[:15], LIMITS, Watch(), {13: [new]}).watch
+    assert (watch.incident.start, watch.incident.on_top, watch.settled.start) == (13, 0, 0)
+    alone = follow(scores[:15], scores[:15], Limits(1.0, 5), Watch(), {13: [new]}).watch
+    assert not alone.incident.is_apart
 
 
 @examples(max_examples=80, deadline=None)

@@ -95,6 +95,35 @@ def test_chunks_give_the_same_events_and_blames(scorer, table, cuts):
     assert kept.n_rows == table.n_rows
 
 
+APART = (("heat", 100, 150, 6.0), ("flow", 125, 150, 2.5))
+
+
+@pytest.mark.parametrize("cuts", [(), (101, 126, 131), (128, 135), tuple(range(90, 180))])
+def test_a_new_culprit_divides_an_incident_and_a_consequence_does_not(scorer, cuts):
+    """Heat has nothing to do with flow and level; those two follow each other."""
+    table, kept, found = as_table(series(400, 1, APART)), None, {}
+    for part in pieces(table, cuts):
+        some = find_events(scorer, part, limits_of(scorer.model, part), kept)
+        found |= {each.event.start: each for each in some.outlines}
+        kept = some.following
+    names = np.array(scorer.model.schema.names)
+    first, second = (found[start] for start in sorted(found) if 95 <= start <= 150)
+    assert (first.event.is_apart, second.event.is_apart) == (False, True)
+    assert 100 <= first.event.start <= 102
+    assert 125 <= second.event.start <= 133
+    assert second.event.on_top == first.event.start
+    assert names[first.tally.shares.argmax()] == "heat"
+    assert names[second.tally.shares.argmax()] == "flow"
+    assert second.tally.shares[names == "heat"] == 0
+    whole = find_events(scorer, table, limits_of(scorer.model, table))
+    assert described(found.values()) == described(whole.outlines)
+    memory = msgspec.structs.replace(scorer.model.memory, circles=())
+    known = msgspec.structs.replace(scorer.model.series, memory=memory)
+    alone = Scorer(msgspec.structs.replace(scorer.model, series=known))
+    undivided = find_events(alone, table, limits_of(alone.model, table)).outlines
+    assert not any(each.event.is_apart for each in undivided)
+
+
 def test_row_by_row_gives_the_same_scores(scorer, table):
     limits = limits_of(scorer.model, table)
     kept, scores = None, []
@@ -106,6 +135,7 @@ def test_row_by_row_gives_the_same_scores(scorer, table):
 
 
 def test_blame_is_what_its_definition_says(scorer, table):
+    assert len(set(scorer.model.memory.circles)) == 2
     limits = limits_of(scorer.model, table)
     found = find_events(scorer, table, limits)
     weighed = scorer.weigh(table)

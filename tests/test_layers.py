@@ -68,6 +68,7 @@ ROOMS = {
             "rates",
             "events",
             "delays",
+            "culprits",
             "tallies",
             "explanations",
             "keeping",
@@ -80,7 +81,7 @@ ROOMS = {
     "learning": [
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
         *("spacings", "context_trees", "leaf_sums", "holdout", "study", "evidence", "order"),
-        *("memory", "support", "twins", "learned", "sampling", "totals", "parts", "verification"),
+        *("twins", "memory", "support", "learned", "sampling", "totals", "parts", "verification"),
         *("recounts", "passes", "training"),
     ],
     "plant": [

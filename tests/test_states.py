@@ -280,6 +280,8 @@ BAD = [
     (put("gap", "x"), "Expected `int | null`, got `str` - at `$.gap`"),
     (put("more", 1), "Object contains unknown field `more`"),
     (put("following", "onsets", []), "tallies and onsets do not fit"),
+    (put("following", "apart", [["", 7, [1, 0, 0, 0]]]), "tallies and members do not fit"),
+    (put("following", "warmth", "", "since", [1]), "a list does not fit the variables"),
     (put("following", "tallies", 0, 2, "blame", [1, 2]), "a list does not fit the variables"),
     (put("following", "tallies", 0, 2, "blame", "x"), NUMBERS.format("blame")),
     (put("following", "tallies", 0, 2, "blame", [True] * 4), NUMBERS.format("blame")),

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from truism.errors import SchemaError
 from truism.explaining.advantage import Advantage, Judged, weigh_up
 from truism.explaining.checker import Checker
+from truism.explaining.delays import usual_gap
 from truism.explaining.explanations import say_moment
-from truism.explaining.following import usual_gap
 from truism.explaining.incidents import Incidents
 from truism.explaining.outlines import Extent
 from truism.explaining.rates import group_rows

@@ -3,10 +3,17 @@
 import math
 
 import msgspec
+import numpy as np
 
 from truism.errors import ParameterError
+from truism.explaining.rates import GAP
+from truism.model.schema import Schema
 from truism.model.settings import check_whole
+from truism.scoring.alignment import time_column
+from truism.table.columns import Table
 from truism.table.layouts import seconds_of
+
+GAP_SECONDS, MAX_GAP_ROWS = 60, 3600
 
 
 class Delays(msgspec.Struct, frozen=True):
@@ -49,3 +56,30 @@ def _rows(name: str, said: int | str, step: float | None) -> int:
     rows = int(said) if isinstance(said, str) else said
     check_whole(name, rows, 0)
     return rows
+
+
+def usual_gap(schema: Schema, table: Table) -> int:
+    """Return how many normal rows are allowed within an incident: one minute's worth, at least five.
+
+    >>> from truism.table.frames import as_table
+    >>> usual_gap(Schema(()), as_table({"pump": ["on", "off"]}))
+    5
+    """
+    times = time_column(schema, table)
+    if times is None or times.values.dtype.kind != "M" or len(times.values) < 2:
+        return GAP
+    steps = np.diff(times.present).astype("timedelta64[us]").astype(np.int64)
+    steps = steps[steps > 0]
+    if not len(steps):
+        return GAP
+    return rows_in_a_minute(float(np.median(steps)) / 1e6)
+
+
+def rows_in_a_minute(step: float | None) -> int:
+    """Return how many rows a minute has, at least five, if they are so many seconds apart.
+
+    >>> rows_in_a_minute(1.0), rows_in_a_minute(3600.0), rows_in_a_minute(None)
+    (60, 5, 5)
+    """
+    rows = GAP if step is None else int(GAP_SECONDS / step)
+    return min(max(rows, GAP), MAX_GAP_ROWS)

@@ -3,11 +3,13 @@
 An *incident* opens with a row that is news and lasts while rows are unusual. After a while it is
 *settled*: it stays open and visible, rows inside it raise no new alarm by themselves, and news on top of
 it is an incident of its own. What was never news but lasts is a *shift*; so is, once its rows are added
-up, an event to which the series has got used. All of it is causal: a `Watch` is all that has to be kept
+up, an event to which the series has got used. An event is *divided* if somebody becomes news who has
+nothing to do with it. All of it is causal: a `Watch` is all that has to be kept
 from row to row, and rows in one piece, in chunks or one by one give the same events. docs/method.md has
 the rules.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -44,6 +46,29 @@ class Limits(msgspec.Struct, frozen=True):
     least: int = 0
 
 
+class Newcomer(msgspec.Struct, frozen=True, eq=False):
+    """Variables that have become news by themselves.
+
+    Parameters
+    ----------
+    since
+        The row from which on they were rising.
+    before
+        The last row in which they were rising before that; -1 if they never were.
+    members
+        For each variable, whether it is one of them: 1 or 0.
+
+    """
+
+    since: int
+    before: int
+    members: NDArray[np.int64]
+
+    def is_new_to(self, start: int, gap: int) -> bool:
+        """Return whether they had no part in what began in a row, and came later than its first rows."""
+        return self.before < start and self.since > start + gap
+
+
 class Event(msgspec.Struct, frozen=True):
     """Rows of a series that belong together, by their numbers in the series.
 
@@ -66,6 +91,8 @@ class Event(msgspec.Struct, frozen=True):
         The start of what was settled when it began; None if nothing was.
     is_open
         Whether the next unusual row may still belong to it.
+    is_apart
+        Whether it was divided from what was going on, because of newcomers.
 
     """
 
@@ -79,6 +106,7 @@ class Event(msgspec.Struct, frozen=True):
     kind: Kind = "incident"
     on_top: int | None = None
     is_open: bool = True
+    is_apart: bool = False
 
     def grown(
         self, row: int, score: float, level: float, limits: Limits, *, is_news: bool
@@ -96,6 +124,7 @@ class Event(msgspec.Struct, frozen=True):
             self.n_rows + 1,
             self.kind,
             self.on_top,
+            is_apart=self.is_apart,
         )
 
     def as_shift(self) -> "Event":
@@ -156,7 +185,11 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 def follow(
-    scores: NDArray[np.float64], news: NDArray[np.float64], limits: Limits, watch: Watch
+    scores: NDArray[np.float64],
+    news: NDArray[np.float64],
+    limits: Limits,
+    watch: Watch,
+    newcomers: Mapping[int, Sequence[Newcomer]] | None = None,
 ) -> Followed:
     """Follow consecutive rows of one series.
 
@@ -168,14 +201,18 @@ def follow(
         What is unusual.
     watch
         What is open before the first row.
+    newcomers
+        Who becomes news by themselves, by the number of the row; such rows are news.
 
     """
     follower = _Follower(limits, watch)
+    newcomers = {} if newcomers is None else newcomers
     unusual = np.flatnonzero(scores > limits.threshold)
     for at, score, new in zip(
         unusual.tolist(), scores[unusual].tolist(), news[unusual].tolist(), strict=True
     ):
-        follower.take(watch.n_rows + at, score, new)
+        row = watch.n_rows + at
+        follower.take(row, score, new, newcomers.get(row, ()))
     return follower.result(watch.n_rows + len(scores))
 
 
@@ -193,10 +230,12 @@ class _Follower:
         self.ended: list[Event] = []
         self.rows_of: dict[int, list[int]] = {}
 
-    def take(self, row: int, score: float, new: float) -> None:
+    def take(self, row: int, score: float, new: float, newcomers: Sequence[Newcomer] = ()) -> None:
         """Take one unusual row."""
         limits, is_news = self.limits, new > self.limits.threshold
         self._end(row)
+        if newcomers:
+            self._divide(row, score, newcomers)
         settled = self.settled
         if self.incident is None and is_news:
             if settled is None or row - settled.last_news > limits.gap + 1:
@@ -237,6 +276,17 @@ class _Follower:
         if self.settled is not None and self.settled.is_over(row, self.limits.gap):
             self.ended.append(_closed(self.settled))
             self.settled = None
+
+    def _divide(self, row: int, score: float, newcomers: Sequence[Newcomer]) -> None:
+        """Open another incident if newcomers have nothing to do with what is going on."""
+        current = self.settled if self.incident is None else self.incident
+        if current is None or self.limits.lasting is None:
+            return
+        if any(each.is_new_to(current.start, self.limits.gap) for each in newcomers):
+            if self.incident is not None and self.settled is not None:
+                self.ended.append(_closed(self.settled))
+            self.settled = current
+            self.incident = Event(row, row, row, row, score, on_top=current.start, is_apart=True)
 
     def _be_quiet(self, row: int, score: float) -> None:
         """Take a row that is unusual but no news, outside every event."""

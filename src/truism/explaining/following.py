@@ -9,25 +9,30 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.delays import Delays
-from truism.explaining.events import LASTING, Event, Followed, Limits, Watch, close, follow
+from truism.explaining.culprits import RISING, Circles, Warmth, never_warm
+from truism.explaining.delays import Delays, rows_in_a_minute, usual_gap
+from truism.explaining.events import (
+    LASTING,
+    Event,
+    Followed,
+    Limits,
+    Newcomer,
+    Watch,
+    close,
+    follow,
+)
 from truism.explaining.keeping import Kept
 from truism.explaining.marks import Marker, Marks
 from truism.explaining.rates import GAP
 from truism.explaining.tallies import NEVER, Judge, Tally, no_rows
 from truism.model.model import Model
-from truism.model.schema import Schema
 from truism.model.settings import check_whole
-from truism.scoring.alignment import time_column
 from truism.scoring.memory import HABIT
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State, Timeline, last_rows
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
 from truism.table.notices import rows as say_rows
-
-GAP_SECONDS, MAX_GAP_ROWS = 60, 3600
-RISING = 0.5  # share of the threshold: news above it, up to its start, belong to an event
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +77,10 @@ class Following(msgspec.Struct, frozen=True, eq=False):
         The onset of what is open, by series and start.
     rising
         What may become the beginning of an event in each series.
+    warmth
+        Since when variables are rising in each series.
+    apart
+        Who may be to blame for what was divided from something open, by series and start.
     previous
         The last values of variables whose change matters, by series.
     n_rows
@@ -86,6 +95,8 @@ class Following(msgspec.Struct, frozen=True, eq=False):
     tallies: dict[tuple[str, int], Tally] = {}
     onsets: dict[tuple[str, int], int] = {}
     rising: dict[str, Rising] = {}
+    warmth: dict[str, Warmth] = {}
+    apart: dict[tuple[str, int], NDArray[np.int64]] = {}
     previous: dict[str, dict[str, float]] = {}
     n_rows: int = 0
     kept: dict[int, Kept] = {}
@@ -195,6 +206,9 @@ class _Recorder:
         self.offset = before.n_rows
         self.watches, self.tallies = dict(before.watches), dict(before.tallies)
         self.onsets, self.rising = dict(before.onsets), dict(before.rising)
+        self.warmth, self.apart = dict(before.warmth), dict(before.apart)
+        memory = scorer.model.memory
+        self.circles = None if memory is None else Circles(memory)
         self.ended: list[Outline] = []
 
     def take(self, block: slice, weighed: Weighed, scores: Floats) -> None:
@@ -205,10 +219,12 @@ class _Recorder:
             if anew:
                 self._end(name, close(watch))
                 self.rising.pop(name, None)
+                self.warmth.pop(name, None)
                 watch = Watch(watch.n_rows)
             at = rows - block.start
-            followed = follow(scores[at], news[at], self.limits, watch)
-            run = _Run(name, watch.n_rows, at, rows + self.offset, weighed)
+            newcomers = self._newcomers(name, watch, at, weighed)
+            followed = follow(scores[at], news[at], self.limits, watch, newcomers)
+            run = _Run(name, watch.n_rows, at, rows + self.offset, weighed, newcomers)
             begins = self._begins(run, news[at])
             for event in self._known(followed):
                 numbers = followed.rows_of.get(event.start)
@@ -216,6 +232,18 @@ class _Recorder:
                     self._add(run, begins, event, np.array(numbers) - run.first, scores)
             self._keep_rising(run, begins)
             self._end(name, followed)
+
+    def _newcomers(
+        self, name: str, watch: Watch, at: NDArray[np.int64], weighed: Weighed
+    ) -> dict[int, list[Newcomer]]:
+        """Find who becomes news by themselves in a run."""
+        if self.circles is None:
+            return {}
+        warmth = self.warmth.get(name) or never_warm(weighed.parts.shape[1])
+        newcomers, self.warmth[name] = self.circles.follow(
+            weighed, at, weighed.news[at], watch.n_rows, self.limits, warmth
+        )
+        return newcomers
 
     def _begins(self, run: "_Run", news: Floats) -> NDArray[np.int64]:
         """Return for each row where what is rising began, by number in the series; -1 if nothing is.
@@ -270,7 +298,12 @@ class _Recorder:
     ) -> None:
         """Add rows to the tally of an event."""
         key, on_top = (run.name, event.start), event.on_top is not None
-        if key not in self.tallies:
+        if key not in self.tallies and event.is_apart:
+            start, gap = event.on_top or 0, self.limits.gap
+            new = [each for each in run.newcomers[event.start] if each.is_new_to(start, gap)]
+            self.apart[key] = np.maximum.reduce([each.members for each in new])
+            self.onsets[key], self.tallies[key] = event.start, self.nothing
+        elif key not in self.tallies:
             first = event.start - run.first
             onset = event.start
             if first > 0 and begins[first - 1] != NEVER:
@@ -290,6 +323,7 @@ class _Recorder:
             int((numbers < event.start + self.most).sum()),
             differences(self.scorer, run.weighed, run.at[own]),
             on_top=on_top,
+            members=self.apart.get(key),
         )
 
     def _known(self, followed: Followed) -> list[Event]:
@@ -310,6 +344,8 @@ class _Recorder:
             self.tallies,
             self.onsets,
             self.rising,
+            self.warmth,
+            self.apart,
             n_rows=self.offset + len(scores),
         )
         return Found(scores, (*self.ended, *opened), following, marks)
@@ -329,6 +365,7 @@ class _Recorder:
         opened = {each.start for each in watch.parts}
         for key in [key for key in self.tallies if key[0] == name and key[1] not in opened]:
             del self.tallies[key], self.onsets[key]
+            self.apart.pop(key, None)
 
 
 class _Run(msgspec.Struct, frozen=True, eq=False):
@@ -342,6 +379,8 @@ class _Run(msgspec.Struct, frozen=True, eq=False):
         Where in the block they are, and their numbers in the table.
     weighed
         The block.
+    newcomers
+        Who becomes news by themselves, by number in the series.
 
     """
 
@@ -350,30 +389,4 @@ class _Run(msgspec.Struct, frozen=True, eq=False):
     at: NDArray[np.int64]
     rows: NDArray[np.int64]
     weighed: Weighed
-
-
-def usual_gap(schema: Schema, table: Table) -> int:
-    """Return how many normal rows are allowed within an incident: one minute's worth, at least five.
-
-    >>> from truism.table.frames import as_table
-    >>> usual_gap(Schema(()), as_table({"pump": ["on", "off"]}))
-    5
-    """
-    times = time_column(schema, table)
-    if times is None or times.values.dtype.kind != "M" or len(times.values) < 2:
-        return GAP
-    steps = np.diff(times.present).astype("timedelta64[us]").astype(np.int64)
-    steps = steps[steps > 0]
-    if not len(steps):
-        return GAP
-    return rows_in_a_minute(float(np.median(steps)) / 1e6)
-
-
-def rows_in_a_minute(step: float | None) -> int:
-    """Return how many rows a minute has, at least five, if they are so many seconds apart.
-
-    >>> rows_in_a_minute(1.0), rows_in_a_minute(3600.0), rows_in_a_minute(None)
-    (60, 5, 5)
-    """
-    rows = GAP if step is None else int(GAP_SECONDS / step)
-    return min(max(rows, GAP), MAX_GAP_ROWS)
+    newcomers: dict[int, list[Newcomer]]

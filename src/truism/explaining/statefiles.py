@@ -27,7 +27,7 @@ FORMAT, VERSION = "truism-state", 1
 MAX_BYTES = 64 << 20
 MAX_WHOLE = 1 << 53
 PATIENCE = 10.0  # seconds to wait for another job
-_PAIRS = ("tallies", "onsets")  # by series and start, which JSON cannot have as a key
+_PAIRS = ("tallies", "onsets", "apart")  # by series and start, which JSON cannot have as a key
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -128,6 +128,8 @@ def _check_whole(state: JobState) -> None:
             raise StateError("a number is not finite")
     if following.tallies.keys() != following.onsets.keys():
         raise StateError("tallies and onsets do not fit")
+    if not following.apart.keys() <= following.tallies.keys():
+        raise StateError("tallies and members do not fit")
     for name, watch in following.watches.items():
         for each in watch.parts:
             onset = following.onsets.get((name, each.start))

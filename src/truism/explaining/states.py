@@ -33,6 +33,8 @@ _NOTHING = {
     "since": NEVER,
     "telling": NEVER,
     "strength": -1.0,
+    "last": NEVER,
+    "before": NEVER,
 }  # of a variable without rows; else 0
 
 

@@ -141,8 +141,12 @@ class Judge:
         self.lookback = LOOKBACK if model.memory is None else model.memory.lookback
         self.units = None if model.evidence is None else units_of(model)
 
-    def deviations(self, weighed: Weighed, at: Rows, *, on_top: bool = False) -> Floats:
+    def deviations(
+        self, weighed: Weighed, at: Rows, *, on_top: bool = False, members: Rows | None = None
+    ) -> Floats:
         """Return how far rows deviate, rows × variables; `on_top` leaves out what is known.
+
+        If `members` are given, which are 1 or 0 for each variable, only those may be to blame.
 
         With the paper's scoring a variable is to blame for its share of the row's score: one row far
         out of range must not hide what broke in others.
@@ -154,7 +158,8 @@ class Judge:
         evidence: Floats = weighed.pieces.plain[at] + weighed.pieces.rarities[at]
         if on_top and weighed.remembered is not None:
             evidence = np.maximum(evidence - weighed.remembered.known[at], 0.0)
-        return np.sqrt(np.maximum(evidence / self.units - 1.0, 0.0))
+        far = np.sqrt(np.maximum(evidence / self.units - 1.0, 0.0))
+        return far if members is None else far * members
 
     def add_risen(
         self, before: Tally, rows: Rows, ages: Rows, weighed: Weighed, at: Rows, *, on_top: bool
@@ -175,6 +180,7 @@ class Judge:
         differences: Floats | None = None,
         *,
         on_top: bool,
+        members: Rows | None = None,
     ) -> Tally:
         """Add rows of an event to its tally.
 
@@ -195,10 +201,12 @@ class Judge:
         differences
             How far their numbers lie from those of such training rows; NaN where that is not known.
         on_top
-            Whether it began on top of a shift.
+            Whether it began on top of something settled.
+        members
+            Those who may be to blame, 1 or 0 for each variable; all if absent.
 
         """
-        far = self.deviations(weighed, at, on_top=on_top)
+        far = self.deviations(weighed, at, on_top=on_top, members=members)
         if differences is None:
             differences = np.full(far.shape, np.nan)
         # Rows without a past are unusual by themselves.

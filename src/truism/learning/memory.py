@@ -18,6 +18,7 @@ from truism.learning.evidence import LearnedEvidence, as_if_learned_from_all
 from truism.learning.holdout import broken_worths
 from truism.learning.rules import MinedRules
 from truism.learning.study import N_BLOCKS, N_STRETCHES, Study
+from truism.learning.twins import find_circles
 from truism.model.evidence import Evidence
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Memory, Tail
@@ -103,6 +104,7 @@ def learn_memory(
         (0.0,) * n_variables,
         tuple(map(_short, with_floor(np.quantile(held.plain, NORMAL, axis=0)).tolist())),
         Tail(0.0, 1.0, 0, 1),
+        find_circles(schema, columns),
     )
     recalled = held.recall(memory)
     of_rows = fit_tail(sum_of_rows(held.plain + held.lift), held.runs).threshold(RARE)

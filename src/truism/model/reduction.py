@@ -72,7 +72,10 @@ def _series(series: Series, schema: Schema, absent: Collection[str]) -> Series:
         return series
     kept = [i for i, name in enumerate(schema.names) if name not in absent]
     usual, units = (tuple(each[i] for i in kept) for each in (memory.usual, memory.units))
-    known = msgspec.structs.replace(memory, usual=usual, units=units)
+    circles = [memory.circles[i] for i in kept] if memory.circles else []
+    number = {circle: at for at, circle in enumerate(dict.fromkeys(circles))}
+    circles = [number[circle] for circle in circles]
+    known = msgspec.structs.replace(memory, usual=usual, units=units, circles=tuple(circles))
     return msgspec.structs.replace(series, memory=known)
 
 

@@ -78,6 +78,9 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The evidence against each variable that one of fifty normal rows exceeds.
     tail
         How often normal rows form incidents.
+    circles
+        The circle of each variable, by number: those that have something to do with each other are
+        in one. Empty if that is not known.
 
     """
 
@@ -89,6 +92,7 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     usual: tuple[float, ...]
     units: tuple[float, ...]
     tail: Tail
+    circles: tuple[int, ...] = ()
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -142,12 +142,20 @@ def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, st
         yield "out of range", "$.series.memory"
     if not len(memory.usual) == len(memory.units) == len(schema.variables):
         yield "it does not fit the variables", "$.series.memory"
+    circles = memory.circles
+    if circles and (len(circles) != len(schema.variables) or not _is_numbered(circles)):
+        yield "it does not fit the variables", "$.series.memory.circles"
     if not all(memory.units):
         yield "out of range", "$.series.memory.units"
     tail = memory.tail
     sound = 0 < tail.scale < np.inf and 0 <= tail.level < np.inf
     if not (sound and 0 <= tail.n_incidents <= tail.n_rows and tail.n_rows >= 1):
         yield "out of range", "$.series.memory.tail"
+
+
+def _is_numbered(circles: tuple[int, ...]) -> bool:
+    """Return whether circles are numbered in the order in which they come."""
+    return list(dict.fromkeys(circles)) == list(range(len(set(circles))))
 
 
 def _categorical(schema: Schema) -> list[Categorical]:
