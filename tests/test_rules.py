@@ -25,7 +25,8 @@ RULE = Rule((ON, HIGH), (FLOW,), 4310)
 
 def test_a_rule_knows_its_text():
     assert str(RULE) == "P101 = on and LIT301 ≥ 800 ⇒ 2.4 ≤ FIT201 < 2.6"
-    assert str(Rule((), (Range("X", 1.0, 2.0),), 9)) == "always 1 ≤ X ≤ 2"
+    assert str(Rule((), (Range("X", 1.0, 2.0),), 9)) == "1 ≤ X ≤ 2"
+    assert str(Rule((), (Range("X", 2.0, 2.0),), 9)) == "always X = 2"
     join = AnyOf((OneOf("U", ("a",)), OneOf("V", ("b",))))
     assert str(Rule((join, ON), (FLOW,), 9)) == (
         "(U = a or V = b) and P101 = on ⇒ 2.4 ≤ FIT201 < 2.6"

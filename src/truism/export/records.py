@@ -60,7 +60,7 @@ def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord
         rule_id = rule.id
         return RuleRecord(
             rule_id,
-            rule.text(model.words),
+            model.text_of(rule),
             rule.antecedent,
             rule.consequents,
             rule.variables,

@@ -285,11 +285,11 @@ class _Claims:
     def _text(self, claim: Claim, rule: Rule) -> str:
         """Print a claim as a rule is printed; its condition once for all claims of the rule."""
         if id(rule) not in self._condition_of:
-            start = f"{conjunction(claim.antecedent)} ⇒" if claim.antecedent else "always"
-            self._condition_of[id(rule)] = start
+            start = f"{conjunction(claim.antecedent)} ⇒ " if claim.antecedent else "always "
+            self._condition_of[id(rule)] = "" if rule.may_be_wider else start
         if claim.consequent not in self._text_of:
             self._text_of[claim.consequent] = str(claim.consequent)
-        return f"{self._condition_of[id(rule)]} {self._text_of[claim.consequent]}"
+        return f"{self._condition_of[id(rule)]}{self._text_of[claim.consequent]}"
 
     def is_off(self, claim: Claim) -> bool:
         return bool(self.off) and self._id(self.rule_of[claim]) in self.off

@@ -16,11 +16,13 @@ from truism.model.evidence import Evidence
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.origins import AnyBrokenRule, ByHand, Threshold, ThresholdOrigin
+from truism.model.predicates import Range
 from truism.model.provenance import Disabled, Provenance
 from truism.model.rules import Rule, RuleSet
-from truism.model.schema import Schema
+from truism.model.schema import Numeric, Schema
 from truism.model.series import Memory, Series
 from truism.model.settings import Settings, check_threshold
+from truism.model.wording import shorten
 from truism.table.layouts import Reading
 
 
@@ -99,6 +101,18 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     def words(self) -> Legend:
         """Units and titles; an empty legend if there are none."""
         return NO_LEGEND if self.legend is None else self.legend
+
+    def text_of(self, rule: Rule) -> str:
+        """Return what a rule says, with units, and what training had where a range is wider than that."""
+        text, allowed = rule.text(self.words), rule.consequents[0]
+        if not rule.may_be_wider or not isinstance(allowed, Range):
+            return text
+        variable = next(each for each in self.schema.variables if each.name == allowed.variable)
+        assert isinstance(variable, Numeric)
+        if (allowed.low, allowed.high) == (variable.low, variable.high):
+            return f"always {text}"
+        low, high = (shorten(each, lambda _: True) for each in (variable.low, variable.high))
+        return f"{text} ({low} to {high}{self.words.after(variable.name)} in training)"
 
     @property
     def doubts(self) -> tuple[str, ...]:

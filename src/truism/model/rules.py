@@ -15,7 +15,7 @@ import msgspec
 from truism.errors import ParameterError, shorten
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
-from truism.model.predicates import Predicate, conjunction, order, variables
+from truism.model.predicates import Predicate, Range, conjunction, order, variables
 
 Order = Literal["chance", "support", "length", "id"]
 
@@ -78,8 +78,14 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         """Return what it says, with units where they are known."""
         then = conjunction(self.consequents, legend.after_predicate)
         if not self.antecedent:
-            return f"always {then}"
+            return then if self.may_be_wider else f"always {then}"
         return f"{conjunction(self.antecedent, legend.after_predicate)} ⇒ {then}"
+
+    @property
+    def may_be_wider(self) -> bool:
+        """Whether it allows a range of numbers, which may be wider than what training had."""
+        only = self.consequents[0]
+        return not self.antecedent and isinstance(only, Range) and only.low < only.high
 
     def __repr__(self) -> str:
         return f"<Rule {self.id}: {self}, {self.count:,} rows>"

@@ -12,7 +12,8 @@ from truism.model.comparison import (
     StateChange,
     VariableChanges,
 )
-from truism.model.predicates import conjunction, format_number, format_value
+from truism.model.predicates import format_number, format_value
+from truism.model.rules import Rule
 from truism.model.wording import count
 from truism.report.sections import Section, section
 
@@ -160,10 +161,8 @@ def _by_rule(things: Sequence[Any], key: Any) -> list[list[Any]]:
 
 def _say_rule(claims: Sequence[ClaimRecord]) -> str:
     """Print the claims of one rule as a rule."""
-    said = conjunction(dict.fromkeys(each.consequent for each in claims))
-    if not claims[0].antecedent:
-        return f"always {said}"
-    return f"{conjunction(claims[0].antecedent)} ⇒ {said}"
+    consequents = tuple(dict.fromkeys(each.consequent for each in claims))
+    return Rule(claims[0].antecedent, consequents, claims[0].count).text()
 
 
 def _change_sections(changes: Sequence[Change], most: int) -> list[Section]:
