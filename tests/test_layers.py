@@ -91,7 +91,8 @@ ROOMS = {
     "export": ["records", "incidents", "markdown", "spreadsheets", "sql", "contracts"],
     "report": [
         *("patterncards", "contents", "series", "histograms", "pictures", "detection", "models"),
-        *("summarising", "pages", "looks", "lookpage", "terminal", "progress", "plain", "charts"),
+        *("verdicts", "summarising", "pages", "looks", "lookpage", "terminal", "progress"),
+        *("plain", "charts"),
         *("panels", "html", "output"),
         *("sections", "changes", "outcomes", "differences", "contrast", "prices"),
     ],

@@ -77,6 +77,35 @@ def test_conditions_and_rules_have_units():
     assert str(rule) == "level ≥ 800 and u = a ⇒ pump = off"
 
 
+def test_patterns_have_units_and_titles(detectors):
+    plain, told = detectors
+    said = [each.summary for each in told.patterns(ODD)]
+    assert said != [each.summary for each in plain.patterns(ODD)]
+    (high,) = (each for each in told.patterns(ODD) if each.kind == "above")
+    top = told.model_.schema.variables[told.model_.schema.names.index("level")].high
+    assert high.summary == (
+        f"feed tank level above everything in training: 1500 mm (at most {top:.1f} mm in training)"
+    )
+    assert high.examples == "row 1 (1500 mm)"
+    gone = told.patterns({**ODD, "level": [None, 800.0]})
+    assert "feed tank level is missing, as it never was in training" in {e.summary for e in gone}
+    assert {row.found for each in gone if each.kind == "missing" for row in each.worst} == {
+        "missing"
+    }
+
+
+def test_a_range_that_is_wider_says_what_training_had(detectors):
+    model = detectors[1].model_
+    texts = {rule.id: model.text_of(rule) for rule in model.rules if not rule.antecedent}
+    (level,) = (text for text in texts.values() if "level ≤" in text)
+    variable = model.schema.variables[model.schema.names.index("level")]
+    assert level.endswith(f" mm ({variable.low:.4g} to {variable.high:.4g} mm in training)")
+    assert not level.startswith("always")
+    # Nothing is added to heat: training had all that its rule allows.
+    assert any(text.startswith("always ") and "heat ≤" in text for text in texts.values())
+    assert "always pump in {off, on}" in texts.values()
+
+
 def test_a_model_keeps_them(detectors, tmp_path):
     plain, told = detectors
     told.save(tmp_path / "told.truism.json")

@@ -17,6 +17,7 @@ from truism.explaining.clues import (
 )
 from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.statements import Statement, say, state
+from truism.model.legend import Legend
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.model.rules import Rule
 from truism.scoring.weighed import Violation
@@ -53,15 +54,19 @@ SAID = [
     (number(255.0, NARROW), "AIT504 read 255 instead of about 9.02"),
     (number(255.0, OPEN, ODD), "AIT504 read 255 instead of about 9.02"),
     (number(None, OPEN), "AIT504 was missing while MV501 was open"),
-    (states(60), "P1 was on instead of off"),
-    (states(59), "P1 was on, which is rare in such rows"),
+    (states(81), "P1 was on instead of off"),
+    (states(80), "P1 was on, where off is usual"),
+    (
+        msgspec.structs.replace(states(80), expected=OneOf("P1", ("off", "auto"))),
+        "P1 was on, where off, auto are usual",
+    ),
     (
         msgspec.structs.replace(number(10.123456789), expected=None),
         "AIT504 read 10.12 where about 9.02 is usual",
     ),
     (
         msgspec.structs.replace(states(90), expected=None),
-        "P1 was on, which is rare in such rows",
+        "P1 was on, which is less common in such rows",
     ),
     (Outside("x", 9.0, 1.0, 2.0, 1.0), "x read 9 instead of at most 2"),
     (Outside("x", 0.5, 1.0, 2.0, 1.0), "x read 0.5 instead of at least 1"),
@@ -108,6 +113,21 @@ def test_a_clue_in_a_few_words(clue, said):
 def test_a_change_is_said_as_one():
     clue = Rarity("ΔLIT1", -8.1, Nearest(None, 0.5), Beyond(0, "low"), 1.0, True)
     assert say([state("ΔLIT1", clue)]) == "LIT1 changed by -8.1 instead of at least 0.5"
+
+
+def test_titles_and_units_are_said_where_they_are_known():
+    titles = {"AIT504": "conductivity", "MV501": "brine valve", "LIT301": "tank level"}
+    legend = Legend({"AIT504": "µS/cm", "LIT301": "mm"}, titles)
+    assert say([state("AIT504", number(255.0, OPEN, HIGH), legend)]) == (
+        "conductivity read 255 instead of about 9.02 µS/cm while brine valve was open and tank "
+        "level was at least 800 mm"
+    )
+    clue = Rarity("ΔLIT301", -8.1, Nearest(None, 0.5), Beyond(0, "low"), 1.0, True)
+    assert say([state("ΔLIT301", clue, legend)]) == (
+        "tank level changed by -8.1 instead of at least 0.5 mm"
+    )
+    twice = Legend(titles={"P1": "pump", "P2": "pump"})
+    assert say([state("P1", states(90), twice)]) == "P1 (pump) was on instead of off"
 
 
 def test_variables_of_which_the_same_is_said_share_a_verb():

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from truism.explaining.circumstances import Circumstance
-from truism.explaining.expectations import Beyond, Nearest, Sparse
+from truism.explaining.expectations import NEARLY_ALL, Beyond, Nearest, Sparse
 from truism.model.predicates import Interval, OneOf, Predicate, Range
 from truism.scoring.weighed import Violation
 
@@ -65,6 +65,13 @@ class Contradiction(msgspec.Struct, frozen=True):
     usual: UsualNumber | UsualStates
     n_like: int
     penalty: float
+
+    @property
+    def is_only_usual(self) -> bool:
+        """Whether the expected states are what such rows usually have, but not nearly always."""
+        return isinstance(self.usual, UsualStates) and (
+            self.usual.n_usual < NEARLY_ALL * self.n_like
+        )
 
     @property
     def conditions(self) -> tuple[Predicate, ...]:

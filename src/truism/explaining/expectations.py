@@ -16,6 +16,7 @@ from truism.scoring.rarity import Emptiness
 
 _MAX_DIGITS = 17
 MOST = 0.8  # share of the rows that states have to cover to be called usual
+NEARLY_ALL = 0.9  # share of the rows from which on usual states are called expected
 FEW = 0.01  # share of the training rows, up to which the number of rows this far out is given
 
 

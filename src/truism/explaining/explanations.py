@@ -145,7 +145,7 @@ class Explanation(msgspec.Struct, frozen=True):
         }
 
     def __repr__(self) -> str:
-        return f"<Explanation of row {self.row}, score {self.score:.4g}: {listed(self.blames)}>"
+        return f"<Explanation of row {self.row}, score {self.score:.4g}: {in_short(self.blames)}>"
 
     def __str__(self) -> str:
         when = "" if self.time is None else f" ({visible(str(self.time))})"
@@ -322,7 +322,7 @@ def say_moment(moment: Moment | None) -> str | None:
     return None if moment is None else str(moment)
 
 
-def listed(blames: Sequence[Blame], most: int = 3) -> str:
+def in_short(blames: Sequence[Blame], most: int = 3) -> str:
     """Return the first variables to blame, for a short representation."""
     shown = ", ".join(blame.variable for blame in blames[:most])
     return f"{shown} …" if len(blames) > most else shown or "nothing to blame"

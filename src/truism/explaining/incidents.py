@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from truism.explaining.clues import CluesOfRow, Lasting
 from truism.explaining.events import Kind
 from truism.explaining.expectations import round_to
-from truism.explaining.explanations import Blame, blames_html, describe, listed, say_moment
+from truism.explaining.explanations import Blame, blames_html, describe, in_short, say_moment
 from truism.explaining.folding import fold
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
@@ -143,7 +143,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         name = "Shift" if self.kind == "shift" else "Incident"
-        return f"<{name} in {self._head()}: {listed(self.blames)}>"
+        return f"<{name} in {self._head()}: {in_short(self.blames)}>"
 
     def __str__(self) -> str:
         told = [self._head(), visible(self.summary), describe(self.blames), visible(self.onsets)]

@@ -23,7 +23,7 @@ from truism.explaining.reasons import Reason, say
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.model import Model
-from truism.model.predicates import Predicate, format_value, quote_name
+from truism.model.predicates import Predicate, format_value
 from truism.model.schema import Categorical, Scalar, Variable
 from truism.model.wording import about_percent, count, same_side, shorten, visible
 from truism.scoring.alignment import time_column
@@ -100,6 +100,8 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         What a few of the rows say, and of how many rows that is true, most first.
     worst
         The rows with the highest scores.
+    legend
+        Units and titles.
 
     """
 
@@ -113,11 +115,12 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     found: str
     told: tuple[Told, ...]
     worst: tuple[Example, ...]
+    legend: Legend = NO_LEGEND
 
     @property
     def summary(self) -> str:
         """What is wrong with the rows, in one sentence."""
-        name, found, usual = quote_name(self.variable), self.found, self.usual
+        name, found, usual = self.legend.name(self.variable), self.found, self.usual
         match self.kind:
             case "missing":
                 return f"{name} is missing{usual}"
@@ -140,7 +143,7 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The sentence without a condition."""
         if self.kind != "conflict":
             return self.summary
-        name, mostly = quote_name(self.variable), self._mostly
+        name, mostly = self.legend.name(self.variable), self._mostly
         if mostly is None:
             return f"{name} at odds with other variables: {self.found}"
         return f"{name} {self.found}, expected {mostly.expected}"
@@ -242,6 +245,8 @@ class Patterns(Sequence[Pattern]):
         worst = np.argsort(-marks.scores[group], kind="stable")[:N_WORST]
         told = self._tell(variable.name, part, worst) if kind == "conflict" else ()
         apart = np.diff(rows) > (0 if self._gap is None else self._gap + 1)
+        unit = "" if isinstance(variable, Categorical) else model.words.after(variable.name)
+        known = np.ones(len(rows), np.bool_) if column.missing is None else ~column.missing
         return Pattern(
             id=pattern_id(model, variable.name, kind),
             variable=variable.name,
@@ -249,18 +254,19 @@ class Patterns(Sequence[Pattern]):
             n_rows=len(rows),
             share=len(rows) / len(marks.rows),
             n_times=1 + int(apart.sum()),
-            usual=_say_usual(variable, kind),
-            found="missing" if kind == "missing" else _say_found(variable, column),
+            usual=_say_usual(variable, kind, unit),
+            found="missing" if kind == "missing" else _say_found(variable, column) + unit,
             told=told,
             worst=tuple(
                 Example(
                     int(rows[at]) + self._first,
                     None if times is None else times.cell(int(at)),
                     float(marks.scores[group[at]]),
-                    _say_value(column.cell(int(at))),
+                    _say_value(column.cell(int(at))) + (unit if known[at] else ""),
                 )
                 for at in worst.tolist()
             ),
+            legend=model.words,
         )
 
     def _tell(self, name: str, part: Table, worst: Rows) -> tuple[Told, ...]:
@@ -313,15 +319,15 @@ def _statement(clue: Clue) -> tuple[Sequence[Predicate], Predicate] | None:
     return None
 
 
-def _say_usual(variable: Variable, kind: Wrong) -> str:
+def _say_usual(variable: Variable, kind: Wrong, unit: str) -> str:
     """Say what training had, as words to put after what was found."""
     if kind == "missing":
         return "" if variable.n_missing else ", as it never was in training"
     if isinstance(variable, Categorical):
         return ""
     if kind == "above":
-        return f" (at most {_say_value(variable.high)} in training)"
-    return f" (at least {_say_value(variable.low)} in training)" if kind == "below" else ""
+        return f" (at most {_say_value(variable.high)}{unit} in training)"
+    return f" (at least {_say_value(variable.low)}{unit} in training)" if kind == "below" else ""
 
 
 def _say_found(variable: Variable, column: Column) -> str:

@@ -44,7 +44,6 @@ from truism.model.wording import (
 from truism.scoring.weighed import Violation
 
 ANYWAY = "whatever the other variables are"
-NEARLY_ALL = 0.9  # share of such rows from which on a state is expected, and not just usual
 _ODD = {"missing": "missing", "infinite": "infinite", "unseen": "not seen in training"}
 
 
@@ -168,7 +167,7 @@ def _say_contradiction(
             expected = _say_number(clue, clue.usual) + unit
             evidence = f"{_say_average(clue.usual, unit)} in {_say_like(clue.n_like, n_training)}"
         case UsualStates():
-            expected = _say_expected_states(clue, clue.usual)
+            expected = _say_expected_states(clue)
             evidence = _say_states(clue, clue.usual, n_training)
     found = _tell(clue.found, () if clue.expected is None else clue.expected, unit)
     several = len(clue.circumstances) > 1
@@ -202,13 +201,13 @@ def _say_average(usual: UsualNumber, unit: str) -> str:
     return f"on average {middle}{spread}{unit}{known}"
 
 
-def _say_expected_states(clue: Contradiction, usual: UsualStates) -> str:
+def _say_expected_states(clue: Contradiction) -> str:
     name = quote_name(clue.variable)
     if clue.expected is None:
         return f"{name} less often {format_value(clue.found)}"
     assert isinstance(clue.expected, OneOf)
     states = clue.expected.values
-    if usual.n_usual >= NEARLY_ALL * clue.n_like:
+    if not clue.is_only_usual:
         return brief(clue.expected)
     if len(states) == 1:
         return f"{name} usually {format_value(states[0])}"

@@ -20,6 +20,7 @@ from truism.explaining.clues import (
     UsualStates,
 )
 from truism.explaining.expectations import Nearest, round_to
+from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import (
     AnyOf,
     Interval,
@@ -37,7 +38,6 @@ from truism.scoring.weighed import Violation
 from truism.table.deltas import DELTA
 
 MOST_CONDITIONS = 2  # conditions that one sentence can take; none of them an interval with two ends
-MAJORITY = 2 / 3  # share of such training rows from which on a state is what was expected
 N_NAMED = 3  # states
 _USUAL = " is usual"
 
@@ -57,6 +57,8 @@ class Statement(msgspec.Struct, frozen=True):
         Under which conditions that was unexpected; empty if there are none, or too many to say.
     about
         The variables of the condition.
+    name
+        What the subject is called; empty if by its name.
 
     """
 
@@ -65,30 +67,37 @@ class Statement(msgspec.Struct, frozen=True):
     rest: str
     condition: str = ""
     about: tuple[str, ...] = ()
+    name: str = ""
 
 
-def state(variable: str, clue: Clue, unit: str = "") -> Statement:
+def state(variable: str, clue: Clue, legend: Legend = NO_LEGEND) -> Statement:
     """Say in a few words what speaks against a variable; ``ΔX`` is how ``X`` changed.
 
-    `unit` is put after the last of its numbers.
+    Its unit is put after the last of its numbers, and titles are used instead of names.
     """
-    match clue:
-        case Contradiction():
-            said = _contradicted(variable, clue)
-        case Outside(_, found, low, high):
-            said = _off(variable, found, clue.expected, low, high)
-        case Rarity():
-            said = _rare(variable, clue)
-        case Violation():
-            said = _violated(variable, clue)
-        case Lasting(_, n_rows):
-            said = Statement(variable, "was", f"unusual for {count(n_rows, 'row')}")
+    said = _stated(variable, clue, legend)
+    unit = legend.after(variable)
     if said.verb == "read" and unit and not said.rest.endswith("others"):
         told = said.rest.removesuffix(_USUAL)
         said = msgspec.structs.replace(said, rest=f"{told}{unit}{said.rest[len(told) :]}")
-    if said.verb != "read" or not variable.startswith(DELTA):
-        return said
-    return msgspec.structs.replace(said, variable=variable.removeprefix(DELTA), verb="changed by")
+    if said.verb == "read" and variable.startswith(DELTA):
+        variable = variable.removeprefix(DELTA)
+        said = msgspec.structs.replace(said, variable=variable, verb="changed by")
+    return msgspec.structs.replace(said, name=legend.name(variable))
+
+
+def _stated(variable: str, clue: Clue, legend: Legend) -> Statement:
+    match clue:
+        case Contradiction():
+            return _contradicted(variable, clue, legend)
+        case Outside(_, found, low, high):
+            return _off(variable, found, clue.expected, low, high)
+        case Rarity():
+            return _rare(variable, clue)
+        case Violation():
+            return _violated(variable, clue, legend)
+        case Lasting(_, n_rows):
+            return Statement(variable, "was", f"unusual for {count(n_rows, 'row')}")
 
 
 def say(statements: Sequence[Statement]) -> str:
@@ -100,7 +109,7 @@ def say(statements: Sequence[Statement]) -> str:
     alike: dict[tuple[str, str, str], list[str]] = {}
     for each in statements:
         key = each.verb, each.rest, each.condition
-        alike.setdefault(key, []).append(quote_name(each.variable))
+        alike.setdefault(key, []).append(each.name or quote_name(each.variable))
     said = []
     for (verb, rest, condition), names in alike.items():
         verb = "were" if verb == "was" and len(names) > 1 else verb
@@ -117,11 +126,11 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 
-def _contradicted(variable: str, clue: Contradiction) -> Statement:
+def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Statement:
     conditions = [
         each.allowed for each in clue.circumstances if each.holds and each.allowed is not None
     ]
-    condition = _while(conditions if len(conditions) == len(clue.circumstances) else ())
+    condition = _while(conditions if len(conditions) == len(clue.circumstances) else (), legend)
     if clue.found is None:
         return Statement(variable, "was", "missing", *condition)
     match clue.usual:
@@ -132,12 +141,19 @@ def _contradicted(variable: str, clue: Contradiction) -> Statement:
                 instead = f"where about {usual}{_USUAL}"
             found = _number(clue.found, clue.expected)
             return Statement(variable, "read", f"{found} {instead}", *condition)
-        case UsualStates(n_usual):
-            rest = f"{format_value(clue.found)}, which is rare in such rows"
-            if isinstance(clue.expected, OneOf) and n_usual >= MAJORITY * clue.n_like:
-                usual = name_some(clue.expected.values, N_NAMED)
-                rest = f"{format_value(clue.found)} instead of {usual}"
-            return Statement(variable, "was", rest, *condition)
+        case UsualStates():
+            return Statement(variable, "was", _instead_of_states(clue), *condition)
+
+
+def _instead_of_states(clue: Contradiction) -> str:
+    """Say which state was found, and which one such training rows have."""
+    found = format_value(clue.found)
+    if not isinstance(clue.expected, OneOf):
+        return f"{found}, which is less common in such rows"
+    usual = name_some(clue.expected.values, N_NAMED)
+    if clue.is_only_usual:
+        return f"{found}, where {usual} {'is' if len(clue.expected.values) == 1 else 'are'} usual"
+    return f"{found} instead of {usual}"
 
 
 def _rare(variable: str, clue: Rarity) -> Statement:
@@ -156,10 +172,10 @@ def _rare(variable: str, clue: Rarity) -> Statement:
     return Statement(variable, "read", f"{found} instead of {' or '.join(bounds) or 'others'}")
 
 
-def _violated(variable: str, clue: Violation) -> Statement:
+def _violated(variable: str, clue: Violation, legend: Legend) -> Statement:
     names = variables(clue.failed)
     value = clue.found[names.index(variable)] if variable in names else clue.found[0]
-    condition = _while(clue.rule.antecedent)
+    condition = _while(clue.rule.antecedent, legend)
     if value is None:
         return Statement(variable, "was", "missing", *condition)
     match clue.failed:
@@ -199,16 +215,16 @@ def _number(value: Any, expected: Predicate | None) -> str:
     return shorten(value, lambda _: True)
 
 
-def _while(conditions: Sequence[Predicate]) -> tuple[str, tuple[str, ...]]:
+def _while(conditions: Sequence[Predicate], legend: Legend) -> tuple[str, tuple[str, ...]]:
     """Say conditions that a reader takes in at once, and the variables they are about."""
-    held = [said for each in conditions if (said := _held(each)) is not None]
+    held = [said for each in conditions if (said := _held(each, legend)) is not None]
     if not 0 < len(conditions) <= MOST_CONDITIONS or len(held) < len(conditions):
         return "", ()
     names = tuple(name for each in conditions for name in variables(each))
     return f" while {' and '.join(held)}", names
 
 
-def _held(condition: Predicate) -> str | None:
+def _held(condition: Predicate, legend: Legend = NO_LEGEND) -> str | None:
     """Say that a simple condition held, in the past tense.
 
     >>> _held(OneOf("MV501", (2,))), _held(Interval("LIT301", low=800.0))
@@ -216,9 +232,9 @@ def _held(condition: Predicate) -> str | None:
     """
     match condition:
         case OneOf(name, (value,)):
-            return f"{quote_name(name)} was {format_value(value)}"
+            return f"{legend.name(name)} was {format_value(value)}"
         case Interval(name, low, high) if high == math.inf:
-            return f"{quote_name(name)} was at least {format_number(low)}"
+            return f"{legend.name(name)} was at least {format_number(low)}{legend.after(name)}"
         case Interval(name, low, high) if low == -math.inf:
-            return f"{quote_name(name)} was less than {format_number(high)}"
+            return f"{legend.name(name)} was less than {format_number(high)}{legend.after(name)}"
     return None

@@ -13,7 +13,7 @@ from truism.explaining.events import Kind
 from truism.explaining.explanations import Blame, choose
 from truism.explaining.moments import say_at, say_between, say_when
 from truism.explaining.statements import Statement, listed, say, state
-from truism.model.predicates import format_number, quote_name
+from truism.model.predicates import format_number
 from truism.model.wording import count
 from truism.table.cells.times import Moment
 
@@ -53,7 +53,7 @@ def _together(blames: Sequence[Blame]) -> list[list[Blame]]:
 
 
 def _names(blames: Sequence[Blame]) -> list[str]:
-    return [quote_name(each.variable) for each in blames]
+    return [each.legend.name(each.variable) for each in blames]
 
 
 def _apart(earlier: Blame, later: Blame) -> str:
@@ -89,7 +89,7 @@ def tell(
 
 
 def _state(blame: Blame) -> Statement:
-    return state(blame.variable, blame.clues[0], blame.legend.after(blame.variable))
+    return state(blame.variable, blame.clues[0], blame.legend)
 
 
 def _say(blames: Sequence[Blame]) -> str:
@@ -123,6 +123,6 @@ def _lies(told: Sequence[Blame], verb: str) -> str:
     else:
         side = "higher" if first.offset > 0 else "lower"
         size = format_number(abs(first.offset)) + first.legend.after(first.variable)
-        name = quote_name(first.variable)
+        name = first.legend.name(first.variable)
         words = f"{name} {verb} {size} {side} than in such rows of training"
     return words + (f", and {listed(_names(others))} with it" if others else "")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from truism.errors import ParameterError
-from truism.model.predicates import Interval, Predicate, Range
+from truism.model.predicates import Interval, Predicate, Range, quote_name
 
 CHANGE = "Δ"  # before the name of a column: its change since the previous row
 
@@ -37,6 +37,18 @@ class Legend(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         """Return a variable's name, with its title if it has one."""
         title = self.title(variable)
         return variable if title is None else f"{variable} ({title})"
+
+    def name(self, variable: str) -> str:
+        """Return what a sentence calls a variable: its title, if no other variable has the same.
+
+        >>> Legend(titles={"P1": "feed pump"}).name("P1"), NO_LEGEND.name("rock and roll")
+        ('feed pump', '"rock and roll"')
+        """
+        title = self.title(variable)
+        if title is None:
+            return quote_name(variable)
+        alone = sum(each == title for each in self.titles.values()) == 1
+        return title if alone else self.heading(variable)
 
     def after(self, variable: str) -> str:
         """Return what to put after a number of a variable."""

@@ -9,13 +9,13 @@ import numpy as np
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import Blame, choose, say_moment
-from truism.explaining.findings import Findings, say_expected, say_found
+from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
 from truism.explaining.tallies import shares_of
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
-from truism.model.wording import count, percent
+from truism.model.wording import percent
 from truism.report.contents import (
     BlameCard,
     Card,
@@ -32,12 +32,13 @@ from truism.report.models import why_min_support
 from truism.report.patterncards import ExampleLine, PatternCard, ToldLine
 from truism.report.pictures import Painter
 from truism.report.series import Axis, reduce, runs
+from truism.report.verdicts import MAX_CARDS, say_verdict
 from truism.scoring.alignment import align
 from truism.scoring.scorer import Scorer
 from truism.table.columns import Table
 from truism.version import __version__
 
-MAX_CARDS, MAX_SHIFTS = 60, 20
+MAX_SHIFTS = 20
 MAX_PICTURED = 20
 MAX_PATTERNS = 30
 MAX_WEAKER = 500
@@ -138,40 +139,6 @@ def summarise(
         (*notices, *findings.doubts, *model.doubts),
         model.notices,
     )
-
-
-def say_verdict(axis: Axis, findings: Findings) -> str:
-    """Say in one sentence what was found."""
-    if not findings.ordered:
-        return _say_patterns(findings)
-    extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
-    worst = max(
-        (each[0] for each in (findings.incidents, findings.shifts) if each),
-        key=lambda each: each.severity,
-        default=None,
-    )
-    if worst is None:
-        rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
-        return f"No incident in {extent_in_words}{rows}."
-    when = axis.when(worst.start, worst.end)
-    link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
-    told = f"{_variable(worst)} {link} {when}."
-    found = say_found(len(findings.incidents), len(findings.shifts))
-    if len(findings.incidents) + len(findings.shifts) == 1:
-        return f"{found} in {extent_in_words}: {told}"
-    return f"{found} in {extent_in_words}{say_expected(findings)}; worst: {told}"
-
-
-def _say_patterns(findings: Findings) -> str:
-    """Say in one sentence what most anomalous rows have in common."""
-    rows = count(findings.n_rows, "row")
-    if not findings.n_anomalous:
-        return f"No anomaly in {rows}."
-    first = findings.patterns[0]
-    if findings.n_anomalous == 1:
-        return f"1 anomaly in {rows}: {first.headline}."
-    share = "all" if first.n_rows == findings.n_anomalous else first.percent
-    return f"{findings.n_anomalous:,} anomalies in {rows}; {share} of them: {first.headline}."
 
 
 def _variable(incident: Incident) -> str:
@@ -290,7 +257,7 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
     lines = []
     room = MAX_RULE_TEXT
     for rank, rule in enumerate(_by_interest(model, broken)):
-        text, rule_id = rule.text(scorer.model.words), rule.id
+        text, rule_id = model.text_of(rule), rule.id
         room -= len(text) + sum(map(len, rule.variables))
         if (rank >= MAX_RULES or room < 0) and rule_id not in named and rule_id not in why_off:
             continue
