@@ -12,7 +12,7 @@ LIMITS = Limits(1.0, 5, 20)
 
 
 def oracle(scores, news, limits, newcomers=()):
-    """Return (start, last, kind) of all events, asked of every row anew with the whole history."""
+    """Return (start, last) of all events, asked of every row anew with the whole history."""
     events = []
     for t in range(len(scores)):
         live = [each for each in events if not each["done"] and t - each["last"] <= limits.gap + 1]
@@ -30,12 +30,12 @@ def oracle(scores, news, limits, newcomers=()):
                 settled["done"] = True
             current["settled"], settled = True, current
             incident = {"start": t, "news": t, "last": t, "done": False}
-            incident |= {"on_top": True, "settled": False, "quiet": False}
+            incident |= {"on_top": True, "settled": False}
             events.append(incident)
         if new and incident is None:
             if settled is None or t - settled["news"] > limits.gap + 1:
                 incident = {"start": t, "news": t, "last": t, "done": False}
-                incident |= {"on_top": settled is not None, "settled": False, "quiet": False}
+                incident |= {"on_top": settled is not None, "settled": False}
                 events.append(incident)
             else:
                 settled["news"] = t
@@ -58,7 +58,6 @@ def oracle(scores, news, limits, newcomers=()):
                         "done": False,
                         "on_top": False,
                         "settled": True,
-                        "quiet": True,
                     }
                 )
             continue
@@ -71,8 +70,7 @@ def oracle(scores, news, limits, newcomers=()):
                 incident["settled"] = True
                 if settled is not None:
                     settled["done"] = True
-    kinds = {True: "shift", False: "incident"}
-    return sorted((each["start"], each["last"], kinds[each["quiet"]]) for each in events)
+    return sorted((each["start"], each["last"]) for each in events)
 
 
 def all_events(followed):
@@ -104,7 +102,7 @@ def rows(draw):
 @given(rows=rows())
 def test_events_are_what_the_rules_say(rows):
     followed = follow(*rows, LIMITS, Watch())
-    found = sorted((each.start, each.last, each.kind) for each in all_events(followed))
+    found = sorted((each.start, each.last) for each in all_events(followed))
     assert found == oracle(*rows, LIMITS)
 
 
@@ -119,7 +117,7 @@ def test_newcomers_divide_events_as_the_rules_say(rows, data):
         for row in found
     }
     followed = follow(scores, news, LIMITS, Watch(), newcomers)
-    told = sorted((each.start, each.last, each.kind) for each in all_events(followed))
+    told = sorted((each.start, each.last) for each in all_events(followed))
     assert told == oracle(scores, news, LIMITS, newcomers.items())
     middle = len(scores) // 2
     first = follow(scores[:middle], news[:middle], LIMITS, Watch(), newcomers)
@@ -205,8 +203,8 @@ def test_news_on_top_of_a_shift_is_an_incident_and_so_is_what_follows_later():
 
 def test_nobody_becomes_normal_by_patience():
     scores = np.full(30, 1.5)
-    (shift,) = all_events(follow(scores, np.zeros(30), LIMITS, Watch()))
-    assert (shift.start, shift.last, shift.kind) == (0, 29, "shift")
+    (event,) = all_events(follow(scores, np.zeros(30), LIMITS, Watch()))
+    assert (event.start, event.last) == (0, 29)
 
 
 def test_without_shifts_rows_are_only_grouped():

@@ -115,6 +115,7 @@ def test_a_new_culprit_divides_an_incident_and_a_consequence_does_not(scorer, cu
     assert names[first.tally.shares.argmax()] == "heat"
     assert names[second.tally.shares.argmax()] == "flow"
     assert second.tally.shares[names == "heat"] == 0
+    assert not first.tally.shares[np.isin(names, ["flow", "level"])].any()
     whole = find_events(scorer, table, limits_of(scorer.model, table))
     assert described(found.values()) == described(whole.outlines)
     memory = msgspec.structs.replace(scorer.model.memory, circles=())

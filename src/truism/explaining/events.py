@@ -2,11 +2,10 @@
 
 An *incident* opens with a row that is news and lasts while rows are unusual. After a while it is
 *settled*: it stays open and visible, rows inside it raise no new alarm by themselves, and news on top of
-it is an incident of its own. What was never news but lasts is a *shift*; so is, once its rows are added
-up, an event to which the series has got used. An event is *divided* if somebody becomes news who has
-nothing to do with it. All of it is causal: a `Watch` is all that has to be kept
-from row to row, and rows in one piece, in chunks or one by one give the same events. docs/method.md has
-the rules.
+it is an incident of its own. Once its rows are added up, an event to which the series has got used is a
+*shift*. An event is *divided* if somebody becomes news who has nothing to do with it. All of it is
+causal: a `Watch` is all that has to be kept from row to row, and rows in one piece, in chunks or one by
+one give the same events. docs/method.md has the rules.
 """
 
 from collections.abc import Mapping, Sequence
@@ -146,7 +145,7 @@ class Watch(msgspec.Struct, frozen=True):
 
     `incident` is what happens now, `settled` what has lasted for so long that its rows are no alarm by
     themselves. `quiet` are unusual rows that are no news and that nothing open explains: no event yet,
-    but a shift if they last, so that nobody becomes normal by patience.
+    but one if they last, so that nobody becomes normal by patience.
     """
 
     n_rows: int = 0
@@ -297,7 +296,7 @@ class _Follower:
         self.quiet = self.quiet.grown(row, score, score, self.limits, is_news=False)
         self._note(self.quiet, row)
         if row - self.quiet.start + 1 >= self.limits.lasting:
-            self.settled, self.quiet = self.quiet.as_shift(), None
+            self.settled, self.quiet = self.quiet, None
 
     def _note(self, event: Event, row: int) -> None:
         self.rows_of.setdefault(event.start, []).append(row)

@@ -1,7 +1,4 @@
-"""Tables followed from row to row: rows go in, scores and events come out, and who adds up to blame.
-
-Rows are scored and followed in one pass. What has to be kept for the next table is a `Following`.
-"""
+"""Tables followed from row to row, in one pass: rows go in, scores, events and blame come out."""
 
 from collections.abc import Sequence
 
@@ -24,7 +21,7 @@ from truism.explaining.events import (
 from truism.explaining.keeping import Kept
 from truism.explaining.marks import Marker, Marks
 from truism.explaining.rates import GAP
-from truism.explaining.tallies import NEVER, Judge, Tally, no_rows
+from truism.explaining.tallies import NEVER, Judge, Tally, differences, no_rows, without
 from truism.model.model import Model
 from truism.model.settings import check_whole
 from truism.scoring.memory import HABIT
@@ -183,15 +180,6 @@ def find_events(
     return recorder.result(scores, state, marker.result())
 
 
-def differences(scorer: Scorer, weighed: Weighed, at: NDArray[np.int64]) -> Floats:
-    """Return how far numbers lie from those of such training rows; unknown without contexts."""
-    pieces = weighed.pieces
-    if pieces is None:
-        return np.full((len(at), weighed.parts.shape[1]), np.nan)
-    profiles = scorer.prepared.profiles
-    return profiles.differences(pieces.leaves[:, at], pieces.readings.standard[at])
-
-
 class _Recorder:
     """Follows blocks of rows, and adds up what belongs to each event."""
 
@@ -226,10 +214,16 @@ class _Recorder:
             followed = follow(scores[at], news[at], self.limits, watch, newcomers)
             run = _Run(name, watch.n_rows, at, rows + self.offset, weighed, newcomers)
             begins = self._begins(run, news[at])
-            for event in self._known(followed):
-                numbers = followed.rows_of.get(event.start)
-                if numbers is not None:
-                    self._add(run, begins, event, np.array(numbers) - run.first, scores)
+            known = self._known(followed)
+            for event in known:
+                numbers = np.array(followed.rows_of[event.start]) - run.first
+                for new in known:
+                    if new.is_apart and new.on_top == event.start and new.start in newcomers:
+                        early = numbers < new.start - run.first
+                        self._add(run, begins, event, numbers[early], scores)
+                        self._leave_out(run, event, self._members(run, new))
+                        numbers = numbers[~early]
+                self._add(run, begins, event, numbers, scores)
             self._keep_rising(run, begins)
             self._end(name, followed)
 
@@ -297,11 +291,11 @@ class _Recorder:
         scores: Floats,
     ) -> None:
         """Add rows to the tally of an event."""
+        if not len(own):
+            return
         key, on_top = (run.name, event.start), event.on_top is not None
         if key not in self.tallies and event.is_apart:
-            start, gap = event.on_top or 0, self.limits.gap
-            new = [each for each in run.newcomers[event.start] if each.is_new_to(start, gap)]
-            self.apart[key] = np.maximum.reduce([each.members for each in new])
+            self.apart[key] = self._members(run, event)
             self.onsets[key], self.tallies[key] = event.start, self.nothing
         elif key not in self.tallies:
             first = event.start - run.first
@@ -325,6 +319,18 @@ class _Recorder:
             on_top=on_top,
             members=self.apart.get(key),
         )
+
+    def _members(self, run: "_Run", event: Event) -> NDArray[np.int64]:
+        """Return those for whose sake an event was divided from what was going on."""
+        start, gap, new = event.on_top or 0, self.limits.gap, run.newcomers[event.start]
+        members = [each.members for each in new if each.is_new_to(start, gap)]
+        return np.asarray(np.maximum.reduce(members))
+
+    def _leave_out(self, run: "_Run", event: Event, members: NDArray[np.int64]) -> None:
+        """Take from an event those for whose sake another was divided from it."""
+        key = run.name, event.start
+        self.tallies[key] = without(self.tallies[key], members)
+        self.apart[key] = self.apart.get(key, np.ones_like(members)) * (1 - members)
 
     def _known(self, followed: Followed) -> list[Event]:
         """Return the events that rows of a run belong to, and what is quiet."""

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.events import Event
-from truism.explaining.following import Following, Found, Outline, differences
+from truism.explaining.following import Following, Found, Outline
 from truism.explaining.marks import Marker, Marks
-from truism.explaining.tallies import Judge, Tally, no_rows
+from truism.explaining.tallies import Judge, Tally, differences, no_rows
 from truism.scoring.scorer import Scorer
 from truism.table.aside import Aside
 from truism.table.columns import Table

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from truism.model.model import Model
 from truism.model.series import LOOKBACK
+from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Weighed
 
 Floats = NDArray[np.float64]
@@ -280,6 +281,28 @@ class Judge:
         blame = blame[np.minimum(np.arange(1, len(far) + 1), len(ages))]
         most = blame >= GUILTY * blame.max(axis=1, keepdims=True)
         return np.asarray((most & (far > 0)).any(axis=1))
+
+
+def differences(scorer: Scorer, weighed: Weighed, at: Rows) -> Floats:
+    """Return how far numbers lie from those of such training rows; unknown without contexts."""
+    pieces = weighed.pieces
+    if pieces is None:
+        return np.full((len(at), weighed.parts.shape[1]), np.nan)
+    profiles = scorer.prepared.profiles
+    return profiles.differences(pieces.leaves[:, at], pieces.readings.standard[at])
+
+
+def without(tally: Tally, members: Rows) -> Tally:
+    """Return a tally as if some variables, which are 1 among the others, had never deviated."""
+    out = members > 0
+    return msgspec.structs.replace(
+        tally,
+        blame=np.where(out, 0.0, tally.blame),
+        since=np.where(out, NEVER, tally.since),
+        telling=np.where(out, NEVER, tally.telling),
+        strength=np.where(out, -1.0, tally.strength),
+        lasting=np.where(out, 0, tally.lasting),
+    )
 
 
 def units_of(model: Model) -> Floats:
