@@ -1,6 +1,7 @@
 """Files that need not fit: learned in passes on the command line, and refused when they change."""
 
 import gzip
+import io
 import json
 import os
 
@@ -10,12 +11,19 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
 
 from truism.cli import app, large
+from truism.cli.reading import Asked
 from truism.errors import ParameterError, TableError
 from truism.learning import training
-from truism.table.files.columnar import open_columnar
-from truism.table.files.portions import read_opening
+from truism.table.files.columnar import open_batches, open_columnar
+from truism.table.files.csvbatches import look_through, read_batches
+from truism.table.files.csvfiles import parse_csv
+from truism.table.files.portions import read_alike, read_opening
+from truism.table.files.writing import write_table
 from truism.table.layouts import Layout
 
 N_ROWS = 900
@@ -79,7 +87,7 @@ def test_files_batches_and_limits_change_nothing(tmp_path, small_sample):
 
 
 def test_small_files_are_read_whole(tmp_path):
-    assert large.open_large([written(tmp_path / "a", [])]) is None
+    assert large.open_large([written(tmp_path / "a", [])], Asked(Layout())) is None
 
 
 def test_other_files_are_not_opened(tmp_path):
@@ -291,3 +299,140 @@ def test_the_first_large_check_says_that_it_compiles(files_beyond, model, in_por
     monkeypatch.setattr("truism.scoring.kernels.are_cached", lambda: False)
     done = CliRunner().invoke(app, ["check", files_beyond, "-m", model])
     assert "the first large check compiles code" in done.stderr
+
+
+# --- CSV files ---
+
+CELLS = {
+    "whole": ["1", "0", "-7", " 5"],
+    "bits": ["0", "1"],
+    "fraction": ["1.5", "2", "-1e3"],
+    "truth": ["true", "False", "1"],
+    "date": ["2026-01-01"],
+    "moment": ["2026-01-01 10:00:00", "2026-01-02"],
+    "fine": ["2026-01-01 10:00:00.5"],
+    "zoned": ["2026-01-01T10:00:00Z"],
+    "clock": ["10:00:00"],
+    "word": ["on", " off ", '"a,b"'],
+    "code": ["0x11"],
+    "none": ["", "NaN"],
+}
+
+
+@examples(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.sampled_from(sorted(CELLS)), min_size=1, max_size=3), min_size=1, max_size=3
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_types_are_those_that_pyarrow_finds_in_all_cells(columns, random):
+    lines = [",".join(f"c{i}" for i in range(len(columns))) + ",end"]
+    n_rows = 40
+    for row in range(n_rows):
+        kinds = [each[row * len(each) // n_rows] for each in columns]
+        lines.append(",".join(random.choice(CELLS[kind]) for kind in kinds) + ",x")
+    content = ("\n".join(lines) + "\n").encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("truism.table.files.csvfiles._BLOCK_BYTES", 300)
+        found = look_through("a.csv", io.BytesIO(content), Layout())
+        batches = list(read_batches("a.csv", io.BytesIO(content), found, 7, [*found.types]))
+    whole = parse_csv("a.csv", io.BytesIO(content), Layout())
+    assert found.schema == whole.frame.schema
+    assert found.n_rows == n_rows
+    assert pa.Table.from_batches(batches).equals(whole.frame)
+    assert found.dialect == whole.dialect
+
+
+def as_csv(folder, table, ends, ending="csv"):
+    folder.mkdir()
+    places = [0, *ends, table.num_rows]
+    for k in range(len(places) - 1):
+        part = table.slice(places[k], places[k + 1] - places[k])
+        write_table(
+            dict(zip(part.column_names, part.columns, strict=True)), folder / f"{k}.{ending}"
+        )
+    return str(folder)
+
+
+@pytest.fixture
+def csv_in_batches(monkeypatch):
+    """Read blocks of a few lines, and decide from all rows how columns are read."""
+    monkeypatch.setattr("truism.table.files.csvfiles._BLOCK_BYTES", 2000)
+
+
+def test_csv_files_are_learned_from_in_batches(tmp_path, small_sample, csv_in_batches, monkeypatch):
+    whole_folder = as_csv(tmp_path / "a", rows(), [])
+    in_batches = learned(whole_folder, tmp_path / "a.truism.json")
+    assert (
+        learned(as_csv(tmp_path / "b", rows(), [1, 450]), tmp_path / "b.truism.json") == in_batches
+    )
+    zipped = as_csv(tmp_path / "c", rows(), [300], "csv.gz")
+    assert learned(zipped, tmp_path / "c.truism.json", "--memory-limit", "1MiB") == in_batches
+    monkeypatch.setattr("truism.cli.learn.open_large", lambda *_: None)
+    monkeypatch.setattr(
+        "truism.cli.learn.train",
+        lambda table, settings, **options: training.train(
+            table, settings, n_sampled=200, **options
+        ),
+    )
+    assert learned(whole_folder, tmp_path / "d.truism.json") == in_batches
+
+
+def test_what_the_first_rows_do_not_show_is_refused(tmp_path, small_sample, monkeypatch):
+    monkeypatch.setattr(read_opening, "__defaults__", (300, None))
+    for word in ("Bad", "1,5x"):
+        texts = [f"{each} m" for each in rows()["flow"].to_pylist()]
+        texts[800:830] = [word] * 30
+        odd = rows().set_column(2, "flow", pa.array(texts))
+        source = as_csv(tmp_path / word.replace(",", ""), odd, [])
+        done = CliRunner().invoke(app, ["learn", source, "-o", str(tmp_path / "m.truism.json")])
+        assert done.exit_code == 2
+        assert f"Column 'flow' holds {word!r} further down" in done.stderr
+        assert not (tmp_path / "m.truism.json").exists()
+
+
+def test_csv_files_are_checked_in_portions(model, in_portions, csv_in_batches, tmp_path):
+    source = as_csv(tmp_path / "data", later(), [333, 334])
+    whole = [checked(source, model, *options) for options in FORMS[:3]]
+    in_portions()
+    for options, expected in zip(FORMS, whole, strict=False):
+        assert checked(source, model, *options) == expected
+
+
+def test_a_bad_cell_of_a_csv_file_is_named_by_its_line(
+    model, in_portions, csv_in_batches, tmp_path
+):
+    table = later()
+    texts = [str(each) for each in table["flow"].to_pylist()]
+    texts[600:] = [f"word {row}" for row in range(600, N_ROWS)]
+    source = as_csv(tmp_path / "data", table.set_column(2, "flow", pa.array(texts)), [])
+    in_portions()
+    done = CliRunner().invoke(app, ["check", source, "-m", model])
+    assert done.exit_code == 2
+    assert "0.csv', line 602: column 'flow' must hold a number, got 'word 600'." in done.stderr
+
+
+def test_ragged_and_mixed_csv_files_are_named(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(TableError, match=r"a\.csv', line 3: the number of fields"):
+        open_batches([str(tmp_path / "a.csv")], Layout())
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "b.csv").write_text("a,b\n1,x\n")
+    files = open_batches([str(tmp_path)], Layout())
+    assert files.schema.field("b").type == pa.string()
+    assert [batch["b"].to_pylist() for batch in files.batches(10)] == [["2"], ["x"]]
+    assert open_batches([str(tmp_path)], Layout(), least_bytes=1000) is None
+    assert open_batches([str(tmp_path)], Layout(), least_rows=4) is not None
+    assert open_batches([str(tmp_path)], Layout(), least_rows=5) is None
+    (tmp_path / "c.csv").write_text("a,b\n")
+    assert open_batches([str(tmp_path)], Layout()).n_rows == 2
+
+
+def test_a_column_that_begins_empty_is_refused_when_it_holds_something(tmp_path):
+    lines = ["a,b", *[",1"] * 5, *["x,2"] * 5]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    files = open_batches([str(tmp_path)], Layout())
+    reading = read_opening(files, Layout(), 4).reading
+    with pytest.raises(TableError, match="Column 'a' holds 'x' further down"):
+        list(read_alike(files, reading, 3))

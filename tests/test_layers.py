@@ -132,7 +132,16 @@ INNER = {
         "conforming",
     ],
     "table.files": [
-        *("notices", "unitrows", "dialects", "csvfiles", "sheets", "databases", "jsonlines"),
+        *(
+            "notices",
+            "unitrows",
+            "dialects",
+            "csvfiles",
+            "csvbatches",
+            "sheets",
+            "databases",
+            "jsonlines",
+        ),
         *("historian", "sources", "stacking", "columnar", "reading", "portions", "writing"),
         "ledgers",
     ],
@@ -366,6 +375,7 @@ def test_a_module_opens_with_what_it_is(module):
 TESTED_IN = {
     "table.aside": "test_gathering",
     "table.files.columnar": "test_large",
+    "table.files.csvbatches": "test_large",
     "table.files.portions": "test_large",
     "explaining.scorelists": "test_large",
     "cli.batched": "test_large",

@@ -18,7 +18,7 @@ from truism.explaining.scorelists import tabulate
 from truism.explaining.states import JobState, Step, tuning
 from truism.scoring import kernels
 from truism.table.columns import Table
-from truism.table.files.columnar import Columnar, open_columnar
+from truism.table.files.columnar import Columnar, open_batches
 from truism.table.files.portions import read_opening, read_portions
 from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice, refuse_doubts
@@ -32,20 +32,31 @@ N_FIRST = 1000  # rows in which it is seen which columns there are
 Write = Callable[[dict[str, Any]], None]
 
 
-def open_beyond(sources: Sequence[str], limit: str | None, whole: Sequence[str]) -> Columnar | None:
+def open_beyond(
+    sources: Sequence[str],
+    said: Asked,
+    reading: Reading | None,
+    limit: str | None,
+    whole: Sequence[str],
+) -> Columnar | None:
     """Open files that are too large to be held whole; None for all others.
 
     Parameters
     ----------
     sources
         Paths, folders and patterns.
+    said, reading
+        How they are to be read, and how those were that were learned from.
     limit
         How much memory may be used.
     whole
         Options that need all rows at once.
 
     """
-    size, files = size_of(limit), open_columnar(sources)
+    size = size_of(limit)
+    # A cell of a CSV file has at least two bytes.
+    least = 2 * size // BYTES_WHOLE
+    files = open_batches(sources, said.layout, reading, least)
     if files is None:
         return None
     needed = files.n_rows * len(files.schema.names) * BYTES_WHOLE

@@ -107,7 +107,13 @@ def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tu
             progress("calibrating", 0, 0)
             checker = _calibrated(screen, wanted, checker)
         progress("reading", 0, 0)
-        files = open_beyond(wanted.data, wanted.memory_limit, _needing_all(wanted))
+        files = open_beyond(
+            wanted.data,
+            wanted.said,
+            checker.model.reading,
+            wanted.memory_limit,
+            _needing_all(wanted),
+        )
         if files is not None:
             checker, step = _examine_large(screen, progress, wanted, checker, files)
             return _tell(screen, wanted, checker, step)

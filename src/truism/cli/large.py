@@ -12,7 +12,7 @@ from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.learning.parts import PART_ROWS, Stream, of_files
 from truism.learning.passes import SAMPLE
-from truism.table.files.columnar import Columnar, open_columnar
+from truism.table.files.columnar import Columnar, open_batches
 from truism.table.files.portions import read_opening
 from truism.table.files.reading import TableRead
 from truism.table.notices import refuse_doubts
@@ -27,7 +27,7 @@ def memory_option(command: Decorated) -> Decorated:
     return click.option(
         "--memory-limit",
         metavar="SIZE",
-        help="How much memory to use for batches of large Parquet and Arrow files, such as 3GiB; "
+        help="How much memory to use for batches of large Parquet, Arrow and CSV files, such as 3GiB; "
         "results do not depend on it.  [default: half of the machine's]",
     )(command)
 
@@ -49,9 +49,9 @@ def size_of(text: str | None) -> int:
     return size
 
 
-def open_large(sources: Sequence[str]) -> Columnar | None:
-    """Open files of columns that have more rows than are learned from at once; None for all others."""
-    files = open_columnar(sources)
+def open_large(sources: Sequence[str], said: Asked) -> Columnar | None:
+    """Open files that have more rows than are learned from at once; None for all others."""
+    files = open_batches(sources, said.layout, least_rows=SAMPLE)
     return files if files is not None and files.n_rows > SAMPLE else None
 
 

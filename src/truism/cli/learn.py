@@ -147,10 +147,10 @@ def learn(
     """Learn what is always true of normal rows.
 
     DATA are files (CSV, Parquet, Feather, Arrow, Excel, SQLite, DuckDB or JSON lines), folders, patterns
-    such as 'june/*.csv', or - for standard input; several files are read as one table. Parquet and Arrow
-    files of more than a million rows need not fit into memory. The
-    rows should be normal: what never happens in them becomes a rule. The model keeps how
-    they were read, and later files are read alike.
+    such as 'june/*.csv', or - for standard input; several files are read as one table. Parquet, Arrow
+    and CSV files of more than a million rows need not fit into memory. The rows should be normal: what
+    never happens in them becomes a rule. The model keeps how they were read, and later files are read
+    alike.
     """
     said = asked(options)
     settings = settings_of(options)
@@ -160,7 +160,7 @@ def learn(
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        large = open_large(data)
+        large = open_large(data, said)
         if large is None:
             found, parts = read_data(screen, data, said), None
         else:

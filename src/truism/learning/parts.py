@@ -13,11 +13,10 @@ import msgspec
 
 from truism.errors import TableError
 from truism.scoring.series import rows_by_series
-from truism.table.cells.conforming import conform_table
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, with_deltas
 from truism.table.files.columnar import Columnar
-from truism.table.frames import as_table
+from truism.table.files.portions import read_alike
 from truism.table.layouts import Reading
 
 PART_ROWS = 1 << 18
@@ -93,12 +92,7 @@ def in_memory(table: Table, size: int = PART_ROWS) -> Stream:
 
 def of_files(files: Columnar, reading: Reading, size: int = PART_ROWS) -> Stream:
     """Return the rows of files in parts, read as their first rows were."""
-
-    def read() -> Iterator[Table]:
-        for batch in files.batches(size):
-            yield conform_table(as_table(batch), reading)[0]
-
-    return Stream(read, files.n_rows)
+    return Stream(lambda: read_alike(files, reading, size), files.n_rows)
 
 
 def _changing(tables: Iterator[Table], variables: Sequence[str], by: str | None) -> Iterator[Table]:

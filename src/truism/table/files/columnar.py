@@ -1,18 +1,33 @@
-"""Files of columns that need not fit: Parquet and Arrow files, read batch by batch, as often as needed.
+"""Files that need not fit: Parquet, Arrow and CSV, read batch by batch, as often as needed.
 
-Their sizes are known before they are read. A file that changes between two readings is refused.
+Their sizes are known before they are read; CSV files are read once for that. A file that changes between
+two readings is refused.
 """
 
 import os
+import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pyarrow as pa
 
 from truism.errors import TableError
-from truism.table.files.sources import STDIN, find_places, name_of, naming
-from truism.table.files.stacking import check_same_columns
+from truism.table.files.csvbatches import Written, look_through, read_batches
+from truism.table.files.dialects import Dialect
+from truism.table.files.sources import (
+    STDIN,
+    find_places,
+    is_text,
+    name_of,
+    naming,
+    opened,
+    reading_arrow,
+    said_of_texts,
+)
+from truism.table.files.stacking import check_same_columns, find_differing
+from truism.table.layouts import Layout, Reading
+from truism.table.notices import Notice
 
 PARQUET, ARROW = b"PAR1", b"ARROW1"
 
@@ -23,7 +38,7 @@ class _Stamp(msgspec.Struct, frozen=True):
 
 
 class Columnar(msgspec.Struct, frozen=True, eq=False):
-    """Files that are one table together.
+    """Files that are one table together, and can be read in batches.
 
     Parameters
     ----------
@@ -35,6 +50,8 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
         The types of the columns: those that hold the values of every file.
     stamps
         What files were like when they were opened.
+    written
+        How CSV files are written; None for others.
 
     """
 
@@ -42,6 +59,17 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
     n_rows: int
     schema: pa.Schema
     stamps: tuple[_Stamp, ...]
+    written: tuple[Written | None, ...]
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """Notices about how the files are written."""
+        return tuple(notice for each in self.written if each for notice in each.notices)
+
+    def dialect_of(self, place: str) -> Dialect | None:
+        """Return how a CSV file is written; None for others."""
+        written = self.written[self.places.index(place)]
+        return None if written is None else written.dialect
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Read all files from the beginning, in batches of at most so many rows."""
@@ -62,12 +90,12 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
 
         """
         schema = self.schema if names is None else pa.schema([self.schema.field(n) for n in names])
-        for place, stamp in zip(self.places, self.stamps, strict=True):
+        for place, stamp, written in zip(self.places, self.stamps, self.written, strict=True):
             first = 0
             with naming(place):
                 _check_unchanged(place, stamp)
                 try:
-                    for batch in _batches(place, n_rows, schema.names):
+                    for batch in _batches(place, written, n_rows, schema.names):
                         yield place, first, _cast(batch, schema)
                         first += batch.num_rows
                 except OSError as problem:
@@ -82,7 +110,7 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
 
 
 def open_columnar(sources: Sequence[str]) -> Columnar | None:
-    """Open files of columns; None if one of the files is of another kind.
+    """Open Parquet and Arrow files; None if one of the files is of another kind.
 
     Parameters
     ----------
@@ -90,32 +118,90 @@ def open_columnar(sources: Sequence[str]) -> Columnar | None:
         Paths, folders and patterns.
 
     """
+    return open_batches(sources, None)
+
+
+def open_batches(
+    sources: Sequence[str],
+    layout: Layout | None,
+    learned: Reading | None = None,
+    least_bytes: int = 0,
+    least_rows: int = 0,
+) -> Columnar | None:
+    """Open files that can be read in batches; None if one of them cannot.
+
+    Parameters
+    ----------
+    sources
+        Paths, folders and patterns.
+    layout
+        What is known about how CSV files are written; without it, they are not opened.
+    learned
+        How earlier files were read.
+    least_bytes, least_rows
+        CSV files are read once to open them; that is left out if files have fewer bytes or lines.
+
+    """
     places = find_places(sources)
-    if not places or not all(place != STDIN and _magic(place) for place in places):
+    kinds = [None if place == STDIN else _kind(place) for place in places]
+    if not places or not all(kinds):
+        return None
+    has_texts = "csv" in kinds
+    if has_texts and (layout is None or sum(map(os.path.getsize, places)) < least_bytes):
+        return None
+    texts = [place for place, kind in zip(places, kinds, strict=True) if kind == "csv"]
+    if has_texts and len(texts) == len(places) and sum(map(_n_lines, texts)) < least_rows:
         return None
     known: list[tuple[pa.Schema, int]] = []
+    written: list[Written | None] = []
     stamps = []
-    for place in places:
+    for place, kind in zip(places, kinds, strict=True):
         with naming(place):
             stamps.append(_stamp(place))
-            known.append(_opened(place))
+            own = _look_through(place, layout, learned) if kind == "csv" and layout else None
+            written.append(own)
+            known.append(_opened(place) if own is None else (own.schema, own.n_rows))
             check_same_columns(name_of(places[0]), known[0][0].names, known[-1][0].names)
+    if has_texts:
+        differing = find_differing([schema for schema, _ in known])
+        written = [each and each.as_text(differing) for each in written]
+        known = [
+            (each[0] if own is None else own.schema, each[1])
+            for each, own in zip(known, written, strict=True)
+        ]
     first = known[0][0].remove_metadata()
     schemas = [pa.schema([own.field(name) for name in first.names]) for own, _ in known]
     try:
         schema = pa.unify_schemas(schemas, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return None  # read as one table, columns that files disagree about become text
-    return Columnar(tuple(places), sum(n for _, n in known), schema, tuple(stamps))
+    n_rows = sum(n for _, n in known)
+    return Columnar(tuple(places), n_rows, schema, tuple(stamps), tuple(written))
 
 
-def _magic(place: str) -> bool:
+def _kind(place: str) -> Literal["columns", "csv"] | None:
+    """Return what kind of file it is, as far as batches can be read; None if they cannot."""
     try:
         with open(place, "rb") as file:
-            start = file.read(6)
-    except OSError:
-        return False
-    return start.startswith((PARQUET, ARROW))
+            if file.read(6).startswith((PARQUET, ARROW)):
+                return "columns"
+        return "csv" if os.path.isfile(place) and is_text(place) else None
+    except (OSError, EOFError, zlib.error):
+        return None
+
+
+def _n_lines(place: str) -> int:
+    """Count lines; a file has at most as many rows."""
+    n_lines = 0
+    with reading_arrow(), opened(place) as file:
+        while block := file.read(1 << 20):
+            n_lines += block.count(b"\n")
+    return n_lines
+
+
+def _look_through(place: str, layout: Layout, learned: Reading | None) -> Written:
+    with reading_arrow(), opened(place) as file:
+        return look_through(name_of(place), file, said_of_texts(layout, learned), learned)
 
 
 def _opened(place: str) -> tuple[pa.Schema, int]:
@@ -135,7 +221,13 @@ def _opened(place: str) -> tuple[pa.Schema, int]:
         raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
 
 
-def _batches(place: str, n_rows: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _batches(
+    place: str, written: Written | None, n_rows: int, names: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    if written is not None:
+        with opened(place) as text:
+            yield from read_batches(name_of(place), text, written, n_rows, names)
+        return
     with open(place, "rb") as file:
         parquet = file.read(4) == PARQUET
     if parquet:

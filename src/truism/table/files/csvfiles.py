@@ -6,7 +6,8 @@ Every failure names the file, and the line where there is one.
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import msgspec
@@ -49,6 +50,26 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None
         How earlier files were read: columns of text stay text.
 
     """
+    seen = see_csv(name, file, layout, learned)
+    dialect, texts = seen.dialect, seen.texts
+    frame = read_csv(name, file, dialect, layout, texts)
+    codes = _codes(name, file, dialect, layout, frame)
+    if codes:
+        dialect = msgspec.structs.replace(dialect, texts=(*dialect.texts, *codes))
+        frame = read_csv(name, file, dialect, layout, {*texts, *codes})
+    return Parsed(frame, dialect, seen.notices)
+
+
+class Seen(msgspec.Struct, frozen=True, eq=False):
+    """What the beginning of a CSV file shows: how it is written, and which columns are text."""
+
+    dialect: Dialect
+    texts: frozenset[str]
+    notices: tuple[Notice, ...] = ()
+
+
+def see_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None) -> Seen:
+    """Look at the beginning of a CSV file; parameters as for `parse_csv`."""
     head = file.read(_SAMPLE_BYTES)
     whole = len(head) < _SAMPLE_BYTES
     file.seek(0)
@@ -71,12 +92,12 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None
     known = () if learned is None else learned.columns
     texts = {c.name for c in known if c.kind == "text" or c.thousands == sign}
     texts = {*texts, *(new for new, old in layout.renames if old in texts), *dialect.texts}
-    frame = read_csv(name, file, dialect, layout, texts)
-    codes = _codes(name, file, dialect, layout, frame)
-    if codes:
-        dialect = msgspec.structs.replace(dialect, texts=(*dialect.texts, *codes))
-        frame = read_csv(name, file, dialect, layout, {*texts, *codes})
-    return Parsed(frame, dialect, notices)
+    return Seen(dialect, frozenset(texts), notices)
+
+
+def has_codes(texts: Any) -> bool:
+    """Return whether some texts are hexadecimal codes, which pyarrow takes for numbers."""
+    return bool(pc.any(pc.match_substring_regex(texts, _CODE)).as_py())
 
 
 def _codes(
@@ -87,9 +108,7 @@ def _codes(
     if not whole or not _contains_code(file, dialect.encoding):
         return ()
     written = read_csv(name, file, dialect, layout, whole, whole)
-    return tuple(
-        each for each in whole if pc.any(pc.match_substring_regex(written[each], _CODE)).as_py()
-    )
+    return tuple(each for each in whole if has_codes(written[each]))
 
 
 def _contains_code(file: BinaryIO, encoding: str) -> bool:
@@ -114,47 +133,77 @@ def read_csv(
     only: Sequence[str] | None = None,
 ) -> pa.Table:
     """Read a CSV file of a known dialect, some columns as text and if asked only some columns."""
-    names = [each or f"\x00{i}" for i, each in enumerate(dialect.names)]
-    kept = [each for each in dialect.names if each]
-    options: dict[str, Any] = {
-        "read_options": pa_csv.ReadOptions(
-            block_size=_BLOCK_BYTES,
-            encoding=dialect.encoding,
-            column_names=names,
-            skip_rows=dialect.n_lines,
-        ),
-        "parse_options": pa_csv.ParseOptions(
-            delimiter=dialect.delimiter,
-            newlines_in_values=True,
-            ignore_empty_lines=len(names) > 1,  # in one column an empty line is a missing value
-        ),
-        "convert_options": pa_csv.ConvertOptions(
-            null_values=[*MISSING, *layout.missing],
-            strings_can_be_null=True,
-            decimal_point=dialect.decimal or ".",
-            column_types={each: pa.string() for each in texts if each in kept},
-            include_columns=kept if only is None else list(only),
-        ),
-    }
+    kept = [each for each in dialect.names if each] if only is None else list(only)
+    types = dict.fromkeys(texts, pa.string())
     file.seek(0)
+    with refusing(name, file, dialect):
+        try:
+            frame = pa_csv.read_csv(
+                file,
+                read_options=read_options(dialect),
+                parse_options=parse_options(dialect),
+                convert_options=convert_options(dialect, layout.missing, types, kept),
+            )
+        except pa.ArrowInvalid as problem:
+            if "Empty CSV file" in str(problem):
+                return pa.table({each: pa.nulls(0) for each in kept})
+            raise
+    if any(pa.types.is_binary(field.type) for field in frame.schema):
+        raise _wrong_encoding(name, dialect.encoding)
+    return trimmed(frame, [*MISSING, *layout.missing])
+
+
+@contextmanager
+def refusing(name: str, file: BinaryIO, dialect: Dialect) -> Iterator[None]:
+    """Say what is wrong with a file, and where, if pyarrow cannot read it."""
     try:
-        frame = pa_csv.read_csv(file, **options)
+        yield
     except UnicodeError:
         raise _wrong_encoding(name, dialect.encoding) from None
     except pa.ArrowInvalid as problem:
-        if "Empty CSV file" in str(problem):
-            return pa.table({each: pa.nulls(0) for each in only or kept})
         if "invalid UTF8" in str(problem):
             raise _wrong_encoding(name, dialect.encoding) from None
         if "Expected" in str(problem) and "columns, got" in str(problem):
             raise _ragged(name, file, dialect) from None
         raise
-    if any(pa.types.is_binary(field.type) for field in frame.schema):
-        raise _wrong_encoding(name, dialect.encoding)
-    return _trimmed(frame, [*MISSING, *layout.missing])
 
 
-def _trimmed(frame: pa.Table, missing: Sequence[str]) -> pa.Table:
+def read_options(dialect: Dialect) -> pa_csv.ReadOptions:
+    """Return where rows of a dialect begin, and what columns are called."""
+    return pa_csv.ReadOptions(
+        block_size=_BLOCK_BYTES,
+        encoding=dialect.encoding,
+        column_names=[each or f"\x00{i}" for i, each in enumerate(dialect.names)],
+        skip_rows=dialect.n_lines,
+    )
+
+
+def parse_options(dialect: Dialect) -> pa_csv.ParseOptions:
+    """Return how rows of a dialect are divided into cells."""
+    return pa_csv.ParseOptions(
+        delimiter=dialect.delimiter,
+        newlines_in_values=True,
+        ignore_empty_lines=len(dialect.names) > 1,  # in one column an empty line is a missing value
+    )
+
+
+def convert_options(
+    dialect: Dialect,
+    missing: Sequence[str],
+    types: Mapping[str, pa.DataType],
+    names: Sequence[str],
+) -> pa_csv.ConvertOptions:
+    """Return how cells become values: some columns of known types, and which columns are read."""
+    return pa_csv.ConvertOptions(
+        null_values=[*MISSING, *missing],
+        strings_can_be_null=True,
+        decimal_point=dialect.decimal or ".",
+        column_types={name: kind for name, kind in types.items() if name in dialect.names},
+        include_columns=list(names),
+    )
+
+
+def trimmed(frame: pa.Table, missing: Sequence[str]) -> pa.Table:
     """Take blanks off both ends of texts, also of quoted ones: databases quote columns that they pad."""
     for i, field in enumerate(frame.schema):
         if not pa.types.is_string(field.type):

@@ -2,13 +2,18 @@
 
 from collections.abc import Collection, Iterator
 
+import msgspec
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from truism.errors import TableError
 from truism.table.cells.names import check_names, check_renames, renamed
+from truism.table.cells.notices import WordsAsMissing
+from truism.table.columns import Column, Table
 from truism.table.files.columnar import Columnar
 from truism.table.files.reading import TableRead, understand
-from truism.table.files.sources import Part
+from truism.table.files.sources import Part, units_in
 from truism.table.layouts import Layout, Reading
 
 OPENING = 1 << 18  # rows that decide how files are read which need not fit
@@ -44,9 +49,23 @@ def read_opening(
             break
     frame = pa.Table.from_batches(batches, files.schema).slice(0, n_rows)
     check_renames(frame.column_names, layout)
-    part = _part(files.places[0], 0, frame, said)
+    part = _part(files, files.places[0], 0, frame, said)
     check_names(part.frame.column_names)
-    return understand([part], layout, reading)
+    found = understand([part], layout, reading, files.notices)
+    return found if reading is not None else _open(found)
+
+
+def _open(found: TableRead) -> TableRead:
+    """Leave open what columns of text hold that have no value yet."""
+    empty = {column.name for column in found.table.columns if not len(column.present)}
+    columns = tuple(
+        msgspec.structs.replace(each, kind="empty")
+        if each.name in empty and each.kind == "text"
+        else each
+        for each in found.reading.columns
+    )
+    reading = msgspec.structs.replace(found.reading, columns=columns)
+    return msgspec.structs.replace(found, reading=reading)
 
 
 def read_portions(
@@ -75,11 +94,54 @@ def read_portions(
     names = {*wanted, *said.time, *(part.strip() for each in said.time for part in each.split(","))}
     asked = [old for old, new in zip(own, renamed(own, said), strict=True) if new in names]
     for place, first, batch in files.located(n_rows, asked):
-        part = _part(place, first, pa.Table.from_batches([batch]), said)
+        part = _part(files, place, first, pa.Table.from_batches([batch]), said)
         yield understand([part], layout, reading)
 
 
-def _part(place: str, first: int, frame: pa.Table, layout: Layout) -> Part:
+def read_alike(files: Columnar, reading: Reading, n_rows: int) -> Iterator[Table]:
+    """Read files to learn from, portion by portion; refuse what the first rows did not show.
+
+    Had all rows been read at once, a column might have been read in another way. So whatever a later
+    row holds that is not as in the first ones is refused.
+    """
+    known = reading.column_of()
+    wanted = [*known]
+    for found in read_portions(files, Layout(), reading, n_rows, wanted):
+        for notice in found.notices:
+            if isinstance(notice, WordsAsMissing):
+                words = [each.word for each in notice.words]
+                new = [each for each in words if each not in known[notice.column].words]
+                if new:
+                    raise _unlike(notice.column, f"{new[0]!r}")
+        for column in found.table.columns:
+            if known[column.name].kind == "empty" and len(column.present):
+                raise _unlike(column.name, f"{column.cell(int((~_missing(column)).argmax()))!r}")
+        yield found.table
+
+
+def _missing(column: Column) -> NDArray[np.bool_]:
+    return np.zeros(len(column.values), bool) if column.missing is None else column.missing
+
+
+def _unlike(column: str, value: str) -> TableError:
+    return TableError(
+        f"Column {column!r} holds {value} further down, and nothing like it in the first rows, which "
+        f"decide how files are read that need not fit.",
+        "say how it is to be read, or put a file that holds it first.",
+        see=("missing", "categorical"),
+    )
+
+
+def _part(files: Columnar, place: str, first: int, frame: pa.Table, layout: Layout) -> Part:
     own = frame.column_names
     names = renamed(own, layout)
-    return Part(place, frame.rename_columns(names), dict(zip(names, own, strict=True)), first=first)
+    dialect = files.dialect_of(place)
+    units = {} if dialect is None else units_in(dialect)
+    return Part(
+        place,
+        frame.rename_columns(names),
+        dict(zip(names, own, strict=True)),
+        dialect,
+        units=units,
+        first=first,
+    )

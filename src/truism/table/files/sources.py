@@ -186,7 +186,7 @@ def _unzipped(file: Any) -> BinaryIO:
 
 def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> Part:
     said = layout if learned is None else layout.over(learned.layout)
-    try:
+    with reading_arrow():
         magic = file.read(256)
         file.seek(0)
         if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
@@ -195,13 +195,29 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
         found = _parse_by_magic(place, magic, file, said)
         if found is not None:
             return Part(place, found, {})
-        asked = msgspec.structs.replace(
-            said, delimiter=layout.delimiter, decimal=layout.decimal, encoding=layout.encoding
-        )
-        parsed = parse_csv(name_of(place), file, asked, learned)
+        parsed = parse_csv(name_of(place), file, said_of_texts(layout, learned), learned)
         dialect = parsed.dialect
-        units = dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
-        return Part(place, parsed.frame, {}, dialect, parsed.notices, units=units)
+        return Part(place, parsed.frame, {}, dialect, parsed.notices, units=units_in(dialect))
+
+
+def said_of_texts(layout: Layout, learned: Reading | None) -> Layout:
+    """Return what is known of a CSV file: later ones may be written differently from earlier ones."""
+    said = layout if learned is None else layout.over(learned.layout)
+    return msgspec.structs.replace(
+        said, delimiter=layout.delimiter, decimal=layout.decimal, encoding=layout.encoding
+    )
+
+
+def units_in(dialect: Dialect) -> dict[str, str]:
+    """Return the units that stand below the names of columns, by name."""
+    return dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
+
+
+@contextmanager
+def reading_arrow() -> Iterator[None]:
+    """Say that a file is damaged, if it is."""
+    try:
+        yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
     except MemoryError:  # Arrow has one of its own, which is an ArrowException too
@@ -209,6 +225,15 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
     except pa.ArrowException as problem:
         text = " ".join(str(problem).split()).rstrip(".")
         raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
+
+
+def is_text(place: str) -> bool:
+    """Return whether a file is none of the other known kinds, and so a CSV file."""
+    with opened(place) as file:
+        magic = file.read(256)
+    known = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+    database = magic.startswith(SQLITE_MAGIC) or magic[8:12] == DUCKDB_MAGIC
+    return not magic.startswith(known) and not database and not looks_like_json(magic)
 
 
 def _parse_by_magic(place: str, magic: bytes, file: BinaryIO, layout: Layout) -> pa.Table | None:

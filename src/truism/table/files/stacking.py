@@ -20,17 +20,22 @@ def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
         with naming(part.place):
             check_same_columns(parts[0].name, first.column_names, part.frame.column_names)
     frames = [part.frame.select(first.column_names) for part in parts]
-    differing = [
-        name
-        for name in first.column_names
-        if len({_family(f.schema.field(name).type) for f in frames} - {"empty"}) > 1
-    ]
+    differing = find_differing([frame.schema for frame in frames])
     if differing:
         frames = [
             _with_texts(part, frame, differing, layout)
             for part, frame in zip(parts, frames, strict=True)
         ]
     return _concatenated(parts, frames)
+
+
+def find_differing(schemas: Sequence[pa.Schema]) -> list[str]:
+    """Return the columns about which files disagree."""
+    return [
+        name
+        for name in schemas[0].names
+        if len({_family(each.field(name).type) for each in schemas} - {"empty"}) > 1
+    ]
 
 
 def _family(kind: pa.DataType) -> str:
