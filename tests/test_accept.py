@@ -127,7 +127,7 @@ def test_accepting_rows_shows_the_price_and_writes_model_and_ledger(place):
 
 
 PRICE = """\
-scg5bzoq  accepted on 2025-08-03 by ana: valve test
+scg5bzoq  accepted on 3 Aug 2025 by ana: valve test
   where    flow < 1 and pump = on (at most 50 % of the training rows)
   or       1 ≤ flow < 2.505 and level ≥ 504.5 (at most 4 % of the training rows)
            also in 0 rows of those known to be normal
@@ -177,7 +177,7 @@ def test_what_a_check_shows_can_be_accepted_by_its_id_and_taken_back(place, kind
     assert run("check", "today.csv", "-m", "m.truism.json")[2] == 0
     out, err, code = accept("--undo", accepted.id, "-o", "m.truism.json")
     named = ", ".join(accepted.variables)
-    said = f"withdrawn  {accepted.id}  {named}, accepted on 2025-08-03 by ana: valve test\n"
+    said = f"withdrawn  {accepted.id}  {named}, accepted on 3 Aug 2025 by ana: valve test\n"
     assert (out, err, code) == (said, "", 0)
     assert load_model("m.truism.json").accepted is None
     assert read_ledger("m.accepted.parquet").num_rows == 0
@@ -190,7 +190,7 @@ def test_a_whitelist_of_ones_own(place):
         *("-o", "n.truism.json"),
     )
     said = (
-        "w2vwxnwt  accepted on 2025-08-03 by ana: new pump\n"
+        "w2vwxnwt  accepted on 3 Aug 2025 by ana: new pump\n"
         "  where  pump = on and 0 ≤ hour < 24\n"
         "  muted  flow\n"
     )
@@ -388,3 +388,33 @@ def test_statements_say_that_they_do_not_know_of_it():
     said = "What was accepted as normal counts here all the same."
     assert to_sql(made.model, table="t", dialect="duckdb").left_out == (said,)
     assert to_sql(model, table="t", dialect="duckdb").left_out == ()
+
+
+def test_rules_explanations_and_the_page_show_what_was_accepted(place):
+    done = ("--reason", "valve test", "-o", "n.truism.json", "--until", "2100-01-01")
+    assert accept("today.csv", "--rows", "40:45", *done)[2] == 0
+    [accepted] = load_model("n.truism.json").accepted
+    out = run("rules", "n.truism.json", "--top", "1")[0]
+    assert out.splitlines()[-4:] == [
+        "Accepted as normal:",
+        f"  {accepted.id}  pump, flow where flow < 1 and pump = on; or 1 ≤ flow < 2.505 and",
+        "            level ≥ 504.5; accepted on 3 Aug 2025 by ana: valve test (until 1",
+        "            Jan 2100)",
+    ]
+    out = run("explain", "today.csv", "-m", "n.truism.json", "--row", "41")[0]
+    said = "accepted on 3 Aug 2025 by ana: valve test (until 1 Jan 2100)"
+    assert said in " ".join(out.split())
+    read = json.loads(
+        run("explain", "today.csv", "-m", "n.truism.json", "--row", "41", "--format", "json")[0]
+    )
+    [told] = read["accepted"]
+    assert (told["id"], told["said"], {*told["variables"]}) == (accepted.id, said, {"flow", "pump"})
+    detector, today = truism.load("n.truism.json"), table_of("today.csv")
+    [explained] = detector.explain(today, [41])
+    assert str(explained).splitlines()[-1].startswith(said)
+    assert detector.explain(today, [3])[0].accepted == ()
+    assert run("check", "june.csv", "-m", "m.truism.json", "--report", "page.html")[2] == 1
+    page = Path("page.html").read_text()
+    assert "If this is normal: <code>truism accept DATA --incident " in page
+    run("check", "june.csv", "-m", "n.truism.json", "--report", "page.html")
+    assert said in Path("page.html").read_text()

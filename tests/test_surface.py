@@ -28,7 +28,7 @@ PUBLIC = {**vars(Answers), **vars(DETECTOR)}
 
 def test_public_names_are_those_of_the_design():
     assert set(truism.__all__) == {
-        *("InvariantRuleDetector", "arrow_scorer", "compare", "load", "__version__"),
+        *("InvariantRuleDetector", "arrow_scorer", "compare", "load", "status", "__version__"),
         *("TruismError", "SchemaError", "ParameterError", "TableError", "ModelFileError"),
     }
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         TableError,
         TruismError,
     )
-    from truism.estimator import InvariantRuleDetector, arrow_scorer, compare, load
+    from truism.estimator import InvariantRuleDetector, arrow_scorer, compare, load, status
 
 __all__ = [
     "InvariantRuleDetector",
@@ -26,10 +26,11 @@ __all__ = [
     "arrow_scorer",
     "compare",
     "load",
+    "status",
 ]
 
 _home = dict.fromkeys(
-    ("InvariantRuleDetector", "arrow_scorer", "compare", "load"), "truism.estimator"
+    ("InvariantRuleDetector", "arrow_scorer", "compare", "load", "status"), "truism.estimator"
 )
 
 

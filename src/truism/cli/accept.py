@@ -18,7 +18,7 @@ from truism.explaining.checker import Checker
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
 from truism.model.stamps import today
-from truism.report.prices import say_accepted, say_offer, say_variables, say_warning
+from truism.report.prices import say_offer, say_variables, say_warning
 from truism.report.terminal import say, show_pairs
 from truism.table.columns import Table
 from truism.table.files.ledgers import (
@@ -227,7 +227,7 @@ def _show(screen: Screen, made: Offer, model: Model, form: Form) -> None:
             }
         )
     else:
-        screen.show(say(f"{made.acceptance.id}  {say_accepted(made.acceptance)}"))
+        screen.show(say(f"{made.acceptance.id}  {made.acceptance.said}"))
         screen.show(show_pairs(say_offer(made, model)))
     warning = say_warning(made.price)
     if warning is not None:
@@ -266,7 +266,7 @@ def _withdraw(screen: Screen, place: str, output: str | None, wanted: str, form:
         screen.write_json({"format": "truism-withdrawal", "format_version": 1, "id": wanted})
     else:
         named = say_variables(gone, model)
-        screen.show(say(f"withdrawn  {wanted}  {named}, {say_accepted(gone)}"))
+        screen.show(say(f"withdrawn  {wanted}  {named}, {gone.said}"))
     if output is not None:
         _save(place, output, lambda model: model.withdraw(wanted))
         left = without_id(read_ledger(ledger_beside(place)), wanted)

@@ -1,7 +1,7 @@
 """The ``truism`` command as a whole: its commands, its exit codes, and how failures are shown.
 
 Exit codes: 0 done; 1 ``check`` found anomalies, or ``compare --fail-if`` what it names; 2 bad input,
-wrong usage or unwritable output; 130 interrupted.
+wrong usage or unwritable output; 3 ``status`` of a stale model; 130 interrupted.
 """
 
 import os
@@ -34,6 +34,7 @@ COMMANDS = {
     "explain": "Explain one row in full.",
     "rules": "List, search and sort rules; switch them on and off.",
     "compare": "Compare two models, and what they report.",
+    "status": "Find out whether a model still fits: fresh, drifting or stale.",
     "accept": "Call reported rows normal, see the price first, and take it back.",
     "export": "Write a model's rules, for people or other programs.",
 }
@@ -147,7 +148,7 @@ Use it:
 
 \b
 Exit codes: 0 done, 1 check found anomalies (or compare what --fail-if names),
-2 bad input, usage or output, 130 interrupted
+2 bad input, usage or output, 3 status of a stale model, 130 interrupted
 
 truism COMMAND --help shows options and examples.""",
 )

@@ -13,7 +13,8 @@ from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.rules import Order
 from truism.model.stamps import today
-from truism.report.terminal import say, show_rules
+from truism.report.prices import say_acceptance
+from truism.report.terminal import say, show_pairs, show_rules
 
 N_SHOWN = 20
 _CSV_NAMES = (
@@ -106,6 +107,9 @@ def rules(
     records = rule_records(model, chosen[: top or len(chosen)])
     if form == "table":
         screen.show(show_rules(records, len(chosen)))
+        if model.accepted:
+            told = [(each.id, say_acceptance(each, model)) for each in model.accepted]
+            screen.show("", say("Accepted as normal:"), show_pairs(told))
     elif form == "json":
         screen.write_json(records)
     elif form == "jsonl":

@@ -43,9 +43,9 @@ class Offer(msgspec.Struct, frozen=True, eq=False):
     model: Model
 
     def __str__(self) -> str:
-        from truism.report.prices import say_accepted, say_offer  # how it reads
+        from truism.report.prices import say_offer  # how it reads
 
-        head = f"{self.acceptance.id}  {say_accepted(self.acceptance)}"
+        head = f"{self.acceptance.id}  {self.acceptance.said}"
         lines = [f"  {heading:<8}{text}" for heading, text in say_offer(self, self.model)]
         return "\n".join([head, *lines])
 

@@ -17,6 +17,7 @@ from truism.explaining.clues import Clue, CluesOfRow
 from truism.explaining.investigation import find_clues
 from truism.explaining.moments import say_when
 from truism.explaining.reasons import ANYWAY, Reason, say
+from truism.explaining.sparing import Spared, find_spared
 from truism.explaining.tallies import Judge, shares_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.wording import visible
@@ -127,6 +128,8 @@ class Explanation(msgspec.Struct, frozen=True):
         Its anomaly score.
     blames
         The variables to blame.
+    accepted
+        What does not count because it was accepted.
 
     """
 
@@ -134,6 +137,7 @@ class Explanation(msgspec.Struct, frozen=True):
     time: Moment | None
     score: float
     blames: tuple[Blame, ...]
+    accepted: tuple[Spared, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
@@ -142,6 +146,7 @@ class Explanation(msgspec.Struct, frozen=True):
             "time": say_moment(self.time),
             "score": self.score,
             "blames": [blame.to_dict() for blame in self.blames],
+            "accepted": [msgspec.to_builtins(each) for each in self.accepted],
         }
 
     def __repr__(self) -> str:
@@ -149,7 +154,8 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         when = "" if self.time is None else f" ({visible(str(self.time))})"
-        return f"row {self.row}{when}, score {self.score:.4g}\n{describe(self.blames)}"
+        told = [describe(self.blames), *(visible(str(each)) for each in self.accepted)]
+        return "\n".join([f"row {self.row}{when}, score {self.score:.4g}", *told])
 
     def _repr_html_(self) -> str:
         when = "" if self.time is None else f" ({html.escape(str(self.time))})"
@@ -273,13 +279,14 @@ def explain_weighed(
     times: Column | None,
 ) -> list[Explanation]:
     """Explain rows of a table that were weighed."""
-    far = Judge(scorer.model).deviations(weighed, np.arange(len(rows)))
+    far, part = Judge(scorer.model).deviations(weighed, np.arange(len(rows))), table.take(rows)
     found = zip(
         rows.tolist(),
         weighed.scores.tolist(),
         weighed.parts,
         far,
-        find_clues(scorer, table.take(rows), weighed),
+        find_clues(scorer, part, weighed),
+        find_spared(scorer, part),
         strict=True,
     )
     return [
@@ -288,8 +295,9 @@ def explain_weighed(
             None if times is None else times.cell(row),
             score,
             _blames(scorer, parts, far_off, clues_of),
+            accepted,
         )
-        for row, score, parts, far_off, clues_of in found
+        for row, score, parts, far_off, clues_of, accepted in found
     ]
 
 

@@ -114,6 +114,18 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
         return id_of((said, self.reason, self.until))
 
     @property
+    def said(self) -> str:
+        """When and why it was accepted, in a few words.
+
+        >>> Acceptance((), "valve test", date="2025-08-03").said
+        'accepted on 3 Aug 2025: valve test'
+        """
+        when = "" if self.date is None else f" on {_say_date(self.date)}"
+        by = "" if self.who is None else f" by {self.who}"
+        end = "" if self.until is None else f" (until {_say_date(self.until)})"
+        return f"accepted{when}{by}: {self.reason}{end}"
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The variables about which something is accepted, in the order of the cases."""
         return tuple(dict.fromkeys(each.variable for case in self.cases for each in case.allowed))
@@ -123,6 +135,14 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
         return len(self.variables) == len(schema.names) and all(
             each.points is None for case in self.cases for each in case.allowed
         )
+
+
+def _say_date(text: str) -> str:
+    try:
+        date = datetime.date.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{date.day} {date:%b} {date.year}"
 
 
 def with_clock(schema: Schema) -> Schema:

@@ -112,6 +112,7 @@ class IncidentLine(msgspec.Struct, frozen=True):
     peaked: str | None
     summary: str
     onsets: str
+    id: str = ""
 
 
 class BlameCard(msgspec.Struct, frozen=True):

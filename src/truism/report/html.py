@@ -116,6 +116,7 @@ def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
         "larger": blames[:_LARGER],
         "smaller": blames[_LARGER:],
         "others": f"{count(len(blames) - _LARGER, 'more variable')} with a smaller share",
+        "accept": f"truism accept DATA --incident {incident.id} -m MODEL -o MODEL --reason WHY",
         "hidden": f"{count(n_hidden, 'variable')} with a smaller share not shown."
         if n_hidden
         else "",

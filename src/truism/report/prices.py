@@ -27,12 +27,10 @@ def say_case(case: Case, model: Model) -> str:
     return " and ".join(brief_conditions(case.conditions, model.words)) or "always, in every row"
 
 
-def say_accepted(acceptance: Acceptance) -> str:
-    """Return when and why something was accepted, in a few words."""
-    when = "" if acceptance.date is None else f" on {acceptance.date}"
-    by = "" if acceptance.who is None else f" by {acceptance.who}"
-    end = "" if acceptance.until is None else f" (until {acceptance.until})"
-    return f"accepted{when}{by}: {acceptance.reason}{end}"
+def say_acceptance(acceptance: Acceptance, model: Model) -> str:
+    """Return an acceptance in one line: about what, where, when and why."""
+    where = "; or ".join(say_case(case, model) for case in acceptance.cases)
+    return f"{say_variables(acceptance, model)} where {where}; {acceptance.said}"
 
 
 def say_variables(acceptance: Acceptance, model: Model) -> str:

@@ -337,8 +337,9 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
         (mark, BAD if anomalous else GOOD),
         f" (threshold {format_number(threshold)})",
     )
+    accepted = [say(str(each), GOOD) for each in explanation.accepted]
     if not explanation.blames:
-        return Group(head, "Nothing is unusual about it.")
+        return Group(head, *accepted or [Text("Nothing is unusual about it.")])
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=STRONG, overflow="fold")
     grid.add_column(justify="right", no_wrap=True)
@@ -354,10 +355,10 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
             grid.add_row("", "", reason)
     rest = explanation.blames[len(shown) :]
     if not rest:
-        return Group(head, "", grid)
+        return Group(head, *accepted, "", grid)
     share = percent(sum(blame.share for blame in rest))
     more = f"{count(len(rest), 'more variable')} with {share} of the blame; --top 0 shows all."
-    return Group(head, "", grid, "", Text(more, FAINT))
+    return Group(head, *accepted, "", grid, "", Text(more, FAINT))
 
 
 def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:

@@ -1,0 +1,277 @@
+"""Whether a model still fits: rows go in; fresh, drifting or stale comes out, and why.
+
+Every sign is an effect size with two limits: from the first on the model drifts, from the second on it
+is stale. There are no p-values: with enough rows, every difference is significant.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explaining.checker import Checker
+from truism.explaining.explanations import say_moment
+from truism.explaining.findings import Findings
+from truism.model.model import Model
+from truism.model.origins import Calibrated, ShareOfRows
+from truism.model.predicates import Predicate
+from truism.model.schema import Numeric
+from truism.model.series import PER
+from truism.model.wording import count, percent
+from truism.scoring.alignment import UNSEEN, align, codes
+from truism.scoring.bits import unpack
+from truism.scoring.truths import Truths
+from truism.table.columns import Table, numbers
+
+Verdict = Literal["fresh", "drifting", "stale"]
+Remedy = Literal["none", "look", "accept", "calibrate", "learn"]
+Kind = Literal[
+    "reported", "incidents", "contradicted", "unseen", "outside", "absent", "coarser", "unmet"
+]
+
+LIMITS: dict[Kind, tuple[float, float]] = {
+    "reported": (0.05, 0.2),  # share of rows above the threshold, beyond what was promised
+    "incidents": (3.0, 10.0),  # times as many incidents as were to be expected
+    "contradicted": (1.0, 2.0),  # spreads by which a variable is contradicted more than usual
+    "unseen": (0.01, 0.1),  # share of rows with a state that training never had
+    "outside": (0.02, 0.1),  # share of rows outside the range of training
+    "absent": (0.0, 0.0),  # any column
+    "coarser": (0.0, np.inf),  # any variable with fewer decimals
+    "unmet": (0.5, np.inf),  # share of the rules whose condition never occurs any more
+}
+MIN_INCIDENTS = 5  # fewer say nothing about their rate
+FLOOR = 0.25  # share of the median variable's spread: the least spread of any variable
+MIN_MET, N_RULES = 50, 500  # rows in which a condition should have held, and rules looked at
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """Something that differs from what was learned.
+
+    Parameters
+    ----------
+    kind, variable
+        What differs, and of which variable, if of one.
+    size, verdict
+        The effect size, and what it means by itself.
+    since
+        Since when, if that is known.
+    text
+        The same in words.
+
+    """
+
+    kind: Kind
+    variable: str | None
+    size: float
+    verdict: Verdict
+    since: str | None
+    text: str
+
+
+class Status(msgspec.Struct, frozen=True):
+    """Whether a model still fits rows.
+
+    Parameters
+    ----------
+    verdict
+        ``"fresh"``, ``"drifting"`` or ``"stale"``.
+    signs
+        Why, gravest first.
+    n_rows
+        The rows that were looked at.
+    remedy
+        What to do: nothing, look at the table, accept a lasting change, calibrate, or learn again.
+    since, change
+        When the newest lasting change began, and its id.
+    n_older
+        How many training rows are older than that; None without a change.
+
+    """
+
+    verdict: Verdict
+    signs: tuple[Sign, ...]
+    n_rows: int
+    remedy: Remedy = "none"
+    since: str | None = None
+    change: str | None = None
+    n_older: int | None = None
+
+    def __str__(self) -> str:
+        return "\n".join([self.verdict, *(f"  {each.text}" for each in self.signs)])
+
+
+def status(checker: Checker, table: Table) -> Status:
+    """Find out whether a model still fits rows.
+
+    Parameters
+    ----------
+    checker
+        The model.
+    table
+        The rows, not prepared; columns may be absent.
+
+    """
+    absent = checker.absent(table)
+    signs = [_sign("absent", 1.0, f"column {name!r} is absent", name) for name in absent]
+    if len(absent) == checker.n_columns:
+        return Status("stale", tuple(signs), table.n_rows, "look")
+    if absent:
+        checker = checker.without(absent)
+    prepared = checker.prepare(table)
+    findings = checker.find(prepared)
+    newest = _newest(findings)
+    since_of = _since(findings)
+    signs += [
+        *_reported(checker.model, findings),
+        *_contradicted(checker, prepared, since_of),
+        *_values(checker.model, prepared),
+        *(_sign("coarser", 1.0, f"{name} has fewer decimals", name) for name in findings.coarser),
+        *_unmet(checker.model, prepared),
+    ]
+    rank = {"stale": 0, "drifting": 1, "fresh": 2}
+    told = sorted(
+        (each for each in signs if each.verdict != "fresh"),
+        key=lambda each: (rank[each.verdict], -each.size / max(LIMITS[each.kind][0], 1e-9)),
+    )
+    verdict = told[0].verdict if told else "fresh"
+    since, change = newest
+    return Status(
+        verdict,
+        tuple(told),
+        table.n_rows,
+        _remedy(verdict, told, since),
+        since,
+        change,
+        None if change is None else checker.model.rules.n_rows,
+    )
+
+
+def _sign(
+    kind: Kind, size: float, text: str, variable: str | None = None, since: str | None = None
+) -> Sign:
+    drifting, stale = LIMITS[kind]
+    verdict: Verdict = "stale" if size > stale else "drifting" if size > drifting else "fresh"
+    return Sign(kind, variable, size, verdict, since, text)
+
+
+def _remedy(verdict: Verdict, signs: list[Sign], since: str | None) -> Remedy:
+    kinds = {each.kind for each in signs if each.verdict == verdict}
+    if verdict == "fresh":
+        return "none"
+    if kinds & {"absent", "coarser", "unseen"}:
+        return "look"
+    if kinds <= {"reported", "incidents"}:
+        return "calibrate" if since is None else "accept"
+    return "learn" if verdict == "stale" else "accept" if since is not None else "none"
+
+
+def _newest(findings: Findings) -> tuple[str | None, str | None]:
+    """Return when the newest lasting change began, and its id."""
+    shifts = list(findings.shifts)
+    if not shifts:
+        return None, None
+    last = max(shifts, key=lambda each: each.start)
+    return say_moment(last.started) or f"row {last.start}", last.id
+
+
+def _since(findings: Findings) -> dict[str, str]:
+    """Return since when variables that a lasting change is blamed on have been unusual."""
+    found: dict[str, str] = {}
+    for shift in sorted(findings.shifts, key=lambda each: each.start):
+        for blame in shift.blames:
+            began = say_moment(blame.began) or f"row {blame.since}"
+            found.setdefault(blame.variable, began)
+    return found
+
+
+def _reported(model: Model, findings: Findings) -> Iterator[Sign]:
+    """Compare what is reported with what was promised."""
+    promised = 0.0
+    match model.limit.origin:
+        case ShareOfRows(max_rate=rate):
+            promised = rate
+        case Calibrated(n_above=n_above, n_rows=n_rows):
+            promised = n_above / n_rows
+    share = findings.rate if findings.n_rows else 0.0
+    text = f"{percent(share)} of the rows are reported"
+    if promised:
+        text += f"; {percent(promised)} were promised"
+    yield _sign("reported", share - promised, text)
+    n_found = len(findings.incidents) + len(findings.shifts)
+    if findings.expected is not None and n_found >= MIN_INCIDENTS:
+        expected = max(findings.expected, 1.0)
+        rate_said = f"{findings.expected * PER / findings.n_rows:.2g} in {PER:,} rows"
+        yield _sign(
+            "incidents",
+            n_found / expected,
+            f"{count(n_found, 'incident')} where {findings.expected:.2g} were to be expected "
+            f"({rate_said})",
+        )
+
+
+def _contradicted(checker: Checker, table: Table, since_of: dict[str, str]) -> Iterator[Sign]:
+    """Compare how much variables are contradicted with what is usual, in spreads."""
+    evidence = checker.model.evidence
+    if evidence is None or not table.n_rows:
+        return
+    total = np.zeros(len(checker.model.schema.names))
+    for _, weighed, _ in checker.scorer.follow(table, n_jobs=checker.n_jobs):
+        assert weighed.pieces is not None
+        total += weighed.pieces.plain.sum(axis=0)
+    means = np.array([each.mean for each in evidence.usual])
+    spreads = np.array([each.spread for each in evidence.usual])
+    spreads = np.maximum(spreads, FLOOR * np.median(spreads) or 1.0)
+    sizes = (total / table.n_rows - means) / spreads
+    for name, size in zip(checker.model.schema.names, sizes.tolist(), strict=True):
+        since = since_of.get(name)
+        text = f"{name} is contradicted by {size:.2g} spreads more than usual"
+        text += "" if since is None else f", since {since}"
+        yield _sign("contradicted", size, text, name, since)
+
+
+def _values(model: Model, table: Table) -> Iterator[Sign]:
+    """Look for states that training never had, and for numbers outside its range."""
+    columns, _ = align(model.schema, table)
+    for variable, column in zip(model.schema.variables, columns, strict=True):
+        if isinstance(variable, Numeric):
+            values = numbers(column)
+            outside = (values < variable.low) | (values > variable.high)
+            share = float(outside.mean()) if len(values) else 0.0
+            text = (
+                f"{variable.name} is outside its range of training in {percent(share)} of the rows"
+            )
+            yield _sign("outside", share, text, variable.name)
+        else:
+            unseen = codes(variable, column) == UNSEEN
+            share = float(unseen.mean()) if len(unseen) else 0.0
+            text = f"{variable.name} has states never seen in {percent(share)} of the rows"
+            yield _sign("unseen", share, text, variable.name)
+
+
+def _unmet(model: Model, table: Table) -> Iterator[Sign]:
+    """Look for rules whose condition never occurs any more, among those that should have applied."""
+    n_rows = model.rules.n_rows
+    rules = [rule for rule in model.active_rules if rule.antecedent]
+    rules = [rule for rule in rules if rule.count * table.n_rows >= MIN_MET * n_rows]
+    rules = sorted(rules, key=lambda rule: (-rule.count, rule.id))[:N_RULES]
+    if not rules:
+        return
+    predicates: list[Predicate] = list(
+        dict.fromkeys(each for rule in rules for each in rule.antecedent)
+    )
+    place = {each: i for i, each in enumerate(predicates)}
+    columns, _ = align(model.schema, table)
+    true, _ = Truths(model.schema, predicates).evaluate_all(columns)
+    n_unmet = 0
+    for rule in rules:
+        met: NDArray[np.bool_] = unpack(
+            np.bitwise_and.reduce(true[[place[each] for each in rule.antecedent]], axis=0),
+            table.n_rows,
+        )
+        n_unmet += not met.any()
+    text = (
+        f"the conditions of {n_unmet:,} of {len(rules):,} rules that should have applied never hold"
+    )
+    yield _sign("unmet", n_unmet / len(rules), text)
