@@ -134,6 +134,8 @@ def test_a_newcomer_divides_only_what_it_had_no_part_in():
         assert [each.is_apart for each in watch.events] == [True, False][not is_apart :]
     watch = follow(scores[:15], scores[:15], LIMITS, Watch(), {13: [new]}).watch
     assert (watch.incident.start, watch.incident.on_top, watch.settled.start) == (13, 0, 0)
+    # What a row scores counts once, for who is new.
+    assert (watch.settled.severity, watch.incident.severity) == (13.0, 2.0)
     alone = follow(scores[:15], scores[:15], Limits(1.0, 5), Watch(), {13: [new]}).watch
     assert not alone.incident.is_apart
 

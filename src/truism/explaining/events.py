@@ -247,11 +247,13 @@ class _Follower:
             return
         self.quiet = None
         if settled is not None:
-            self.settled = settled.grown(row, score, score, limits, is_news=False)
+            divided = self.incident is not None and self.incident.is_apart
+            level = limits.threshold if divided else score  # what a row scores counts once
+            self.settled = settled.grown(row, score, level, limits, is_news=False)
             self._note(settled, row)
         incident = self.incident
         if incident is not None and (is_news or incident.on_top is None):
-            level = score if incident.on_top is None else new
+            level = score if incident.on_top is None or incident.is_apart else new
             incident = incident.grown(row, score, level, limits, is_news=is_news)
             self._note(incident, row)
             self.incident = incident
