@@ -10,15 +10,15 @@ from truism.errors import shorten
 from truism.explaining.following import Following
 from truism.explaining.incidents import Incidents
 from truism.explaining.patterns import Patterns
+from truism.explaining.roundings import decimals_up_to, most_when_rounded
 from truism.model.model import Model
 from truism.model.schema import Numeric
 from truism.model.wording import count
-from truism.scoring.contexts import FLOOR
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
 
 DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
-ROWS_TO_TELL, MIN_VALUES, MAX_DECIMALS = 1000, 3, 9  # to detect rounding
+ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
 
 
 class Findings(msgspec.Struct, frozen=True, eq=False):
@@ -153,11 +153,7 @@ def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
 
 
 def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
-    """Return the variables that have fewer decimals than in training, where it matters.
-
-    If a historian rounds, or an export for people does, rows differ from what was learned by rounding
-    alone. A model cannot know that, but many rows together show it.
-    """
+    """Return the variables that have fewer decimals than in training, where it matters."""
     if table.n_rows < MIN_ROWS_TO_DOUBT:
         return ()
     return coarser_in(model, table.take(slice(0, table.n_rows, step_to_tell(table.n_rows))))
@@ -180,18 +176,10 @@ def coarser_in(model: Model, table: Table) -> tuple[str, ...]:
         values = np.unique(values[np.isfinite(values)])
         if len(values) < MIN_VALUES:
             continue
-        now, then = _decimals(values), _decimals(np.array(variable.edges))
-        if now < then and 10.0**-now > FLOOR * variable.std:
+        most = most_when_rounded(variable)
+        if most is not None and (decimals_up_to(values, most) <= most).all():
             coarser.append(variable.name)
     return tuple(coarser)
-
-
-def _decimals(values: NDArray[np.float64]) -> int:
-    """Return how many decimals values have, up to `MAX_DECIMALS`."""
-    return next(
-        (d for d in range(MAX_DECIMALS) if np.array_equal(np.round(values, d), values)),
-        MAX_DECIMALS,
-    )
 
 
 def say_coarser(names: Sequence[str]) -> str | None:

@@ -21,6 +21,7 @@ from truism.explaining.events import (
 from truism.explaining.keeping import Kept
 from truism.explaining.marks import Marker, Marks
 from truism.explaining.rates import GAP
+from truism.explaining.roundings import Rounder, Rounding
 from truism.explaining.tallies import NEVER, Judge, Tally, differences, no_rows, without
 from truism.model.model import Model
 from truism.model.settings import check_whole
@@ -78,6 +79,8 @@ class Following(msgspec.Struct, frozen=True, eq=False):
         Since when variables are rising in each series.
     apart
         Who may be to blame for what was divided from something open, by series and start.
+    roundings
+        What the numbers of each series have shown of rounding.
     previous
         The last values of variables whose change matters, by series.
     n_rows
@@ -94,6 +97,7 @@ class Following(msgspec.Struct, frozen=True, eq=False):
     rising: dict[str, Rising] = {}
     warmth: dict[str, Warmth] = {}
     apart: dict[tuple[str, int], NDArray[np.int64]] = {}
+    roundings: dict[str, Rounding] = {}
     previous: dict[str, dict[str, float]] = {}
     n_rows: int = 0
     kept: dict[int, Kept] = {}
@@ -197,12 +201,15 @@ class _Recorder:
         self.warmth, self.apart = dict(before.warmth), dict(before.apart)
         memory = scorer.model.memory
         self.circles = None if memory is None else Circles(memory)
+        self.rounder = Rounder(scorer.model, before.roundings)
         self.ended: list[Outline] = []
 
     def take(self, block: slice, weighed: Weighed, scores: Floats) -> None:
         """Take one block of rows."""
+        runs = list(self.timeline.runs(block))
+        weighed = self.rounder.excuse(weighed, runs, block.start)
         news = weighed.news
-        for name, rows, anew in self.timeline.runs(block):
+        for name, rows, anew in runs:
             watch = self.watches.get(name, Watch())
             if anew:
                 self._end(name, close(watch))
@@ -352,6 +359,7 @@ class _Recorder:
             self.rising,
             self.warmth,
             self.apart,
+            self.rounder.roundings,
             n_rows=self.offset + len(scores),
         )
         return Found(scores, (*self.ended, *opened), following, marks)
