@@ -69,6 +69,7 @@ def test_the_detectors_parameters_are_those_of_the_design():
         "strict": False,
         "units": None,
         "titles": None,
+        "suspects": None,
         "random_state": 0,
         "n_jobs": None,
     }
@@ -119,7 +120,9 @@ def test_a_method_documents_all_its_parameters_or_none(method):
 
 
 def test_the_documented_attributes_are_those_of_a_fitted_detector():
-    fitted = DETECTOR(min_support=0.1).fit({"u": ["a", "b"] * 20, "v": ["c", "d"] * 20})
+    fitted = DETECTOR(min_support=0.1, suspects="find").fit(
+        {"u": ["a", "b"] * 20, "v": ["c", "d"] * 20}
+    )
     named = documented(DETECTOR, "Attributes")
     assert named
     for name in named:

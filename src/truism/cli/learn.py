@@ -5,8 +5,11 @@ from typing import Any
 
 import click
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
+from truism.cli.excluding import asked_exclusion, exclude, exclusion_options, write_suspects
 from truism.cli.large import memory_option, open_large, read_large
 from truism.cli.ledgers import accepted_option, with_accepted
 from truism.cli.legends import legend_options, read_legend
@@ -28,6 +31,7 @@ from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.stamps import now
 from truism.report.models import summarise
+from truism.report.suspicion import show_suspects
 from truism.report.terminal import show_model
 from truism.table.files.reading import TableRead
 from truism.work import Progress
@@ -43,7 +47,9 @@ Examples:
   truism learn july.csv -o plant.truism.json --accepted plant.accepted.parquet
   zcat log.csv.gz | truism learn - -o m.truism.json --ignore batch_id
   truism learn june.csv -o plant.truism.json \\
-      --max-false-positive-rate 0.001 --calibrate july.csv""",
+      --max-false-positive-rate 0.001 --calibrate july.csv
+  truism learn june.csv -o plant.truism.json --suspects suspects.csv
+  truism learn june.csv -o plant.truism.json --exclude suspects.csv""",
 )
 @data_argument
 @click.option(
@@ -124,6 +130,7 @@ Examples:
     show_default=True,
     help="Random seed.",
 )
+@exclusion_options
 @legend_options
 @jobs_option
 @memory_option
@@ -157,6 +164,7 @@ def learn(
     rate = options["max_false_incidents"]
     check_calibration(threshold, max_false_positive_rate, rate, calibration, data)
     check_output(output, (*data, *calibration, *accepted))
+    exclusion = asked_exclusion(options, (*data, *calibration, *accepted))
     announce_compiling(screen)
     with screen.stages() as progress:
         progress("reading", 0, 0)
@@ -169,15 +177,20 @@ def learn(
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
         legend = read_legend(options, found.reading)
-        model = learn_table(found, settings, delta, threshold, jobs, progress, parts)
+        excluded = exclude(
+            exclusion, found, settings, delta, jobs, progress, is_whole=parts is None
+        )
+        model = learn_table(found, settings, delta, threshold, jobs, progress, parts, excluded.rows)
         model = msgspec.structs.replace(model, legend=legend)
         if normal is not None:
             progress("calibrating", 0, 0)
-            rate = options["max_false_incidents"]
             checker = Checker(model, jobs)
             model = calibrated(screen, checker, normal.table, max_false_positive_rate, rate)
+        write_suspects(exclusion, excluded, found.table)
         save_model(model, output)
     screen.show(show_model(summarise(model), output))
+    if excluded.suspects is not None:
+        screen.show(show_suspects(excluded.suspects, exclusion.suspects, excluded=exclusion.own))
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
@@ -234,8 +247,9 @@ def learn_table(
     jobs: int,
     progress: Progress,
     parts: Parts | None = None,
+    excluded: NDArray[np.int64] | None = None,
 ) -> Model:
-    """Learn a model from a table, or from parts of which it is the beginning, and date it."""
+    """Learn a model from a table without some of its rows, or from parts, and date it."""
     settings = msgspec.structs.replace(settings, time=found.reading.axis)
     options: Any = {
         "delta": delta,
@@ -246,5 +260,5 @@ def learn_table(
         "progress": progress,
     }
     if parts is None:
-        return train(found.table, settings, **options)
+        return train(found.table, settings, excluded=excluded, **options)
     return train_on_parts(parts, settings, **options)

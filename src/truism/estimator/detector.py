@@ -16,26 +16,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from truism.errors import shorten
 from truism.estimator.accepting import Accepting
 from truism.estimator.answers import Answers
-from truism.estimator.inputs import (
-    followed,
-    names_in,
-    one_row,
-    refuse_path,
-    settings_of,
-    warn_caller,
-)
+from truism.estimator.fitting import NOT_ASKED, fit_table
+from truism.estimator.inputs import followed, one_row, refuse_path, warn_caller
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
 from truism.explaining.following import Following
-from truism.learning.training import train
+from truism.learning.suspects import Suspects
 from truism.model.files import save_model
-from truism.model.legend import legend_of
 from truism.model.model import Model
 from truism.model.rules import RuleSet
-from truism.model.settings import check_threshold
-from truism.model.stamps import now, today
+from truism.model.stamps import today
 from truism.scoring.thresholds import expecting
-from truism.table.cells.kinds import reading_of
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns
 from truism.table.libraries import library_of
@@ -123,8 +114,12 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
     units, titles
         What columns are measured in, such as ``{"LIT301": "mm"}``, and what readers call them, such as
         ``{"LIT301": "feed tank level"}``; explanations show both, and nothing else depends on them.
+    suspects
+        ``"find"`` lists the training rows that the others contradict most (`suspects_`), ``"exclude"``
+        learns without them; None does not look for any, which takes a third of the time.
     random_state
-        Random seed, for the split that chooses θ and for the choice of variables for contexts.
+        Random seed, for the split that chooses θ, the choice of variables for contexts, and the
+        samples that find suspects.
     n_jobs
         Number of threads; None and -1 use all cores. Results do not depend on it.
 
@@ -134,6 +129,8 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
         Everything that was learned, as one immutable value.
     rules_ : RuleSet
         The rules.
+    suspects_ : Suspects
+        The training rows that the others contradict most, if `suspects` asked for them.
     n_features_in_, feature_names_in_
         As in scikit-learn; the names are those of the columns of the training table.
     threshold_
@@ -179,6 +176,7 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
         strict: bool = False,
         units: Mapping[str, str] | None = None,
         titles: Mapping[str, str] | None = None,
+        suspects: str | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -202,6 +200,7 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
         self.strict = strict
         self.units = units
         self.titles = titles
+        self.suspects = suspects
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -223,22 +222,10 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
 
         """
         table = self._table(X, reset=True)
-        if self.threshold is not None:
-            check_threshold(self.threshold)
-        legend = legend_of(self.units, self.titles, table.names)
-        reading = reading_of(table).with_optional(names_in("optional", self.optional))
-        # The model keeps its own threshold, for when the parameter is None again.
-        model = train(
-            table,
-            settings_of(self),
-            delta=bool(self.delta),
-            created=now(),
-            reading=reading,
-            n_jobs=count_threads(self.n_jobs),
-            progress=progress,
-        )
+        found = fit_table(self, table, progress)
+        self._suspects = found.suspects
         self._library = library_of(X)
-        return self.adopt(msgspec.structs.replace(model, legend=legend))
+        return self.adopt(found.model)
 
     def calibrate(
         self,
@@ -301,6 +288,14 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
         """The rules that were learned."""
         check_is_fitted(self)
         return self.model_.rules.in_frames_of(self._library)
+
+    @property
+    def suspects_(self) -> Suspects:
+        """The training rows that the others contradict most."""
+        found: Suspects | None = getattr(self, "_suspects", None)
+        if found is None:
+            raise AttributeError(NOT_ASKED)
+        return found
 
     def adopt(self, model: Model) -> Self:
         """Use a model as if it had been learned here."""

@@ -96,7 +96,7 @@ def learn_evidence(
     trust = _trust(study, mixed, apart)
     unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
     rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
-    scores = apart.contradictions / unit + RARITY_WEIGHT / rarity_unit * apart.rarities
+    scores = _plain_scores(unit, rarity_unit, apart)
     strongest = as_if_learned_from_all(apart.strongest)
     grave = _grave(scores, strongest)
     scores += lift(grave, scores, strongest)
@@ -111,6 +111,17 @@ def learn_evidence(
     )
     limit = Threshold(calibrate(scores, MAX_RATE).value, ShareOfRows(MAX_RATE, len(scores)))
     return LearnedEvidence(evidence, limit, study, apart, judged, worths)
+
+
+def held_out_scores(evidence: Evidence, held: HeldOut) -> Floats:
+    """Score held-out rows, each by itself, in the units of some evidence."""
+    scores = _plain_scores(evidence.contradiction_unit, evidence.rarity_unit, held)
+    strongest = as_if_learned_from_all(held.strongest)
+    return scores + lift(evidence.grave, scores, strongest)
+
+
+def _plain_scores(unit: float, rarity_unit: float, held: HeldOut) -> Floats:
+    return held.contradictions / unit + RARITY_WEIGHT / rarity_unit * held.rarities
 
 
 def as_if_learned_from_all(worths: Floats) -> Floats:

@@ -1,5 +1,7 @@
 """What rows teach, before it becomes a model: a table of normal rows goes in, a `Learned` comes out."""
 
+from collections.abc import Iterator
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -70,21 +72,27 @@ class Learned(msgspec.Struct, frozen=True, eq=False):
 
 
 def learn(
-    table: Table, settings: Settings, *, delta: bool, n_jobs: int, progress: Progress
+    table: Table,
+    settings: Settings,
+    *,
+    delta: bool,
+    n_jobs: int,
+    progress: Progress,
+    excluded: NDArray[np.int64] | None = None,
 ) -> Learned:
-    """Learn from a table that is held whole."""
+    """Learn from a table that is held whole, without some of its rows if these are given."""
+    whole, gone = table, np.empty(0, np.int64) if excluded is None else excluded
+    rows = np.delete(np.arange(table.n_rows), gone)
+    table = table.take(rows) if len(gone) else table
     schema, derived = find_changing(table, settings, delta)
     if derived:
-        runs = [Run(rows) for rows in rows_by_series(settings.by, table).values()]
-        table = with_deltas(table, derived, runs)
+        series = rows_by_series(settings.by, whole).values()
+        runs = [Run(own) for each in series for own in _without(each, gone)]
+        table = with_deltas(whole, derived, runs)
+        table = table.take(rows) if len(gone) else table
         schema = infer_added(schema, table.columns[len(table.columns) - len(derived) :])
     columns = variable_columns(schema, table)
-    support = choose_support(table, schema, settings, n_jobs, progress)
-    min_support = exact(support.value)
-    (predicates,) = find_predicates(
-        schema, columns, settings.cutoffs, [min_support], n_jobs, progress
-    )
-    mined = find_rules(schema, columns, predicates, settings, min_support, n_jobs, progress)
+    support, mined = learn_rules(table, schema, settings, n_jobs, progress)
     beyond = learn_beyond_rules(table, schema, mined, settings, delta, None, n_jobs, progress)
     return Learned(
         schema,
@@ -99,6 +107,35 @@ def learn(
         # The index of a dataframe may hold the times, but is not one of its columns.
         tuple(column.name for column in table.columns if not column.index),
     )
+
+
+def learn_rules(
+    table: Table, schema: Schema, settings: Settings, n_jobs: int, progress: Progress
+) -> tuple[Support, MinedRules]:
+    """Choose θ, and mine the rules at it."""
+    columns = variable_columns(schema, table)
+    support = choose_support(table, schema, settings, n_jobs, progress)
+    min_support = exact(support.value)
+    (predicates,) = find_predicates(
+        schema, columns, settings.cutoffs, [min_support], n_jobs, progress
+    )
+    return support, find_rules(schema, columns, predicates, settings, min_support, n_jobs, progress)
+
+
+def _without(run: NDArray[np.int64], excluded: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield rows that still follow each other without some of them.
+
+    >>> [own.tolist() for own in _without(np.arange(6), np.array([0, 3]))]
+    [[1, 2], [4, 5]]
+    """
+    if not len(excluded):
+        yield run
+        return
+    gone = np.isin(run, excluded)
+    starts = np.flatnonzero(np.diff(gone, prepend=~gone[:1]))
+    for start, own in zip(starts, np.split(run, starts[1:]), strict=True):
+        if not gone[start]:
+            yield own
 
 
 def find_changing(table: Table, settings: Settings, delta: bool) -> tuple[Schema, tuple[str, ...]]:

@@ -118,6 +118,28 @@ def learn_memory(
     return msgspec.structs.replace(memory, tail=tail)
 
 
+def held_out_news(
+    learned: LearnedEvidence,
+    mined: MinedRules,
+    settings: Settings,
+    timeline: Timeline,
+    memory: Memory,
+    n_jobs: int,
+) -> Floats:
+    """Score every training row with its past, judged by the other stretches of rows.
+
+    What has become a habit does not count; incidents of normal rows are expected in the same measure.
+    """
+    rows = np.arange(learned.study.n_rows)
+    if len(learned.judged) < len(rows):
+        study = learned.study
+        worths = broken_worths(
+            study.schema, study.columns, mined, settings, study.apart.of_row, rows, n_jobs
+        )
+        learned = msgspec.structs.replace(learned, judged=rows, worths=worths)
+    return _hold_out(learned, mined, settings, timeline, rows, n_jobs).recall(memory).news
+
+
 def find_period(schema: Schema, columns: Sequence[Column]) -> int:
     """Find after how many rows the same kind of row comes again, as with commands and answers; else 1.
 

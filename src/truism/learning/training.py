@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import TableError
 from truism.learning.learned import Learned, learn
 from truism.learning.parts import Parts, in_memory
 from truism.learning.passes import SAMPLE, learn_in_passes
 from truism.model.model import Model
-from truism.model.notices import BudgetReached, Notice, StatesFromNumbers
+from truism.model.notices import BudgetReached, Notice, RowsLeftOut, StatesFromNumbers
 from truism.model.origins import ByHand, Threshold
 from truism.model.provenance import Provenance
 from truism.model.schema import Categorical, Schema
@@ -29,6 +34,7 @@ def train(
     n_jobs: int = 1,
     progress: Progress = be_silent,
     n_sampled: int = SAMPLE,
+    excluded: NDArray[np.int64] | None = None,
 ) -> Model:
     """Learn a model.
 
@@ -52,6 +58,8 @@ def train(
         Called with the stage, the amount done, and the total amount.
     n_sampled
         Of more rows than these, a sample proposes what is learned, and all rows decide.
+    excluded
+        Positions of rows to learn without, ascending; what changed since one of them is missing.
 
     Returns
     -------
@@ -67,6 +75,11 @@ def train(
     """
     if threshold is not None:
         check_threshold(threshold)
+    if excluded is not None and table.n_rows > n_sampled:
+        raise TableError(
+            f"Rows can be left out of tables of at most {n_sampled:,} rows, got {table.n_rows:,}.",
+            "drop them from the table before learning.",
+        )
     if table.n_rows > n_sampled:
         learned = learn_in_passes(
             in_memory(table),
@@ -77,8 +90,15 @@ def train(
             n_sampled=n_sampled,
         )
     else:
-        learned = learn(table, settings, delta=delta, n_jobs=n_jobs, progress=progress)
-    return _model(learned, settings, threshold, created, reading)
+        learned = learn(
+            table, settings, delta=delta, n_jobs=n_jobs, progress=progress, excluded=excluded
+        )
+    model = _model(learned, settings, threshold, created, reading)
+    if excluded is None or not len(excluded):
+        return model
+    notices = (*model.provenance.notices, RowsLeftOut(len(excluded), table.n_rows))
+    provenance = msgspec.structs.replace(model.provenance, notices=notices)
+    return msgspec.structs.replace(model, provenance=provenance)
 
 
 def train_on_parts(

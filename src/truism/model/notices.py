@@ -80,6 +80,21 @@ class ManyFalseAlarms(msgspec.Struct, frozen=True, tag="false_alarms", forbid_un
         )
 
 
+class RowsLeftOut(msgspec.Struct, frozen=True, tag="rows_left_out", forbid_unknown_fields=True):
+    """Rows of the training table that were not learned from, because they may be anomalies."""
+
+    n_rows: int
+    of: int
+
+    @property
+    def doubt(self) -> str | None:
+        """What it means for what is found, in plain words; None if nothing."""
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.n_rows:,} of {self.of:,} rows were left out, because they may be anomalies."
+
+
 class ToldNotice(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
     """A notice that a model file of a former version gives in words."""
 
@@ -94,4 +109,4 @@ class ToldNotice(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=
         return self.text
 
 
-Notice = StatesFromNumbers | BudgetReached | TooFewRows | ManyFalseAlarms | ToldNotice
+Notice = StatesFromNumbers | BudgetReached | TooFewRows | ManyFalseAlarms | RowsLeftOut | ToldNotice

@@ -1,0 +1,51 @@
+"""Suspects for a terminal: the training rows that the others contradict, and why."""
+
+from rich.console import Group as Lines
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from truism.learning.suspects import Group, Suspects
+from truism.model.wording import count, visible
+from truism.report.terminal import STRONG, say
+
+N_SHOWN = 3
+
+
+def show_suspects(suspects: Suspects, place: str | None, *, excluded: bool) -> RenderableType:
+    """Show suspects, the worst first.
+
+    Parameters
+    ----------
+    suspects
+        The suspects.
+    place
+        The file in which all are listed, if there is one.
+    excluded
+        Whether they were left out of what was learned.
+
+    """
+    of = count(suspects.n_rows, "row")
+    if not len(suspects.rows):
+        said = f"No suspects: none of {of} scores far above the threshold of the others."
+        return Lines("", say(said))
+    rows = len(suspects.rows)
+    what = "were left out" if excluded else "were learned as normal"
+    head = f"{rows:,} of {of} {'is a suspect' if rows == 1 else 'are suspects'}, and {what}:"
+    parts: list[RenderableType] = ["", Text(head, STRONG)]
+    for group in suspects[:N_SHOWN]:
+        told = group.summary or _reason(group)
+        parts += [say(str(group)), Padding(say(told), (0, 0, 0, 2))]
+    more = len(suspects) - N_SHOWN
+    if more > 0:
+        parts.append(say(f"and {count(more, 'other group')} of rows"))
+    if place is not None:
+        parts.append(Text.assemble("All of them are in ", (visible(place), STRONG), "."))
+    return Lines(*parts)
+
+
+def _reason(group: Group) -> str:
+    """Say what speaks most against the worst row of a group."""
+    reason = group.explanation.blames[0].reasons[0]
+    because = "" if reason.because is None else f" because {reason.because}"
+    return f"expected {reason.expected}, found {reason.found}{because}"
