@@ -18,7 +18,13 @@ def test_the_worst_may_be_a_lasting_change_that_is_not_number_1():
         return say_verdict(axis, found)
 
     shift, incident = happening("shift", 9.0), happening("incident", 2.0)
-    assert verdict([incident] * 2, [shift]).endswith("worst: tank level in rows 2 to 5 (number 3).")
+    assert verdict([incident] * 2, [shift]) == (
+        "3 incidents in 9 rows, 1 of them a lasting change; worst: tank level in rows 2 to 5 "
+        "(number 3)."
+    )
+    assert verdict([], [shift]) == (
+        "1 incident in 9 rows, a lasting change: tank level in rows 2 to 5."
+    )
     assert verdict([incident] * 90, [shift]).endswith("rows 2 to 5 (number 61).")
     assert verdict([], [shift] * 2).endswith("worst: tank level in rows 2 to 5.")
     assert verdict([happening("incident", 10.0)], [shift]).endswith("rows 2 to 5.")

@@ -110,16 +110,20 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return tuple(each for each in said if each is not None)
 
 
-def say_found(n_incidents: int, n_shifts: int) -> str:
+def say_found(n_incidents: int, n_shifts: int, more: str = "") -> str:
     """Say how much happened; lasting changes are counted among the incidents, so that none is overlooked.
+
+    `more` are words about all of them, such as in which time.
 
     >>> say_found(2, 0), say_found(2, 1)
     ('2 incidents', '3 incidents, 1 of them a lasting change')
     >>> say_found(0, 1), say_found(0, 4)
     ('1 incident, a lasting change', '4 incidents, all of them lasting changes')
+    >>> say_found(2, 1, " in 11 h")
+    '3 incidents in 11 h, 1 of them a lasting change'
     """
     n_all = n_incidents + n_shifts
-    found = count(n_all, "incident")
+    found = count(n_all, "incident") + more
     if not n_shifts:
         return found
     if n_all == 1:

@@ -240,7 +240,7 @@ def verdict(findings: Findings) -> Text:
         return Text.assemble(
             ("anomalies", BAD), f": {share[:-1]}, in {count(len(findings.patterns), 'pattern')}."
         )
-    found = say_found(len(findings.incidents), len(findings.shifts)) + say_expected(findings)
+    found = say_found(len(findings.incidents), len(findings.shifts), say_expected(findings))
     return Text.assemble(("anomalies", BAD), f": {found}; {share}")
 
 

@@ -25,10 +25,11 @@ def say_verdict(axis: Axis, findings: Findings) -> str:
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
     number = _number(findings, worst)
     told = f"{_name(worst)} {link} {when}{'' if number == 1 else f' (number {number})'}."
-    found = say_found(len(findings.incidents), len(findings.shifts))
-    if len(findings.incidents) + len(findings.shifts) == 1:
-        return f"{found} in {extent_in_words}: {told}"
-    return f"{found} in {extent_in_words}{say_expected(findings)}; worst: {told}"
+    n_found = len(findings.incidents), len(findings.shifts)
+    if sum(n_found) == 1:
+        return f"{say_found(*n_found, f' in {extent_in_words}')}: {told}"
+    found = say_found(*n_found, f" in {extent_in_words}{say_expected(findings)}")
+    return f"{found}; worst: {told}"
 
 
 def _say_patterns(findings: Findings) -> str:
