@@ -2,6 +2,10 @@
 
 from types import SimpleNamespace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truism.explaining.findings import n_worst
 from truism.model.legend import Legend
 from truism.report.verdicts import say_verdict
 
@@ -28,3 +32,18 @@ def test_the_worst_may_be_a_lasting_change_that_is_not_number_1():
     assert verdict([incident] * 90, [shift]).endswith("rows 2 to 5 (number 61).")
     assert verdict([], [shift] * 2).endswith("worst: tank level in rows 2 to 5.")
     assert verdict([happening("incident", 10.0)], [shift]).endswith("rows 2 to 5.")
+
+
+severities = st.lists(st.floats(0, 9), max_size=6).map(lambda some: sorted(some, reverse=True))
+
+
+@given(incidents=severities, shifts=severities, n=st.integers(1, 14))
+def test_the_worst_are_those_of_both_kinds_together(incidents, shifts, n):
+    def outlined(some):
+        outlines = [SimpleNamespace(event=SimpleNamespace(severity=each)) for each in some]
+        return SimpleNamespace(outlines=outlines)
+
+    found = n_worst(SimpleNamespace(incidents=outlined(incidents), shifts=outlined(shifts)), n)
+    assert sum(found) == min(n, len(incidents) + len(shifts))
+    chosen = sorted([*incidents[: found[0]], *shifts[: found[1]]], reverse=True)
+    assert chosen == sorted([*incidents, *shifts], reverse=True)[:n]

@@ -15,7 +15,7 @@ from truism.cli.screen import Screen
 from truism.errors import ParameterError, did_you_mean, shorten
 from truism.explaining.checker import Checker
 from truism.explaining.delays import Delays
-from truism.explaining.findings import Findings
+from truism.explaining.findings import Findings, n_worst
 from truism.explaining.incidents import Incident
 from truism.explaining.rowblames import blame_kinds
 from truism.explaining.scorelists import tabulate
@@ -302,7 +302,7 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
     """Print findings in the requested form."""
     findings, form = step.findings, wanted.form
     n_shown = _n_shown(wanted) or max(
-        len(findings.incidents), len(findings.shifts), len(findings.patterns)
+        len(findings.incidents) + len(findings.shifts), len(findings.patterns)
     )
     if form == "table":
         if wanted.state_place is None:
@@ -314,7 +314,8 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
     incidents: Sequence[Incident] = ()
     shifts: Sequence[Incident] = ()
     if form != "events" and (form == "json" or not wanted.patterns):
-        incidents, shifts = findings.incidents[:n_shown], findings.shifts[:n_shown]
+        n_incidents, n_shifts = n_worst(findings, n_shown)
+        incidents, shifts = findings.incidents[:n_incidents], findings.shifts[:n_shifts]
     repeated = None
     if wanted.patterns or not findings.ordered:
         repeated = tuple(each.to_dict() for each in findings.patterns[:n_shown])

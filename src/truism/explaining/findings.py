@@ -110,6 +110,23 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return tuple(each for each in said if each is not None)
 
 
+def n_worst(findings: Findings, n: int) -> tuple[int, int]:
+    """Return how many incidents and how many lasting changes are among the `n` gravest of both."""
+    incidents, shifts = findings.incidents.outlines, findings.shifts.outlines
+    if len(incidents) + len(shifts) <= n or not len(shifts):
+        return min(n, len(incidents)), len(shifts)
+    n_incidents = n_shifts = 0
+    while n_incidents + n_shifts < n:
+        if n_shifts == len(shifts) or (
+            n_incidents < len(incidents)
+            and incidents[n_incidents].event.severity >= shifts[n_shifts].event.severity
+        ):
+            n_incidents += 1
+        else:
+            n_shifts += 1
+    return n_incidents, n_shifts
+
+
 def say_found(n_incidents: int, n_shifts: int, more: str = "") -> str:
     """Say how much happened; lasting changes are counted among the incidents, so that none is overlooked.
 

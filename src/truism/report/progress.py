@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
+from truism.explaining.findings import n_worst
 from truism.explaining.incidents import Incidents
 from truism.explaining.states import Step
 from truism.model.wording import count
-from truism.report.terminal import FAINT, show_incident, show_patterns, verdict
+from truism.report.terminal import say_rest, show_incident, show_patterns, verdict
 
 _ENDS = (
     ("is new", "are new"),
@@ -34,17 +35,13 @@ def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[R
 
 def _show_incidents(step: Step, top: int) -> Iterator[RenderableType]:
     happened = _happened(step)
-    n_shown = 0
-    for noun, events in _named(step):
-        shown = events[:top]
-        for number, incident in enumerate(shown, n_shown + 1):
-            status = _status(happened.get(incident.id, ()), is_open=incident.ongoing)
-            yield show_incident(incident, number, status)
-            yield ""
-        n_shown += len(shown)
-        rest = len(events) - len(shown)
-        if rest:
-            yield Text(f"{count(rest, f'more {noun}')}; --top 0 shows all.", FAINT)
+    n_incidents, n_shifts = n_worst(step.findings, top)
+    shown = [*step.findings.incidents[:n_incidents], *step.findings.shifts[:n_shifts]]
+    for number, incident in enumerate(shown, 1):
+        status = _status(happened.get(incident.id, ()), is_open=incident.ongoing)
+        yield show_incident(incident, number, status)
+        yield ""
+    yield from say_rest(step.findings, len(shown))
 
 
 def _named(step: Step) -> tuple[tuple[str, Incidents], ...]:

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from truism.explaining.explanations import Blame, Explanation, choose, say_others
-from truism.explaining.findings import Findings, say_expected, say_found
+from truism.explaining.findings import Findings, n_worst, say_expected, say_found
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_at
 from truism.explaining.patterns import Pattern
@@ -182,19 +182,22 @@ def show_findings(
 
 
 def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
-    n_shown = 0
-    for name, events in (("incident", findings.incidents), ("lasting change", findings.shifts)):
-        shown = events[:top]
-        for number, incident in enumerate(shown, n_shown + 1):
-            yield show_incident(incident, number)
-            yield ""
-        n_shown += len(shown)
-        rest = len(events) - len(shown)
-        if rest:
-            yield Text(f"{count(rest, f'more {name}')}; --top 0 shows all.", FAINT)
+    n_incidents, n_shifts = n_worst(findings, top)
+    shown = [*findings.incidents[:n_incidents], *findings.shifts[:n_shifts]]
+    for number, incident in enumerate(shown, 1):
+        yield show_incident(incident, number)
+        yield ""
+    yield from say_rest(findings, len(shown))
     if findings.incidents and findings.gap is not None:
         between = count(findings.gap, "normal row")
         yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
+
+
+def say_rest(findings: Findings, n_shown: int) -> Iterator[RenderableType]:
+    """Say how many incidents are not shown, if there are any."""
+    rest = len(findings.incidents) + len(findings.shifts) - n_shown
+    if rest:
+        yield Text(f"{count(rest, 'more incident')}; --top 0 shows all.", FAINT)
 
 
 def show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
