@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import multiprocessing
 import os
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from learned import learn
 from test_following import FAULTS, series
 from test_keeping import timed
+from truism import InvariantRuleDetector
 from truism.errors import StateError
 from truism.explaining.checker import Checker
 from truism.explaining.clues import Contradiction, Lasting, Outside, Rarity, UsualNumber
@@ -82,6 +84,19 @@ def test_a_job_tells_what_one_check_tells(checker, today, cuts, overlap):
         assert own[0] == "opened"
         assert own[-1] == "closed"
         assert {*own[1:-1]} <= {"updated"}
+
+
+@pytest.mark.parametrize("last", [math.nan, math.inf])
+def test_a_job_goes_on_after_a_row_without_the_number_whose_change_matters(last):
+    options = {"min_support": 0.05, "delta": True, "time": "time"}
+    model = InvariantRuleDetector(**options).fit(timed(series(300))).model_
+    rows = timed(series(60, 1), 5000)
+    rows["level"][29] = last
+    first, second = run(Checker(model), as_table(rows), [30])
+    assert "level" not in decode_state(encode_state(first.state)).following.previous[""]
+    (whole,) = run(Checker(model), as_table(rows), ())
+    if math.isnan(last):  # of what is infinite the change is not known in the next call
+        assert list(second.findings.scores) == list(whole.findings.scores[30:])
 
 
 def test_the_plant_is_told_alike_hour_by_hour():

@@ -46,6 +46,11 @@ def encode_state(state: JobState) -> bytes:
         name: _in_pairs(getattr(following, name)) if name in _PAIRS else getattr(following, name)
         for name in following.__struct_fields__
     }
+    # JSON has no word for a number that is missing or infinite; one that is absent counts as missing.
+    plain["following"]["previous"] = {
+        series: {name: value for name, value in values.items() if math.isfinite(value)}
+        for series, values in following.previous.items()
+    }
     content = {"format": FORMAT, "format_version": VERSION, "digest": "", **plain}
     read = msgspec.json.decode(msgspec.json.encode(content, enc_hook=_as_list))
     return msgspec.json.encode({**read, "digest": _digest(read)}) + b"\n"
