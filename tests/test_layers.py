@@ -175,7 +175,7 @@ INNER = {
         *("prefetch", "splits", "trees", "forest", "bits", "predicates", "antecedents"),
         *("consequents", "mining", "contexts", "verification"),
     ],
-    "scoring.kernels": ["compiling", "words", "rules", "contexts", "memory"],
+    "scoring.kernels": ["compiling", "words", "rules", "contexts", "worth", "memory"],
 }
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
@@ -471,6 +471,7 @@ TESTED_IN = {
     "scoring.kernels.memory": "test_memory",
     "scoring.kernels.rules": "test_rulebook",
     "scoring.kernels.words": "test_kernels",
+    "scoring.kernels.worth": "test_worth",
     "scoring.leaves": "test_contexts",
     "scoring.series": "test_following",
     "scoring.sums": "test_scorer",
@@ -543,6 +544,7 @@ REACHED_BY = {
     "test_contexts": "truism.scoring.contexts",
     "test_kernels": "truism.learning.kernels",
     "test_rulebook": "truism.scoring.rulebook",
+    "test_worth": "truism.scoring.worth",
     "test_following": "truism",
     "test_states": "truism",
     "test_suspects": "truism",

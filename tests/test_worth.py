@@ -7,13 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.model.evidence import Grave
+from truism.model.evidence import Evidence, Grave
 from truism.scoring.contexts import PSEUDO_COUNT
+from truism.scoring.kernels import worth as kernel
 from truism.scoring.worth import (
+    RARITY_WEIGHT,
     RULE_WEIGHT,
+    add_parts,
     expected_exceptions,
     habit_worth,
     lift,
+    put_together,
     rule_worth,
 )
 
@@ -67,3 +71,45 @@ def test_what_is_grave_adds_at_a_right_angle_and_keeps_the_order(values, least, 
 @given(scores)
 def test_where_no_rows_could_tell_nothing_is_grave(values):
     assert not lift(None, np.array(values), np.full(len(values), 1e9)).any()
+
+
+def evidence(unit, rarity_unit, grave):
+    return Evidence((), (), (), unit, rarity_unit, (), grave)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 150), st.integers(1, 6), st.booleans())
+def test_evidence_is_put_together_row_by_row_compiled_or_not(seed, n_rows, n_variables, is_grave):
+    random = np.random.default_rng(seed)
+    shape = (n_variables, n_rows)
+    in_context, rarities, worth = (
+        np.where(
+            random.random(shape) < 0.5, random.choice([0.5, 1.0, 3.0, random.random()], shape), 0
+        )
+        for _ in range(3)
+    )
+    known = evidence(1.7, 0.3, Grave(0.9, 4.0) if is_grave else None)
+    found = []
+    for compiled in (False, True):
+        own = in_context.copy().T, rarities.copy().T, worth.copy().T
+        plain, contradictions = put_together(known, *own, compiled=compiled)
+        parts = add_parts(contradictions, own[1], compiled=compiled)
+        assert parts.flags.c_contiguous
+        found.append([each.tolist() for each in (own[0], own[1], plain, contradictions, parts)])
+    assert found[0] == found[1]
+    for r in range(n_rows):
+        strong = [float(each) for each in worth[:, r]]
+        wanted = [
+            max(float(one) / 1.7, other / 1.7)
+            for one, other in zip(in_context[:, r], strong, strict=True)
+        ]
+        rare = [float(each) * (RARITY_WEIGHT / 0.3) for each in rarities[:, r]]
+        assert found[0][2][r] == wanted
+        if is_grave and max(strong) > 0.9:
+            score = sum(wanted) + sum(rare)
+            wanted[strong.index(max(strong))] += math.hypot(score, 4.0) - score
+        assert found[0][3][r] == pytest.approx(wanted)
+        assert found[0][4][r] == pytest.approx([a + b for a, b in zip(wanted, rare, strict=True)])
+
+
+def test_the_loops_run_on_almost_nothing():
+    kernel.exercise()

@@ -31,7 +31,7 @@ from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.tolerance import Flags, Kinds, Tolerance
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
-from truism.scoring.worth import RARITY_WEIGHT, lifted, worth_of_habit
+from truism.scoring.worth import add_parts, lifted, put_together, units, worth_of_habit
 from truism.table.columns import Column, Table
 from truism.work import work_ahead
 
@@ -311,9 +311,8 @@ class Scorer:
                 penalties = self.tolerance.spare_penalties(applies, penalties)
             return Weighed(penalties, None)
         pieces = self._weigh_evidence(columns, applies, compiled=compiled)
-        # Row by row in memory, so that sums over a row do not depend on the caller.
-        parts = np.add(pieces.contradictions, pieces.rarities, order="C")
-        return Weighed(parts, pieces)
+        compiled = compiled and self.tolerance is None
+        return Weighed(add_parts(pieces.contradictions, pieces.rarities, compiled=compiled), pieces)
 
     def _weigh_evidence(
         self, columns: Sequence[Column], applies: Flags | None, *, compiled: bool
@@ -330,15 +329,18 @@ class Scorer:
         rarities = prepared.rarities.weigh(readings)
         for each in (in_context, worth, rarities) if self._silent else ():
             each[:, self._silent] = 0.0
-        in_context /= evidence.contradiction_unit
-        rarities *= RARITY_WEIGHT / evidence.rarity_unit
-        broken = worth / evidence.contradiction_unit
-        if self.tolerance is not None and applies is not None:
-            counted = self.tolerance.spare(applies, Kinds(broken, in_context, rarities))
+        if self.tolerance is None or applies is None:
+            plain, contradictions = put_together(
+                evidence, in_context, rarities, worth, compiled=compiled
+            )
+        else:
+            unit, weight = units(evidence)
+            kinds = Kinds(worth / unit, in_context / unit, rarities * weight)
+            counted = self.tolerance.spare(applies, kinds)
             worth = np.where(counted.rules > 0, worth, 0.0)
             broken, in_context, rarities = counted.rules, counted.contexts, counted.rarities
-        plain = np.maximum(in_context, broken)
-        contradictions = lifted(evidence.grave, worth, plain, rarities)
+            plain = np.maximum(in_context, broken)
+            contradictions = lifted(evidence.grave, worth, plain, rarities)
         return Pieces(contradictions, rarities, plain, in_context, leaves, readings)
 
     def _broken_worth(

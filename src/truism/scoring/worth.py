@@ -7,7 +7,7 @@ rows of its antecedent.
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.evidence import Grave
+from truism.model.evidence import Evidence, Grave
 from truism.model.model import Model
 from truism.model.predicates import Present
 from truism.model.rules import Rule
@@ -56,6 +56,71 @@ def lifted(
     rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
     contradictions[rows, about] += lift(grave, rest, worth[rows, about])
     return contradictions
+
+
+def units(evidence: Evidence) -> tuple[float, float]:
+    """Return what to divide contradictions by, and what to multiply rarities with, for the score."""
+    return evidence.contradiction_unit, RARITY_WEIGHT / evidence.rarity_unit
+
+
+def put_together(
+    evidence: Evidence,
+    in_context: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+    worth: NDArray[np.float64],
+    *,
+    compiled: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bring evidence to the units of the score, in place, and return the contradictions.
+
+    Parameters
+    ----------
+    evidence
+        The units, and when a rule is grave.
+    in_context, rarities, worth
+        The evidence of contexts and of rare values, and the worth of broken rules: rows × variables, with
+        the values of a variable side by side in memory.
+    compiled
+        Whether to use a compiled loop.
+
+    Returns
+    -------
+    plain, contradictions
+        Before and after grave rules raise them.
+
+    """
+    unit, weight = units(evidence)
+    if not compiled:
+        in_context /= unit
+        rarities *= weight
+        plain = np.maximum(in_context, worth / unit)
+        return plain, lifted(evidence.grave, worth, plain, rarities)
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    plain, about = np.empty(worth.shape[::-1]).T, np.empty(len(worth), np.int64)
+    sums = np.empty((3, len(worth)))
+    kernel.combine(in_context.T, rarities.T, worth.T, unit, weight, plain.T, sums, about)
+    of_plain, of_rarities, strongest = sums
+    if evidence.grave is None or not (strongest > evidence.grave.worth).any():
+        return plain, plain
+    contradictions = plain.copy(order="A")
+    rows = np.flatnonzero(strongest > evidence.grave.worth)
+    rest = of_plain[rows] + of_rarities[rows]
+    contradictions[rows, about[rows]] += lift(evidence.grave, rest, strongest[rows])
+    return plain, contradictions
+
+
+def add_parts(
+    contradictions: NDArray[np.float64], rarities: NDArray[np.float64], *, compiled: bool
+) -> NDArray[np.float64]:
+    """Add the two parts of the score, row by row in memory: the order of sums must not vary."""
+    if not compiled:
+        return np.add(contradictions, rarities, order="C")
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    parts = np.empty(contradictions.shape)
+    kernel.add_parts(contradictions.T, rarities.T, parts)
+    return parts
 
 
 def expected_exceptions(

@@ -2,6 +2,7 @@
 
 - `rules`: which rows break rules
 - `contexts`: which leaf a row falls into, and how unusual it is there
+- `worth`: what speaks against each value, put together
 - `memory`: what earlier rows of a series leave behind
 - `words`: bits, as the loops visit them
 - `compiling`: how loops are compiled
@@ -16,7 +17,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("contexts", "memory", "rules")
+NAMES = ("contexts", "memory", "rules", "worth")
 ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
 ENOUGH_ROWS = 512  # of a block, from which loops that are loaded are faster
 
