@@ -9,8 +9,8 @@ from learned import learn
 from test_following import FAULTS, described, pieces, series
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
-from truism.explaining.following import find_events, limits_of
+from truism.explaining.delays import Delays, limits_of
+from truism.explaining.following import find_events
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from learned import learn
 from truism import InvariantRuleDetector
 from truism.explaining.checker import Checker
-from truism.explaining.following import RISING, find_events, limits_of
+from truism.explaining.delays import limits_of
+from truism.explaining.following import RISING, find_events
 from truism.explaining.tallies import Judge, units_of
 from truism.scoring.scorer import Scorer
 from truism.scoring.worth import habit_worth, worth_of_habit

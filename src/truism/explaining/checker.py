@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError
-from truism.explaining.delays import Delays
+from truism.explaining.delays import Delays, limits_of
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings, find_coarser
-from truism.explaining.following import Following, Outline, find_events, limits_of
+from truism.explaining.following import Following, Outline, find_events
 from truism.explaining.incidents import Incidents, Origin
 from truism.explaining.keeping import Clock, keep
 from truism.explaining.outlines import find_rows

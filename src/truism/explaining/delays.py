@@ -6,10 +6,13 @@ import msgspec
 import numpy as np
 
 from truism.errors import ParameterError
+from truism.explaining.events import LASTING, Limits
 from truism.explaining.rates import GAP
+from truism.model.model import Model
 from truism.model.schema import Schema
 from truism.model.settings import check_whole
 from truism.scoring.alignment import time_column
+from truism.scoring.memory import HABIT
 from truism.table.columns import Table
 from truism.table.layouts import seconds_of
 
@@ -56,6 +59,25 @@ def _rows(name: str, said: int | str, step: float | None) -> int:
     rows = int(said) if isinstance(said, str) else said
     check_whole(name, rows, 0)
     return rows
+
+
+def limits_of(
+    model: Model, table: Table, gap: int | None = None, delays: Delays | None = None
+) -> Limits:
+    """Return what is unusual for a model, and how far apart rows of one event may lie."""
+    if gap is not None:
+        check_whole("gap", gap, 0)
+    step = None if model.series is None else model.series.step
+    least, most = (0, 0) if delays is None else delays.in_rows(step)
+    lookback = None if model.memory is None else model.memory.lookback
+    if gap is None and model.memory is not None:
+        gap = GAP
+    elif gap is None:
+        # What a series is, and so its gap, must not depend on how its rows are divided.
+        gap = usual_gap(model.schema, table) if model.series is None else rows_in_a_minute(step)
+    if lookback is None:
+        return Limits(model.threshold, max(gap, most), least=least)
+    return Limits(model.threshold, max(gap, most), LASTING * lookback, HABIT * lookback, least)
 
 
 def usual_gap(schema: Schema, table: Table) -> int:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.culprits import RISING, Circles, Warmth, never_warm
-from truism.explaining.delays import Delays, rows_in_a_minute, usual_gap
 from truism.explaining.events import (
     LASTING,
     Event,
@@ -20,12 +19,8 @@ from truism.explaining.events import (
 )
 from truism.explaining.keeping import Kept
 from truism.explaining.marks import Marker, Marks
-from truism.explaining.rates import GAP
 from truism.explaining.roundings import Rounder, Rounding
 from truism.explaining.tallies import NEVER, Judge, Tally, differences, no_rows, without
-from truism.model.model import Model
-from truism.model.settings import check_whole
-from truism.scoring.memory import HABIT
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State, Timeline, last_rows
 from truism.scoring.weighed import Weighed
@@ -126,25 +121,6 @@ class Found(msgspec.Struct, frozen=True, eq=False):
     outlines: Sequence[Outline]
     following: Following
     marks: Marks
-
-
-def limits_of(
-    model: Model, table: Table, gap: int | None = None, delays: Delays | None = None
-) -> Limits:
-    """Return what is unusual for a model, and how far apart rows of one event may lie."""
-    if gap is not None:
-        check_whole("gap", gap, 0)
-    step = None if model.series is None else model.series.step
-    least, most = (0, 0) if delays is None else delays.in_rows(step)
-    lookback = None if model.memory is None else model.memory.lookback
-    if gap is None and model.memory is not None:
-        gap = GAP
-    elif gap is None:
-        # What a series is, and so its gap, must not depend on how its rows are divided.
-        gap = usual_gap(model.schema, table) if model.series is None else rows_in_a_minute(step)
-    if lookback is None:
-        return Limits(model.threshold, max(gap, most), least=least)
-    return Limits(model.threshold, max(gap, most), LASTING * lookback, HABIT * lookback, least)
 
 
 def find_events(

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
+from truism.explaining.delays import Delays, limits_of
 from truism.explaining.events import Kind
 from truism.explaining.findings import MIN_ROWS_TO_DOUBT, Findings, coarser_in, step_to_tell
-from truism.explaining.following import Following, Outline, limits_of
+from truism.explaining.following import Following, Outline
 from truism.explaining.incidents import Incidents
 from truism.explaining.keeping import Clock, Kept, Latest, Stamp, count_repeats, keep
 from truism.explaining.marks import Marks

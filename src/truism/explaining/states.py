@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from truism.errors import StateError
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
+from truism.explaining.delays import Delays, limits_of
 from truism.explaining.events import Kind
 from truism.explaining.findings import Findings
-from truism.explaining.following import Following, Outline, limits_of
+from truism.explaining.following import Following, Outline
 from truism.explaining.incidents import Incident, Incidents
 from truism.explaining.keeping import Kept
 from truism.explaining.outlines import Grouped
