@@ -5,10 +5,10 @@ import re
 import pytest
 
 from attack.__main__ import main, numbers_of
-from attack.attempts import Broken, Kind, Untried, attack
+from attack.attempts import Bench, Broken, Kind, Untried, attack
 from attack.kinds import KINDS
 from attack.program import Ended, Program, complaint
-from attack.samples import Samples, contents
+from attack.samples import WRITINGS, Samples, contents
 from attack.wholeness import check_outputs
 from browser import find_browser
 
@@ -128,11 +128,22 @@ def test_how_a_command_may_end(command, code, error, wrong):
     assert (complaint(Ended((command,), code, b"", error)) is not None) == wrong
 
 
+@pytest.mark.parametrize(
+    "writing", [each for each in WRITINGS if each.name != "demo"], ids=lambda each: each.name
+)
+def test_what_is_attacked_writes_its_files_and_the_same_again(tmp_path, program, samples, writing):
+    samples.copy_to(tmp_path, writing, over=True)
+    before = contents(tmp_path)
+    for _ in range(2):
+        ended = program.run(tmp_path, *samples.arguments(writing))
+        assert complaint(ended) is None
+        assert check_outputs(
+            Bench(tmp_path, program, samples), writing, before, drafts_allowed=False
+        )
+
+
 @pytest.mark.parametrize("damage", ["cut", "other", "draft", "none"])
 def test_a_file_that_is_not_whole_is_seen(tmp_path, program, samples, damage):
-    from attack.attempts import Bench
-    from attack.samples import WRITINGS
-
     writing = next(each for each in WRITINGS if each.name == "markdown")
     samples.copy_to(tmp_path, writing, over=True)
     before = contents(tmp_path)

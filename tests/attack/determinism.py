@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from attack.attempts import Bench, Broken, Kind
 from attack.program import complaint, fresh
-from attack.samples import masked, table
+from attack.samples import WRITINGS, masked, table
 from truism import InvariantRuleDetector
 
 
 def attempt(draw: random.Random, bench: Bench) -> None:
     """Learn the same table in two ways."""
-    draw.choice([starts, starts, libraries, order])(draw, bench)
+    draw.choice([starts, starts, libraries, order, writings])(draw, bench)
 
 
 def starts(draw: random.Random, bench: Bench) -> None:
@@ -37,6 +37,23 @@ def starts(draw: random.Random, bench: Bench) -> None:
         found.add(fresh(bench.folder, *command, "--threshold", "0", **changes).out)
     if len(models) > 1 or len(found) > 1:
         raise Broken(f"{len(models)} models and {len(found)} results from one table {more}")
+
+
+def writings(draw: random.Random, bench: Bench) -> None:
+    """Let a command write its files in a Python with other hashes."""
+    # The demo and what counts as a large file are others there.
+    chosen = draw.choice(
+        [each for each in WRITINGS if each.name not in ("demo", "large", "portions")]
+    )
+    over = draw.random() < 0.5
+    bench.samples.copy_to(bench.folder, chosen, over=over)
+    seed = str(draw.randrange(2**32))
+    ended = fresh(bench.folder, *bench.samples.arguments(chosen), PYTHONHASHSEED=seed)
+    if complaint(ended, (0, 1)):
+        raise Broken(complaint(ended, (0, 1)))
+    for output, content in bench.samples.written(chosen, over).items():
+        if masked((bench.folder / output).read_bytes()) != content:
+            raise Broken(f"{chosen.name}: {output} differs with hash seed {seed}")
 
 
 def _columns(draw: random.Random) -> dict[str, list[object]]:

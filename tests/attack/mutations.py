@@ -14,7 +14,10 @@ import numpy as np
 
 from attack.attempts import Bench, Broken, Kind
 from truism.errors import TruismError
+from truism.explaining import statefiles
 from truism.explaining.checker import Checker
+from truism.explaining.statefiles import decode_state, encode_state
+from truism.explaining.states import proceed
 from truism.model import files as modelfiles
 from truism.model.files import decode_model
 from truism.table.files.reading import read
@@ -53,7 +56,29 @@ def _use_model(content: bytes, folder: Path) -> None:
     str(checker.explain(table, np.arange(3)))
 
 
+def _sign_state(plain: dict[str, Any]) -> None:
+    plain["digest"] = statefiles._digest(plain)
+
+
+@lru_cache
+def _job(folder: Path) -> tuple[Checker, Any]:
+    model = decode_model((folder / "m.json").read_bytes())
+    return Checker(model), read([str(folder / "second.csv")]).table
+
+
+def _use_state(content: bytes, folder: Path) -> None:
+    state = decode_state(content)
+    checker, table = _job(folder)
+    step = proceed(checker, table, state)
+    if not np.isfinite(step.findings.scores).all():
+        raise Broken("scores are not finite")
+    str(step.findings.incidents)
+    str(step.changes)
+    decode_state(encode_state(step.state))
+
+
 DOCUMENTS = {
+    "job.state": Document("state", _sign_state, _use_state),
     "m.json": Document("model", _sign_model, _use_model),
     "other.json": Document("paper's model", _sign_model, _use_model),
 }

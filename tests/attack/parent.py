@@ -5,6 +5,7 @@ a command that was started, or the code of one that was waited for.
 """
 
 import errno
+import functools
 import json
 import os
 import resource
@@ -42,6 +43,7 @@ def warm() -> None:
     from truism.plant import simulate
     from truism.table.files.writing import write_table
 
+    shrink()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         write_table(simulate(60, seed=0).columns, place / "normal.csv")
@@ -64,6 +66,15 @@ def warm() -> None:
         os.dup2(before, 2)
         os.close(quiet)
         os.close(before)
+
+
+def shrink() -> None:
+    """Let the demo simulate less, and files count as large that are not."""
+    from truism.cli import batched, demo, large, learn
+
+    batched.BYTES_WHOLE, batched.LEAST_ROWS = 1_024, 64
+    demo.N_ROWS, demo.N_ATTACKED, large.SAMPLE = 1_200, 400, 200
+    learn.train_on_parts = functools.partial(learn.train_on_parts, n_sampled=200)
 
 
 def run(arguments: list[str], folder: Path) -> int:

@@ -16,6 +16,10 @@ COMMANDS = (
     ("look today.csv", 0),
     ("compare m.json other.json", 0),
     ("learn normal.csv -o n.json", 0),
+    ("check second.csv -m m.json --state job.state", 1),
+    ("check second.csv -m m.json --state job.state --format events", 1),
+    ("check --models first.toml", 1),
+    ("calibrate m.json normal.csv", 0),
     ("--help", 0),
     ("check --help", 0),
 )
@@ -49,6 +53,9 @@ def attempt(draw: random.Random, bench: Bench) -> None:
     if NOISE.search(ended.error):
         raise Broken(f"{way}: noise: {ended.said()}")
     if "cut" in way and ended.code != 2:
+        for name in ("one.state", "two.state"):
+            (bench.folder / name).unlink(missing_ok=True)
+        bench.samples.copy_to(bench.folder)
         whole = fresh(bench.folder, *line.split()).out
         if (bench.folder / "cut").read_bytes() != whole:
             raise Broken(f"{way}: output was lost, and yet exit {ended.code}")

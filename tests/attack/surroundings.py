@@ -49,6 +49,8 @@ COMMANDS = (
     "look today.csv",
     "compare m.json other.json",
     "learn normal.csv -o out.json",
+    "check first.csv -m m.json --state out.state",
+    "check first.csv -m m.json --state out.state --format events",
 )
 LINES = (
     "TRUISM",
@@ -66,6 +68,7 @@ def attempt(draw: random.Random, bench: Bench) -> None:
     bench.samples.copy_to(bench.folder)
     here = fresh(bench.folder, *line.split())
     files = _written(bench)
+    (bench.folder / "out.state").unlink(missing_ok=True)  # or the same rows would be skipped
     way = draw.choice(LINES)
     there = fresh(bench.folder, *line.split(), line=way, **changes)
     what = f"{changes} {way}"

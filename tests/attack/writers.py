@@ -1,45 +1,75 @@
 """Two writers: whatever two or three programs do at once, no edit is lost without a word."""
 
+import itertools
 import random
+from collections.abc import Callable
 
 from attack.attempts import Bench, Broken, Kind
-from attack.program import complaint
+from attack.program import Ended, complaint
+from attack.samples import masked
 from truism.errors import ModelFileError
 from truism.model.files import decode_model, load_model
 
 
 def attempt(draw: random.Random, bench: Bench) -> None:
-    """Start writers and readers of one model at once."""
+    """Start programs that work on one file at once."""
     bench.samples.copy_to(bench.folder)
-    ids = draw.sample(bench.samples.rules, draw.randint(2, 4))
-    commands = [["rules", "m.json", "--disable", each, "--reason", "why"] for each in ids]
-    if draw.random() < 0.4:
-        commands.append(["check", "today.csv", "-m", "m.json", "--report", "r.html"])
-    if draw.random() < 0.3:
-        commands.append(["check", "today.csv", "-m", "m.json", "--report", "r.html"])
-    draw.shuffle(commands)
-    started = [bench.program.start(bench.folder, *command) for command in commands]
-    before = (bench.samples.folder / "m.json").read_bytes()
+    draw.choice(WAYS)(draw, bench)
+    if list(bench.folder.glob(".*.draft")):
+        raise Broken("a draft was left behind")
+
+
+def _at_once(bench: Bench, lines: list[str]) -> list[Ended]:
+    started = [bench.program.start(bench.folder, *line.split()) for line in lines]
     ended = [each.wait() for each in started]
     for each in ended:
         problem = complaint(each)
         if problem is not None:
             raise Broken(problem)
-    written = {
-        each.arguments[3] for each in ended if each.arguments[0] == "rules" and not each.code
-    }
+    return ended
+
+
+def models(draw: random.Random, bench: Bench) -> None:
+    """Change and read one model: every change that was confirmed is kept."""
+    ids = draw.sample(bench.samples.rules, draw.randint(2, 4))
+    lines = [f"rules m.json --disable {each} --reason why" for each in ids]
+    if draw.random() < 0.4:
+        lines.append("calibrate m.json normal.csv --max-false-positive-rate 0.05")
+    lines += ["check today.csv -m m.json --report r.html"] * draw.choice([0, 0, 1, 2])
+    draw.shuffle(lines)
+    before = decode_model((bench.samples.folder / "m.json").read_bytes())
+    done = [each.arguments for each in _at_once(bench, lines) if each.code != 2]
+    written = {each[3] for each in done if each[0] == "rules"}
     try:
         model = load_model(bench.folder / "m.json")
     except ModelFileError as problem:
         raise Broken(f"the model is damaged: {problem}") from problem
     disabled = {each.rule_id for each in model.disabled}
-    if disabled != written | {each.rule_id for each in decode_model(before).disabled}:
+    if disabled != written | {each.rule_id for each in before.disabled}:
         raise Broken(f"written {sorted(written)}, kept {sorted(disabled)}")
+    if any(each[0] == "calibrate" for each in done) != (model.limit != before.limit):
+        raise Broken(f"the threshold was {before.limit} and is {model.limit} after {done}")
     page = bench.folder / "r.html"
     if page.exists() and not page.read_bytes().rstrip().endswith(b"</html>"):
         raise Broken("the page of two writers is not whole")
-    if list(bench.folder.glob(".*.draft")):
-        raise Broken("a draft was left behind")
 
+
+def states(draw: random.Random, bench: Bench) -> None:
+    """Go on from one state: it is that of the jobs that were confirmed, in some order."""
+    lines = [f"check {name}.csv -m m.json --state out.state" for name in ("first", "second")]
+    lines += draw.sample(lines, draw.randint(0, 1))
+    draw.shuffle(lines)
+    done = [" ".join(each.arguments) for each in _at_once(bench, lines) if each.code != 2]
+    if not done:
+        raise Broken("no job was done")
+    found = masked((bench.folder / "out.state").read_bytes())
+    for order in sorted(set(itertools.permutations(done))):
+        if masked(bench.samples.after(*order, outputs=("out.state",))["out.state"]) == found:
+            return
+    raise Broken(f"the state is that of no order of {done}")
+
+
+# What several programs may work on at once; a further kind of file joins here.
+WAYS: tuple[Callable[[random.Random, Bench], None], ...] = (models, models, states)
 
 KIND = Kind("writers", 60, attempt)
