@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.culprits import RISING, Circles, Warmth, never_warm
+from truism.explaining.culprits import RISING, Circles, Run, Warmth, never_warm
 from truism.explaining.events import (
     LASTING,
     Event,
@@ -195,7 +195,7 @@ class _Recorder:
             at = rows - block.start
             newcomers = self._newcomers(name, watch, at, weighed)
             followed = follow(scores[at], news[at], self.limits, watch, newcomers)
-            run = _Run(name, watch.n_rows, at, rows + self.offset, weighed, newcomers)
+            run = Run(name, watch.n_rows, at, rows + self.offset, weighed, newcomers)
             begins = self._begins(run, news[at])
             known = self._known(followed)
             for event in known:
@@ -222,7 +222,7 @@ class _Recorder:
         )
         return newcomers
 
-    def _begins(self, run: "_Run", news: Floats) -> NDArray[np.int64]:
+    def _begins(self, run: Run, news: Floats) -> NDArray[np.int64]:
         """Return for each row where what is rising began, by number in the series; -1 if nothing is.
 
         What rises for very long is divided, so that an onset never lies far back.
@@ -239,7 +239,7 @@ class _Recorder:
         begin += self.most * ((numbers - begin) // self.most)
         return np.where(rising, begin, NEVER)
 
-    def _risen(self, run: "_Run", begin: int, end: int, *, on_top: bool) -> Tally:
+    def _risen(self, run: Run, begin: int, end: int, *, on_top: bool) -> Tally:
         """Add up rows that were rising, from `begin` to before `end`."""
         tally, carried = self.nothing, self.rising.get(run.name)
         if begin < run.first and carried is not None:
@@ -256,7 +256,7 @@ class _Recorder:
             on_top=on_top,
         )
 
-    def _keep_rising(self, run: "_Run", begins: NDArray[np.int64]) -> None:
+    def _keep_rising(self, run: Run, begins: NDArray[np.int64]) -> None:
         """Keep what is rising at the end of a run."""
         begin, end = int(begins[-1]), run.first + len(begins)
         if begin == NEVER:
@@ -267,7 +267,7 @@ class _Recorder:
 
     def _add(
         self,
-        run: "_Run",
+        run: Run,
         begins: NDArray[np.int64],
         event: Event,
         own: NDArray[np.int64],
@@ -303,13 +303,13 @@ class _Recorder:
             members=self.apart.get(key),
         )
 
-    def _members(self, run: "_Run", event: Event) -> NDArray[np.int64]:
+    def _members(self, run: Run, event: Event) -> NDArray[np.int64]:
         """Return those for whose sake an event was divided from what was going on."""
         start, gap, new = event.on_top or 0, self.limits.gap, run.newcomers[event.start]
         members = [each.members for each in new if each.is_new_to(start, gap)]
         return np.asarray(np.maximum.reduce(members))
 
-    def _leave_out(self, run: "_Run", event: Event, members: NDArray[np.int64]) -> None:
+    def _leave_out(self, run: Run, event: Event, members: NDArray[np.int64]) -> None:
         """Take from an event those for whose sake another was divided from it."""
         key = run.name, event.start
         self.tallies[key] = without(self.tallies[key], members)
@@ -356,27 +356,3 @@ class _Recorder:
         for key in [key for key in self.tallies if key[0] == name and key[1] not in opened]:
             del self.tallies[key], self.onsets[key]
             self.apart.pop(key, None)
-
-
-class _Run(msgspec.Struct, frozen=True, eq=False):
-    """Rows of a block that follow each other.
-
-    Parameters
-    ----------
-    name, first
-        Their series, and the number of the first one in it.
-    at, rows
-        Where in the block they are, and their numbers in the table.
-    weighed
-        The block.
-    newcomers
-        Who becomes news by themselves, by number in the series.
-
-    """
-
-    name: str
-    first: int
-    at: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    weighed: Weighed
-    newcomers: dict[int, list[Newcomer]]
