@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from learned import learn
 from truism.errors import ModelFileError
+from truism.learning import twins
 from truism.learning.kinds import infer_schema, variable_columns
-from truism.learning.twins import MIN_ROWS, correlate, find_circles, find_twins
+from truism.learning.twins import MIN_ROWS, correlate, find_circles, find_twins, pairs_above
 from truism.model.files import load_model, save_model
 from truism.model.settings import Settings
 from truism.table.frames import as_table
@@ -91,3 +92,17 @@ def test_a_file_with_twins_that_cannot_be_is_refused(tmp_path, pair):
     save_model(msgspec.structs.replace(model, twins=(pair,)), tmp_path / "m.json")
     with pytest.raises(ModelFileError, match="twins must be two variables with numbers"):
         load_model(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 7, 100])
+def test_pairs_are_the_same_however_many_columns_are_taken_at_a_time(at_once, monkeypatch):
+    random = np.random.default_rng(2)
+    values = random.normal(size=(60, 3))[:, np.arange(20) % 3] + random.normal(size=(60, 20)) / 2
+    values[random.random(values.shape) < 0.1] = np.nan
+    every = np.abs(correlate(values))
+    wanted = [(a, b) for a in range(20) for b in range(a + 1, 20) if every[a, b] > 0.7]
+    monkeypatch.setattr(twins, "MAX_COLUMNS", at_once)
+    first, second, closeness = pairs_above(0.7, values)
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == wanted
+    assert closeness.tolist() == [every[pair] for pair in wanted]
+    assert 0 < len(wanted) < 190

@@ -19,6 +19,7 @@ ALIKE = 0.9  # correlation, either way, above which two numbers are twins
 MAX_ROWS = 10_000  # rows to look at
 MIN_ROWS = 30  # rows in which both are known
 PAIRS_PER_VARIABLE = 10
+MAX_COLUMNS = 1024  # whose correlations with all others are held at a time
 RELATED = 0.3  # correlation, either way, above which two variables are in one circle
 N_STATES = 6  # commonest states of a variable that are looked at
 _DIGITS = 6  # of a correlation, so that it does not depend on how sums are divided
@@ -41,10 +42,9 @@ def find_twins(schema: Schema, columns: Sequence[Column]) -> tuple[tuple[str, st
             for each, column in numeric
         ]
     ).T
-    closeness = np.abs(correlate(values))
-    first, second = np.nonzero(np.triu(closeness > ALIKE, 1))
+    first, second, closeness = pairs_above(ALIKE, values)
     most = PAIRS_PER_VARIABLE * len(numeric)
-    closest = np.argsort(-closeness[first, second], kind="stable")[:most].tolist()
+    closest = np.argsort(-closeness, kind="stable")[:most].tolist()
     names = [each.name for each, _ in numeric]
     return tuple((names[first[k]], names[second[k]]) for k in closest) or None
 
@@ -69,7 +69,7 @@ def find_circles(schema: Schema, columns: Sequence[Column]) -> tuple[int, ...]:
             own = [(found == code).astype(np.float64) for code in commonest[:N_STATES]]
         values += own
         owners += [i] * len(own)
-    first, second = np.nonzero(np.abs(correlate(np.array(values).T)) > RELATED)
+    first, second, _ = pairs_above(RELATED, np.array(values).T)
     pairs = [(owners[a], owners[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     place = {name: i for i, name in enumerate(schema.names)}
     pairs += [
@@ -83,12 +83,15 @@ def _circles(n_variables: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, .
 
     >>> _circles(5, [(0, 3), (4, 3)])
     (0, 1, 2, 0, 0)
+    >>> _circles(5, [(0, 1), (0, 2), (0, 3), (1, 4)])  # each pair once
+    (0, 0, 0, 0, 0)
     """
     leader = list(range(n_variables))
 
     def led_by(i: int) -> int:
         while leader[i] != i:
-            i = leader[i] = leader[leader[i]]
+            leader[i] = leader[leader[i]]
+            i = leader[i]
         return i
 
     for a, b in pairs:
@@ -97,8 +100,30 @@ def _circles(n_variables: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, .
     return tuple(number.setdefault(led_by(i), len(number)) for i in range(n_variables))
 
 
-def correlate(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the correlation of each pair of columns, over the rows in which both are known.
+def pairs_above(
+    least: float, values: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the pairs of columns with a correlation above `least`, either way, and how close they are.
+
+    All pairs of very many columns are more than memory holds, so some columns are taken at a time.
+    """
+    n_columns = values.shape[1]
+    pairs, closeness = [], []
+    for start in range(0, n_columns, MAX_COLUMNS):
+        some = np.arange(start, min(start + MAX_COLUMNS, n_columns))
+        close = np.abs(correlate(values, some))
+        close[np.arange(n_columns) <= some[:, None]] = 0.0
+        found = np.nonzero(close > least)
+        pairs.append((some[found[0]], found[1]))
+        closeness.append(close[found])
+    first, second = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    return first, second, np.concatenate(closeness)
+
+
+def correlate(
+    values: NDArray[np.float64], some: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return the correlation of some columns, or of all, with each, over the rows where both are known.
 
     It is 0 where there are too few of them, or where either does not vary.
 
@@ -109,12 +134,16 @@ def correlate(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = np.isfinite(values)
     filled = np.where(known, values, 0.0)
     counted = known.astype(np.float64)
-    n_rows = np.maximum(counted.T @ counted, 1.0)
+    own = slice(None) if some is None else some
+    own_filled, own_counted = filled[:, own].T, counted[:, own].T
+    n_rows = np.maximum(own_counted @ counted, 1.0)
     # Each column is summed where the other one is known.
-    sums, squares = filled.T @ counted, np.square(filled).T @ counted
-    spreads = np.sqrt(np.maximum(squares - np.square(sums) / n_rows, 0.0))
-    joint = filled.T @ filled - sums * sums.T / n_rows
-    size = spreads * spreads.T
+    sums, squares = own_filled @ counted, np.square(own_filled) @ counted
+    others, their_squares = own_counted @ filled, own_counted @ np.square(filled)
+    spread = np.sqrt(np.maximum(squares - np.square(sums) / n_rows, 0.0))
+    their_spread = np.sqrt(np.maximum(their_squares - np.square(others) / n_rows, 0.0))
+    joint = own_filled @ filled - sums * others / n_rows
+    size = spread * their_spread
     enough = (n_rows >= MIN_ROWS) & (size > n_rows * 10.0**-_DIGITS)
     found = np.divide(joint, size, out=np.zeros_like(joint), where=enough)
     return np.asarray(np.round(found, _DIGITS))
