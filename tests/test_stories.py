@@ -36,7 +36,7 @@ def test_an_incident_begins_with_the_most_blamed_and_says_who_followed():
     assert story(blames) == (
         "AIT504 read 255 instead of at most 9; 20 s later MV501 and MV502 read 255 instead of at most 9."
     )
-    assert say_onsets(blames, at(0)) == "first AIT504 at 04:00:30; 20 s later MV501 and MV502"
+    assert say_onsets(blames, 0, at(0)) == "first AIT504 at 04:00:30; 20 s later MV501 and MV502"
 
 
 def test_who_was_first_need_not_be_most_to_blame():
@@ -45,7 +45,7 @@ def test_who_was_first_need_not_be_most_to_blame():
         "a read 255 instead of at most 9; 20 s earlier b read 255 instead of at most 9; "
         "at the same time c read 255 instead of at most 9."
     )
-    assert say_onsets(blames, None) == "first b at 3 Aug 04:00:30; 20 s later a and c"
+    assert say_onsets(blames, 0, None) == "first b at 3 Aug 04:00:30; 20 s later a and c"
 
 
 def test_what_the_condition_names_is_not_said_again():
@@ -57,17 +57,22 @@ def test_what_the_condition_names_is_not_said_again():
 
 def test_rows_are_numbered_where_there_is_no_time():
     blames = [blame("a", 0.5, 3, timed=False), blame("b", 0.5, 1204, timed=False)]
-    assert say_onsets(blames, None) == "first a in row 3; 1,201 rows later b"
+    assert say_onsets(blames, 0, None) == "first a in row 3; 1,201 rows later b"
     assert story(blames, "shift", ongoing=True, timed=False).startswith("Since row 0 a read 255")
 
 
 def test_together_and_alone():
     assert (
-        say_onsets([blame("a", 0.5, 3), blame("b", 0.5, 3)], at(0))
+        say_onsets([blame("a", 0.5, 3), blame("b", 0.5, 3)], 0, at(0))
         == "a and b together at 04:00:30"
     )
-    assert say_onsets([blame("a", 1.0, 3)], at(0)) == ""
-    assert say_onsets([blame("a", 0.5, 3), blame("b", 0.5, None)], at(0)) == ""
+    assert say_onsets([blame("a", 1.0, 3)], 0, at(0)) == ""
+    some = [blame("a", 0.5, 3), blame("b", 0.3, 5), blame("c", 0.2, 6)]
+    assert (
+        say_onsets(some, 4, at(4))
+        == "first a at 04:00:30, before the alarm; 20 s later b; 30 s later c"
+    )
+    assert say_onsets([blame("a", 0.5, 3), blame("b", 0.5, None)], 0, at(0)) == ""
 
 
 def test_a_variable_with_a_small_share_is_not_in_the_sentence():

@@ -353,9 +353,9 @@ def say_others(blames: Sequence[Blame], most: int = 5) -> str:
     for each in blames:
         if each.behind is not None:
             behind.setdefault(each.behind, []).append(each.variable)
-    said = [f"with {leader}: {_some(names, most)}" for leader, names in behind.items()]
+    said = [f"moving with {leader}: {_some(names, most)}" for leader, names in behind.items()]
     rest = [each.variable for each in blames if each.behind is None]
-    return "; ".join([*said, f"also {_some(rest, most)}"] if rest else said)
+    return "; ".join([*said, f"also unusual: {_some(rest, most)}"] if rest else said)
 
 
 def _some(names: Sequence[str], most: int) -> str:

@@ -131,7 +131,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def onsets(self) -> str:
         """Which variable was first, and which followed; empty if only one is to blame."""
-        return say_onsets(self.blames, self.started)
+        return say_onsets(self.blames, self.start, self.started)
 
     @property
     def duration(self) -> datetime.timedelta | None:

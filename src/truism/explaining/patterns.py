@@ -23,9 +23,9 @@ from truism.explaining.reasons import Reason, say
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.model import Model
-from truism.model.predicates import Predicate, format_value
+from truism.model.predicates import Predicate
 from truism.model.schema import Categorical, Scalar, Variable
-from truism.model.wording import about_percent, count, same_side, shorten, visible
+from truism.model.wording import about_percent, count, same_side, say_state, shorten, visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Violation
@@ -350,7 +350,5 @@ def _say_value(value: Scalar | None, *bounds: float) -> str:
     if value is None:
         return "missing"
     return (
-        shorten(value, same_side(value, bounds))
-        if isinstance(value, float)
-        else format_value(value)
+        shorten(value, same_side(value, bounds)) if isinstance(value, float) else say_state(value)
     )

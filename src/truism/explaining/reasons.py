@@ -25,7 +25,6 @@ from truism.model.predicates import (
     Present,
     Range,
     format_number,
-    format_value,
     quote_name,
     variables,
 )
@@ -39,6 +38,7 @@ from truism.model.wording import (
     round_outward,
     round_states,
     same_side,
+    say_state,
     shorten,
 )
 from truism.scoring.weighed import Violation
@@ -204,18 +204,18 @@ def _say_average(usual: UsualNumber, unit: str) -> str:
 def _say_expected_states(clue: Contradiction) -> str:
     name = quote_name(clue.variable)
     if clue.expected is None:
-        return f"{name} less often {format_value(clue.found)}"
+        return f"{name} less often {say_state(clue.found)}"
     assert isinstance(clue.expected, OneOf)
     states = clue.expected.values
     if not clue.is_only_usual:
         return brief(clue.expected)
     if len(states) == 1:
-        return f"{name} usually {format_value(states[0])}"
+        return f"{name} usually {say_state(states[0])}"
     return f"{name} usually one of {name_some(states, N_STATES)}"
 
 
 def _say_states(clue: Contradiction, usual: UsualStates, n_training: int) -> str:
-    found = format_value(clue.found)
+    found = say_state(clue.found)
     if usual.found_is_shared:
         found = f"values as uncommon as {found}"
     like = _say_like(clue.n_like, n_training)
@@ -223,7 +223,7 @@ def _say_states(clue: Contradiction, usual: UsualStates, n_training: int) -> str
         return f"{found} in {usual.n_found:,} of {like}"
     assert isinstance(clue.expected, OneOf)
     states = clue.expected.values
-    expected = format_value(states[0]) if len(states) == 1 else f"one of these {len(states):,}"
+    expected = say_state(states[0]) if len(states) == 1 else f"one of these {len(states):,}"
     return f"{expected} in {usual.n_usual:,} of {like}, {found} in {usual.n_found:,} of them"
 
 
@@ -315,4 +315,4 @@ def _digits(value: Any, expected: Predicate | tuple[float, ...]) -> str:
             seems_to_hold, same = expected.seems_to_hold, same_side(value, (low, high))
             seems = seems_to_hold(value)
             return shorten(value, lambda short: same(short) and seems_to_hold(short) == seems)
-    return format_value(value)
+    return say_state(value)

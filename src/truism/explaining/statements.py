@@ -29,11 +29,10 @@ from truism.model.predicates import (
     Present,
     Range,
     format_number,
-    format_value,
     quote_name,
     variables,
 )
-from truism.model.wording import brief, count, name_some, same_side, shorten
+from truism.model.wording import brief, count, name_some, same_side, say_state, shorten
 from truism.scoring.weighed import Violation
 from truism.table.deltas import DELTA
 
@@ -147,7 +146,7 @@ def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Stateme
 
 def _instead_of_states(clue: Contradiction) -> str:
     """Say which state was found, and which one such training rows have."""
-    found = format_value(clue.found)
+    found = say_state(clue.found)
     if not isinstance(clue.expected, OneOf):
         return f"{found}, which is less common in such rows"
     usual = name_some(clue.expected.values, N_NAMED)
@@ -160,7 +159,7 @@ def _rare(variable: str, clue: Rarity) -> Statement:
     match clue.seen:
         case SameState(n_rows):
             few = "no training row" if not n_rows else f"only {count(n_rows, 'training row')}"
-            return Statement(variable, "was", f"{format_value(clue.found)}, which {few} had")
+            return Statement(variable, "was", f"{say_state(clue.found)}, which {few} had")
     assert isinstance(clue.usual, Nearest)
     around = clue.usual
     found = shorten(clue.found, same_side(clue.found, around.values))
@@ -182,10 +181,10 @@ def _violated(variable: str, clue: Violation, legend: Legend) -> Statement:
         case Range(_, low, high) | Interval(_, low, high):
             return _off(variable, value, clue.failed, low, high, condition)
         case OneOf(_, values):
-            rest = f"{format_value(value)} instead of {name_some(values, N_NAMED)}"
+            rest = f"{say_state(value)} instead of {name_some(values, N_NAMED)}"
             return Statement(variable, "was", rest, *condition)
         case Present() | AnyOf():
-            rest = f"{format_value(value)}, against {brief(clue.failed)}"
+            rest = f"{say_state(value)}, against {brief(clue.failed)}"
             return Statement(variable, "was", rest, *condition)
 
 
@@ -232,7 +231,7 @@ def _held(condition: Predicate, legend: Legend = NO_LEGEND) -> str | None:
     """
     match condition:
         case OneOf(name, (value,)):
-            return f"{legend.name(name)} was {format_value(value)}"
+            return f"{legend.name(name)} was {say_state(value)}"
         case Interval(name, low, high) if high == math.inf:
             return f"{legend.name(name)} was at least {format_number(low)}{legend.after(name)}"
         case Interval(name, low, high) if low == -math.inf:

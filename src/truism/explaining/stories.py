@@ -21,15 +21,15 @@ FIRST = 3  # variables on the first screen
 TOLD = 0.25  # share of the most blamed variable's share: those with less are not in the sentence
 
 
-def say_onsets(blames: Sequence[Blame], started: Moment | None) -> str:
-    """Say who was first, and who followed; empty if there is nobody to tell apart.
+def say_onsets(blames: Sequence[Blame], start: int, started: Moment | None) -> str:
+    """Say who was first, and how long after that others followed; empty if there is nobody to tell apart.
 
     Parameters
     ----------
     blames
         The blamed variables, largest share first.
-    started
-        The time of the incident's first row, which is said elsewhere.
+    start, started
+        The incident's first row and its time, which are said elsewhere.
 
     """
     known = [each for each in choose(blames, FIRST)[0] if each.since is not None]
@@ -37,12 +37,12 @@ def say_onsets(blames: Sequence[Blame], started: Moment | None) -> str:
         return ""
     together = _together(known)
     first = together[0]
-    when = say_at(first[0].since or 0, first[0].began, started)
+    since = first[0].since or 0
+    when = say_at(since, first[0].began, started) + (", before the alarm" if since < start else "")
     if len(together) == 1:
         return f"{listed(_names(first))} together {when}"
     said = [f"first {listed(_names(first))} {when}"]
-    for earlier, later in itertools.pairwise(together):
-        said.append(f"{_apart(earlier[0], later[0])} later {listed(_names(later))}")
+    said += [f"{_apart(first[0], each[0])} later {listed(_names(each))}" for each in together[1:]]
     return "; ".join(said)
 
 

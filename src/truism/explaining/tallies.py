@@ -32,7 +32,7 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     ----------
     first, last, peak
         Rows of the table: the first, the last, and the one with the highest score. In a series with
-        a past, the last row is one in which a variable that is most to blame deviates.
+        a past, the last two are rows in which a variable that is most to blame deviates.
     score
         That score.
     n_rows, n_seen
@@ -214,14 +214,16 @@ class Judge:
         own = np.ones(len(at), np.bool_)
         if weighed.remembered is not None:
             own = self._deviate(before, ages[:n_blamed], far)
+        own[0] |= not before.n_seen
         alive = np.flatnonzero(own)
-        last, n_rows = (before.last, before.n_rows) if before.n_seen else (int(rows[0]), 1)
+        last, n_rows = before.last, before.n_rows
         if len(alive):
             last, n_rows = int(rows[alive[-1]]), before.n_seen + int(alive[-1]) + 1
         before = self._blame(before, rows[:n_blamed], ages[:n_blamed], far[:n_blamed])
         before = self._tell(before, rows, far, weighed, at)
-        peak = int(scores.argmax())
-        higher = scores[peak] > before.score
+        told = np.where(own, scores, -np.inf)
+        peak = int(told.argmax())
+        higher = told[peak] > before.score
         return msgspec.structs.replace(
             before,
             first=before.first if before.n_seen else int(rows[0]),

@@ -5,6 +5,7 @@ list and the tenth digit of a measurement, but a value must never seem to satisf
 """
 
 import math
+import struct
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
@@ -17,6 +18,7 @@ N_EXCLUDED = 3  # how many states to name where the value is none of them
 _WHOLE, _NEARLY_ALL = 0.0995, 0.995  # shares between them are printed as whole percentages
 _MIN_DIGITS, _ALL_DIGITS = 4, 17
 _MOST_DECIMALS, _MAX_WHOLE = 300, 1e15
+_SINGLE = struct.Struct("f")  # a number of half as many digits
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -204,3 +206,17 @@ def lasting(seconds: float) -> str:
     while len(parts) > 1 and parts[0][0] == 0:
         parts.pop(0)
     return " ".join(f"{n:.4g} {unit}" for n, unit in parts[:2] if n) or "no time"
+
+
+def say_state(value: Scalar) -> str:
+    """Print a state for readers; a number that was measured with fewer digits shows no more of them.
+
+    >>> say_state("on"), say_state(2.5), say_state(0.9200000166893005), say_state(1 / 3)
+    ('on', '2.5', '0.92', '0.3333333333333333')
+    """
+    if isinstance(value, float) and abs(value) < _MAX_WHOLE:
+        for digits in range(6, 9):
+            short = float(f"{value:.{digits}g}")
+            if _SINGLE.unpack(_SINGLE.pack(short))[0] == value:
+                return format_number(short)
+    return format_value(value)
