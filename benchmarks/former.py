@@ -4,9 +4,10 @@
 
 The former program is taken from this repository's own history (``git archive``). Both sides run the same
 lines of Python in processes of their own, one after the other in turn, and say how many processor
-seconds they took; what counts is the median of the ratios. Both must find the same: rules and threshold
-where they learn, the rows that are anomalous where they explain. Each result is written when it is
-there, as one JSON line, so that a run that is cut short is not lost.
+seconds they took; what counts is the median of the ratios. Both must find the same: rules (as values, as
+their words have changed since) and threshold where they learn, the rows that are anomalous where they
+explain. Each result is written when it is there, as one JSON line, so that a run that is cut short is
+not lost.
 """
 
 import argparse
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parent.parent
 
 TABLES = """
 import hashlib, json, os, sys, tempfile, time, warnings
+import msgspec
 import numpy as np
 from truism import InvariantRuleDetector
 
@@ -64,8 +66,9 @@ LEARNING = """
 InvariantRuleDetector(n_jobs=1, **ALONE).fit(wide(200, 8))
 table = wide({rows}, {columns})
 spent, detector = timed(lambda: InvariantRuleDetector(n_jobs=1, **ALONE).fit(table))
-learned = [*map(str, detector.model_.rules), str(detector.model_.threshold)]
-say(spent, hashlib.sha256("; ".join(learned).encode()).hexdigest())
+model = detector.model_
+rules = [(each.antecedent, each.consequents, each.count) for each in model.rules]
+say(spent, hashlib.sha256(msgspec.json.encode((rules, model.threshold))).hexdigest())
 """
 
 EXPLAINING = """
