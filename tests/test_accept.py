@@ -22,6 +22,7 @@ from truism.explaining.prices import put_price
 from truism.export.sql.statements import to_sql
 from truism.model.files import load_model
 from truism.report.prices import say_offer, say_warning
+from truism.table.files import ledgers
 from truism.table.files.ledgers import accepted_rows, ledger_beside, read_ledger, rows_to_add
 from truism.table.frames import as_table
 
@@ -124,6 +125,21 @@ def test_accepting_rows_shows_the_price_and_writes_model_and_ledger(place):
     assert accepted_rows(ledger).column_names == ["time", "pump", "flow", "level"]
     assert run("check", "today.csv", "-m", "n.truism.json")[2] == 0
     assert run("check", "today.csv", "-m", "m.truism.json")[2] == 1
+
+
+def test_a_ledger_that_another_program_changes_is_waited_for(place, monkeypatch):
+    monkeypatch.setattr(ledgers, "PATIENCE", 0.0)
+    asked = ("today.csv", "--rows", "40:45", "--reason", "valve test", "-o", "n.truism.json")
+    with ledgers.changing("n.accepted.parquet"):
+        assert read_ledger("n.accepted.parquet") is None, "it is empty as yet"
+        assert accept(*asked)[1:] == (
+            "Error: The ledger 'n.accepted.parquet' is in use by another program.\n"
+            "Hint: wait until that has finished.\n",
+            2,
+        )
+    assert not Path("n.accepted.parquet").exists()
+    assert not Path("n.truism.json").exists()
+    assert accept(*asked)[2] == 0
 
 
 PRICE = """\

@@ -115,7 +115,9 @@ WRITINGS = (
 TABLES = ("normal.csv", "today.csv", "first.csv", "second.csv", "large.parquet")
 INPUTS = (*TABLES, "first.toml", "second.toml", "m.json", "other.json", "job.state")
 DRAFT = re.compile(r"\..*\.draft")
-LOCKED = re.compile(r".*\.state")  # files that are locked while they are worked on
+LOCKED = re.compile(
+    r".*\.(state|accepted\.parquet)"
+)  # files that are locked while they are worked on
 # What differs from run to run: when it was, and the digest of a model that says so.
 _WHEN = re.compile(
     rb'\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\+00:00)?|"digest": ?"[^"]*"|\b[0-9a-f]{64}\b'

@@ -4,9 +4,11 @@ import itertools
 import random
 from collections.abc import Callable
 
+import pyarrow.parquet as parquet
+
 from attack.attempts import Bench, Broken, Kind
 from attack.program import Ended, complaint
-from attack.samples import masked
+from attack.samples import masked, wrong_rows
 from truism.errors import ModelFileError
 from truism.model.files import decode_model, load_model
 
@@ -69,7 +71,21 @@ def states(draw: random.Random, bench: Bench) -> None:
     raise Broken(f"the state is that of no order of {done}")
 
 
+def ledgers(draw: random.Random, bench: Bench) -> None:
+    """Accept rows: the model and its ledger hold all that were confirmed."""
+    rows = draw.sample(sorted(wrong_rows(2, 120, 9)), draw.randint(2, 3))
+    asked = "accept today.csv -m m.json -o m.json --who me"
+    lines = [f"{asked} --rows {row} --reason why-{row}" for row in rows]
+    done = {each.arguments[-1] for each in _at_once(bench, lines) if each.code != 2}
+    model = load_model(bench.folder / "m.json")
+    accepted = {each.reason for each in model.accepted or ()}
+    place = bench.folder / "m.accepted.parquet"
+    kept = {*parquet.read_table(place).column("truism:reason").to_pylist()} if done else set()
+    if accepted != done or not done <= kept:
+        raise Broken(f"confirmed {done}, accepted {accepted}, in the ledger {kept}")
+
+
 # What several programs may work on at once; a further kind of file joins here.
-WAYS: tuple[Callable[[random.Random, Bench], None], ...] = (models, models, states)
+WAYS: tuple[Callable[[random.Random, Bench], None], ...] = (models, states, ledgers)
 
 KIND = Kind("writers", 60, attempt)

@@ -23,6 +23,7 @@ from truism.report.terminal import say, show_pairs
 from truism.table.columns import Table
 from truism.table.files.ledgers import (
     MARKS,
+    changing,
     ledger_beside,
     read_ledger,
     rows_to_add,
@@ -237,15 +238,14 @@ def _show(screen: Screen, made: Offer, model: Model, form: Form) -> None:
 def _write(screen: Screen, place: str, output: str, made: Offer, chosen: Table | None) -> None:
     """Write the ledger first: rows that no model has accepted yet do no harm."""
     acceptance, written = made.acceptance, [output]
-    ledger = ledger_beside(output)
-    old = read_ledger(ledger_beside(place))
-    new = None
+    ledger, new = ledger_beside(output), None
     if chosen is not None:
         told = (acceptance.id, acceptance.reason, acceptance.date, acceptance.who, acceptance.until)
         new = rows_to_add(chosen, dict(zip(MARKS, told, strict=True)))
-    if write_ledger(ledger, old, new):
-        written.append(str(ledger))
-    _save(place, output, lambda model: model.accept(acceptance))
+    with changing(ledger):
+        if write_ledger(ledger, read_ledger(ledger_beside(place)), new):
+            written.append(str(ledger))
+        _save(place, output, lambda model: model.accept(acceptance))
     screen.note(f"written: {', '.join(written)}.")
 
 
@@ -268,6 +268,7 @@ def _withdraw(screen: Screen, place: str, output: str | None, wanted: str, form:
         named = say_variables(gone, model)
         screen.show(say(f"withdrawn  {wanted}  {named}, {gone.said}"))
     if output is not None:
-        _save(place, output, lambda model: model.withdraw(wanted))
-        left = without_id(read_ledger(ledger_beside(place)), wanted)
-        write_ledger(ledger_beside(output), left, None)
+        with changing(ledger_beside(output)):
+            _save(place, output, lambda model: model.withdraw(wanted))
+            left = without_id(read_ledger(ledger_beside(place)), wanted)
+            write_ledger(ledger_beside(output), left, None)

@@ -4,7 +4,8 @@ The next learning takes the rows in for good. The columns that say why bear name
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truism.errors import TableError
-from truism.table.atomic import write_atomically
+from truism.table.atomic import alone_with, write_atomically
 from truism.table.columns import Table
 
 MARKS = ("truism:id", "truism:reason", "truism:date", "truism:who", "truism:until")
 ENDING = ".accepted.parquet"
+PATIENCE = 10.0  # seconds to wait for another program
 
 
 def ledger_beside(model: str | os.PathLike[str]) -> Path:
@@ -28,6 +30,19 @@ def ledger_beside(model: str | os.PathLike[str]) -> Path:
     place = Path(model)
     stem = place.name.removesuffix(".json").removesuffix(".truism")
     return place.with_name(stem + ENDING)
+
+
+@contextmanager
+def changing(ledger: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep others from a ledger between reading and writing it."""
+    try:
+        with alone_with(ledger, PATIENCE, create=True):
+            yield
+    except BlockingIOError:
+        raise TableError(
+            f"The ledger {os.fspath(ledger)!r} is in use by another program.",
+            "wait until that has finished.",
+        ) from None
 
 
 def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:
@@ -57,8 +72,8 @@ def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:
 
 
 def read_ledger(place: str | os.PathLike[str]) -> pa.Table | None:
-    """Read a ledger; None if there is none."""
-    if not Path(place).exists():
+    """Read a ledger; None if there is none, or if it is empty as one that was just locked."""
+    if not Path(place).exists() or not Path(place).stat().st_size:
         return None
     try:
         found = pq.read_table(place)
