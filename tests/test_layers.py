@@ -92,8 +92,9 @@ ROOMS = {
         *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
         *("spacings", "context_trees", "leaf_sums", "holdout", "study", "evidence", "order"),
         *("twins", "memory", "support", "learned", "sampling", "totals", "parts", "verification"),
-        *("recounts", "passes", "training", "suspects"),
+        *("recounts", "passes", "training", "suspects", "scattered"),
     ],
+    "clusters": ["daskcrew"],
     "plant": [
         *("tags", "recording", "surroundings", "control", "process", "tampering", "attacks"),
         *("timetable", "simulation", "files"),
@@ -143,8 +144,9 @@ ROOMS = {
         "comparing",
         "freshness",
         "batches",
+        "clusters",
     ],
-    "faces": ["plot", "pyod", "__main__"],
+    "faces": ["plot", "pyod", "dask", "__main__"],
 }
 # Rooms inside rooms.
 INNER = {
@@ -199,6 +201,8 @@ FENCES = {
     "sklearn": {"estimator", "report.detection"},
     "pandas": set(),
     "polars": set(),
+    "dask": {"dask"},
+    "distributed": {"clusters", "dask"},
     "duckdb": {"table.files.databases"},
     "openpyxl": {"table.files.sheets"},
     "python_calamine": {"table.files.sheets"},
@@ -402,6 +406,9 @@ TESTED_IN = {
     "explaining.scorelists": "test_large",
     "cli.batched": "test_large",
     "learning.learned": "test_passes",
+    "clusters": "test_dask",
+    "clusters.daskcrew": "test_dask",
+    "estimator.clusters": "test_dask",
     "learning.parts": "test_passes",
     "learning.recounts": "test_passes",
     "learning.sampling": "test_passes",
@@ -560,6 +567,7 @@ REACHED_BY = {
     "test_estimator": "truism.estimator",
     "test_files": "truism.table.files",
     "test_frames": "truism.table.libraries",
+    "test_dask": "truism.clusters.daskcrew",
     "test_gathering": "truism.table.aside",
     "test_html": "truism.report",
     "test_reading": "truism.table",

@@ -10,8 +10,9 @@ from truism.cli.options import Decorated
 from truism.cli.reading import Asked, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.learning.parts import PART_ROWS, Stream, of_files
+from truism.learning.parts import PART_ROWS, Parts, of_files
 from truism.learning.passes import SAMPLE
+from truism.learning.scattered import of_spans
 from truism.table.files.columnar import Columnar, open_batches
 from truism.table.files.portions import read_opening
 from truism.table.files.reading import TableRead
@@ -55,9 +56,24 @@ def open_large(sources: Sequence[str], said: Asked) -> Columnar | None:
     return files if files is not None and files.n_rows > SAMPLE else None
 
 
+def dask_option(command: Decorated) -> Decorated:
+    """Add the option that leaves the work to a cluster."""
+    return click.option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Let the workers of a Dask scheduler such as tcp://host:8786 read large files, which all "
+        "of them must see.",
+    )(command)
+
+
 def read_large(
-    screen: Screen, files: Columnar, said: Asked, limit: str | None, jobs: int
-) -> tuple[TableRead, Stream]:
+    screen: Screen,
+    files: Columnar,
+    said: Asked,
+    limit: str | None,
+    jobs: int,
+    dask: str | None = None,
+) -> tuple[TableRead, Parts]:
     """Decide how large files are read, and return their first rows and all rows in parts."""
     opening = read_opening(files, said.layout)
     if said.strict:
@@ -66,4 +82,8 @@ def read_large(
         tell(screen, notice)
     held = size_of(limit) // (BYTES_PER_VALUE * len(files.schema.names) * (jobs + 1))
     n_rows = min(max(held, LEAST_ROWS), PART_ROWS)
+    if dask is not None:
+        from truism.clusters.daskcrew import DaskCrew, connect
+
+        return opening, of_spans(DaskCrew(connect(dask)), files, opening.reading, n_rows)
     return opening, of_files(files, opening.reading, n_rows)

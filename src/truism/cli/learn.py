@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.excluding import asked_exclusion, exclude, exclusion_options, write_suspects
-from truism.cli.large import memory_option, open_large, read_large
+from truism.cli.large import dask_option, memory_option, open_large, read_large
 from truism.cli.ledgers import accepted_option, with_accepted
 from truism.cli.legends import legend_options, read_legend
 from truism.cli.options import (
@@ -134,6 +134,7 @@ Examples:
 @legend_options
 @jobs_option
 @memory_option
+@dask_option
 @layout_options
 @click.pass_obj
 def learn(
@@ -149,6 +150,7 @@ def learn(
     optional: tuple[str, ...],
     jobs: int,
     memory_limit: str | None,
+    dask: str | None,
     **options: Any,
 ) -> None:
     """Learn what is always true of normal rows.
@@ -172,7 +174,7 @@ def learn(
         if large is None:
             found, parts = read_data(screen, data, said), None
         else:
-            found, parts = read_large(screen, large, said, memory_limit, jobs)
+            found, parts = read_large(screen, large, said, memory_limit, jobs, dask)
         found = with_accepted(screen, found, accepted, large=large is not None)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None

@@ -79,12 +79,16 @@ def learn(
     n_jobs: int,
     progress: Progress,
     excluded: NDArray[np.int64] | None = None,
+    shuffled: bool = False,
 ) -> Learned:
-    """Learn from a table that is held whole, without some of its rows if these are given."""
+    """Learn from a table that is held whole, without some of its rows if these are given.
+
+    Rows that are known to be in no order are no series, whatever their times say.
+    """
     whole, gone = table, np.empty(0, np.int64) if excluded is None else excluded
     rows = np.delete(np.arange(table.n_rows), gone)
     table = table.take(rows) if len(gone) else table
-    schema, derived = find_changing(table, settings, delta)
+    schema, derived = find_changing(table, settings, delta, shuffled=shuffled)
     if derived:
         series = rows_by_series(settings.by, whole).values()
         runs = [Run(own) for each in series for own in _without(each, gone)]
@@ -93,7 +97,9 @@ def learn(
         schema = infer_added(schema, table.columns[len(table.columns) - len(derived) :])
     columns = variable_columns(schema, table)
     support, mined = learn_rules(table, schema, settings, n_jobs, progress)
-    beyond = learn_beyond_rules(table, schema, mined, settings, delta, None, n_jobs, progress)
+    beyond = learn_beyond_rules(
+        table, schema, mined, settings, delta, None, n_jobs, progress, shuffled=shuffled
+    )
     return Learned(
         schema,
         derived,
@@ -138,9 +144,13 @@ def _without(run: NDArray[np.int64], excluded: NDArray[np.int64]) -> Iterator[ND
             yield own
 
 
-def find_changing(table: Table, settings: Settings, delta: bool) -> tuple[Schema, tuple[str, ...]]:
+def find_changing(
+    table: Table, settings: Settings, delta: bool, *, shuffled: bool = False
+) -> tuple[Schema, tuple[str, ...]]:
     """Infer the variables, and of which columns the change is one: meters and, if asked, numbers."""
     schema = infer_schema(table, settings)
+    if shuffled:
+        return schema, ()
     changing = {*find_meters(table, schema, settings)}
     if delta:
         changing |= {each.name for each in schema.variables if isinstance(each, Numeric)}
@@ -156,6 +166,8 @@ def learn_beyond_rules(
     in_order: NDArray[np.int64] | None,
     n_jobs: int,
     progress: Progress,
+    *,
+    shuffled: bool = False,
 ) -> Beyond:
     """Learn what is usual beyond the rules, how earlier rows count, and the threshold.
 
@@ -174,10 +186,12 @@ def learn_beyond_rules(
         Number of threads; the result does not depend on it.
     progress
         Called with the stage, the amount done, and the total amount.
+    shuffled
+        Whether rows are known to be in no order, whatever their times say.
 
     """
     following = table if in_order is None else table.take(in_order)
-    series = find_series(following, schema, settings, delta=delta)
+    series = None if shuffled else find_series(following, schema, settings, delta=delta)
     if settings.scoring != "evidence":
         return Beyond(None, Threshold(0.0, AnyBrokenRule()), series)
     lookback = 0 if series is None else rows_to_look_back(settings, series)

@@ -1,9 +1,10 @@
 """Tables in parts: rows in order, as many at a time as are held; a task for each part, results in order.
 
-A driver reads the same rows again for every pass. Whoever has rows elsewhere, on a cluster for instance,
-brings a driver with the same two methods.
+A driver reads the same rows again for every pass. `truism.learning.scattered` has one for rows that lie
+elsewhere, on a cluster for instance.
 """
 
+import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,10 +19,14 @@ from truism.table.deltas import Run, with_deltas
 from truism.table.files.columnar import Columnar
 from truism.table.files.portions import read_alike
 from truism.table.layouts import Reading
+from truism.work import Advance
 
 PART_ROWS = 1 << 18
 
 _Result = TypeVar("_Result")
+Latest = dict[str, dict[str, float]]
+"""The last values of columns, by series and name."""
+
 Task = Callable[[Table, int], _Result]
 """What is done with a part: its rows go in, and the number of the first one in the whole table."""
 
@@ -33,8 +38,8 @@ class Parts(Protocol):
     def n_rows(self) -> int:
         """How many rows there are."""
 
-    def run(self, task: Task[_Result], n_jobs: int) -> Iterator[_Result]:
-        """Do something with every part, and yield the results in the order of the rows."""
+    def total(self, task: Task[Any], n_jobs: int, advance: Advance) -> Any:
+        """Do something with every part, and add up the results in the order of the rows."""
 
     def with_changes(self, variables: Sequence[str], by: str | None) -> "Parts":
         """Add the change since the previous row of some columns, in each series."""
@@ -55,8 +60,20 @@ class Stream(msgspec.Struct, frozen=True, eq=False):
     read: Callable[[], Iterator[Table]]
     n_rows: int
 
+    def total(self, task: Task[Any], n_jobs: int, advance: Advance) -> Any:
+        """Do something with every part, and add up the results."""
+
+        def told() -> Iterator[Any]:
+            done = 0
+            for n_rows, result in self.run(functools.partial(_sized, task), n_jobs):
+                done += n_rows
+                advance(done, self.n_rows)
+                yield result
+
+        return merge_all(told())
+
     def run(self, task: Task[_Result], n_jobs: int) -> Iterator[_Result]:
-        """Do something with every part while the next ones are read."""
+        """Do something with every part while the next ones are read; results in order."""
         n_read = 0
         waiting: deque[Future[_Result]] = deque()
         with ThreadPoolExecutor(n_jobs) as pool:
@@ -77,7 +94,11 @@ class Stream(msgspec.Struct, frozen=True, eq=False):
 
     def with_changes(self, variables: Sequence[str], by: str | None) -> "Stream":
         """Add changes, which go on from table to table."""
-        return Stream(lambda: _changing(self.read(), variables, by), self.n_rows)
+        return Stream(lambda: with_changes_in(self.read(), variables, by, {}), self.n_rows)
+
+
+def _sized(task: Task[_Result], table: Table, first: int) -> tuple[int, _Result]:
+    return table.n_rows, task(table, first)
 
 
 def in_memory(table: Table, size: int = PART_ROWS) -> Stream:
@@ -95,18 +116,26 @@ def of_files(files: Columnar, reading: Reading, size: int = PART_ROWS) -> Stream
     return Stream(lambda: read_alike(files, reading, size), files.n_rows)
 
 
-def _changing(tables: Iterator[Table], variables: Sequence[str], by: str | None) -> Iterator[Table]:
-    """Add changes to tables that follow each other."""
-    latest: dict[str, dict[str, float]] = {}
+def with_changes_in(
+    tables: Iterator[Table], variables: Sequence[str], by: str | None, latest: Latest
+) -> Iterator[Table]:
+    """Add changes to tables that follow each other, and rows with known last values."""
     for table in tables:
         rows_of = rows_by_series(by, table)
         yield with_deltas(
             table, variables, [Run(rows, latest.get(name, {})) for name, rows in rows_of.items()]
         )
-        column_of = table.column_of()
-        values: dict[str, Any] = {name: numbers(column_of[name]) for name in variables}
-        for name, rows in rows_of.items():
-            latest[name] = {each: float(own[rows[-1]]) for each, own in values.items()}
+        latest = {**latest, **last_values(table, variables, by)}
+
+
+def last_values(table: Table, variables: Sequence[str], by: str | None) -> Latest:
+    """Return the last values of some columns, by series."""
+    column_of = table.column_of()
+    values = {name: numbers(column_of[name]) for name in variables}
+    return {
+        name: {each: float(own[rows[-1]]) for each, own in values.items()}
+        for name, rows in rows_by_series(by, table).items()
+    }
 
 
 def merge_all(results: Iterator[Any]) -> Any:

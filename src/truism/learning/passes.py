@@ -20,7 +20,7 @@ from truism.learning.kinds import infer_added, variable_columns
 from truism.learning.learned import Learned, find_changing, learn_beyond_rules
 from truism.learning.memory import rows_in_order
 from truism.learning.mining import Budget, Mined, UnitRule, mine, minimum_counts, variable_numbers
-from truism.learning.parts import Parts, Task, merge_all
+from truism.learning.parts import Parts, Task
 from truism.learning.predicates import find_predicates
 from truism.learning.recounts import Proposal, Recount, recount
 from truism.learning.rules import MinedRules, as_values, merge_units, univariate_rules
@@ -55,6 +55,7 @@ def learn_in_passes(
     n_jobs: int = 1,
     progress: Progress,
     n_sampled: int = SAMPLE,
+    shuffled: bool = False,
 ) -> Learned:
     """Learn from rows that are read part by part, several times.
 
@@ -72,10 +73,12 @@ def learn_in_passes(
         Called with the stage, the amount done, and the total amount.
     n_sampled
         How many rows stand for all.
+    shuffled
+        Whether rows are known to be in no order.
 
     """
     passing = _Passing(parts, settings, n_jobs, progress, n_sampled)
-    schema, derived = find_changing(passing.totals.kept, settings, delta)
+    schema, derived = find_changing(passing.totals.kept, settings, delta, shuffled=shuffled)
     if derived:
         passing = passing.again(parts.with_changes(derived, settings.by))
         kept = passing.totals.kept
@@ -91,9 +94,8 @@ def learn_in_passes(
     )
     search = _Search(schema, columns, predicates, settings, min_support, parts.n_rows, n_jobs)
     proposed = search.propose(None, progress)
-    beyond = learn_beyond_rules(
-        kept, schema, search.in_sample(proposed), settings, delta, in_order, n_jobs, progress
-    )
+    asked = (settings, delta, in_order, n_jobs, progress)
+    beyond = learn_beyond_rules(kept, schema, search.in_sample(proposed), *asked, shuffled=shuffled)
     spacings = tuple(_spacings(schema, columns, passing.totals)) if beyond.study else ()
     proposal = Proposal(
         schema,
@@ -149,20 +151,9 @@ class _Passing:
 
     def over(self, stage: str, task: Task[Any]) -> Any:
         """Do something with every part, and add up what comes out."""
-
-        def told() -> Iterator[Any]:
-            done = 0
-            self.progress(stage, 0, self.parts.n_rows)
-            for n_rows, result in self.parts.run(functools.partial(_sized, task), self.n_jobs):
-                done += n_rows
-                self.progress(stage, done, self.parts.n_rows)
-                yield result
-
-        return merge_all(told())
-
-
-def _sized(task: Task[Any], table: Table, first: int) -> tuple[int, Any]:
-    return table.n_rows, task(table, first)
+        self.progress(stage, 0, self.parts.n_rows)
+        advance = functools.partial(self.progress, stage)
+        return self.parts.total(task, self.n_jobs, advance)
 
 
 class _Search:

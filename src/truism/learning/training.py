@@ -20,7 +20,7 @@ from truism.table.columns import Table
 from truism.table.joining import join_tables
 from truism.table.layouts import Reading
 from truism.version import __version__
-from truism.work import Progress, be_silent
+from truism.work import Progress, be_silent, stand_still
 
 
 def train(
@@ -112,6 +112,7 @@ def train_on_parts(
     n_jobs: int = 1,
     progress: Progress = be_silent,
     n_sampled: int = SAMPLE,
+    shuffled: bool = False,
 ) -> Model:
     """Learn a model from rows that are read part by part, several times if there are many.
 
@@ -123,20 +124,37 @@ def train_on_parts(
         As for `train`.
     n_sampled
         How many rows stand for all; not more rows than these are held whole.
+    shuffled
+        Whether rows are known to be in no order: they are exchangeable, whatever their times say.
 
     """
     if threshold is not None:
         check_threshold(threshold)
     if parts.n_rows <= n_sampled:
-        tables = list(parts.run(lambda table, _: table, n_jobs))
+        tables = parts.total(_whole, n_jobs, stand_still)
         learned = learn(
-            join_tables(tables), settings, delta=delta, n_jobs=n_jobs, progress=progress
+            join_tables(tables),
+            settings,
+            delta=delta,
+            n_jobs=n_jobs,
+            progress=progress,
+            shuffled=shuffled,
         )
     else:
         learned = learn_in_passes(
-            parts, settings, delta=delta, n_jobs=n_jobs, progress=progress, n_sampled=n_sampled
+            parts,
+            settings,
+            delta=delta,
+            n_jobs=n_jobs,
+            progress=progress,
+            n_sampled=n_sampled,
+            shuffled=shuffled,
         )
     return _model(learned, settings, threshold, created, reading)
+
+
+def _whole(table: Table, first: int) -> tuple[Table, ...]:  # noqa: ARG001, a task
+    return (table,)
 
 
 def _model(

@@ -1,6 +1,6 @@
 """Arrow record batches with more columns than they came with: scores beside the rows they belong to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -52,3 +52,19 @@ def widened(batch: pa.RecordBatch, schema: pa.Schema, added: Mapping[str, Any]) 
         for field in schema
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def as_batch(frame: Any) -> pa.RecordBatch:
+    """Return a pandas DataFrame as a record batch."""
+    return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+
+
+def as_frame(batch: pa.RecordBatch, like: Any) -> Any:
+    """Return a record batch as a pandas DataFrame, with the index of another one."""
+    return batch.to_pandas().set_index(like.index)
+
+
+def empty_like(frame: Any, schema_of: Callable[[pa.Schema], pa.Schema]) -> Any:
+    """Return a pandas DataFrame without rows, of the schema that follows from that of another one."""
+    schema = schema_of(pa.Schema.from_pandas(frame, preserve_index=False))
+    return schema.empty_table().to_pandas()

@@ -37,6 +37,27 @@ class _Stamp(msgspec.Struct, frozen=True):
     changed: int
 
 
+class Span(msgspec.Struct, frozen=True):
+    """Rows of one file that are read together.
+
+    Parameters
+    ----------
+    place
+        Which file, by position.
+    first, n_rows
+        The number of its first row in the file, and how many rows there are.
+    groups
+        The row groups or record batches that hold them: the first one, and that after the last; None
+        for a whole file.
+
+    """
+
+    place: int
+    first: int
+    n_rows: int
+    groups: tuple[int, int] | None = None
+
+
 class Columnar(msgspec.Struct, frozen=True, eq=False):
     """Files that are one table together, and can be read in batches.
 
@@ -76,8 +97,22 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
         for _, _, batch in self.located(n_rows):
             yield batch
 
+    def spans(self, n_rows: int) -> Iterator[Span]:
+        """Divide the files into spans of about so many rows, in order; CSV files are not divided."""
+        for at, (place, written) in enumerate(zip(self.places, self.written, strict=True)):
+            if written is not None:
+                yield Span(at, 0, written.n_rows)
+                continue
+            first = held = start = 0
+            sizes = _group_sizes(place)
+            for group, size in enumerate(sizes, 1):
+                held += size
+                if held >= n_rows or group == len(sizes):
+                    yield Span(at, first, held, (start, group))
+                    first, held, start = first + held, 0, group
+
     def located(
-        self, n_rows: int, names: Sequence[str] | None = None
+        self, n_rows: int, names: Sequence[str] | None = None, span: Span | None = None
     ) -> Iterator[tuple[str, int, pa.RecordBatch]]:
         """Read batches with the file they are from, and the number of their first row in it.
 
@@ -87,15 +122,19 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
             The most rows of a batch.
         names
             The columns to read; all when absent.
+        span
+            The rows to read; all when absent.
 
         """
         schema = self.schema if names is None else pa.schema([self.schema.field(n) for n in names])
-        for place, stamp, written in zip(self.places, self.stamps, self.written, strict=True):
-            first = 0
+        own = slice(None) if span is None else slice(span.place, span.place + 1)
+        known = zip(self.places[own], self.stamps[own], self.written[own], strict=True)
+        for place, stamp, written in known:
+            first = 0 if span is None else span.first
             with naming(place):
                 _check_unchanged(place, stamp)
                 try:
-                    for batch in _batches(place, written, n_rows, schema.names):
+                    for batch in _batches(place, written, n_rows, schema.names, span):
                         yield place, first, _cast(batch, schema)
                         first += batch.num_rows
                 except OSError as problem:
@@ -221,8 +260,21 @@ def _opened(place: str) -> tuple[pa.Schema, int]:
         raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
 
 
+def _group_sizes(place: str) -> list[int]:
+    """Return the numbers of rows of the groups of a file."""
+    with open(place, "rb") as file:
+        parquet = file.read(4) == PARQUET
+    if parquet:
+        import pyarrow.parquet as pq
+
+        known = pq.ParquetFile(place).metadata
+        return [known.row_group(i).num_rows for i in range(known.num_row_groups)]
+    with pa.memory_map(place) as mapped, pa.ipc.open_file(mapped) as reader:
+        return [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
+
+
 def _batches(
-    place: str, written: Written | None, n_rows: int, names: Sequence[str]
+    place: str, written: Written | None, n_rows: int, names: Sequence[str], span: Span | None
 ) -> Iterator[pa.RecordBatch]:
     if written is not None:
         with opened(place) as text:
@@ -233,10 +285,12 @@ def _batches(
     if parquet:
         import pyarrow.parquet as pq
 
-        yield from pq.ParquetFile(place).iter_batches(n_rows, columns=list(names))
+        groups = None if span is None or span.groups is None else [*range(*span.groups)]
+        yield from pq.ParquetFile(place).iter_batches(n_rows, groups, list(names))
         return
     with pa.memory_map(place) as mapped, pa.ipc.open_file(mapped) as reader:
-        for i in range(reader.num_record_batches):
+        whole = (0, reader.num_record_batches)
+        for i in range(*(whole if span is None or span.groups is None else span.groups)):
             batch = reader.get_batch(i)
             for start in range(0, batch.num_rows, n_rows):
                 yield batch.slice(start, n_rows)

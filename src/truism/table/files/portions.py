@@ -11,7 +11,7 @@ from truism.errors import TableError
 from truism.table.cells.names import check_names, check_renames, renamed
 from truism.table.cells.notices import WordsAsMissing
 from truism.table.columns import Column, Table
-from truism.table.files.columnar import Columnar
+from truism.table.files.columnar import Columnar, Span
 from truism.table.files.reading import TableRead, understand
 from truism.table.files.sources import Part, units_in
 from truism.table.layouts import Layout, Reading
@@ -74,6 +74,7 @@ def read_portions(
     reading: Reading,
     n_rows: int,
     wanted: Collection[str],
+    span: Span | None = None,
 ) -> Iterator[TableRead]:
     """Read files portion by portion, as earlier ones were read.
 
@@ -87,18 +88,22 @@ def read_portions(
         The most rows of a portion.
     wanted
         The columns to read, by the names that they are to have; those that say when are always read.
+    span
+        The rows to read; all when absent.
 
     """
     said = layout.over(reading.layout)
     own = files.schema.names
     names = {*wanted, *said.time, *(part.strip() for each in said.time for part in each.split(","))}
     asked = [old for old, new in zip(own, renamed(own, said), strict=True) if new in names]
-    for place, first, batch in files.located(n_rows, asked):
+    for place, first, batch in files.located(n_rows, asked, span):
         part = _part(files, place, first, pa.Table.from_batches([batch]), said)
         yield understand([part], layout, reading)
 
 
-def read_alike(files: Columnar, reading: Reading, n_rows: int) -> Iterator[Table]:
+def read_alike(
+    files: Columnar, reading: Reading, n_rows: int, span: Span | None = None
+) -> Iterator[Table]:
     """Read files to learn from, portion by portion; refuse what the first rows did not show.
 
     Had all rows been read at once, a column might have been read in another way. So whatever a later
@@ -106,7 +111,7 @@ def read_alike(files: Columnar, reading: Reading, n_rows: int) -> Iterator[Table
     """
     known = reading.column_of()
     wanted = [*known]
-    for found in read_portions(files, Layout(), reading, n_rows, wanted):
+    for found in read_portions(files, Layout(), reading, n_rows, wanted, span):
         for notice in found.notices:
             if isinstance(notice, WordsAsMissing):
                 words = [each.word for each in notice.words]

@@ -1,0 +1,4 @@
+"""Crews of clusters: jobs go in, and what they add up to comes out, whoever does them.
+
+- `daskcrew`: the workers of Dask
+"""

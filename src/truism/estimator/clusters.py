@@ -1,0 +1,118 @@
+"""Learning on a cluster, whichever it is: pieces and parameters go in, a model comes out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from truism.errors import ParameterError, TableError
+from truism.estimator.detector import InvariantRuleDetector
+from truism.estimator.inputs import names_in, settings_of, warn_caller
+from truism.learning.parts import PART_ROWS, Parts
+from truism.learning.passes import SAMPLE
+from truism.learning.scattered import Crew, Piece, Scattered, of_spans
+from truism.learning.training import train_on_parts
+from truism.model.legend import legend_of
+from truism.model.model import Model
+from truism.model.stamps import now
+from truism.table.cells.kinds import reading_of
+from truism.table.columns import Table
+from truism.table.files.columnar import open_batches
+from truism.table.files.portions import read_opening
+from truism.table.layouts import Layout, Reading
+from truism.work import Progress
+
+
+def learn_files(
+    crew: Crew, rows: str | Sequence[str], parameters: dict[str, Any], progress: Progress
+) -> Model:
+    """Learn from files that all workers see."""
+    detector = InvariantRuleDetector(**parameters)
+    sources = [rows] if isinstance(rows, str) else list(rows)
+    time = detector.time
+    layout = Layout(time=() if time is None else (time,))
+    files = open_batches(sources, layout)
+    if files is None:
+        raise TableError(
+            "The files cannot be read in batches.", "write them as Parquet, Arrow or CSV files."
+        )
+    opening = read_opening(files, layout)
+    parts = of_spans(crew, files, opening.reading, PART_ROWS)
+    axis = opening.reading.axis
+    return _learn(parts, detector, opening.table, opening.reading, progress, time=axis)
+
+
+def learn_pieces(
+    crew: Crew,
+    pieces: Sequence[tuple[Piece, int]],
+    opening: Table,
+    parameters: dict[str, Any],
+    progress: Progress,
+    *,
+    ordered: bool,
+) -> Model:
+    """Learn from the partitions of a distributed DataFrame.
+
+    Parameters
+    ----------
+    crew, pieces
+        Who reads the partitions, and these with their numbers of rows.
+    opening
+        Some of the rows, by which it is seen what columns hold.
+    parameters
+        Those of the detector.
+    progress
+        Called with the stage, the amount done, and the total amount.
+    ordered
+        Whether rows are in the order of a column.
+
+    """
+    detector = InvariantRuleDetector(**parameters)
+    if not ordered:
+        for name in ("ordered", "delta", "by"):
+            if getattr(detector, name):
+                raise ParameterError.of(
+                    name,
+                    "be absent for a distributed DataFrame without a column to order by",
+                    getattr(detector, name),
+                    "say with order_by which column tells the order of the rows.",
+                )
+        warn_caller(
+            "The rows of a distributed DataFrame have no order: they are learned as exchangeable rows. "
+            "If a column tells their order, name it with order_by."
+        )
+    parts = Scattered.of(crew, pieces)
+    return _learn(
+        parts,
+        detector,
+        opening,
+        reading_of(opening),
+        progress,
+        time=detector.time,
+        shuffled=not ordered,
+    )
+
+
+def _learn(
+    parts: Parts,
+    detector: InvariantRuleDetector,
+    opening: Table,
+    reading: Reading,
+    progress: Progress,
+    *,
+    time: str | None,
+    shuffled: bool = False,
+) -> Model:
+    model = train_on_parts(
+        parts,
+        msgspec.structs.replace(settings_of(detector), time=time),
+        delta=bool(detector.delta),
+        threshold=detector.threshold,
+        created=now(),
+        reading=reading.with_optional(names_in("optional", detector.optional)),
+        progress=progress,
+        n_sampled=SAMPLE,
+        shuffled=shuffled,
+    )
+    legend = legend_of(detector.units, detector.titles, opening.names)
+    return msgspec.structs.replace(model, legend=legend)

@@ -1,0 +1,170 @@
+"""A real Dask cluster of two processes: the same model, byte for byte, even if a worker dies."""
+
+import os
+import signal
+import threading
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import truism
+from test_passes import plant_of
+from truism.cli import app
+from truism.clusters.daskcrew import DaskCrew, connect
+from truism.errors import ParameterError, TableError
+from truism.estimator import clusters
+from truism.learning.parts import of_files
+from truism.learning.training import train, train_on_parts
+from truism.model.files import encode_model
+from truism.model.settings import Settings
+from truism.table.files.columnar import open_columnar
+from truism.table.files.portions import read_opening
+from truism.table.frames import as_table
+from truism.table.layouts import Layout
+
+distributed = pytest.importorskip("distributed", reason="dask is not installed")
+dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+import truism.dask  # noqa: E402
+
+N_ROWS, N_SAMPLED = 600, 200
+
+# Dask and what it stands on warn about themselves.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    monkeypatch.setattr(clusters, "SAMPLE", N_SAMPLED)
+    monkeypatch.setattr(clusters, "PART_ROWS", 100)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    table = pa.table({"at": np.arange(N_ROWS), **plant_of(N_ROWS)})
+    for k, (start, end) in enumerate([(0, 250), (250, N_ROWS)]):
+        pq.write_table(table.slice(start, end - start), folder / f"{k}.parquet", row_group_size=50)
+    return str(folder)
+
+
+def undated(model) -> bytes:
+    made = msgspec.structs.replace(model.provenance, created=None)
+    return encode_model(msgspec.structs.replace(model, provenance=made))
+
+
+def in_one_process(files, **options):
+    """Learn from the same files with threads."""
+    opened = open_columnar([files])
+    reading = read_opening(opened, Layout()).reading
+    parts = of_files(opened, reading)
+    return train_on_parts(parts, Settings(**options), reading=reading, n_sampled=N_SAMPLED)
+
+
+def test_files_give_the_same_model_even_if_a_worker_dies(client, files, small_sample):
+    wanted = undated(in_one_process(files))
+    assert undated(truism.dask.learn(files, client=client)) == wanted
+    victim = min(client.run(os.getpid).values())
+    killed = []
+
+    def watch(stage, done, _):
+        if stage == "verifying pass" and not killed:
+            killed.append(victim)
+            threading.Timer(0.01 * (done > 0), os.kill, (victim, signal.SIGKILL)).start()
+
+    found = truism.dask.learn(files, client=client, progress=watch)
+    assert killed
+    assert undated(found) == wanted
+    client.wait_for_workers(2)
+    assert victim not in client.run(os.getpid).values()
+
+
+def test_a_frame_in_the_order_of_a_column_gives_the_model_of_the_table(client, small_sample):
+    data = {"at": np.arange(N_ROWS).tolist(), **plant_of(N_ROWS)}
+    shuffled = pd.DataFrame(data).sample(frac=1, random_state=3)
+    frame = dd.from_pandas(shuffled, npartitions=3, sort=False)
+    found = truism.dask.learn(frame, order_by="at", client=client, delta=True)
+    wanted = train(
+        as_table(pd.DataFrame(data)),
+        Settings(),
+        delta=True,
+        reading=found.reading,
+        n_sampled=N_SAMPLED,
+    )
+    assert undated(found) == undated(wanted)
+
+
+def test_a_frame_without_order_is_learned_as_exchangeable_rows(client, small_sample):
+    frame = dd.from_pandas(pd.DataFrame(plant_of(N_ROWS)), npartitions=3)
+    with pytest.warns(UserWarning, match="have no order: they are learned as exchangeable rows"):
+        model = truism.dask.learn(frame, client=client)
+    assert model.series is None
+    with pytest.raises(ParameterError, match="order_by"):
+        truism.dask.learn(frame, client=client, delta=True)
+    with pytest.raises(ParameterError, match="order_by must be absent for files"):
+        truism.dask.learn("a.parquet", client=client, order_by="at")
+
+
+@pytest.mark.parametrize("delta", [False, True])
+def test_scores_are_lazy_and_the_same(client, delta):
+    detector = truism.InvariantRuleDetector(delta=delta).fit(plant_of(500))
+    rows = pd.DataFrame(plant_of(300, seed=5))
+    rows.loc[[20, 150], "flow"] = 9.0
+    lazy = truism.dask.score(dd.from_pandas(rows, npartitions=4), detector, blames=1, keep=["pump"])
+    assert list(lazy.columns[:3]) == ["pump", "score", "anomaly"]
+    found = lazy.compute(scheduler=client)
+    assert found["score"].to_numpy().tobytes() == detector.anomaly_score(rows).tobytes()
+    assert found.index.tolist() == rows.index.tolist()
+
+
+def test_problems_of_workers_are_told(client, tmp_path, small_sample):
+    texts = [f"{i / 7:.3f} m" for i in range(400)] + [f"word {i}" for i in range(400)]
+    pq.write_table(pa.table({"a": texts, "b": range(800)}), tmp_path / "a.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clusters.read_opening, "__defaults__", (300, None))
+        with pytest.raises(TableError, match="column 'a' must hold a number"):
+            truism.dask.learn(str(tmp_path), client=client)
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    with pytest.raises(TableError, match="cannot be read in batches"):
+        truism.dask.learn(str(tmp_path / "a.json"), client=client)
+
+
+def test_the_command_line_uses_a_cluster(client, files, tmp_path, monkeypatch):
+    monkeypatch.setattr("truism.cli.large.SAMPLE", N_SAMPLED)
+    monkeypatch.setattr(
+        "truism.cli.learn.train_on_parts",
+        lambda parts, settings, **options: train_on_parts(
+            parts, settings, n_sampled=N_SAMPLED, **options
+        ),
+    )
+    address, output = client.scheduler.address, tmp_path / "m.truism.json"
+    done = CliRunner().invoke(app, ["learn", files, "-o", str(output), "--dask", address])
+    assert done.exit_code == 0, done.output
+    wanted = in_one_process(files)
+    assert truism.load(output).model_.rules == wanted.rules
+    assert isinstance(DaskCrew(client).client, distributed.Client)
+
+
+def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
+    def refuse(*_, **__):
+        raise OSError("Timed out\nmore")
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+    with pytest.raises(ParameterError, match="dask must be the address of a scheduler") as caught:
+        connect("tcp://nowhere:1")
+    assert "it does not answer: Timed out" in str(caught.value)
