@@ -1,4 +1,4 @@
-"""``truism accept``: call reported rows normal, see the price first, and take it back."""
+"""``truism accept``: call reported rows normal, see what that costs, and take it back."""
 
 import getpass
 import os

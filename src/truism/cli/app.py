@@ -35,7 +35,7 @@ COMMANDS = {
     "rules": "List, search and sort rules; switch them on and off.",
     "compare": "Compare two models, and what they report.",
     "status": "Find out whether a model still fits: fresh, drifting or stale.",
-    "accept": "Call reported rows normal, see the price first, and take it back.",
+    "accept": "Call reported rows normal, and see what that costs.",
     "export": "Write a model's rules, for people or other programs.",
 }
 _OPTION_OF = {
