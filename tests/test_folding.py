@@ -52,9 +52,10 @@ def test_the_first_screen_names_three_and_the_others_in_one_line():
     ]
     shown, others = choose(blames, 3)
     assert [each.variable for each in shown] == ["a", "b", "c"]
-    assert say_others(others) == "with a: a2, a3; with b: b2; also d"
+    assert say_others(others) == "moving with a: a2, a3; moving with b: b2; also unusual: d"
     assert (
-        say_others([blame(f"x{i}", 0.1) for i in range(7)]) == "also x0, x1, x2, x3, x4 and 2 more"
+        say_others([blame(f"x{i}", 0.1) for i in range(7)])
+        == "also unusual: x0, x1, x2, x3, x4 and 2 more"
     )
 
 
