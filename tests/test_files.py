@@ -208,12 +208,12 @@ FAULTS = [
         "Hint: say whether the first line holds names; see header.",
     ),
     (
-        "art\nweiß\n".encode("latin-1"),
+        b"art\nwei\x81\n",
         "'t.csv' is not text in the encoding utf-8.\n"
         "Hint: say which it is, for instance latin-1; see encoding.",
     ),
     (
-        "größe\n1\n".encode("latin-1"),
+        b"gr\x81\x8de\n1\n",
         "'t.csv' is not text in the encoding utf-8.\n"
         "Hint: say which it is, for instance latin-1; see encoding.",
     ),

@@ -4,6 +4,7 @@ import datetime
 import os
 import sqlite3
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -206,6 +207,19 @@ def test_a_sign_that_groups_thousands_is_known_again():
     again = read(["same.csv"], reading=first.reading)
     assert cells(again.table)["b"] == [1234, 2345]
     assert not any(notice.doubtful for notice in again.notices)
+
+
+def test_what_windows_writes_is_read_and_later_files_may_be_either():
+    Path("a.csv").write_bytes("Größe;x\n1;ü\n2;é\n".encode("cp1252"))
+    found = read(["a.csv"], Layout())
+    assert found.table.names == ("Größe", "x")
+    assert found.reading.layout.encoding == "windows-1252"
+    for encoding in ("cp1252", "utf-8"):
+        Path("b.csv").write_bytes("Größe;x\n1;ü\n".encode(encoding))
+        later = read(["b.csv"], reading=found.reading)
+        assert later.table.names == ("Größe", "x")
+        assert later.table.column_of()["x"].cell(0) == "ü"
+        assert not any("UTF-8" in str(each) for each in later.notices)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])

@@ -38,6 +38,7 @@ from truism.table.files.notices import (
     PartChosen,
     TagsPivoted,
     UnitRow,
+    WindowsText,
 )
 from truism.table.notices import ColumnNotice, Notice
 
@@ -108,6 +109,9 @@ SENTENCES = {
     MayBeMissing("x", "-9999", 12): (
         "Column 'x' holds -9999 12 times, far from all its other values; if it stands for a missing "
         "value, say so as the file writes it."
+    ),
+    WindowsText("'a.csv'", "°C"): (
+        "'a.csv' is not UTF-8; it is read as windows-1252, in which a part of it is '°C'."
     ),
     OneColumnOfText("'a.txt'", "columns of fixed width", "1   2.5"): (
         "'a.txt' is read as one column of text, but looks like columns of fixed width, for instance "

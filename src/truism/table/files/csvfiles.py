@@ -4,8 +4,10 @@ How the file is written is detected from its beginning (`dialects`); pyarrow's f
 Every failure names the file, and the line where there is one.
 """
 
+import codecs
 import csv
 import io
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -18,6 +20,7 @@ import pyarrow.csv as pa_csv
 from truism.errors import TableError
 from truism.table.cells.words import MISSING as MISSING
 from truism.table.files.dialects import ANNOTATIONS, Dialect, see_dialect
+from truism.table.files.notices import WINDOWS, WindowsText
 from truism.table.layouts import Layout as Layout
 from truism.table.layouts import Reading
 from truism.table.notices import Notice
@@ -25,6 +28,8 @@ from truism.table.notices import Notice
 _SAMPLE_BYTES = 1 << 18
 _BLOCK_BYTES = 8 << 20  # no line may be longer
 _CODE = "^ *0[xX]"
+_FOREIGN = re.compile(r"[^\s,;|\"]*[^\x00-\x7f][^\s,;|\"]*")  # a word that is not only ASCII
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 class Parsed(msgspec.Struct, frozen=True, eq=False):
@@ -84,6 +89,10 @@ def see_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None =
     if not text.strip():
         raise TableError(f"{name} is empty.")
     dialect, notices = see_dialect(name, text, encoding, layout, learned)
+    said = layout.encoding or (None if learned is None else learned.layout.encoding)
+    foreign = _FOREIGN.search(text)
+    if encoding == WINDOWS and said != WINDOWS and foreign is not None:
+        notices = (WindowsText(name, foreign.group()[:40]), *notices)
     if any("\ufffd" in each for each in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:
@@ -266,7 +275,19 @@ def _encoding(head: bytes, layout: Layout, learned: Reading | None) -> str:
         return "utf-16"
     known = None if learned is None else learned.layout.encoding
     said = layout.encoding or known or "utf-8"
+    if layout.encoding is None and said in ("utf-8", WINDOWS):
+        return WINDOWS if _is_windows(head) else "utf-8"
     return "utf-8" if said.lower() in ("utf-8-sig", "utf8") else said
+
+
+def _is_windows(head: bytes) -> bool:
+    """Return whether the beginning of a file is no UTF-8, but would be text on Windows."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # it may end within a character
+    except UnicodeDecodeError:
+        text = head.decode(WINDOWS, errors="replace")
+        return "\ufffd" not in text and not _CONTROLS.search(text)
+    return False
 
 
 def _decoded(head: bytes, encoding: str, whole: bool) -> str:

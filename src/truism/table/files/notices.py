@@ -3,6 +3,8 @@
 from truism.errors import shorten
 from truism.table.notices import Notice
 
+WINDOWS = "windows-1252"
+
 
 class UnitRow(Notice, frozen=True, forbid_unknown_fields=True):
     """A row of units below the names."""
@@ -47,6 +49,27 @@ class OtherDelimiter(Notice, frozen=True, forbid_unknown_fields=True):
     def __str__(self) -> str:
         return (
             f"{self.source} has the delimiter {self.found!r}; earlier files had {self.learned!r}."
+        )
+
+
+class WindowsText(Notice, frozen=True, forbid_unknown_fields=True):
+    """A file that is not UTF-8, and is taken for what western programs on Windows write."""
+
+    source: str
+    example: str
+
+    @property
+    def doubtful(self) -> bool:
+        return True
+
+    @property
+    def see(self) -> tuple[str, ...]:
+        return ("encoding",)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.source} is not UTF-8; it is read as {WINDOWS}, in which a part of it is "
+            f"{self.example!r}."
         )
 
 
