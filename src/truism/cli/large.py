@@ -85,5 +85,7 @@ def read_large(
     if dask is not None:
         from truism.clusters.daskcrew import DaskCrew, connect
 
-        return opening, of_spans(DaskCrew(connect(dask)), files, opening.reading, n_rows)
+        client = connect(dask)
+        click.get_current_context().call_on_close(client.close)
+        return opening, of_spans(DaskCrew(client), files, opening.reading, n_rows)
     return opening, of_files(files, opening.reading, n_rows)
