@@ -12,6 +12,7 @@ from truism.scoring.memory import (
     HABIT,
     LASTING,
     MIN_SPAN,
+    fresh,
     no_past,
     rates,
     recall,
@@ -147,6 +148,15 @@ def test_news_never_exceeds_the_score():
     found, _ = recall(memory, evidence, lift, no_past(memory))
     scores = (evidence + lift + found.past).sum(axis=1)
     assert (found.news <= scores * (1 + 1e-12)).all()
+
+
+def test_news_is_what_is_fresh_of_all_variables():
+    memory = memory_of(4)
+    evidence, lift = evidence_of(3, 300, 4)
+    found, _ = recall(memory, evidence, lift, no_past(memory))
+    new = fresh(memory, evidence + lift, found.past, found.known)
+    assert new.sum(axis=1) == pytest.approx(found.news)
+    assert (new < evidence + lift + found.past).any()
 
 
 def test_what_lasts_becomes_a_habit_and_is_no_news():

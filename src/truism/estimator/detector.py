@@ -6,7 +6,7 @@ It wraps the functional core and adds nothing to it. What it says about rows is 
 import html
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -31,9 +31,6 @@ from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns
 from truism.table.libraries import library_of
 from truism.work import Progress, be_silent, count_threads
-
-if TYPE_CHECKING:
-    pass
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from truism.explaining.events import Limits, Newcomer
 from truism.model.series import Memory
+from truism.scoring.memory import fresh
 from truism.scoring.sums import sum_of_rows
 from truism.scoring.weighed import Weighed
 
@@ -138,8 +139,7 @@ class Circles:
         """Return the news of each circle, rows × circles: scores without what has become a habit."""
         remembered, memory = weighed.remembered, self.memory
         assert remembered is not None
-        past, known = remembered.past[at], remembered.known[at]
-        fresh = np.maximum(weighed.parts[at] - past - known, 0.0)
-        fresh += np.maximum(past - memory.weight * np.minimum(known, memory.cap), 0.0)
+        past = remembered.past[at]
+        new = fresh(memory, weighed.parts[at] - past, past, remembered.known[at])
         circles = range(len(self.first))
-        return np.stack([sum_of_rows(fresh[:, self.of == each]) for each in circles], axis=1)
+        return np.stack([sum_of_rows(new[:, self.of == each]) for each in circles], axis=1)

@@ -17,6 +17,7 @@ from truism.model.model import Model
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Memory
 from truism.scoring.contexts import FLOOR
+from truism.scoring.memory import fresh
 from truism.scoring.sums import sum_of_rows
 from truism.scoring.weighed import Weighed
 
@@ -173,13 +174,12 @@ def excuse(weighed: Weighed, memory: Memory, excused: NDArray[np.bool_]) -> Weig
     if pieces is None or remembered is None or not excused.any():
         return weighed
     rows, variables = np.nonzero(excused)
-    known = remembered.known[rows, variables]
     evidence = pieces.contradictions[rows, variables] + pieces.rarities[rows, variables]
-    past = remembered.past[rows, variables] - memory.weight * np.minimum(known, memory.cap)
-    fresh = np.zeros(excused.shape)
-    fresh[rows, variables] = np.maximum(evidence - known, 0.0) + np.maximum(past, 0.0)
+    past, known = remembered.past[rows, variables], remembered.known[rows, variables]
+    explained = np.zeros(excused.shape)
+    explained[rows, variables] = fresh(memory, evidence, past, known)
     plain, rarities = (np.where(excused, 0.0, each) for each in (pieces.plain, pieces.rarities))
-    news = np.maximum(remembered.news - sum_of_rows(fresh), 0.0)
+    news = np.maximum(remembered.news - sum_of_rows(explained), 0.0)
     habits = np.where(excused, np.maximum(remembered.known, weighed.parts), remembered.known)
     return Weighed(
         weighed.parts,

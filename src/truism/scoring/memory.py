@@ -129,6 +129,15 @@ def recall(
     return Remembered(averages.T, sum_of_rows(fresh.T), known.T, lasting.T), after
 
 
+def fresh(memory: Memory, evidence: Floats, past: Floats, known: Floats) -> Floats:
+    """Return what is new of the evidence against variables and of their past, beyond what is known.
+
+    Summed over all variables, this is the news of a row.
+    """
+    lingering = memory.weight * np.minimum(known, memory.cap)
+    return np.maximum(evidence - known, 0.0) + np.maximum(past - lingering, 0.0)
+
+
 def _recall_compiled(
     memory: Memory, evidence: Floats, lift: Floats | None, before: Past
 ) -> tuple[Remembered, Past]:
