@@ -2,14 +2,14 @@
 
 import getpass
 import os
-from typing import Any, Literal, get_args
+from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.cli.fitting import allow_missing_option, read_for
-from truism.cli.options import Command, check_output, jobs_option, model_option
+from truism.cli.options import Command, Form, check_output, form_option, jobs_option, model_option
 from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
@@ -31,7 +31,6 @@ from truism.table.files.ledgers import (
     write_ledger,
 )
 
-Form = Literal["table", "json"]
 _WAYS = ("rows", "incident", "shift", "pattern", "when", "undo")
 
 
@@ -94,14 +93,7 @@ Examples:
 )
 @click.option("--name", metavar="NAME", help="The name that check was given, for ids of incidents.")
 @click.option("--dry-run", is_flag=True, help="Show the price only; write nothing.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(get_args(Form)),
-    default="table",
-    show_default=True,
-    help="Output for people (table) or programs.",
-)
+@form_option
 @jobs_option
 @allow_missing_option
 @layout_options

@@ -173,6 +173,8 @@ def learn(
         large = open_large(data, said)
         if large is None:
             found, parts = read_data(screen, data, said), None
+            if dask is not None:
+                screen.note("the rows are learned from at once; --dask is for larger files.")
         else:
             found, parts = read_large(screen, large, said, memory_limit, jobs, dask)
         found = with_accepted(screen, found, accepted, large=large is not None)

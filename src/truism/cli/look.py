@@ -1,11 +1,11 @@
 """``truism look``: what would be read of a table, and what would become of it."""
 
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 from truism.cli.app import option_of
-from truism.cli.options import Command, check_output, data_argument
+from truism.cli.options import Command, Form, check_output, data_argument, form_option
 from truism.cli.reading import asked, layout_options, read_silently
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
@@ -33,14 +33,7 @@ Examples:
     metavar="FILE",
     help="Write the same as a single .html page.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="Output for people (table) or programs.",
-)
+@form_option
 @click.option(
     "--categorical", multiple=True, metavar="COL", help="Column of states; may be repeated."
 )
@@ -51,7 +44,7 @@ def look(
     /,
     data: tuple[str, ...],
     page: str | None,
-    form: Literal["table", "json"],
+    form: Form,
     **options: Any,
 ) -> None:
     """Show what would be read of a table, before anything is learned.

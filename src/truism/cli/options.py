@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import click
 
@@ -13,6 +13,7 @@ from truism.work import n_cores
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
+Form = Literal["table", "json"]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -42,15 +43,24 @@ def model_option(command: Decorated) -> Decorated:
 
 
 def format_option(command: Decorated) -> Decorated:
-    """Add the option for the form of the output."""
+    """Add the option for the form of a list."""
+    return _format_option(FORMATS)(command)
+
+
+def form_option(command: Decorated) -> Decorated:
+    """Add the option for the form of what is no list."""
+    return _format_option(get_args(Form))(command)
+
+
+def _format_option(formats: Sequence[str]) -> Callable[[Decorated], Decorated]:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
+        type=click.Choice(formats),
         default="table",
         show_default=True,
         help="Output for people (table) or programs.",
-    )(command)
+    )
 
 
 def jobs_option(command: Decorated) -> Decorated:

@@ -1,10 +1,10 @@
 """``truism status``: whether a model still fits, and what to do if it does not."""
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 import click
 
-from truism.cli.options import Command, data_argument, jobs_option, model_option
+from truism.cli.options import Command, Form, data_argument, form_option, jobs_option, model_option
 from truism.cli.reading import asked, layout_options, read_data
 from truism.cli.screen import Screen
 from truism.explaining.checker import Checker
@@ -13,7 +13,6 @@ from truism.model.files import load_model
 from truism.report.freshness import say_remedy, say_status
 from truism.report.terminal import show_pairs
 
-Form = Literal["table", "json"]
 STALE = 3
 
 
@@ -28,14 +27,7 @@ Exit codes: 0 fresh or drifting, 2 bad input or usage, 3 stale.""",
 )
 @data_argument
 @model_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(get_args(Form)),
-    default="table",
-    show_default=True,
-    help="Output for people (table) or programs.",
-)
+@form_option
 @jobs_option
 @layout_options
 @click.pass_obj
