@@ -175,7 +175,7 @@ INNER = {
     ],
     "learning.kernels": [
         *("prefetch", "splits", "trees", "forest", "bits", "predicates", "antecedents"),
-        *("consequents", "mining", "contexts", "verification"),
+        *("consequents", "mining", "contexts", "verification", "surroundings"),
     ],
     "scoring.kernels": ["compiling", "words", "rules", "contexts", "worth", "memory"],
 }
@@ -467,6 +467,7 @@ TESTED_IN = {
     "learning.kernels.predicates": "test_mining",
     "learning.kernels.prefetch": "test_kernels",
     "learning.kernels.splits": "test_trees",
+    "learning.kernels.surroundings": "test_rarity",
     "learning.kernels.trees": "test_trees",
     "model.model": "test_model",
     "plant": "test_plant",
@@ -550,6 +551,7 @@ REACHED_BY = {
     "test_differences": "truism.report.differences",
     "test_contexts": "truism.scoring.contexts",
     "test_kernels": "truism.learning.kernels",
+    "test_rarity": "truism.learning.spacings",
     "test_rulebook": "truism.scoring.rulebook",
     "test_worth": "truism.scoring.worth",
     "test_following": "truism",

@@ -95,10 +95,15 @@ def test_a_file_with_twins_that_cannot_be_is_refused(tmp_path, pair):
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 7, 100])
-def test_pairs_are_the_same_however_many_columns_are_taken_at_a_time(at_once, monkeypatch):
+@pytest.mark.parametrize("with_gaps", [0, 1, 9, 20])
+def test_pairs_are_the_same_however_many_columns_are_taken_at_a_time(
+    at_once, with_gaps, monkeypatch
+):
     random = np.random.default_rng(2)
     values = random.normal(size=(60, 3))[:, np.arange(20) % 3] + random.normal(size=(60, 20)) / 2
-    values[random.random(values.shape) < 0.1] = np.nan
+    values[:, 4] = 3.0  # never varies
+    gaps = random.permutation(20)[:with_gaps]
+    values[:, gaps] = np.where(random.random((60, with_gaps)) < 0.1, np.nan, values[:, gaps])
     every = np.abs(correlate(values))
     wanted = [(a, b) for a in range(20) for b in range(a + 1, 20) if every[a, b] > 0.7]
     monkeypatch.setattr(twins, "MAX_COLUMNS", at_once)
@@ -106,3 +111,9 @@ def test_pairs_are_the_same_however_many_columns_are_taken_at_a_time(at_once, mo
     assert list(zip(first.tolist(), second.tolist(), strict=True)) == wanted
     assert closeness.tolist() == [every[pair] for pair in wanted]
     assert 0 < len(wanted) < 190
+
+
+def test_too_few_rows_have_no_pairs():
+    values = np.arange(MIN_ROWS, dtype=np.float64)[:, None] * [1.0, 2.0]
+    assert [each.tolist() for each in pairs_above(0.7, values)] == [[0], [1], [1.0]]
+    assert [each.tolist() for each in pairs_above(0.7, values[1:])] == [[], [], []]

@@ -1,13 +1,16 @@
 """Where training values lie: distinct values and their counts go in, a `Spacing` comes out."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from truism.model.evidence import N_EXACT, Spacing
-from truism.scoring.rarity import Counts, Numbers
+from truism.scoring.rarity import Counts, Emptiness, Numbers
 
 NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
 N_KNOTS, N_EVEN = 255, 75  # kept training values, and how many of them are chosen evenly
 HEAVY_SHARE = 0.1  # a value with this share of the rows is left out of the usual spread
+MANY = 256  # variables whose surroundings are worth compiled code
 
 
 def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
@@ -30,6 +33,41 @@ def stand_in(knots: Numbers, values: Numbers) -> Counts:
     middles = knots[1:] / 2 + knots[:-1] / 2
     # Neighbouring doubles have no midpoint; each still stands for itself.
     return np.searchsorted(np.minimum(middles, np.nextafter(knots[1:], -np.inf)), values)
+
+
+def empty_around(
+    spacings: Sequence[Spacing], knots: Sequence[Numbers], counts: Sequence[Counts]
+) -> list[Emptiness]:
+    """Return how empty the surroundings of each variable's kept values are, if they have other counts."""
+    if len(spacings) < MANY:
+        return [
+            Emptiness(values, held, each.near, each.spread)
+            for each, values, held in zip(spacings, knots, counts, strict=True)
+        ]
+    from truism.learning.kernels import surroundings  # compiled only where a wide table needs it
+
+    starts = np.cumsum([0, *map(len, knots)])
+    near = np.array([each.near for each in spacings])
+    sizes, held_by, before, points, distances = surroundings.surround(
+        np.concatenate(knots), np.concatenate(counts), starts, near
+    )
+    found = []
+    for v, (each, start) in enumerate(zip(spacings, starts.tolist(), strict=False)):
+        n_knots, n_points, enough = sizes[v].tolist()
+        if n_points == surroundings.UNORDERED:
+            found.append(Emptiness(knots[v], counts[v], each.near, each.spread))
+            continue
+        found.append(
+            Emptiness.measured(
+                held_by[start : start + n_knots],
+                before[start + v : start + v + n_knots + 1],
+                points[2 * start : 2 * start + n_points],
+                distances[2 * start : 2 * start + n_points],
+                enough,
+                each.spread,
+            )
+        )
+    return found
 
 
 def _kept(n_values: int) -> Counts:

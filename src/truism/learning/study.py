@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from truism.learning import context_trees
 from truism.learning.leaf_sums import sum_leaves, sums_of_others
-from truism.learning.spacings import space, stand_in
+from truism.learning.spacings import empty_around, space, stand_in
 from truism.model.evidence import Spacing, Split
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.scoring.contexts import LeafProfiles, contradiction, surprise
 from truism.scoring.evidence import Rarities
-from truism.scoring.rarity import Emptiness
 from truism.scoring.readings import Reader
 from truism.table.columns import Column
 from truism.table.distinct import distinct
@@ -216,11 +215,12 @@ class Study:
             for tables in (self.knot_counts, self.state_counts)
         )
         for block in range(N_BLOCKS):
-            empty = []
-            for spacing, values, others in zip(self.spacings, self.knots, knots, strict=True):
-                # A state that the other rows do not have is as rare to them as to all rows.
-                known = others[block] if others[block].any() else np.array(spacing.counts)
-                empty.append(Emptiness(values, known, spacing.near, spacing.spread))
+            # A number that the other rows do not have is as rare to them as to all rows.
+            known = [
+                others[block] if others[block].any() else np.array(spacing.counts)
+                for spacing, others in zip(self.spacings, knots, strict=True)
+            ]
+            empty = empty_around(self.spacings, self.knots, known)
             found.append(Rarities(self.reader, empty, [others[block] for others in states]))
         return found
 

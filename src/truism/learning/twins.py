@@ -4,7 +4,7 @@ Where one of two twins is wrong, the other usually is, too. Explanations then na
 are far wider: what happens to a variable may be a consequence of what happens to others of its circle.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,13 @@ ALIKE = 0.9  # correlation, either way, above which two numbers are twins
 MAX_ROWS = 10_000  # rows to look at
 MIN_ROWS = 30  # rows in which both are known
 PAIRS_PER_VARIABLE = 10
-MAX_COLUMNS = 1024  # whose correlations with all others are held at a time
+MAX_COLUMNS = 256  # whose correlations with all others are held at a time
 RELATED = 0.3  # correlation, either way, above which two variables are in one circle
 N_STATES = 6  # commonest states of a variable that are looked at
 _DIGITS = 6  # of a correlation, so that it does not depend on how sums are divided
+_NO_PAIRS = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+Pairs = Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]
 
 
 def find_twins(schema: Schema, columns: Sequence[Column]) -> tuple[tuple[str, str], ...] | None:
@@ -107,17 +110,41 @@ def pairs_above(
 
     All pairs of very many columns are more than memory holds, so some columns are taken at a time.
     """
-    n_columns = values.shape[1]
-    pairs, closeness = [], []
-    for start in range(0, n_columns, MAX_COLUMNS):
-        some = np.arange(start, min(start + MAX_COLUMNS, n_columns))
+    whole = np.isfinite(values).all(axis=0)
+    parts = list(_pairs_of_whole(least, values, np.flatnonzero(whole)))
+    parts += _pairs_with_gaps(least, values, np.flatnonzero(~whole))
+    first, second, closeness = (np.concatenate(each) for each in zip(*parts, strict=True))
+    order = np.lexsort((second, first))
+    return first[order], second[order], closeness[order]
+
+
+def _pairs_of_whole(least: float, values: NDArray[np.float64], whole: NDArray[np.int64]) -> Pairs:
+    """Yield the pairs among columns that are known in every row: one product for each."""
+    yield _NO_PAIRS
+    if len(values) < MIN_ROWS:
+        return
+    away = values[:, whole] - values[:, whole].mean(axis=0)
+    spread = np.sqrt(np.square(away).sum(axis=0))
+    unit = np.divide(away, spread, out=np.zeros_like(away), where=spread > 0.0)
+    for start in range(0, len(whole), MAX_COLUMNS):
+        close = np.abs(unit[:, start : start + MAX_COLUMNS].T @ unit[:, start:])
+        a, b = np.nonzero(close > least - 10.0**-_DIGITS)
+        closeness = np.round(close[a, b], _DIGITS)
+        varied = spread[start + a] * spread[start + b] > len(values) * 10.0**-_DIGITS
+        kept = (a < b) & varied & (closeness > least)
+        yield whole[start + a[kept]], whole[start + b[kept]], closeness[kept]
+
+
+def _pairs_with_gaps(least: float, values: NDArray[np.float64], gaps: NDArray[np.int64]) -> Pairs:
+    """Yield the pairs of which at least one column has gaps."""
+    is_gap = np.isin(np.arange(values.shape[1]), gaps)
+    for start in range(0, len(gaps), MAX_COLUMNS):
+        some = gaps[start : start + MAX_COLUMNS]
         close = np.abs(correlate(values, some))
-        close[np.arange(n_columns) <= some[:, None]] = 0.0
-        found = np.nonzero(close > least)
-        pairs.append((some[found[0]], found[1]))
-        closeness.append(close[found])
-    first, second = (np.concatenate(each) for each in zip(*pairs, strict=True))
-    return first, second, np.concatenate(closeness)
+        a, b = np.nonzero(close > least)
+        closeness, a = close[a, b], some[a]
+        kept = (a < b) | ((a > b) & ~is_gap[b])
+        yield np.minimum(a, b)[kept], np.maximum(a, b)[kept], closeness[kept]
 
 
 def correlate(

@@ -22,7 +22,7 @@ from truism.model.evidence import Evidence
 from truism.model.schema import Categorical, Schema
 from truism.scoring.contexts import LeafProfiles, statistics_of
 from truism.scoring.leaves import Leaves
-from truism.scoring.rarity import Emptiness, state_rarities
+from truism.scoring.rarity import Emptiness, rarity, state_rarities
 from truism.scoring.readings import Reader, Readings
 
 ROWS_AT_ONCE = 8192  # few enough for their data to stay in the processor's cache
@@ -105,11 +105,12 @@ class Rarities:
                 some = np.flatnonzero(suspect[place])
                 rare = self.emptiness[place].rarity(values[place, some])
                 found[self._reader.numbers[place], some] = rare
-        else:
-            for i, of_number, empty in zip(
-                self._reader.numbers, values, self.emptiness, strict=True
-            ):
-                found[i] = empty.rarity(of_number)
+        elif self.emptiness:
+            distances = np.empty(values.shape)
+            for of_number, empty, place in zip(values, self.emptiness, distances, strict=True):
+                place[:] = empty.distance(of_number)
+            spreads = np.array([each.spread for each in self.emptiness])[:, None]
+            found[self._reader.numbers] = rarity(distances, spreads)
         for place, (i, of_state) in enumerate(
             zip(self._reader.states, self._of_states, strict=True)
         ):

@@ -5,6 +5,7 @@
 - `verification`: check rules against rows
 - `trees`, `splits`: grow the trees that propose cut-offs
 - `forest`: grow many of them side by side; compiled only where a wide table needs it
+- `surroundings`: measure how empty they are around training values; compiled only there, too
 - `bits`, `predicates`: what the searches share
 - `prefetch`: how loops ask memory ahead of time
 
