@@ -1,6 +1,7 @@
 """Findings gathered from parts: the same as of the whole table, however it is divided."""
 
 import itertools
+import weakref
 
 import msgspec
 import numpy as np
@@ -148,8 +149,22 @@ def test_a_state_can_be_handed_on(checker):
     assert found.following.n_rows == N_ROWS
 
 
-def test_rows_set_aside_come_back(monkeypatch):
+def test_rows_are_let_go_when_they_were_looked_at(checker):
+    table, held = as_table(tampered(timed=needs_time(checker))), []
+    gathering = Gathering(checker, N_ROWS, patterns=True)
+    for start in range(0, N_ROWS, 100):
+        prepared = checker.prepare(table.take(np.arange(start, start + 100)), gathering.following)
+        held.append([weakref.ref(each.values) for each in prepared.columns])
+        gathering.take(prepared)
+        del prepared
+        alive = [each for part in held[:-1] for each in part if each() is not None]
+        assert not alive
+
+
+@pytest.mark.parametrize("at_once", [1, 100, 1000])
+def test_rows_set_aside_come_back(monkeypatch, at_once):
     monkeypatch.setattr("truism.table.aside.IN_MEMORY", 100)
+    monkeypatch.setattr("truism.table.aside.AT_ONCE", at_once)
     aside, table = Aside(), as_table(tampered())
     for start in range(0, N_ROWS, 90):
         part = table.take(slice(start, min(start + 90, N_ROWS)))
@@ -159,5 +174,6 @@ def test_rows_set_aside_come_back(monkeypatch):
     for one, other in zip(found.columns, expected.columns, strict=True):
         assert [one.cell(i) for i in range(4)] == [other.cell(i) for i in range(4)]
     assert (300 in aside, 301 in aside, -1 in aside) == (True, False, False)
+    assert aside.take([3, 300], {"flow", None}).names == ("flow",)
     assert aside.take([]).n_rows == 0
     assert Aside().take([]).n_rows == 0

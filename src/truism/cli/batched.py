@@ -25,7 +25,7 @@ from truism.table.notices import Notice, refuse_doubts
 from truism.work import Progress
 
 BYTES_WHOLE = 64  # held for each value of a table that is checked whole
-BYTES_AT_ONCE = 400  # held for each value of a portion: its copies, truths, and weights
+BYTES_AT_ONCE = 100  # held for each value of a portion; few of its rows are weighed at a time
 MOST_ROWS = 1 << 16
 N_FIRST = 1000  # rows in which it is seen which columns there are
 
@@ -120,7 +120,7 @@ class Batched:
         fitted: Fitted = fit(screen, checker, opening, said, allow_missing=allow_missing)
         self.checker = fitted.checker
         self.extra = self.checker.extra(self.checker.prepare(opening.table))
-        at_once = BYTES_AT_ONCE * len(self.checker.needed) * self.checker.n_jobs
+        at_once = BYTES_AT_ONCE * len(self.checker.needed)
         self._n_rows = min(max(size_of(limit) // 4 // at_once, LEAST_ROWS), MOST_ROWS)
 
     def check(

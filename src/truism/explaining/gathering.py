@@ -105,8 +105,8 @@ class Gathering:
             needed |= {*marks.rows.tolist()}
         own = np.array(sorted(row for row in needed if row >= first), np.int64)
         self._rows.add(table, own, first, clock)
-        step = step_to_tell(self.n_rows)
-        self._examples.append(table.take(slice(-first % step, table.n_rows, step)))
+        step = step_to_tell(self.n_rows)  # positions, since a slice would hold all rows
+        self._examples.append(table.take(np.arange(-first % step, table.n_rows, step)))
         return found
 
     def _end(

@@ -28,6 +28,7 @@ from truism.model.schema import Categorical, Scalar, Variable
 from truism.model.wording import about_percent, count, same_side, say_state, shorten, visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
+from truism.scoring.truths import blocks_of
 from truism.scoring.weighed import Violation
 from truism.table.aside import Aside
 from truism.table.cells.times import Moment
@@ -240,10 +241,10 @@ class Patterns(Sequence[Pattern]):
         model, marks = self.scorer.model, self.marks
         i, kind = int(marks.culprits[group[0]]), KINDS[int(marks.kinds[group[0]])]
         variable, rows = model.schema.variables[i], marks.rows[group]
-        part = self.table.take(rows)
+        part = self.table.take(rows, {variable.name, model.schema.time})
         column, times = part.column_of()[variable.name], time_column(model.schema, part)
         worst = np.argsort(-marks.scores[group], kind="stable")[:N_WORST]
-        told = self._tell(variable.name, part, worst) if kind == "conflict" else ()
+        told = self._tell(variable.name, rows, worst) if kind == "conflict" else ()
         apart = np.diff(rows) > (0 if self._gap is None else self._gap + 1)
         unit = "" if isinstance(variable, Categorical) else model.words.after(variable.name)
         known = np.ones(len(rows), np.bool_) if column.missing is None else ~column.missing
@@ -269,19 +270,23 @@ class Patterns(Sequence[Pattern]):
             legend=model.words,
         )
 
-    def _tell(self, name: str, part: Table, worst: Rows) -> tuple[Told, ...]:
+    def _tell(self, name: str, rows: Rows, worst: Rows) -> tuple[Told, ...]:
         """Return what some rows say, each as often as it is true of rows that nothing was said of."""
-        spread = np.linspace(0, part.n_rows - 1, N_ASKED).astype(np.int64)
+        spread = np.linspace(0, len(rows) - 1, N_ASKED).astype(np.int64)
         asked = np.array(list(dict.fromkeys([*worst.tolist(), *spread.tolist()]))[:N_ASKED])
-        applies: dict[Clue, NDArray[np.bool_]] = {}
-        for clues in find_clues(self.scorer, part.take(asked)):
+        statements: dict[Clue, tuple[Sequence[Predicate], Predicate]] = {}
+        for clues in find_clues(self.scorer, self.table.take(rows[asked])):
             for clue in clues.get(name, ())[:1]:
                 statement = _statement(clue)
                 if statement is not None:
-                    conditions, expected = statement
-                    applies[clue] = self.scorer.compare(conditions, (expected,), part)[1]
+                    statements[clue] = statement
+        applies = {clue: np.zeros(len(rows), np.bool_) for clue in statements}
+        for block in blocks_of(len(rows)) if statements else ():
+            part = self.table.take(rows[block])
+            for clue, (conditions, expected) in statements.items():
+                applies[clue][block] = self.scorer.compare(conditions, (expected,), part)[1]
         told: list[Told] = []
-        left = np.ones(part.n_rows, np.bool_)
+        left = np.ones(len(rows), np.bool_)
         while applies and len(told) < N_TOLD:
             best = max(applies, key=lambda clue: int((applies[clue] & left).sum()))
             n_rows = int((applies[best] & left).sum())

@@ -6,7 +6,7 @@ process.
 """
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -18,6 +18,7 @@ from truism.table.columns import Column, Table
 from truism.table.joining import join_tables
 
 IN_MEMORY = 1 << 26  # bytes that are not written to a file
+AT_ONCE = 1 << 14  # rows that are written, and read, together
 
 
 class _Part(msgspec.Struct, frozen=True, eq=False):
@@ -46,18 +47,30 @@ class Aside:
         weakref.finalize(self, self._file.close)
         self._parts: list[_Part] = []
         self._firsts: list[int] = []
+        self._waiting: list[tuple[Table, NDArray[np.int64]]] = []
 
     def add(self, table: Table, numbers: NDArray[np.int64]) -> None:
         """Set rows aside; their numbers ascend, and lie above all that were added before."""
         if not table.n_rows:
             return
+        self._waiting.append((table, numbers))
+        if sum(len(each) for _, each in self._waiting) >= AT_ONCE:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Write what waits as one part."""
+        if not self._waiting:
+            return
+        table = join_tables([each for each, _ in self._waiting])
+        numbers = np.concatenate([each for _, each in self._waiting])
+        self._waiting = []
         columns, places = [], []
+        self._file.seek(0, 2)
         for column in map(_compact, table.columns):
-            self._file.seek(0, 2)
             places.append(self._file.tell())
-            self._write(column.values)
+            self._file.write(np.ascontiguousarray(column.values).tobytes())
             if column.missing is not None:
-                self._write(column.missing)
+                self._file.write(column.missing.tobytes())
             absent = None if column.missing is None else column.missing[:0]
             columns.append(
                 msgspec.structs.replace(column, values=column.values[:0], missing=absent)
@@ -65,8 +78,22 @@ class Aside:
         self._parts.append(_Part(numbers, tuple(columns), tuple(places)))
         self._firsts.append(int(numbers[0]))
 
-    def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> Table:
-        """Return rows by their numbers, in the order in which these are given."""
+    def take(
+        self,
+        numbers: Sequence[int] | NDArray[np.int64],
+        names: Collection[str | None] | None = None,
+    ) -> Table:
+        """Return rows by their numbers, in the order in which these are given.
+
+        Parameters
+        ----------
+        numbers
+            The rows.
+        names
+            The columns; all when absent.
+
+        """
+        self._settle()
         asked = np.asarray(numbers, np.int64)
         wanted, back = np.unique(asked, return_inverse=True)
         owners = np.searchsorted(self._firsts, wanted, side="right") - 1
@@ -74,12 +101,17 @@ class Aside:
         for owner in np.unique(owners).tolist():
             part = self._parts[owner]
             at = np.searchsorted(part.numbers, wanted[owners == owner])
-            tables.append(self._load(part).take(at))
+            tables.append(self._load(part, names).take(at))
         if not tables:
-            return self._load(self._parts[0]).take(slice(0, 0)) if self._parts else Table((), 0)
-        return join_tables(tables).take(back)
+            some = self._load(self._parts[0], names) if self._parts else Table((), 0)
+            return some.take(slice(0, 0))
+        joined = join_tables(tables)
+        return (
+            joined if len(wanted) == len(asked) and (wanted == asked).all() else joined.take(back)
+        )
 
     def __contains__(self, number: int) -> bool:
+        self._settle()
         owner = int(np.searchsorted(self._firsts, number, side="right")) - 1
         if owner < 0:
             return False
@@ -87,19 +119,21 @@ class Aside:
         at = int(np.searchsorted(own, number))
         return at < len(own) and int(own[at]) == number
 
-    def _write(self, values: NDArray[Any]) -> None:
-        np.lib.format.write_array(self._file, np.ascontiguousarray(values), allow_pickle=False)
-
-    def _load(self, part: _Part) -> Table:
+    def _load(self, part: _Part, names: Collection[str | None] | None) -> Table:
         columns = []
         for column, place in zip(part.columns, part.places, strict=True):
+            if names is not None and column.name not in names:
+                continue
             self._file.seek(place)
-            values = np.lib.format.read_array(self._file, allow_pickle=False)
+            values = self._read(column.values.dtype, len(part.numbers))
             missing = None
             if column.missing is not None:
-                missing = np.lib.format.read_array(self._file, allow_pickle=False)
+                missing = self._read(column.missing.dtype, len(part.numbers))
             columns.append(msgspec.structs.replace(column, values=values, missing=missing))
         return Table(tuple(columns), len(part.numbers))
+
+    def _read(self, kind: np.dtype[Any], n_values: int) -> NDArray[Any]:
+        return np.frombuffer(self._file.read(kind.itemsize * n_values), kind)
 
 
 def _compact(column: Column) -> Column:

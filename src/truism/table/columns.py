@@ -1,7 +1,7 @@
 """Tables as NumPy columns: the values that everything after the border to dataframes works on."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -135,9 +135,12 @@ class Table(msgspec.Struct, frozen=True, eq=False):
         """Map names to columns."""
         return {column.name: column for column in self.columns}
 
-    def take(self, rows: slice | NDArray[Any]) -> "Table":
-        """Give some of the rows: a view for a slice, a copy for positions or a mask."""
-        columns = tuple(column.take(rows) for column in self.columns)
+    def take(
+        self, rows: slice | NDArray[Any], names: Collection[str | None] | None = None
+    ) -> "Table":
+        """Give some of the rows, of all columns or of some: a view for a slice, else a copy."""
+        wanted = [each for each in self.columns if names is None or each.name in names]
+        columns = tuple(column.take(rows) for column in wanted)
         n_rows = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else None
         if n_rows is None:
             n_rows = int(np.arange(self.n_rows)[rows].size)
