@@ -251,6 +251,14 @@ def test_who_waits_too_long_is_told(tmp_path):
     assert caught.value.filename == str(place)
 
 
+def test_a_device_or_pipe_is_neither_locked_nor_removed(tmp_path):
+    place = tmp_path / "pipe"
+    os.mkfifo(place)
+    with alone_with(place, patience=0.1, create=True), alone_with(place, patience=0.1, create=True):
+        pass
+    assert stat.S_ISFIFO(place.stat().st_mode)
+
+
 def test_a_lock_dies_with_its_owner(tmp_path):
     place = tmp_path / "model"
     place.write_bytes(b"x")

@@ -2,13 +2,14 @@
 
 import os
 import random
+import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from attack.attempts import Bench, Broken, Kind, Untried
 from attack.program import Ended, complaint
-from attack.samples import WRITINGS, Writing, contents
+from attack.samples import INPUTS, WRITINGS, Writing, contents
 from attack.wholeness import check_outputs
 
 REASONS = ("ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EPERM", "EMFILE", "ENOLCK", "EINTR")
@@ -90,7 +91,7 @@ _MODES = (0o644, 0o666, 0o600, 0o444, 0o000, 0o666, 0o666, 0o666)
 
 def places(draw: random.Random, bench: Bench) -> None:
     """Write to what is no ordinary file."""
-    writing = draw.choice([each for each in WRITINGS if each.name not in ("plant", "rules")])
+    writing = draw.choice([each for each in WRITINGS if _is_free(each.outputs[0])])
     bench.samples.copy_to(bench.folder)
     output = bench.folder / writing.outputs[0]
     make = draw.choice([_directory, _loop, _dangling, _link, _readonly_disk, _device])
@@ -103,8 +104,15 @@ def places(draw: random.Random, bench: Bench) -> None:
     after = contents(bench.folder)
     if any(after.get(name) != content for name, content in before.items() if name != "real"):
         raise Broken(f"{make.__name__}: another file was changed")
+    if make is _device and not output.is_char_device():
+        raise Broken("a device is none any more")
     if make in (_link, _dangling) and ended.code != 2 and not output.is_symlink():
         raise Broken("a symbolic link was replaced by a file")
+
+
+def _is_free(output: str) -> bool:
+    """Return whether nothing is there yet, in a folder that is."""
+    return "/" not in output and output not in INPUTS
 
 
 def _directory(output: Path) -> None:
@@ -129,7 +137,13 @@ def _readonly_disk(output: Path) -> None:
 
 
 def _device(output: Path) -> None:
-    output.symlink_to("/dev/full")
+    """Make a device that is always full; one of our own if that is allowed."""
+    own = output.with_name("device")
+    try:
+        os.mknod(own, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+    except OSError:
+        own = Path("/dev/full")
+    output.symlink_to(own)
 
 
 WAYS: tuple[Callable[[random.Random, Bench], None], ...] = (calls, sizes, disks, rights, places)

@@ -221,7 +221,7 @@ def alone_with(
     Parameters
     ----------
     path
-        A file; if there is none, or it may not be written, nothing is locked.
+        A file; if there is none, or it may not be written, or is a device, nothing is locked.
     patience
         Seconds to wait for another program that has the file; then a `BlockingIOError` is raised.
     create
@@ -255,6 +255,9 @@ def _take(place: str, asked: str, until: float, *, create: bool) -> int | None:
         except OSError:
             return None
         if handle is None:
+            return None
+        if not stat.S_ISREG(os.fstat(handle).st_mode):  # its size is 0, and it must not be removed
+            os.close(handle)
             return None
         mine = _lock(handle)
         if mine and _is_at(place, handle):
