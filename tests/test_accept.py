@@ -200,6 +200,29 @@ def test_what_a_check_shows_can_be_accepted_by_its_id_and_taken_back(place, kind
     assert run("check", "today.csv", "-m", "m.truism.json")[2] == 1
 
 
+@pytest.mark.parametrize("step", ["write_ledger", "_save"])
+@pytest.mark.parametrize("way", ["accept", "undo"])
+def test_a_command_that_died_while_it_wrote_is_run_again(place, monkeypatch, way, step):
+    rows = ("today.csv", "--rows", "40:45", "--reason", "valve test", "-o", "m.truism.json")
+    command, left = rows, 6
+    if way == "undo":
+        assert accept(*rows)[2] == 0
+        [accepted] = load_model("m.truism.json").accepted
+        command, left = ("--undo", accepted.id, "-o", "m.truism.json"), 0
+
+    def die(*_):
+        raise KeyboardInterrupt
+
+    before = load_model("m.truism.json")
+    with monkeypatch.context() as patched:
+        patched.setattr(f"truism.cli.accept.{step}", die)
+        assert accept(*command)[2] == 130
+    assert load_model("m.truism.json") == before
+    assert accept(*command)[2] == 0
+    assert read_ledger("m.accepted.parquet").num_rows == left
+    assert len(load_model("m.truism.json").accepted or ()) == left // 6
+
+
 def test_a_whitelist_of_ones_own(place):
     out, err, code = accept(
         *("--when", "pump = on and 0 <= hour < 24", "--mute", "flow", "--reason", "new pump"),

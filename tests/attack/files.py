@@ -41,6 +41,11 @@ def attempt(draw: random.Random, bench: Bench) -> None:
         raise Broken("the table that was learned from is refused")
     _run(bench, "check", later, "-m", "m.json", "--report", "r.html", "--threshold", "0")
     _run(bench, "check", later, "-m", "m.json", "--allow-missing", "--format", "json")
+    _run(bench, "status", later, "-m", "m.json")
+    _run(bench, "compare", "m.json", "m.json", "--on", later)
+    accept = ("accept", later, "-m", "m.json", "-o", "m.json", "--rows", "0:5", "--reason", "why")
+    if _run(bench, *accept) == 0 and draw.random() < 0.5:
+        _run(bench, "learn", name, "-o", "n.json", "--accepted", "m.accepted.parquet", *options)
     _run(bench, "explain", name, "-m", "m.json", "--row", str(draw.randint(-2, 9)))
     form = draw.choice(["markdown", "json", "dbt", "odcs", "great-expectations"])
     _run(bench, "export", "m.json", "--to", form)

@@ -1,18 +1,23 @@
 """Mutations: a file that truism wrote and somebody damaged or crafted is refused, or works."""
 
 import contextlib
+import io
 import json
 import math
 import random
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
 
 from attack.attempts import Bench, Broken, Kind
+from attack.columns import NAMES, as_arrow, odd_columns
+from attack.program import complaint
 from truism.errors import TruismError
 from truism.explaining import statefiles
 from truism.explaining.checker import Checker
@@ -20,17 +25,16 @@ from truism.explaining.statefiles import decode_state, encode_state
 from truism.explaining.states import proceed
 from truism.model import files as modelfiles
 from truism.model.files import decode_model
+from truism.table.files.ledgers import MARKS, read_ledger
 from truism.table.files.reading import read
-
-PER_ATTEMPT = 25
 
 
 class Document(NamedTuple):
     """A kind of file that truism writes and reads again."""
 
-    name: str
-    sign: Callable[[dict[str, Any]], None]  # makes a change count as the writer's own
-    use: Callable[[bytes, Path], None]  # reads it, and does something with it
+    craft: Callable[[random.Random, bytes], bytes]  # changes what it says; still a file of its kind
+    use: Callable[[bytes, Bench], None]  # reads it, and does something with it
+    n_files: int = 25  # in an attempt
 
 
 def _sign_model(plain: dict[str, Any]) -> None:
@@ -42,11 +46,11 @@ def _today(folder: Path) -> Any:
     return read([str(folder / "today.csv")]).table
 
 
-def _use_model(content: bytes, folder: Path) -> None:
+def _use_model(content: bytes, bench: Bench) -> None:
     model = decode_model(content)
     checker = Checker(model)
     try:
-        table = checker.prepare(_today(folder))
+        table = checker.prepare(_today(bench.samples.folder))
     except TruismError:  # it was changed into a model of another table
         return
     found = checker.find(table)
@@ -66,9 +70,9 @@ def _job(folder: Path) -> tuple[Checker, Any]:
     return Checker(model), read([str(folder / "second.csv")]).table
 
 
-def _use_state(content: bytes, folder: Path) -> None:
+def _use_state(content: bytes, bench: Bench) -> None:
     state = decode_state(content)
-    checker, table = _job(folder)
+    checker, table = _job(bench.samples.folder)
     step = proceed(checker, table, state)
     if not np.isfinite(step.findings.scores).all():
         raise Broken("scores are not finite")
@@ -77,30 +81,24 @@ def _use_state(content: bytes, folder: Path) -> None:
     decode_state(encode_state(step.state))
 
 
-DOCUMENTS = {
-    "job.state": Document("state", _sign_state, _use_state),
-    "m.json": Document("model", _sign_model, _use_model),
-    "other.json": Document("paper's model", _sign_model, _use_model),
-}
-
-
-def attempt(draw: random.Random, bench: Bench) -> None:
-    """Damage a file in some ways, one at a time."""
-    name = draw.choice(sorted(DOCUMENTS))
-    document = DOCUMENTS[name]
-    content = (bench.samples.folder / name).read_bytes()
-    for _ in range(PER_ATTEMPT):
-        changed = crafted(draw, content, document) if draw.random() < 0.7 else bent(draw, content)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                document.use(changed, bench.samples.folder)
-            except TruismError as problem:
-                if not str(problem).strip():
-                    raise Broken("refused without a word") from problem
-            except BaseException:
-                (bench.folder / name).write_bytes(changed)
-                raise
+def _use_ledger(content: bytes, bench: Bench) -> None:
+    """Learn with the rows of a ledger, accept another row into it, and take one back."""
+    bench.samples.copy_to(bench.folder)
+    place = bench.folder / "taken.accepted.parquet"
+    for line in (
+        "learn today.csv -o out.json --accepted taken.accepted.parquet",
+        "accept today.csv --rows OTHER -m taken.json -o taken.json --reason why",
+        "accept --undo TAKEN -m taken.json -o taken.json",
+    ):
+        place.write_bytes(content)
+        ended = bench.program.run(bench.folder, *bench.samples.filled(line))
+        problem = complaint(ended)
+        if problem is not None:
+            raise Broken(problem)
+        if ended.code == 2 and place.read_bytes() != content:
+            raise Broken(f"a ledger was changed, and yet {ended.said()}")
+        if ended.code == 0:
+            read_ledger(place)
 
 
 def bent(draw: random.Random, content: bytes) -> bytes:
@@ -124,13 +122,13 @@ def bent(draw: random.Random, content: bytes) -> bytes:
             return bytes(flipped)
 
 
-def crafted(draw: random.Random, content: bytes, document: Document) -> bytes:
-    """Change values of the document, and sign it anew."""
+def crafted(sign: Callable[[dict[str, Any]], None], draw: random.Random, content: bytes) -> bytes:
+    """Change values of a JSON document, and sign it anew."""
     plain = json.loads(content)
     for _ in range(draw.choice([1, 1, 1, 2, 5])):
         _alter(draw, plain)
     with contextlib.suppress(ValueError, OverflowError):  # half of a character, a huge number
-        document.sign(plain)
+        sign(plain)
     return json.dumps(plain).encode()
 
 
@@ -182,6 +180,68 @@ def _alter(draw: random.Random, plain: Any) -> None:
             plain[key], plain[other] = plain[other], plain[key]
         case _:
             plain[key] = draw.choice(STRANGE)
+
+
+def recast(draw: random.Random, content: bytes) -> bytes:
+    """Change rows, columns, names and types of a table in a Parquet file."""
+    table = parquet.read_table(io.BytesIO(content))
+    for _ in range(draw.choice([1, 1, 1, 2, 5])):
+        table = _other(draw, table)
+    sink = pa.BufferOutputStream()
+    try:
+        parquet.write_table(table, sink)
+    except (pa.ArrowException, ValueError):  # Parquet has no such type
+        return content
+    return sink.getvalue().to_pybytes()
+
+
+def _other(draw: random.Random, table: pa.Table) -> pa.Table:
+    """Return a table that differs in one way."""
+    at = draw.randrange(table.num_columns) if table.num_columns else 0
+    names = list(table.column_names)
+    match draw.randrange(6) if names else 0:
+        case 0:
+            return table.slice(0, draw.choice([0, 1]))
+        case 1:
+            return table.remove_column(at)
+        case 2:
+            names[at] = draw.choice([*NAMES, *MARKS, *names])
+            return table.rename_columns(names)
+        case 3:
+            values = pa.nulls(table.num_rows, draw.choice([pa.null(), table.schema.types[at]]))
+        case 4:
+            return pa.concat_tables([table] * draw.choice([2, 50]))
+        case _:
+            values = as_arrow(draw, odd_columns(draw, table.num_rows, 1)).column(0)
+    return table.set_column(at, names[at], values)
+
+
+DOCUMENTS = {
+    "job.state": Document(partial(crafted, _sign_state), _use_state),
+    "m.json": Document(partial(crafted, _sign_model), _use_model),
+    "other.json": Document(partial(crafted, _sign_model), _use_model),
+    "taken.accepted.parquet": Document(recast, _use_ledger, n_files=5),
+}
+
+
+def attempt(draw: random.Random, bench: Bench) -> None:
+    """Damage a file in some ways, one at a time."""
+    name = draw.choice(sorted(DOCUMENTS))
+    document = DOCUMENTS[name]
+    content = (bench.samples.folder / name).read_bytes()
+    for _ in range(document.n_files):
+        change = document.craft if draw.random() < 0.7 else bent
+        changed = change(draw, content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                document.use(changed, bench)
+            except TruismError as problem:
+                if not str(problem).strip():
+                    raise Broken("refused without a word") from problem
+            except BaseException:
+                (bench.folder / name).write_bytes(changed)
+                raise
 
 
 KIND = Kind("mutations", 80, attempt)

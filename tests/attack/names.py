@@ -5,6 +5,7 @@ import io
 import json
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from attack.attempts import Bench, Broken, Kind, Untried
@@ -89,7 +90,7 @@ def attempt(draw: random.Random, bench: Bench) -> None:
 
     def run(*arguments: str) -> Ended:
         ended = bench.program.run(bench.folder, *arguments)
-        problem = complaint(ended, (0, 1))
+        problem = complaint(ended, (0, 1, 3))
         if problem is not None:
             raise Broken(problem)
         _check_text(ended.error, "standard error")
@@ -101,6 +102,7 @@ def attempt(draw: random.Random, bench: Bench) -> None:
     _check_text(run("rules", "m.json").out.decode(), "rules")
     _check_text(run("look", today, "--report", "look.html").out.decode(), "look")
     _check_text(run("explain", today, "-m", "m.json", "--row", "3").out.decode(), "explain")
+    _check_text(run("status", today, "-m", "m.json").out.decode(), "status")
     _check_csv(run(*check, "--format", "csv", "--scores", "scores.csv").out.decode(), "check")
     _check_csv((bench.folder / "scores.csv").read_text("utf-8"), "scores")
     _check_csv(run("rules", "m.json", "--format", "csv").out.decode(), "rules")
@@ -114,8 +116,21 @@ def attempt(draw: random.Random, bench: Bench) -> None:
         raise Broken("Markdown with a tag or a link")
     rule = _an_id(run("rules", "m.json", "--format", "csv"))
     run("rules", "m.json", "--disable", rule, "--reason", draw.choice(PARTS[:8]))
-    run("compare", "m.json", "m.json", "--format", "html", "-o", "compare.html")
+    _accept(draw, today, run)
+    compare = ("compare", "m.json", "taken.json", "--on", today)
+    _check_text(run(*compare).out.decode(), "compare")
+    run(*compare, "--format", "html", "-o", "compare.html")
     look_at([bench.folder / name for name in ("check.html", "look.html", "compare.html")])
+
+
+def _accept(draw: random.Random, today: str, run: Callable[..., Ended]) -> None:
+    """Accept rows, for a reason that means harm, too."""
+    said = ("--reason", draw.choice(PARTS).replace("\x00", ""), "--who", draw.choice(PARTS[:8]))
+    accept = ("accept", today, "-m", "m.json", "-o", "taken.json", "--rows", "0:59", *said)
+    _check_text(run(*accept).out.decode(), "accept")
+    _check_text(run("rules", "taken.json").out.decode(), "rules with what was accepted")
+    learn = ("learn", "normal.csv", "-o", "m.json", "--accepted", "taken.accepted.parquet")
+    _check_text(run(*learn, "--min-support", "0.1").out.decode(), "learn")
 
 
 def _an_id(ended: Ended) -> str:

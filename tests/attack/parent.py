@@ -59,6 +59,8 @@ def warm() -> None:
             "rules m.json",
             "export m.json --to markdown",
             "compare m.json m.json --format html -o c.html",
+            "status normal.csv -m m.json",
+            "accept normal.csv --rows 0:9 -m m.json --reason why -o m.json",
             "--help",
         ):
             run(line.split(), place)
@@ -73,7 +75,7 @@ def shrink() -> None:
     from truism.cli import batched, demo, large, learn
 
     batched.BYTES_WHOLE, batched.LEAST_ROWS = 1_024, 64
-    demo.N_ROWS, demo.N_ATTACKED, large.SAMPLE = 1_200, 400, 200
+    demo.N_ROWS, demo.N_ATTACKED, large.SAMPLE = 1_200, 400, 300
     learn.train_on_parts = functools.partial(learn.train_on_parts, n_sampled=200)
 
 

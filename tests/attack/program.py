@@ -34,16 +34,15 @@ class Ended(NamedTuple):
         return f"truism {' '.join(self.arguments)}: exit {self.code}: {self.error[-600:]}"
 
 
-def complaint(ended: Ended, codes: Sequence[int] = (0, 1, 2)) -> str | None:
+def complaint(ended: Ended, codes: Sequence[int] = (0, 1, 2, 3)) -> str | None:
     """Return what is wrong with how a command ended, or None.
 
-    Code 1 belongs to ``check`` and ``compare``; code 2 comes with one error in a sentence.
+    Code 1 belongs to ``check`` and ``compare``, 3 to ``status``; 2 comes with one error in a sentence.
     """
     if NOISE.search(ended.error):
         return f"noise: {ended.said()}"
-    if ended.code not in codes or (
-        ended.code == 1 and not {"check", "compare"} & set(ended.arguments[:1])
-    ):
+    own = {"check": 1, "compare": 1, "status": 3}.get("".join(ended.arguments[:1]))
+    if ended.code not in codes or (ended.code in (1, 3) and ended.code != own):
         return f"a wrong code: {ended.said()}"
     if ended.code == 2 and ended.error.count("Error: ") != 1:
         return f"no error or several: {ended.said()}"

@@ -3,6 +3,7 @@
 `WRITINGS` lists every command that writes files. A new one joins all attacks on writing with a line.
 """
 
+import io
 import os
 import re
 import shutil
@@ -16,8 +17,10 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as parquet
 
 from attack.program import Program
+from truism.model.files import load_model
 
 N_ROWS = 300
+N_LARGE = 400  # rows that count as many in `attack.parent`
 
 
 class Writing(NamedTuple):
@@ -28,7 +31,8 @@ class Writing(NamedTuple):
     name
         A noun.
     line
-        The command; ``RULE`` stands for the id of a rule, ``WRONG`` for a row that is wrong.
+        The command; ``RULE`` stands for the id of a rule, ``WRONG`` and ``OTHER`` for rows that are
+        wrong, ``TAKEN`` for the id of what has been accepted in ``taken.json``.
     outputs
         What it writes.
     earlier
@@ -56,6 +60,21 @@ WRITINGS = (
         "accept",
         "accept today.csv --rows WRONG -m m.json -o out.json --who me --reason why",
         ("out.accepted.parquet", "out.json"),
+    ),
+    Writing(
+        "another",
+        "accept today.csv --rows OTHER -m taken.json -o out.json --who me --reason why",
+        ("out.accepted.parquet", "out.json"),
+    ),
+    Writing(
+        "undo",
+        "accept --undo TAKEN -m taken.json -o taken.json",
+        ("taken.accepted.parquet", "taken.json"),
+    ),
+    Writing(
+        "accepted",
+        "learn today.csv -o out.json --jobs 2 --accepted taken.accepted.parquet",
+        ("out.json",),
     ),
     Writing("calibrate", "calibrate m.json normal.csv --max-false-positive-rate 0.02", ("m.json",)),
     Writing(
@@ -113,7 +132,10 @@ WRITINGS = (
     ),
 )
 TABLES = ("normal.csv", "today.csv", "first.csv", "second.csv", "large.parquet")
-INPUTS = (*TABLES, "first.toml", "second.toml", "m.json", "other.json", "job.state")
+INPUTS = (
+    *(*TABLES, "first.toml", "second.toml", "m.json", "other.json", "job.state"),
+    *("taken.json", "taken.accepted.parquet"),
+)
 DRAFT = re.compile(r"\..*\.draft")
 LOCKED = re.compile(
     r".*\.(state|accepted\.parquet)"
@@ -127,6 +149,9 @@ _WHEN = re.compile(
 def wrong_rows(seed: int, n_rows: int, n_wrong: int) -> set[int]:
     """Return the rows of a table that are wrong."""
     return {*np.random.default_rng((seed, 1)).permutation(n_rows)[:n_wrong].tolist()}
+
+
+_WRONG = sorted(wrong_rows(2, 120, 9))
 
 
 def table(seed: int, n_rows: int = N_ROWS, n_wrong: int = 0) -> str:
@@ -163,9 +188,8 @@ class Samples:
         """Where they are."""
         folder = Path(tempfile.mkdtemp(prefix="attack-samples-"))
         (folder / "normal.csv").write_text(table(1))
-        parquet.write_table(
-            pa_csv.read_csv(folder / "normal.csv"), folder / "large.parquet", row_group_size=50
-        )
+        large = pa_csv.read_csv(io.BytesIO(table(1, N_LARGE).encode()))
+        parquet.write_table(large, folder / "large.parquet", row_group_size=50)
         (folder / "today.csv").write_text(table(2, 120, 9))
         head, *lines = table(2, 120, 9).splitlines(keepends=True)
         for name, some in (("first", lines[:70]), ("second", lines[60:])):
@@ -174,9 +198,12 @@ class Samples:
         for name, more in (("m.json", []), ("other.json", ["--scoring", "paper", "--delta"])):
             done = self._program.run(folder, "learn", "normal.csv", "-o", name, *more)
             assert done.code == 0, done.said()
-        job = ("check", "first.csv", "-m", "m.json", "--state", "job.state")
-        done = self._program.run(folder, *job)
-        assert done.code == 1, done.said()
+        for line, code in (
+            ("check first.csv -m m.json --state job.state", 1),
+            (f"accept today.csv --rows {_WRONG[0]} -m m.json -o taken.json --who me --reason a", 0),
+        ):
+            done = self._program.run(folder, *line.split())
+            assert done.code == code, done.said()
         return folder
 
     @cached_property
@@ -205,12 +232,19 @@ class Samples:
             place.parent.mkdir(exist_ok=True)
             place.write_bytes(older.get(output, b"what was there before\n" * 100))
 
-    def arguments(self, writing: Writing) -> list[str]:
-        return self._arguments(writing.line)
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        """What stands for what in a line."""
+        [taken] = load_model(self.folder / "taken.json").accepted or ()
+        rows = {"WRONG": str(_WRONG[0]), "OTHER": str(_WRONG[-1])}
+        return {"RULE": self.rules[0], "TAKEN": taken.id, **rows}
 
-    def _arguments(self, line: str) -> list[str]:
-        known = {"RULE": self.rules[0], "WRONG": str(min(wrong_rows(2, 120, 9)))}
-        return [known.get(each, each) for each in line.split()]
+    def arguments(self, writing: Writing) -> list[str]:
+        return self.filled(writing.line)
+
+    def filled(self, line: str) -> list[str]:
+        """Return a line as arguments."""
+        return [self._known.get(each, each) for each in line.split()]
 
     def written(self, writing: Writing, over: bool) -> dict[str, bytes]:
         """Return what a command writes if nothing disturbs it, without what differs from run to run."""
@@ -226,7 +260,7 @@ class Samples:
                 folder = Path(name)
                 self.copy_to(folder)
                 for line in lines:
-                    done = self._program.run(folder, *self._arguments(line))
+                    done = self._program.run(folder, *self.filled(line))
                     assert done.code in (0, 1), done.said()
                 self._written[key] = {output: (folder / output).read_bytes() for output in outputs}
         return self._written[key]

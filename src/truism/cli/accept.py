@@ -228,14 +228,18 @@ def _show(screen: Screen, made: Offer, model: Model, form: Form) -> None:
 
 
 def _write(screen: Screen, place: str, output: str, made: Offer, chosen: Table | None) -> None:
-    """Write the ledger first: rows that no model has accepted yet do no harm."""
+    """Write the ledger first: rows that no model has accepted yet do no harm.
+
+    Whoever was killed before the model was written has left rows of this acceptance.
+    """
     acceptance, written = made.acceptance, [output]
     ledger, new = ledger_beside(output), None
     if chosen is not None:
         told = (acceptance.id, acceptance.reason, acceptance.date, acceptance.who, acceptance.until)
         new = rows_to_add(chosen, dict(zip(MARKS, told, strict=True)))
     with changing(ledger):
-        if write_ledger(ledger, read_ledger(ledger_beside(place)), new):
+        old = without_id(read_ledger(ledger_beside(place)), acceptance.id)
+        if write_ledger(ledger, old, new):
             written.append(str(ledger))
         _save(place, output, lambda model: model.accept(acceptance))
     screen.note(f"written: {', '.join(written)}.")
@@ -260,7 +264,7 @@ def _withdraw(screen: Screen, place: str, output: str | None, wanted: str, form:
         named = say_variables(gone, model)
         screen.show(say(f"withdrawn  {wanted}  {named}, {gone.said}"))
     if output is not None:
-        with changing(ledger_beside(output)):
-            _save(place, output, lambda model: model.withdraw(wanted))
+        with changing(ledger_beside(output)):  # first, too, so that it can be done again
             left = without_id(read_ledger(ledger_beside(place)), wanted)
             write_ledger(ledger_beside(output), left, None)
+            _save(place, output, lambda model: model.withdraw(wanted))

@@ -99,7 +99,7 @@ def write_ledger(place: str | os.PathLike[str], old: pa.Table | None, new: pa.Ta
             "use a ledger of rows with the same columns.",
         ) from None
     sink = pa.BufferOutputStream()
-    pq.write_table(whole, sink, compression="zstd")
+    pq.write_table(whole.combine_chunks(), sink, compression="zstd")
     write_atomically(place, sink.getvalue().to_pybytes())
     return True
 
