@@ -147,22 +147,22 @@ CHECKED = """\
    2024-03-01 00:16:50 · 20 s · 3 rows · peak score 11.2 at 00:16:50
    flow and pump together at 00:16:50
    flow  71 %  expected flow ≥ 2.484, found 0 at 1 Mar 00:17:10
-               because pump = on
+               because pump = on (or pump is wrong)
                (on average 2.559 ± 0.038 in the 200 of 400 training rows like
                this)
    pump  29 %  expected pump = off, found on
-               because flow < 1
+               because flow < 1 (or flow is wrong)
                (200 of 400 training rows, no exception)
 
 2  flow read 0 instead of about 2.559 while pump was on.
    2024-03-01 00:42:00 · 1 row · peak score 11
    flow and pump together at 00:42
    flow  71 %  expected flow ≥ 2.484, found 0
-               because pump = on
+               because pump = on (or pump is wrong)
                (on average 2.559 ± 0.038 in the 200 of 400 training rows like
                this)
    pump  29 %  expected pump = off, found on
-               because flow < 1
+               because flow < 1 (or flow is wrong)
                (200 of 400 training rows, no exception)
 
 An incident may contain up to 6 normal rows; --gap changes that.
@@ -453,11 +453,11 @@ EXPLAINED = """\
 row 252 · 2024-03-01 00:42:00 · score 10.96 · anomaly (threshold 0.777)
 
 flow  71 %  expected flow ≥ 2.484, found 0
-            because pump = on
+            because pump = on (or pump is wrong)
             (on average 2.559 ± 0.038 in the 200 of 400 training rows like this)
             · +8.11
 pump  29 %  expected pump = off, found on
-            because flow < 1
+            because flow < 1 (or flow is wrong)
             (200 of 400 training rows, no exception) · rule jc562q7m +2.76
 
 1 more variable with 0 % of the blame; --top 0 shows all.
@@ -487,7 +487,7 @@ EXPLAINED_BRIEFLY = """\
 row 252 · 2024-03-01 00:42:00 · score 10.96 · anomaly (threshold 0.777)
 
 flow  71 %  expected flow ≥ 2.484, found 0
-            because pump = on
+            because pump = on (or pump is wrong)
             (on average 2.559 ± 0.038 in the 200 of 400 training rows like this)
             · +8.11
 

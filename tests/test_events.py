@@ -29,16 +29,20 @@ def oracle(scores, news, limits, newcomers=()):
             if incident is not None and settled is not None:
                 settled["done"] = True
             current["settled"], settled = True, current
-            incident = {"start": t, "news": t, "last": t, "done": False}
+            incident = {"start": t, "news": t, "last": t, "done": False, "rows": []}
             incident |= {"on_top": True, "settled": False}
             events.append(incident)
         if new and incident is None:
-            if settled is None or t - settled["news"] > limits.gap + 1:
-                incident = {"start": t, "news": t, "last": t, "done": False}
+            if settled is not None and t - settled["news"] <= limits.gap + 1:
+                settled["news"] = t
+            elif (
+                settled is None
+                or 3 * news[t] > scores[t]
+                or scores[t] > max(scores[i] for i in settled["rows"]) + limits.threshold
+            ):
+                incident = {"start": t, "news": t, "last": t, "done": False, "rows": []}
                 incident |= {"on_top": settled is not None, "settled": False}
                 events.append(incident)
-            else:
-                settled["news"] = t
         if incident is None and settled is None:
             start = end = t
             while (
@@ -55,6 +59,7 @@ def oracle(scores, news, limits, newcomers=()):
                         "start": end,
                         "news": end,
                         "last": t,
+                        "rows": [i for i in range(end, t + 1) if scores[i] > limits.threshold],
                         "done": False,
                         "on_top": False,
                         "settled": True,
@@ -63,8 +68,10 @@ def oracle(scores, news, limits, newcomers=()):
             continue
         if settled is not None:
             settled["last"] = t
+            settled["rows"].append(t)
         if incident is not None and (new or not incident["on_top"]):
             incident["last"] = t
+            incident["rows"].append(t)
             incident["news"] = t if new else incident["news"]
             if t - incident["start"] + 1 >= limits.lasting:
                 incident["settled"] = True
@@ -83,8 +90,8 @@ def rows(draw):
         st.lists(
             st.tuples(
                 st.integers(1, 40),
-                st.sampled_from([0.3, 0.9, 1.05, 1.4]),
-                st.sampled_from([0.3, 0.8, 1.0]),
+                st.sampled_from([0.3, 0.9, 1.05, 1.4, 6.0]),
+                st.sampled_from([0.2, 0.3, 0.8, 1.0]),
             ),
             min_size=1,
             max_size=12,
@@ -138,6 +145,17 @@ def test_a_newcomer_divides_only_what_it_had_no_part_in():
     assert (watch.settled.severity, watch.incident.severity) == (13.0, 2.0)
     alone = follow(scores[:15], scores[:15], Limits(1.0, 5), Watch(), {13: [new]}).watch
     assert not alone.incident.is_apart
+
+
+@pytest.mark.parametrize(
+    ("score", "new", "is_told"), [(6.0, 1.9, False), (6.0, 2.1, True), (7.1, 1.9, True)]
+)
+def test_ups_and_downs_of_something_settled_are_no_incident(score, new, is_told):
+    scores, news = np.full(60, 6.0), np.full(60, 0.5)
+    news[:5], scores[40], news[40] = 6.0, score, new
+    followed = follow(scores, news, LIMITS, Watch())
+    assert followed.watch.settled.start == 0
+    assert [each.start for each in followed.closed] == [40] * is_told
 
 
 @examples(max_examples=80, deadline=None)

@@ -8,12 +8,8 @@ import pytest
 
 from learned import find_incidents, learn
 from strategies import BROKEN, HOSTILE_NAMES, NORMAL
-from truism.explaining.explanations import (
-    Blame,
-    Explanation,
-    Explanations,
-    explain_rows,
-)
+from truism.explaining.blames import Blame
+from truism.explaining.explanations import Explanation, Explanations, explain_rows
 from truism.explaining.investigation import WHY_FIRST
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
@@ -32,10 +28,10 @@ def test_one_row_in_full(scorer):
     assert str(explanation) == (
         "row 1, score 1\n"
         "P101     50 %  expected P101 = off, found on\n"
-        "               because FIT201 = 0\n"
+        "               because FIT201 = 0 (or FIT201 is wrong)\n"
         "               (50 of 100 training rows, no exception)\n"
         "FIT201   50 %  expected FIT201 = 2.5, found 0\n"
-        "               because P101 = on\n"
+        "               because P101 = on (or P101 is wrong)\n"
         "               (50 of 100 training rows, no exception)"
     )
 
@@ -74,6 +70,7 @@ def test_the_parts_are_the_same_as_data(scorer):
         "kind": "rule",
         "conditions": ("FIT201 = 0",),
         "when": None,
+        "blamed": ("FIT201",),
     }
     assert scorer.model.rules.find(reason["rule"])
 

@@ -37,6 +37,16 @@ def anonymous(out):
     )
 
 
+def test_a_job_does_not_repeat_how_files_are_read_but_says_what_is_in_doubt(place):
+    Path("h.csv").write_text("export of line 3\n" + LINES[0] + "".join(LINES[1:60]))
+    assert "1 line before the names left out" in run("check", "h.csv", *JOB[:2])[1]
+    assert run("check", "h.csv", *JOB)[1] == ""
+    Path("h.csv").write_text(
+        "".join([LINES[0], *LINES[60:70], "2024-03-01 00:11:40,on,Stuck?,505\n"])
+    )
+    assert "'Stuck?' (once) is taken as missing" in run("check", "h.csv", *JOB)[1]
+
+
 def test_a_job_tells_an_incident_from_its_beginning_to_its_end(place):
     out, err, code = run("check", piece(0, 102), *JOB)
     assert (anonymous(out), err, code) == (OPENED, "", 1)

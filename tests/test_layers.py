@@ -71,6 +71,7 @@ ROOMS = {
             "culprits",
             "tallies",
             "sparing",
+            "blames",
             "explanations",
             "keeping",
         ),

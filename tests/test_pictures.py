@@ -8,10 +8,10 @@ import pytest
 import reported
 from learned import learn
 from reported import NORMAL, attacked
+from truism.explaining.blames import Blame
 from truism.explaining.checker import Checker
 from truism.explaining.clues import Rarity
 from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.explanations import Blame
 from truism.explaining.incidents import Incident
 from truism.model.schema import Schema
 from truism.report import charts

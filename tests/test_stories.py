@@ -4,9 +4,9 @@ import datetime
 
 import pytest
 
+from truism.explaining.blames import Blame
 from truism.explaining.clues import Lasting, Rarity
 from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.explanations import Blame
 from truism.explaining.incidents import Incident
 from truism.explaining.stories import say_onsets, tell
 from truism.model.predicates import Interval, OneOf

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import truism
@@ -132,6 +133,40 @@ def test_the_documented_attributes_are_those_of_a_fitted_detector():
         name for name, value in PUBLIC.items() if isinstance(value, property) and name.endswith("_")
     }
     assert public == set(named)
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """Every object that the package hands out, of a table with a hostile name."""
+    name, random = "<b>&", np.random.default_rng(0)
+    on = random.random(400) < 0.5
+    table = {
+        "u": np.where(on, "on", "off"),
+        name: np.where(on, 2.5, 0.0) + random.normal(0, 0.01, 400),
+    }
+    fitted = DETECTOR(ordered=True, suspects="find").fit(table)
+    broken = {"u": ["on"] * 60 + ["off"] * 20, name: [2.5] * 50 + [0.0] * 10 + [9.0] + [0.0] * 19}
+    findings, explained = fitted.check(broken), fitted.explain(broken)
+    offer = fitted.accept(broken, [55], "a <test>", dry_run=True)
+    assert len(findings.incidents)
+    return [
+        *(fitted, fitted.model_, fitted.rules_, fitted.rules_[0], fitted.suspects_),
+        *(findings, findings.incidents, findings.incidents[0], findings.shifts, findings.state),
+        *(explained, explained[0], explained[0].blames[0]),
+        *(fitted.patterns(broken), fitted.patterns(broken)[0], fitted.report(broken)),
+        *(offer, offer.acceptance, truism.status(fitted, broken), truism.arrow_scorer(fitted)),
+        *(truism.compare(fitted, fitted), truism.compare(fitted, fitted, broken)),
+    ]
+
+
+def test_every_object_says_what_it_is(answers):
+    for each in answers:
+        said, shown = repr(each), each._repr_html_()
+        assert type(each).__name__ in said
+        assert "\n" not in said
+        assert len(said) < 250
+        assert shown
+        assert "<b>&" not in shown
 
 
 def test_an_unknown_name_is_refused():

@@ -6,10 +6,8 @@ from rich.console import Console
 
 import reported
 from reported import hostile_model
-from truism.explaining.explanations import (
-    Blame,
-    Explanation,
-)
+from truism.explaining.blames import Blame
+from truism.explaining.explanations import Explanation
 from truism.export.records import rule_records
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError, TruismError
+from truism.explaining.blames import Blame
 from truism.explaining.checker import Checker
-from truism.explaining.explanations import Blame, Explanation
+from truism.explaining.explanations import Explanation
 from truism.explaining.incidents import Incident
 from truism.model.predicates import conjunction
 from truism.model.rules import Rule

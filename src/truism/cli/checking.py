@@ -240,6 +240,7 @@ def _read(
         wanted.said,
         allow_missing=wanted.allow_missing,
         allow_empty=allow_empty,
+        only_doubts=wanted.state_place is not None,  # the next call would say the same again
     )
 
 

@@ -18,7 +18,8 @@ from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.explaining.explanations import Explanation, say_moment
+from truism.explaining.explanations import Explanation
+from truism.explaining.moments import say_moment
 from truism.model.files import load_model
 from truism.report.terminal import show_explanation
 

@@ -39,10 +39,13 @@ def read_for(
     *,
     allow_missing: bool = False,
     allow_empty: bool = False,
+    only_doubts: bool = False,
 ) -> Fitted:
     """Read tables as the training table was read, and return the checker that suits them."""
     reading = checker.model.reading
-    found = read_data(screen, sources, said, reading, allow_empty=allow_empty)
+    found = read_data(
+        screen, sources, said, reading, allow_empty=allow_empty, only_doubts=only_doubts
+    )
     return fit(screen, checker, found, said, allow_missing=allow_missing)
 
 

@@ -148,11 +148,13 @@ def read_data(
     reading: Reading | None = None,
     *,
     allow_empty: bool = False,
+    only_doubts: bool = False,
 ) -> TableRead:
     """Read tables as earlier ones were read, and note where a reader may wonder."""
     found = read_silently(sources, said, reading, allow_empty=allow_empty)
     for notice in found.notices:
-        tell(screen, notice)
+        if notice.doubtful or not only_doubts:
+            tell(screen, notice)
     return found
 
 

@@ -18,7 +18,7 @@ from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
 from truism.explaining.following import Following
 from truism.explaining.incidents import Incident
-from truism.explaining.patterns import Pattern
+from truism.explaining.patterns import Patterns
 from truism.model.stamps import now_here
 from truism.table.columns import Table
 from truism.table.libraries import library_of, to_frame
@@ -176,14 +176,15 @@ class Answers:
         findings = checker.find(table, gap=gap)
         return [*findings.incidents, *findings.shifts]
 
-    def patterns(self, X: Any) -> list[Pattern]:  # noqa: N803
+    def patterns(self, X: Any) -> Patterns:  # noqa: N803
         """Group the rows above the threshold by what is wrong with them, most rows first.
 
         Rows with the same culprit and the same kind of reason form a pattern. Where rows are no
-        series, this says more than incidents, which are then single rows.
+        series, this says more than incidents, which are then single rows. Each pattern is looked into
+        when it is looked at.
         """
         table, checker = self._ready(X)
-        return list(checker.find(table).patterns)
+        return checker.find(table).patterns
 
     def report(
         self,

@@ -14,6 +14,7 @@ from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_r
 from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
 from truism.model.settings import check_whole
+from truism.model.wording import preformatted
 from truism.table.batches import Kind, widened, widened_schema
 from truism.table.columns import Table
 from truism.table.frames import as_table
@@ -30,6 +31,12 @@ class ArrowScorer:
         check_whole("blames", blames, 0)
         self.checker = Checker(model, count_threads(n_jobs))
         self.blames, self.keep, self.n_jobs = blames, tuple(keep), n_jobs
+
+    def __repr__(self) -> str:
+        return f"<ArrowScorer of {repr(self.checker.model).strip('<>')}>"
+
+    def _repr_html_(self) -> str:
+        return preformatted(repr(self).strip("<>"))
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Score batches one after the other.

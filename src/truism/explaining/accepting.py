@@ -27,6 +27,7 @@ from truism.model.acceptances import (
 from truism.model.model import Model
 from truism.model.parsing import parse_conditions
 from truism.model.predicates import variables
+from truism.model.wording import preformatted, visible
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
@@ -48,6 +49,12 @@ class Offer(msgspec.Struct, frozen=True, eq=False):
         head = f"{self.acceptance.id}  {self.acceptance.said}"
         lines = [f"  {heading:<8}{text}" for heading, text in say_offer(self, self.model)]
         return "\n".join([head, *lines])
+
+    def __repr__(self) -> str:
+        return f"<Offer {self.acceptance.id}: {visible(self.acceptance.said)}>"
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
 
 class Terms(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import msgspec
 
 from truism.explaining.circumstances import Circumstance
 from truism.explaining.expectations import NEARLY_ALL, Beyond, Nearest, Sparse
-from truism.model.predicates import Interval, OneOf, Predicate, Range
+from truism.model.predicates import Interval, OneOf, Predicate, Range, variables
 from truism.scoring.weighed import Violation
 
 
@@ -167,6 +167,17 @@ class Lasting(msgspec.Struct, frozen=True):
 
 
 Clue = Violation | Contradiction | Outside | Rarity | Lasting
+
+
+def conditional_on(clue: Clue) -> tuple[str, ...]:
+    """Return the variables of a clue's condition."""
+    match clue:
+        case Violation():
+            return tuple(name for each in clue.rule.antecedent for name in variables(each))
+        case Contradiction():
+            return tuple(each.variable for each in clue.circumstances)
+    return ()
+
 
 CluesOfRow = Mapping[str, tuple[Clue, ...]]
 """The clues against each variable of one row, strongest first."""

@@ -18,8 +18,8 @@ from truism.errors import SchemaError
 from truism.explaining.advantage import Advantage, Judged, weigh_up
 from truism.explaining.checker import Checker
 from truism.explaining.delays import usual_gap
-from truism.explaining.explanations import say_moment
 from truism.explaining.incidents import Incidents
+from truism.explaining.moments import say_moment
 from truism.explaining.outlines import Extent
 from truism.explaining.rates import group_rows
 from truism.model.comparison import ModelComparison, compare_models

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LASTING = 4  # lookbacks after which what is still unusual is settled
+NOTABLE = 1 / 3  # share of a score that must be new for an incident on top of something settled
 
 Kind = Literal["incident", "shift"]
 
@@ -237,11 +238,12 @@ class _Follower:
             self._divide(row, score, newcomers)
         settled = self.settled
         if self.incident is None and is_news:
-            if settled is None or row - settled.last_news > limits.gap + 1:
-                on_top = None if settled is None else settled.start
-                self.incident = Event(row, row, row, row, score, on_top=on_top)
-            else:
+            if settled is None:
+                self.incident = Event(row, row, row, row, score)
+            elif row - settled.last_news <= limits.gap + 1:
                 settled = msgspec.structs.replace(settled, last_news=row)
+            elif _is_more(settled, score, new, limits):
+                self.incident = Event(row, row, row, row, score, on_top=settled.start)
         if self.incident is None and settled is None:
             self._be_quiet(row, score)
             return
@@ -302,6 +304,15 @@ class _Follower:
 
     def _note(self, event: Event, row: int) -> None:
         self.rows_of.setdefault(event.start, []).append(row)
+
+
+def _is_more(settled: Event, score: float, new: float, limits: Limits) -> bool:
+    """Return whether news is more than the ups and downs of something settled.
+
+    Either a good part of what speaks against the row is new, or the row is worse than all rows of what
+    is settled.
+    """
+    return new > NOTABLE * score or score > settled.score + limits.threshold
 
 
 def _closed(event: Event) -> Event:

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.checker import Checker
-from truism.explaining.explanations import say_moment
 from truism.explaining.findings import Findings
+from truism.explaining.moments import say_moment
 from truism.model.model import Model
 from truism.model.origins import Calibrated, ShareOfRows
 from truism.model.predicates import Predicate
 from truism.model.schema import Numeric
 from truism.model.series import PER
-from truism.model.wording import count, percent
+from truism.model.wording import count, percent, preformatted
 from truism.scoring.alignment import UNSEEN, align, codes
 from truism.scoring.bits import unpack
 from truism.scoring.truths import Truths
@@ -100,6 +100,13 @@ class Status(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return "\n".join([self.verdict, *(f"  {each.text}" for each in self.signs)])
+
+    def __repr__(self) -> str:
+        signs, rows = count(len(self.signs), "sign"), count(self.n_rows, "row")
+        return f"<Status: {self.verdict}, {signs} in {rows}>"
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
 
 def status(checker: Checker, table: Table) -> Status:

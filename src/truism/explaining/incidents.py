@@ -15,14 +15,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.explaining.blames import Blame, blames_html, confront, describe, in_short
 from truism.explaining.clues import CluesOfRow, Lasting
 from truism.explaining.events import Kind
 from truism.explaining.expectations import round_to
-from truism.explaining.explanations import Blame, blames_html, describe, in_short, say_moment
 from truism.explaining.folding import fold
 from truism.explaining.following import Outline
 from truism.explaining.investigation import find_clues
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
+from truism.explaining.moments import say_moment
 from truism.explaining.outlines import Grouped, Outlines, Singles
 from truism.explaining.stories import say_onsets, tell
 from truism.explaining.tallies import NEVER, Tally
@@ -279,7 +280,7 @@ class Incidents(Sequence["Incident"]):
             started=started,
             ended=ended,
             peaked=peaked,
-            blames=tuple(self._blames(tally, clues_at)),
+            blames=confront(tuple(self._blames(tally, clues_at))),
         )
 
     def _blames(self, tally: Tally, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:

@@ -54,3 +54,8 @@ def _clock(moment: datetime.datetime) -> str:
     if moment.microsecond:
         return moment.strftime("%H:%M:%S.%f").rstrip("0")
     return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
+
+
+def say_moment(moment: Moment | None) -> str | None:
+    """Return a time as text."""
+    return None if moment is None else str(moment)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.clues import Clue, Contradiction, Outside
-from truism.explaining.explanations import say_moment
 from truism.explaining.investigation import find_clues
 from truism.explaining.marks import KINDS, Marks, Wrong
+from truism.explaining.moments import say_moment
 from truism.explaining.reasons import Reason, say
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
@@ -38,6 +38,7 @@ N_WORST = 5  # rows that are shown of a pattern
 N_ASKED = 8  # rows that are explained to find out what a pattern is about
 N_TOLD = 3  # reasons that are told of a pattern
 N_STATES = 3  # states that are named
+N_SHOWN = 5  # patterns that are printed
 
 Rows = NDArray[np.int64]
 
@@ -187,6 +188,9 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         lines = (self._head(), self.summary, f"worst: {self.examples}")
         return "\n".join(map(visible, lines))
 
+    def __repr__(self) -> str:
+        return f"<Pattern {self.id}, {count(self.n_rows, 'row')}: {visible(self.summary)}>"
+
     def _head(self) -> str:
         return f"{self.percent} of the anomalies ({count(self.n_rows, 'row')}), {self.id}"
 
@@ -232,6 +236,22 @@ class Patterns(Sequence[Pattern]):
         if position not in self._known:
             self._known[position] = self._look_into(self._groups[position])
         return self._known[position]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __repr__(self) -> str:
+        return f"<Patterns: {len(self):,}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join([*map(str, self[:N_SHOWN]), *self._more()]) or "none"
+
+    def _repr_html_(self) -> str:
+        shown = [each._repr_html_() for each in self[:N_SHOWN]]
+        return "".join([*shown, *(f"<p>{each}</p>" for each in self._more())]) or "<p>none</p>"
+
+    def _more(self) -> list[str]:
+        return [f"… and {len(self) - N_SHOWN:,} more"] if len(self) > N_SHOWN else []
 
     def rows(self, position: int) -> Rows:
         """Return the rows of a pattern, ascending, as positions in the table."""

@@ -78,6 +78,8 @@ class Reason(msgspec.Struct, frozen=True):
         The parts of `because`.
     when
         The time of that row in words, if it has one.
+    blamed
+        Variables of the condition that are to blame as well: perhaps one of them is the wrong one.
 
     """
 
@@ -91,6 +93,7 @@ class Reason(msgspec.Struct, frozen=True):
     kind: Kind = "rule"
     conditions: tuple[str, ...] = ()
     when: str | None = None
+    blamed: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
@@ -101,8 +104,16 @@ class Reason(msgspec.Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """The condition as it is printed."""
-        return ANYWAY if self.because is None else f"because {self.because}"
+        """The condition as it is printed, after a word that leads to it."""
+        return ANYWAY if self.because is None else f"because {self.condition}"
+
+    @property
+    def condition(self) -> str:
+        """The condition as it is printed, with a doubt if its own variables are to blame as well."""
+        if self.because is None:
+            return ANYWAY
+        names = " or ".join(map(quote_name, self.blamed))
+        return f"{self.because} (or {names} is wrong)" if names else self.because
 
     def lines(self) -> tuple[str, str, str]:
         """Return the three lines that every screen shows."""

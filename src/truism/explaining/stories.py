@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from truism.explaining.blames import NAMED, Blame, choose
 from truism.explaining.events import Kind
-from truism.explaining.explanations import Blame, choose
 from truism.explaining.moments import say_at, say_between, say_when
 from truism.explaining.statements import Statement, listed, say, state
 from truism.model.predicates import format_number
@@ -18,7 +18,6 @@ from truism.model.wording import count
 from truism.table.cells.times import Moment
 
 FIRST = 3  # variables on the first screen
-TOLD = 0.25  # share of the most blamed variable's share: those with less are not in the sentence
 
 
 def say_onsets(blames: Sequence[Blame], start: int, started: Moment | None) -> str:
@@ -74,7 +73,7 @@ def tell(
 ) -> str:
     """Tell an incident or a shift in one sentence."""
     named, _ = choose(blames, FIRST)
-    told = [each for each in named if each.share >= TOLD * named[0].share and each.clues]
+    told = [each for each in named if each.share >= NAMED * named[0].share and each.clues]
     if not told:
         return f"{count(n_rows, 'row')} in a row unusual." if n_rows > 1 else "One unusual row."
     if kind == "incident":

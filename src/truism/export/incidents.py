@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from truism.explaining.blames import Blame
 from truism.explaining.clues import Clue, Contradiction, Lasting, Outside, Rarity, UsualNumber
 from truism.explaining.events import Kind
 from truism.explaining.expectations import Nearest
-from truism.explaining.explanations import Blame, say_moment
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident, Origin
+from truism.explaining.moments import say_moment
 from truism.explaining.states import Change, What
 from truism.model.files import put_null_last
 from truism.model.predicates import Interval, Predicate, variables

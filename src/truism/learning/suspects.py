@@ -33,6 +33,7 @@ from truism.model.rates import IncidentRate
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Series
 from truism.model.settings import Settings
+from truism.model.wording import preformatted
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import lay_out, rows_by_series
@@ -88,6 +89,12 @@ class Group(msgspec.Struct, frozen=True):
             when = f" ({self.started} to {self.ended})"
         return f"{where}{when}, {self.score:.3g} times the threshold"
 
+    def __repr__(self) -> str:
+        return f"<Group of suspects: {self}>"
+
+    def _repr_html_(self) -> str:
+        return preformatted(f"{self}\n{self.explanation}")
+
 
 class Suspects(Sequence[Group]):
     """Training rows that the others contradict, in groups, those that are contradicted most first.
@@ -124,6 +131,9 @@ class Suspects(Sequence[Group]):
 
     def __str__(self) -> str:
         return "\n\n".join(f"{each}\n{each.explanation}" for each in self._groups) or "none"
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
 
 def find_suspects(

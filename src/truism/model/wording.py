@@ -4,6 +4,7 @@ A rule's own text is exact (`truism.model.predicates`). An explanation may omit 
 list and the tenth digit of a measurement, but a value must never seem to satisfy what it breaks.
 """
 
+import html
 import math
 import struct
 import unicodedata
@@ -20,6 +21,15 @@ _MIN_DIGITS, _ALL_DIGITS = 4, 17
 _MOST_DECIMALS, _MAX_WHOLE = 300, 1e15
 _SINGLE = struct.Struct("f")  # a number of half as many digits
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def preformatted(text: str) -> str:
+    """Return printed lines for a notebook, escaped.
+
+    >>> preformatted("a < b")
+    '<pre>a &lt; b</pre>'
+    """
+    return f"<pre>{html.escape(text)}</pre>"
 
 
 def visible(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from bokeh.resources import Resources
 from markupsafe import Markup
 
-from truism.explaining.reasons import ANYWAY, Reason
+from truism.explaining.reasons import Reason
 from truism.model.wording import about_percent, count, percent
 from truism.report import charts, panels
 from truism.report.contents import (
@@ -178,7 +178,7 @@ def _reason(reason: Reason, listed: set[str]) -> dict[str, Any]:
         "expected": reason.expected,
         "found": reason.found,
         "place": reason.place,
-        "because": reason.because or ANYWAY,
+        "because": reason.condition,
         "evidence": reason.evidence,
         "rule": reason.rule if reason.rule in listed else None,
     }

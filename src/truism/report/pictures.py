@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.explaining.blames import Blame
 from truism.explaining.clues import Contradiction, Outside, Rarity
-from truism.explaining.explanations import Blame
 from truism.explaining.incidents import Incident
 from truism.model.predicates import (
     AnyOf,

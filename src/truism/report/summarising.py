@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from truism.errors import ParameterError
+from truism.explaining.blames import Blame, choose
 from truism.explaining.checker import Checker
-from truism.explaining.explanations import Blame, choose, say_moment
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
+from truism.explaining.moments import say_moment
 from truism.explaining.tallies import shares_of
 from truism.model.model import Model
 from truism.model.rules import Rule

@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from truism.explaining.explanations import Blame, Explanation, choose, say_others
+from truism.explaining.blames import Blame, choose, say_others
+from truism.explaining.explanations import Explanation
 from truism.explaining.findings import Findings, n_worst, say_expected, say_found
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_at

@@ -1,0 +1,69 @@
+"""Blames: who is shown, in which words, and when a condition is in doubt."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from learned import learn
+from truism.explaining.blames import NAMED, Blame, confront
+from truism.explaining.clues import conditional_on
+from truism.explaining.explanations import explain_rows
+from truism.model.predicates import OneOf
+from truism.model.rules import Rule
+from truism.scoring.scorer import Scorer
+from truism.scoring.weighed import Violation
+from truism.table.frames import as_table
+
+HIGH = OneOf("flow", ("high",))
+RULE = Rule((OneOf("gate", ("open",)), OneOf("pump", ("on",))), (HIGH,), 90)
+
+
+def blame(variable, share):
+    return Blame(variable, share, 1.0, (Violation(RULE, HIGH, ("low",), 1.0),), 100)
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ({"pump": 0.3}, "because gate = open and pump = on (or pump is wrong)"),
+        (
+            {"pump": 0.3, "gate": 0.2},
+            "because gate = open and pump = on (or gate or pump is wrong)",
+        ),
+        ({"pump": 0.1}, "because gate = open and pump = on"),
+        ({"valve": 0.3}, "because gate = open and pump = on"),
+        ({}, "because gate = open and pump = on"),
+    ],
+)
+def test_a_condition_on_somebody_who_is_blamed_as_well_is_in_doubt(others, why):
+    shares = {"flow": 0.6, **others}
+    first, *_ = confront([blame(name, share) for name, share in shares.items()])
+    assert first.reasons[0].why == why
+    assert first.reasons[0].because == "gate = open and pump = on"
+
+
+def test_without_a_condition_there_is_nothing_to_doubt():
+    clues = (Violation(Rule((), (HIGH,), 100), HIGH, ("low",), 1.0),)
+    first, _ = confront([Blame("flow", 0.5, 1.0, clues, 100), blame("pump", 0.5)])
+    assert first.reasons[0].condition == first.reasons[0].why == "whatever the other variables are"
+
+
+@pytest.mark.parametrize("scoring", ["evidence", "paper"])
+@examples(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**16))
+def test_exactly_those_are_doubted_who_are_in_the_condition_and_most_to_blame(scoring, seed):
+    random = np.random.default_rng(seed)
+    pump, gate = random.choice(["on", "off"], 200), random.choice(["open", "shut"], 200)
+    flow = np.where((pump == "on") & (gate == "open"), 2.5, 0.0) + random.normal(0, 0.01, 200)
+    table = {"pump": pump, "gate": gate, "flow": flow}
+    scorer = Scorer(learn(as_table(table), scoring=scoring))
+    broken = {"pump": pump[:20], "gate": gate[:20], "flow": random.permutation(flow)[:20]}
+    for explanation in explain_rows(scorer, as_table(broken), range(20)):
+        largest = max((each.share for each in explanation.blames), default=0.0)
+        most = {each.variable for each in explanation.blames if each.share >= NAMED * largest}
+        for each in explanation.blames:
+            for clue, reason in zip(each.clues, each.reasons, strict=True):
+                assert set(reason.blamed) == set(conditional_on(clue)) & most - {each.variable}
+                assert ("wrong)" in reason.why) == bool(reason.blamed)
