@@ -19,7 +19,7 @@ REGULAR = object()
 """Stands for any value that a leaf's splits hold for."""
 
 
-class Circumstance(msgspec.Struct, frozen=True):
+class Circumstance(msgspec.Struct, frozen=True, gc=False):
     """What the training rows of a leaf have in common in one variable.
 
     Parameters

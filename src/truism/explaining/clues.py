@@ -1,4 +1,8 @@
-"""The evidence against a row, piece by piece, as values; `reasons` puts it into words."""
+"""The evidence against a row, piece by piece, as values; `reasons` puts it into words.
+
+None can hold itself, so the garbage collector has nothing to look for in them (``gc=False``): there may
+be millions.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +15,7 @@ from truism.model.predicates import Interval, OneOf, Predicate, Range, variables
 from truism.scoring.weighed import Violation
 
 
-class UsualNumber(msgspec.Struct, frozen=True):
+class UsualNumber(msgspec.Struct, frozen=True, gc=False):
     """Mean and spread of a number in the training rows of a node.
 
     `resolution` is how precisely they are known. `some_missing` says that training rows lack the value;
@@ -24,7 +28,7 @@ class UsualNumber(msgspec.Struct, frozen=True):
     some_missing: bool
 
 
-class UsualStates(msgspec.Struct, frozen=True):
+class UsualStates(msgspec.Struct, frozen=True, gc=False):
     """How many training rows of a node have the states that were expected, and how many the one found.
 
     The rarest of very many states are counted together: `usual_is_shared` and `found_is_shared` say
@@ -37,7 +41,7 @@ class UsualStates(msgspec.Struct, frozen=True):
     found_is_shared: bool
 
 
-class Contradiction(msgspec.Struct, frozen=True):
+class Contradiction(msgspec.Struct, frozen=True, gc=False):
     """A value that is unusual in rows that are otherwise like this one.
 
     Parameters
@@ -81,13 +85,13 @@ class Contradiction(msgspec.Struct, frozen=True):
         )
 
 
-class SameState(msgspec.Struct, frozen=True):
+class SameState(msgspec.Struct, frozen=True, gc=False):
     """How many training rows have a state."""
 
     n_rows: int
 
 
-class Rarity(msgspec.Struct, frozen=True):
+class Rarity(msgspec.Struct, frozen=True, gc=False):
     """A value that is unusual whatever the other variables are.
 
     Parameters
@@ -118,7 +122,7 @@ class Rarity(msgspec.Struct, frozen=True):
         return self.usual if isinstance(self.usual, OneOf) else self.usual.interval(self.variable)
 
 
-class Outside(msgspec.Struct, frozen=True):
+class Outside(msgspec.Struct, frozen=True, gc=False):
     """A number below or above everything that training had.
 
     Parameters
@@ -147,7 +151,7 @@ class Outside(msgspec.Struct, frozen=True):
         return Range(self.variable, self.low, self.high)
 
 
-class Lasting(msgspec.Struct, frozen=True):
+class Lasting(msgspec.Struct, frozen=True, gc=False):
     """What earlier rows leave behind: a variable that has been unusual for some time.
 
     Parameters

@@ -20,7 +20,7 @@ NEARLY_ALL = 0.9  # share of the rows from which on usual states are called expe
 FEW = 0.01  # share of the training rows, up to which the number of rows this far out is given
 
 
-class Nearest(msgspec.Struct, frozen=True):
+class Nearest(msgspec.Struct, frozen=True, gc=False):
     """The nearest ordinary values on either side of a rare number; None if there is none."""
 
     below: float | None
@@ -40,7 +40,7 @@ class Nearest(msgspec.Struct, frozen=True):
         return None
 
 
-class Beyond(msgspec.Struct, frozen=True):
+class Beyond(msgspec.Struct, frozen=True, gc=False):
     """How many training rows lie as far out as a number, and on which side; exact if few."""
 
     n_rows: int
@@ -52,7 +52,7 @@ class Beyond(msgspec.Struct, frozen=True):
         return self.n_rows <= N_EXACT
 
 
-class Sparse(msgspec.Struct, frozen=True):
+class Sparse(msgspec.Struct, frozen=True, gc=False):
     """About how many training rows lie near a number, away from the nearest ordinary values."""
 
     n_rows: int
@@ -69,7 +69,8 @@ def usual_interval(variable: Numeric, mean: float, spread: float, found: float) 
     if mean - half <= found < mean + half:
         return None
     for digits in range(_MAX_DIGITS):
-        low, high = (round_to(bound, half / 10**digits) for bound in (mean - half, mean + half))
+        size = half / 10**digits
+        low, high = round_to(mean - half, size), round_to(mean + half, size)
         if not low < high:
             continue
         if high <= found and high < math.inf:

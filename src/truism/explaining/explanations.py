@@ -223,19 +223,14 @@ def _blames(
     clues_of: CluesOfRow,
 ) -> tuple[Blame, ...]:
     """Divide the blame for a row among the variables, largest share first."""
-    names = scorer.model.schema.names
+    names, legend = scorer.model.schema.names, scorer.model.words
     shares = shares_of(deviations, parts)
     worst = np.lexsort((-parts, -shares))
     blames = [
-        Blame(
-            names[i],
-            shares[i].item(),
-            parts[i].item(),
-            clues_of[names[i]],
-            scorer.n_training,
-            legend=scorer.model.words,
+        Blame(names[i], share, part, clues_of[names[i]], scorer.n_training, legend=legend)
+        for i, share, part in zip(
+            *(each.tolist() for each in (worst, shares[worst], parts[worst])), strict=True
         )
-        for i in worst.tolist()
-        if parts[i] > 0 and names[i] in clues_of
+        if part > 0 and names[i] in clues_of
     ]
     return confront(blames)

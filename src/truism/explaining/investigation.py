@@ -10,6 +10,7 @@ sum to its score.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -163,30 +164,42 @@ class _ClueFinder:
         self.number_at = {i: at for at, i in enumerate(reader.numbers)}
         self.code_at = {i: at for at, i in enumerate(reader.states)}
         self.is_odd = self._find_odd()
-        self.has_odd = np.logical_or.reduce(self.is_odd, axis=1)
+        self.has_odd = np.logical_or.reduce(self.is_odd, axis=1).tolist()
         parts = pieces.plain + pieces.rarities
         blamed = parts > SUSPECT * parts.max(axis=1, initial=0.0, keepdims=True)
         if scorer not in _NODES_OF:
             _NODES_OF[scorer] = nodes_of_all(scorer.model.schema, evidence)
         self.chooser = Chooser(_NODES_OF[scorer], pieces.leaves, blamed)
-        self.chosen_for: dict[int, Chosen] = {}
+        self.chosen_for: dict[int, list[tuple[int, int]]] = {}
+        self.usual_in: dict[tuple[int, int, int], tuple[UsualNumber, int]] = {}
 
     def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
         """Return the clues against each variable of a row."""
         found: dict[str, tuple[Clue, ...]] = {}
         parts, rarities = self.pieces.contradictions[row], self.pieces.rarities[row]
-        for i in np.flatnonzero((parts > 0) | (rarities > 0)).tolist():
+        some = np.flatnonzero((parts > 0) | (rarities > 0))
+        # As Python's own numbers, all at once: an array hands out single ones slowly.
+        for i, part, rarity in zip(
+            *(each.tolist() for each in (some, parts[some], rarities[some])), strict=True
+        ):
             name = self.variables[i].name
-            found[name] = self._against(row, i, broken.get(name, ()))
+            found[name] = self._against(row, i, part, rarity, broken.get(name, ()))
         for name, rules in broken.items():
             if name not in found:
                 own = [_without_penalty(each) for each in rules]
                 found[name] = _told(self.variables[self.place_of[name]], own)
         return found
 
-    def _against(self, row: int, i: int, broken: Sequence[Violation]) -> tuple[Clue, ...]:
-        part = float(self.pieces.contradictions[row, i])
-        rarity = float(self.pieces.rarities[row, i])
+    def _against(
+        self, row: int, i: int, part: float, rarity: float, broken: Sequence[Violation]
+    ) -> tuple[Clue, ...]:
+        value = self.columns[i].cell(row)
+        if not broken:
+            own = self._in_itself(row, i, value, rarity, "")
+            if part <= 0:
+                return tuple(own)
+            context = self._contradiction(row, i, value, part)
+            return tuple(sorted([context, *own], key=_prominence)) if own else (context,)
         clues: list[Clue] = []
         range_rule = next((each.rule.id for each in broken if _is_range(each)), "")
         broken = [each for each in broken if not _is_range(each)]
@@ -195,32 +208,44 @@ class _ClueFinder:
         if part > 0 and broken and (by_rule or broken[0].penalty >= RULE_FIRST * part):
             rules[0] = msgspec.structs.replace(rules[0], penalty=part)
         elif part > 0:
-            clues.append(self._contradiction(row, i, part))
-        clues += self._in_itself(row, i, rarity, range_rule)
+            clues.append(self._contradiction(row, i, value, part))
+        clues += self._in_itself(row, i, value, rarity, range_rule)
         return tuple(sorted([*clues, *rules], key=_prominence))
 
-    def _contradiction(self, row: int, i: int, penalty: float) -> Contradiction:
+    def _contradiction(self, row: int, i: int, value: Any, penalty: float) -> Contradiction:
         if i not in self.chosen_for:
-            self.chosen_for[i] = self._choose(i)
-        chosen = self.chosen_for[i]
-        k, node = int(chosen.contexts[row]), int(chosen.nodes[row])
-        statistics = self.chooser.nodes[k].statistics
-        variable, value = self.variables[i], self.columns[i].cell(row)
-        n_like = int(statistics.counts[node])
+            chosen = self._choose(i)
+            self.chosen_for[i] = list(
+                zip(chosen.contexts.tolist(), chosen.nodes.tolist(), strict=True)
+            )
+        k, node = self.chosen_for[i][row]
+        variable = self.variables[i]
         expected: Interval | OneOf | None
         usual: UsualNumber | UsualStates
         if isinstance(variable, Numeric):
-            at = statistics.numbers.index(i)
-            mean = variable.mean + variable.std * float(statistics.means[node, at])
-            mean = min(max(mean, variable.low), variable.high)
-            spread = variable.std * float(statistics.spreads[node, at])
-            expected = usual_interval(variable, mean, spread, float(value))
-            some_missing = self._lacks_some(variable, n_like)
-            usual = UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing)
+            if (i, k, node) not in self.usual_in:
+                self.usual_in[i, k, node] = self._usual_number(variable, i, k, node)
+            usual, n_like = self.usual_in[i, k, node]
+            expected = usual_interval(variable, usual.mean, usual.spread, float(value))
         else:
-            expected, usual = self._usual_states(row, i, counts_of(statistics, i)[node].tolist())
+            statistics = self.chooser.nodes[k].statistics
+            n_like = int(statistics.counts[node])
+            expected, usual = self._usual_states(row, i, counts_of(statistics, i, node).tolist())
         circumstances = self._circumstances(k, node, row)
         return Contradiction(variable.name, value, expected, circumstances, usual, n_like, penalty)
+
+    def _usual_number(
+        self, variable: Numeric, i: int, k: int, node: int
+    ) -> tuple[UsualNumber, int]:
+        """Return what a number is in the rows of a node, and how many they are."""
+        statistics = self.chooser.nodes[k].statistics
+        n_like = int(statistics.counts[node])
+        at = statistics.numbers.index(i)
+        mean = variable.mean + variable.std * float(statistics.means[node, at])
+        mean = min(max(mean, variable.low), variable.high)
+        spread = variable.std * float(statistics.spreads[node, at])
+        some_missing = self._lacks_some(variable, n_like)
+        return UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing), n_like
 
     def _choose(self, i: int) -> Chosen:
         """Choose the condition to tell of a variable, for all rows at once."""
@@ -290,9 +315,11 @@ class _ClueFinder:
         found[:, list(self.code_at)] = readings.codes < 0
         return found
 
-    def _in_itself(self, row: int, i: int, penalty: float, range_rule: str) -> list[Clue]:
+    def _in_itself(
+        self, row: int, i: int, value: Any, penalty: float, range_rule: str
+    ) -> list[Clue]:
         """Return what is unusual about a value whatever the other variables are, if anything."""
-        variable, value = self.variables[i], self.columns[i].cell(row)
+        variable = self.variables[i]
         if value is None:
             return []
         if isinstance(variable, Categorical):

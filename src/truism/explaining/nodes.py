@@ -220,11 +220,11 @@ class Chooser:
         return Chosen(np.array(own, np.int64)[which], nodes)
 
 
-def counts_of(statistics: Statistics, i: int) -> Integers:
-    """Return how many rows of each node have each class of states of a variable."""
+def counts_of(statistics: Statistics, i: int, node: int | slice = slice(None)) -> Integers:
+    """Return how many rows of each node, or of one, have each class of states of a variable."""
     at = statistics.states.index(i)
     first = sum(statistics.widths[:at])
-    return statistics.state_counts[:, first : first + statistics.widths[at]].astype(np.int64)
+    return statistics.state_counts[node, first : first + statistics.widths[at]].astype(np.int64)
 
 
 def _padded(values: NDArray[Any], steps: int) -> NDArray[Any]:

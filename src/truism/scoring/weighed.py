@@ -13,7 +13,7 @@ from truism.scoring.readings import Readings, join
 from truism.scoring.sums import sum_of_rows
 
 
-class Violation(msgspec.Struct, frozen=True):
+class Violation(msgspec.Struct, frozen=True, gc=False):
     """One predicate of one rule that a row fails although the rule's antecedent holds.
 
     Parameters
