@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from truism.cli import app
+from truism.cli import app, screen
 from truism.cli.app import COMMANDS
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, load_model
@@ -1114,6 +1114,27 @@ def test_a_terminal_sees_colours_and_progress(place):
     assert "\x1b[1m" in shown
     for stage in ("reading", "trees", "mining", "contexts", "held-out rows"):
         assert stage in shown
+
+
+def test_progress_says_pass_rows_and_remaining_time():
+    from rich.progress import Progress, TextColumn
+
+    with Progress(TextColumn("{task.description}"), disable=True) as bars:
+        stages = screen._Stages(bars)
+        for stage, done in (
+            *(("first pass", 0), ("first pass", 400), ("first pass", 900), ("mining", 0)),
+            *(("verifying pass", 0), ("verifying pass", 900)),
+            *(("verifying pass", 0), ("verifying pass", 300), ("verifying pass", 600)),
+        ):
+            stages(stage, done, 900 if stage != "mining" else 0)
+        shown = {each.description: each.fields["amount"] for each in bars.tasks}
+    left = shown.pop("verifying pass 2")
+    assert shown == {
+        "first pass": "900 of 900 rows",
+        "mining": "",
+        "verifying pass": "900 of 900 rows",
+    }
+    assert re.fullmatch(r"0:00:0\d left, 600 of 900 rows", left)
 
 
 def test_no_color_is_respected(place):

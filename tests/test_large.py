@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 from truism.cli import app, large
 from truism.cli.reading import Asked
 from truism.errors import ParameterError, TableError
-from truism.learning import training
+from truism.learning import passes, training
 from truism.table.files.columnar import open_batches, open_columnar
 from truism.table.files.csvbatches import look_through, read_batches
 from truism.table.files.csvfiles import parse_csv
@@ -106,6 +108,77 @@ def test_a_file_that_changes_or_disappears_is_named(tmp_path):
     (tmp_path / "a" / "001.parquet").unlink()
     with pytest.raises(TableError, match=r"001\.parquet' disappeared while it was read"):
         list(files.batches(100))
+
+
+CHANGES = {
+    "changed": lambda place: os.utime(place, ns=(0, 0)),
+    "disappeared": lambda place: place.unlink(),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_file_that_changes_between_passes_is_refused_and_nothing_is_written(
+    tmp_path, small_sample, monkeypatch, what
+):
+    source, done = written(tmp_path / "a", [400]), []
+    first = passes.total_up
+
+    def total_up(table, at, **options):
+        done.append(at)
+        if at + table.n_rows == N_ROWS:
+            CHANGES[what](tmp_path / "a" / "000.parquet")
+        return first(table, at, **options)
+
+    monkeypatch.setattr(passes, "total_up", total_up)
+    output = tmp_path / "m.truism.json"
+    found = CliRunner().invoke(app, ["learn", source, "-o", str(output), "--jobs", "1"])
+    assert done
+    assert found.exit_code == 2
+    assert f"000.parquet' {what} while it was read" in " ".join(found.stderr.split())
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("command", ["learn", "check"])
+def test_interrupting_leaves_nothing_behind(tmp_path, command):
+    """Ctrl-C in the verifying pass, and while scores are written."""
+    source = written(tmp_path / "a", [400])
+    model = tmp_path / "m.truism.json"
+    setting = "truism.learning.passes.recount"
+    arguments = ["learn", source, "-o", str(model)]
+    if command == "check":
+        CliRunner().invoke(app, arguments)
+        setting = "truism.explaining.gathering.Gathering.findings"
+        scores = str(tmp_path / "scores.parquet")
+        arguments = ["check", source, "-m", str(model), "--scores", scores]
+        arguments += ["--memory-limit", "1MiB"]
+    before = sorted(each.name for each in tmp_path.iterdir())
+    script = f"""
+import os, signal, sys, tempfile, time
+from unittest import mock
+from truism.cli import batched, large, main
+from truism.learning import passes, training
+large.SAMPLE, batched.BYTES_WHOLE = 200, 1 << 20
+training.train_on_parts.__kwdefaults__["n_sampled"] = 200
+interrupt = lambda *_: (os.kill(os.getpid(), signal.SIGINT), time.sleep(30))
+sys.argv = ["truism", *{arguments!r}]
+with mock.patch({setting!r}, interrupt):
+    main()
+"""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.endswith("Error: Interrupted.\n")
+    assert not list(folder.iterdir())
+    folder.rmdir()
+    assert sorted(each.name for each in tmp_path.iterdir()) == before
 
 
 def test_damaged_files_and_other_columns_are_named(tmp_path):

@@ -5,7 +5,9 @@ closed the pipe is none, and must not change the exit code of ``check`` (`truism
 """
 
 import csv
+import datetime
 import io
+import math
 import os
 import shutil
 import sys
@@ -92,10 +94,11 @@ class Screen:
         from rich.progress import Progress as Bars
 
         columns = (
-            TextColumn("  {task.description:<24}"),
-            BarColumn(30),
+            TextColumn("  {task.description:<21}"),
+            BarColumn(10),
             TaskProgressColumn(),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[amount]}"),
         )
         with Bars(*columns, console=_console(sys.stderr, sys.stderr), transient=True) as bars:
             yield _Stages(bars)
@@ -120,25 +123,55 @@ class Screen:
 
 
 class _Stages:
-    """One bar per stage; a stage of unknown length is done when the next one begins."""
+    """One bar per stage, and per pass; a stage of unknown length is done when the next one begins."""
 
     def __init__(self, bars: Any) -> None:
         self._bars = bars
         self._task_of: dict[str, Any] = {}
+        self._n_passes: dict[str, int] = {}
         self._endless: Any = None
 
     def __call__(self, stage: str, done: int, of: int) -> None:
+        if stage.endswith("pass"):
+            self._n_passes[stage] = self._n_passes.get(stage, 0) + (done == 0)
+            stage = number_pass(stage, self._n_passes[stage])
         if stage not in self._task_of:
             self._finish()
-            self._task_of[stage] = self._endless = self._bars.add_task(stage, total=None)
+            task = self._bars.add_task(stage, total=None, amount="")
+            self._task_of[stage] = self._endless = task
         if of > 1 or done:
-            self._bars.update(self._task_of[stage], completed=done, total=of)
-            if self._endless == self._task_of[stage]:
+            task = self._task_of[stage]
+            self._bars.update(task, completed=done, total=of)
+            known = next(each for each in self._bars.tasks if each.id == task)
+            self._bars.update(task, amount=say_amount(stage, done, of, known.time_remaining))
+            if self._endless == task:
                 self._endless = None
 
     def _finish(self) -> None:
         if self._endless is not None:
             self._bars.update(self._endless, total=1, completed=1)
+
+
+def number_pass(stage: str, n: int) -> str:
+    """Return what a pass is called if it is not the first of its kind.
+
+    >>> number_pass("verifying pass", 1), number_pass("verifying pass", 2)
+    ('verifying pass', 'verifying pass 2')
+    """
+    return stage if n <= 1 else f"{stage} {n}"
+
+
+def say_amount(stage: str, done: int, of: int, seconds: float | None) -> str:
+    """Say how many rows are done, if rows are counted, and how long the others will take.
+
+    >>> say_amount("first pass", 200_000, 1_000_000, 75.2), say_amount("mining", 3, 4, None)
+    ('0:01:16 left, 200,000 of 1,000,000 rows', '')
+    """
+    rows = f"{done:,} of {of:,} rows" if "pass" in stage or stage == "scoring" else ""
+    if seconds is None or done >= of:
+        return rows
+    left = f"{datetime.timedelta(seconds=math.ceil(seconds))} left"
+    return f"{left}, {rows}" if rows else left
 
 
 def _plain(text: str) -> str:
