@@ -13,6 +13,35 @@ def rounded(table, decimals):
     return as_table({name: np.round(values, decimals) for name, values in table.items()})
 
 
+def metered(n_rows, first=0, gap_at=None):
+    """A pump, a meter that counts what it moves, and minutes, with hours between two rows."""
+    rows = np.arange(first, first + n_rows)
+    minutes = rows + (0 if gap_at is None else 600 * (rows >= gap_at))
+    on = minutes // 30 % 2 == 0
+    moved = np.cumsum(np.where(np.arange(10_000) // 30 % 2 == 0, 4, 1))
+    return {
+        "time": np.datetime64("2024-03-01", "us") + minutes.astype("timedelta64[m]"),
+        "pump": np.where(on, "on", "off"),
+        "meter": moved[minutes],
+    }
+
+
+def test_over_a_gap_in_time_there_is_no_change():
+    model = train(as_table(metered(2000)), Settings(), delta=True)
+    table = as_table(metered(300, 2000, gap_at=2100))
+    checker = Checker(model)
+    whole = checker.prepare(table).column_of()["Δmeter"]
+    assert np.flatnonzero(whole.missing).tolist() == [0, 100]
+    assert not checker.find(checker.prepare(table)).incidents
+    for cut in (60, 100, 101):  # in pieces the same
+        before, found = None, []
+        for piece in (table.take(slice(0, cut)), table.take(slice(cut, 300))):
+            prepared = checker.prepare(piece, before)
+            found.append(prepared.column_of()["Δmeter"].values)
+            before = checker.follow(prepared, before)[1]
+        assert np.array_equal(np.concatenate(found), whole.values, equal_nan=True)
+
+
 def test_rows_that_are_rounded_more_than_in_training_are_told():
     random = np.random.default_rng(0)
     fine = {

@@ -563,7 +563,7 @@ def test_times_of_frames_are_read_as_those_of_files():
 def test_a_decimal_sign_that_differs_is_said():
     found = read([write("t.csv", "a;b\n1;2,5\n2;1.2\n3;4,5\n")])
     assert [str(each) for each in found.notices] == [
-        "Column 'b' is written with decimal commas, but 1 row has a decimal point, "
+        "Numbers are written with decimal commas, but in column 'b' 1 row has a decimal point, "
         "for instance '1.2'."
     ]
 

@@ -57,7 +57,8 @@ SENTENCES = {
         "Column 'x' is read as text: it holds 1,200 rows with numbers, and also 'A7' (3 times)."
     ),
     MixedDecimals("x", ".", 2, "1,5"): (
-        "Column 'x' is written with decimal points, but 2 rows have a decimal comma, for instance '1,5'."
+        "Numbers are written with decimal points, but in column 'x' 2 rows have a decimal comma, "
+        "for instance '1,5'."
     ),
     GroupedDigits("x", " ", "1 234", unsure=False): (
         "Blanks in column 'x' are taken to group thousands, for instance in '1 234'."

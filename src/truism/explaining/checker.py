@@ -1,6 +1,6 @@
 """A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -144,9 +144,18 @@ class Checker:
         refuse_text_for_numbers(self.model.schema, table)
         if not self.model.derived:
             return table
+        return with_deltas(table, self.model.derived, list(self._runs(table, before)))
+
+    def _runs(self, table: Table, before: Following | None) -> Iterator[Run]:
+        """Yield rows that follow each other; where a past counts, a gap in time divides them."""
         known = {} if before is None else before.previous
-        runs = [Run(rows, known.get(name, {})) for name, rows in self._series(table).items()]
-        return with_deltas(table, self.model.derived, runs)
+        if self.model.memory is None:
+            for name, rows in self._series(table).items():
+                yield Run(rows, known.get(name, {}))
+            return
+        timeline = self.scorer.lay_out(table, {} if before is None else before.scoring)
+        for name, rows, anew in timeline.runs(slice(0, table.n_rows)):
+            yield Run(rows, {} if anew else known.get(name, {}))
 
     def _series(self, table: Table) -> dict[str, NDArray[np.int64]]:
         by = None if self.model.series is None else self.model.series.by

@@ -79,8 +79,8 @@ class MixedDecimals(ColumnNotice, frozen=True, forbid_unknown_fields=True):
         usual, other = ("points", "comma") if self.usual == "." else ("commas", "point")
         has = "has" if self.count == 1 else "have"
         return (
-            f"Column {self.column!r} is written with decimal {usual}, but {rows(self.count)} {has} "
-            f"a decimal {other}, for instance {self.example!r}."
+            f"Numbers are written with decimal {usual}, but in column {self.column!r} "
+            f"{rows(self.count)} {has} a decimal {other}, for instance {self.example!r}."
         )
 
 
