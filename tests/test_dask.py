@@ -132,6 +132,22 @@ def test_scores_are_lazy_and_the_same(client, delta):
     assert found.index.tolist() == rows.index.tolist()
 
 
+def test_partitions_are_scored_with_a_few_lines(client):
+    detector = truism.InvariantRuleDetector().fit(plant_of(500))
+    scorer = truism.arrow_scorer(detector, n_jobs=1)
+
+    def score(table: pa.Table) -> pa.Table:
+        return pa.Table.from_batches(scorer(table.to_batches()), scorer.schema(table.schema))
+
+    rows = pd.DataFrame(plant_of(300, seed=5))
+    scored = dd.from_pandas(rows, npartitions=3).map_partitions(
+        lambda part: score(pa.Table.from_pandas(part)).to_pandas(),
+        meta={"score": float, "anomaly": bool},
+    )
+    found = scored.compute(scheduler=client)
+    assert found["score"].to_numpy().tobytes() == detector.anomaly_score(rows).tobytes()
+
+
 def test_problems_of_workers_are_told(client, tmp_path, small_sample):
     texts = [f"{i / 7:.3f} m" for i in range(400)] + [f"word {i}" for i in range(400)]
     pq.write_table(pa.table({"a": texts, "b": range(800)}), tmp_path / "a.parquet")

@@ -95,7 +95,7 @@ ROOMS = {
         *("twins", "memory", "support", "learned", "sampling", "totals", "parts", "verification"),
         *("recounts", "passes", "training", "suspects", "scattered"),
     ],
-    "clusters": ["daskcrew"],
+    "clusters": ["daskcrew", "sparkcrew"],
     "plant": [
         *("tags", "recording", "surroundings", "control", "process", "tampering", "attacks"),
         *("timetable", "simulation", "files"),
@@ -147,7 +147,7 @@ ROOMS = {
         "batches",
         "clusters",
     ],
-    "faces": ["plot", "pyod", "dask", "__main__"],
+    "faces": ["plot", "pyod", "dask", "spark", "__main__"],
 }
 # Rooms inside rooms.
 INNER = {
@@ -204,6 +204,7 @@ FENCES = {
     "polars": set(),
     "dask": {"dask"},
     "distributed": {"clusters", "dask"},
+    "pyspark": {"clusters", "spark"},
     "duckdb": {"table.files.databases"},
     "openpyxl": {"table.files.sheets"},
     "python_calamine": {"table.files.sheets"},
@@ -409,6 +410,7 @@ TESTED_IN = {
     "learning.learned": "test_passes",
     "clusters": "test_dask",
     "clusters.daskcrew": "test_dask",
+    "clusters.sparkcrew": "test_spark",
     "estimator.clusters": "test_dask",
     "learning.parts": "test_passes",
     "learning.recounts": "test_passes",
@@ -577,6 +579,7 @@ REACHED_BY = {
     "test_report": "truism.report",
     "test_scorer": "truism.scoring",
     "test_shapes": "truism.table.cells.shaped",
+    "test_spark": "truism.clusters.sparkcrew",
     "test_sql": "truism.export.sql",
     "test_surface": "truism",
     "test_table_notices": "truism.table",

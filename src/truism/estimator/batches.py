@@ -79,9 +79,11 @@ class ArrowScorer:
 
     def schema(self, schema: Any) -> Any:
         """Return the Arrow schema of what comes out for batches of a schema."""
-        return widened_schema(schema, self.keep, self._added())
+        return widened_schema(schema, self.keep, self.added)
 
-    def _added(self) -> dict[str, Kind]:
+    @property
+    def added(self) -> dict[str, Kind]:
+        """The columns that come out besides those that are kept, and what they hold."""
         return {"score": "number", "anomaly": "boolean", **blame_kinds(self.blames)}
 
     def _score(self, table: Table, before: Following | None) -> tuple[dict[str, Any], Following]:

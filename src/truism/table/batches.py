@@ -18,7 +18,14 @@ def widened_schema(schema: pa.Schema, keep: Sequence[str], added: Mapping[str, K
     >>> widened_schema(old, ["id"], {"score": "number"}).names
     ['id', 'score']
     """
-    absent = [name for name in keep if name not in schema.names]
+    check_kept(schema.names, keep, added)
+    own = [pa.field(name, _TYPES[kind]) for name, kind in added.items()]
+    return pa.schema([*(schema.field(name) for name in keep), *own])
+
+
+def check_kept(names: Sequence[str], keep: Sequence[str], added: Mapping[str, Kind]) -> None:
+    """Refuse columns to keep that are not there, or that are named like others which are added."""
+    absent = [name for name in keep if name not in names]
     if absent:
         raise TableError(
             f"Columns to keep must be in every batch, got none named {shorten(absent)}."
@@ -29,8 +36,6 @@ def widened_schema(schema: pa.Schema, keep: Sequence[str], added: Mapping[str, K
             f"Columns to keep must not be named like those that are added, got {shorten(twice)}.",
             "rename them first.",
         )
-    own = [pa.field(name, _TYPES[kind]) for name, kind in added.items()]
-    return pa.schema([*(schema.field(name) for name in keep), *own])
 
 
 def typed(columns: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -68,3 +73,14 @@ def empty_like(frame: Any, schema_of: Callable[[pa.Schema], pa.Schema]) -> Any:
     """Return a pandas DataFrame without rows, of the schema that follows from that of another one."""
     schema = schema_of(pa.Schema.from_pandas(frame, preserve_index=False))
     return schema.empty_table().to_pandas()
+
+
+def content_batch(at: int, content: bytes) -> pa.RecordBatch:
+    """Return bytes as a batch of one row, with their place."""
+    return pa.record_batch({"at": pa.array([at], pa.int64()), "content": pa.array([content])})
+
+
+def contents_of(batch: pa.RecordBatch) -> list[Any]:
+    """Return what the first column of a batch holds."""
+    found: list[Any] = batch.column(0).to_pylist()
+    return found
