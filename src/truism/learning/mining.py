@@ -27,7 +27,7 @@ from truism.work import Advance, share_out, stand_still
 
 MAX_TRANSPOSED = 1 << 26  # entries of the list of predicates by row; above, only bits are used
 MAX_LISTED = 1 << 16  # predicates in that list, which has two bytes for each
-_BATCH, _N_PARTS = 256, 32  # predicates searched before budgets are looked at, in so many parts
+_BATCH, _N_PARTS = 64, 32  # predicates searched before budgets are looked at, in so many parts
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -266,6 +266,11 @@ class _Search:
         nodes, n_found = 0, 0
         self.open_inside, self.open_outside = [], []
         for start in range(0, len(rarest), _BATCH):
+            # What is over the budget is given up as a whole, so no search goes far beyond it.
+            self.limits = self.limits._replace(
+                max_nodes=self.budget.max_nodes - nodes,
+                max_found=self.budget.max_rules - self.n_rules - n_found,
+            )
             batch = rarest[start : start + _BATCH]
             jobs = [(r, length, r in inside, r in outside) for r in batch]
             share = -(-len(jobs) // _N_PARTS)

@@ -172,11 +172,14 @@ def conclude(found, frontier, near, least, tally):
             tally[MORE] = enough and count_and(R, near.own[p]) < frontier.size[level]
         if not frontier.opens[level, i]:
             continue
-        block = block_met(R, near.wrong[p], near.ends)
-        if block >= 0 if several else block == NOWHERE:
-            together = count_outside(R, near.own[p], near.ends, block, near.counted)
-            if together >= least:
-                found = note(found, tally, (near.chosen[p], together, block), frontier.path)
+        block = np.int64(NOWHERE)
+        if several:
+            block = np.int64(block_met(R, near.wrong[p], near.ends))
+        if block < 0 if several else meets(R, near.wrong[p]):
+            continue
+        together = count_outside(R, near.own[p], near.ends, block, near.counted)
+        if together >= least:
+            found = note(found, tally, (near.chosen[p], together, block), frontier.path)
     frontier.n_items[level] = 0
     return found
 
@@ -223,6 +226,35 @@ def descend(frontier, depth, near, group, implied):
     return True
 
 
+@inner
+def conclude_alone(found, r, chosen, predicates, least, tally):
+    """Note what the rarest predicate implies by itself: what `conclude` does, without looking near.
+
+    Keeping only some rows of a predicate costs more than reading all of its words once.
+    """
+    T, F, ends, counted = predicates.T, predicates.F, predicates.ends, predicates.counted
+    R, several = T[r], ends.size > 1
+    path = np.full(2, r, np.int64)
+    tally[NODES] += chosen.size
+    for i in range(chosen.size):
+        p = chosen[i]
+        if not tally[MORE]:
+            enough = least <= count_first(R, T[p], counted)
+            tally[MORE] = enough and count_and(R, T[p]) < count_and(R, R)
+        if not several:
+            if meets(R, F[p]):
+                continue
+            block = np.int64(NOWHERE)
+        else:
+            block = np.int64(block_met(R, F[p], ends))
+            if block < 0 or block_met(F[p], F[p], ends) != SEVERAL:
+                continue
+        together = count_outside(R, T[p], ends, block, counted)
+        if together >= least:
+            found = note(found, tally, (p, together, block), path)
+    return found
+
+
 @jit
 def with_rarest_in_antecedent(r, level, chosen, predicates, implied, limits):
     """Find the rules ``A ⇒ p`` with `level` predicates in ``A``, the rarest of all being ``r ∈ A``.
@@ -234,13 +266,16 @@ def with_rarest_in_antecedent(r, level, chosen, predicates, implied, limits):
     Rows of (consequent, count, block, antecedent…), nodes searched, and whether longer ones may exist.
 
     """
+    found = np.empty((16, level + 3), np.int64)
+    tally = np.zeros(3, np.int64)
     rows = rows_in(predicates.T[r])
+    if level == 1 and rows.size >= predicates.T.shape[1]:
+        found = conclude_alone(found, r, chosen, predicates, limits.least, tally)
+        return found[: tally[FOUND]], tally[NODES], tally[MORE] > 0 or is_over(tally, limits)
     bits, ends, counted = places(rows, predicates.ends, predicates.counted)
     near = look_near(chosen, predicates, rows, bits, ends, counted)
     frontier = start(r, level, near, bits)
     follow_first(frontier, chosen, predicates, implied[r], level)
-    found = np.empty((16, level + 3), np.int64)
-    tally = np.zeros(3, np.int64)
     depth, entering = 1, True
     while depth > 0:
         if entering:

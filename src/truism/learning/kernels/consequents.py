@@ -71,21 +71,50 @@ class Frontier(NamedTuple):
 
 
 @inner
+def add(a, b, c):
+    """Add three bits in each place: what to carry, and what stays."""
+    either = a ^ b
+    return (a & b) | (either & c), either ^ c
+
+
+@inner
+def ripple(planes, i, w, carry):
+    """Add bits to the counters of a word, from the ``i``-th binary digit on."""
+    while carry:
+        kept = planes[i, w]
+        planes[i, w] = kept ^ carry
+        carry = kept & carry
+        i += 1
+
+
+@inner
+def count_eight(eight, T, mask, planes):
+    """Add eight predicates to the counters: sums first, so that carries are rare (Harley and Seal)."""
+    for w in range(mask.size):
+        two, one = add(planes[0, w], T[eight[0], w] & mask[w], T[eight[1], w] & mask[w])
+        also_two, one = add(one, T[eight[2], w] & mask[w], T[eight[3], w] & mask[w])
+        four, twos = add(planes[1, w], two, also_two)
+        two, one = add(one, T[eight[4], w] & mask[w], T[eight[5], w] & mask[w])
+        also_two, one = add(one, T[eight[6], w] & mask[w], T[eight[7], w] & mask[w])
+        also_four, twos = add(twos, two, also_two)
+        carry, fours = add(planes[2, w], four, also_four)
+        planes[0, w], planes[1, w], planes[2, w] = one, twos, fours
+        ripple(planes, 3, w, carry)
+
+
+@inner
 def count_planes(chosen, T, mask):
     """Count in bit-sliced counters, for each row of `mask`, how many chosen predicates it meets."""
     n_planes = 1
     while (1 << n_planes) <= chosen.size:
         n_planes += 1
     planes = np.zeros((n_planes, mask.size), np.uint64)
-    for j in range(chosen.size):
+    n_grouped = chosen.size - chosen.size % 8
+    for j in range(0, n_grouped, 8):
+        count_eight(chosen[j : j + 8], T, mask, planes)
+    for j in range(n_grouped, chosen.size):
         for w in range(mask.size):
-            carry = T[chosen[j], w] & mask[w]
-            i = 0
-            while carry:
-                kept = planes[i, w]
-                planes[i, w] = kept ^ carry
-                carry = kept & carry
-                i += 1
+            ripple(planes, 0, w, T[chosen[j], w] & mask[w])
     return planes
 
 
@@ -225,6 +254,32 @@ def search(found, goal, frontier, left_out, tally):
     return found
 
 
+@inner
+def search_alone(found, goal, frontier, left_out, tally):
+    """Find the rules with one predicate in the antecedent: what `search` does, without a path."""
+    T, F, counted = goal.predicates.T, goal.predicates.F, goal.predicates.counted
+    inside, outside = frontier.inside[0], frontier.outside[0]
+    inside[:], outside[:] = T[goal.r], F[goal.r]
+    inside[left_out.first : left_out.last] = 0
+    outside[left_out.first : left_out.last] = 0
+    word, bit = fullest_row(goal.planes, outside)
+    for i in range(goal.chosen.size):
+        p = goal.chosen[i]
+        if word >= 0 and (T[p, word] >> bit) & np.uint64(1):
+            continue
+        tally[NODES] += 1
+        together = count_first(inside, T[p], counted)
+        if together < goal.limits.least:
+            continue
+        if meets(outside, T[p]):
+            tally[MORE] = 1
+            continue
+        frontier.path[1] = p
+        if left_out.block == NOWHERE or excused(goal, frontier.path, 1, left_out):
+            found = note(found, tally, (goal.r, together, left_out.block), frontier.path)
+    return found
+
+
 @jit
 def with_rarest_as_consequent(r, level, chosen, predicates, limits):
     """Find the rules ``A ⇒ r`` with `level` predicates in ``A``, all at least as frequent as ``r``.
@@ -244,7 +299,10 @@ def with_rarest_as_consequent(r, level, chosen, predicates, limits):
             left_out = LeftOut(block, start_of(block, ends), ends[block])
             if not excused(goal, frontier.path, 0, left_out):
                 continue
-        found = search(found, goal, frontier, left_out, tally)
+        if level == 1:
+            found = search_alone(found, goal, frontier, left_out, tally)
+        else:
+            found = search(found, goal, frontier, left_out, tally)
         if is_over(tally, limits):
             return found[: tally[FOUND]], tally[NODES], True
     return found[: tally[FOUND]], tally[NODES], tally[MORE] > 0
