@@ -90,7 +90,8 @@ ROOMS = {
         *("advantage", "comparison", "situations", "prices", "accepting", "freshness"),
     ],
     "learning": [
-        *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts", "rules"),
+        *("kernels", "kinds", "trees", "candidates", "predicates", "mining", "counts"),
+        *("exceptions", "rules"),
         *("spacings", "context_trees", "leaf_sums", "holdout", "study", "evidence", "order"),
         *("twins", "memory", "support", "learned", "sampling", "totals", "parts", "verification"),
         *("recounts", "passes", "training", "suspects", "scattered"),
@@ -176,7 +177,7 @@ INNER = {
     ],
     "learning.kernels": [
         *("prefetch", "splits", "trees", "forest", "bits", "predicates", "antecedents"),
-        *("consequents", "mining", "contexts", "verification", "surroundings"),
+        *("consequents", "exceptions", "mining", "contexts", "verification", "surroundings"),
     ],
     "scoring.kernels": ["compiling", "words", "rules", "contexts", "worth", "memory"],
 }
@@ -465,6 +466,7 @@ TESTED_IN = {
     "learning.kernels.bits": "test_mining",
     "learning.kernels.consequents": "test_mining",
     "learning.kernels.contexts": "test_context_trees",
+    "learning.kernels.exceptions": "test_exceptions",
     "learning.kernels.forest": "test_trees",
     "learning.kernels.mining": "test_mining",
     "learning.kernels.predicates": "test_mining",
@@ -553,6 +555,7 @@ REACHED_BY = {
     "test_context_trees": "truism.learning.context_trees",
     "test_differences": "truism.report.differences",
     "test_contexts": "truism.scoring.contexts",
+    "test_exceptions": "truism.learning.exceptions",
     "test_kernels": "truism.learning.kernels",
     "test_rarity": "truism.learning.spacings",
     "test_rulebook": "truism.scoring.rulebook",

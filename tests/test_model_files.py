@@ -166,7 +166,7 @@ def test_the_origin_of_a_threshold_is_kept(origin):
 @pytest.mark.parametrize(
     ("sections", "which"),
     [
-        ({"exceptions": 1}, "'exceptions' of version 1"),
+        ({"wishes": 1}, "'wishes' of version 1"),
         ({"evidence": 1, "series": 7}, "'series' of version 7"),
         ({"evidence": 2}, "'evidence' of version 2"),
     ],
@@ -174,7 +174,7 @@ def test_the_origin_of_a_threshold_is_kept(origin):
 def test_a_section_that_is_not_known_is_refused_by_name_and_version(sections, which):
     def add(plain):
         plain["sections"] = sections
-        plain["exceptions"] = []
+        plain["wishes"] = []
 
     with pytest.raises(ModelFileError) as caught:
         decode_model(damaged(add, WEIGHED_CONTENT))
@@ -185,8 +185,8 @@ def test_a_section_that_is_not_known_is_refused_by_name_and_version(sections, wh
 
 
 def test_a_key_that_is_in_no_section_is_refused():
-    with pytest.raises(ModelFileError, match="unknown field `exceptions`"):
-        decode_model(damaged(lambda plain: plain.update(exceptions=[])))
+    with pytest.raises(ModelFileError, match="unknown field `wishes`"):
+        decode_model(damaged(lambda plain: plain.update(wishes=[])))
 
 
 def test_the_digest_is_that_of_the_content_as_it_was_read():

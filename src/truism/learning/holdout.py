@@ -11,13 +11,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.learning.exceptions import Allowance, mine_with_exceptions
 from truism.learning.leaf_sums import sums_of_others
-from truism.learning.mining import Budget, mine_broken, minimum_counts, variable_numbers
+from truism.learning.mining import (
+    Budget,
+    UnitRule,
+    mine_broken,
+    minimum_counts,
+    variable_numbers,
+)
 from truism.learning.rules import MinedRules
 from truism.model.predicates import variables
 from truism.model.schema import Schema
 from truism.model.settings import Settings, exact
-from truism.scoring.bits import count, n_words
+from truism.scoring.bits import Words, count, n_words
 from truism.scoring.truths import Truths
 from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.columns import Column
@@ -61,8 +68,6 @@ def broken_worths(
         Rows × variables, 0 where no rule is broken.
 
     """
-    from truism.learning.kernels import mining as kernels  # only learning loads compiled code
-
     worths = np.zeros((len(rows), len(schema.variables)))
     members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
     longest = mined.complete_to
@@ -84,24 +89,77 @@ def broken_worths(
         ),
         n_jobs=n_jobs,
     )
-    owner_of = {name: i for i, name in enumerate(schema.names)}
-    owners = [[owner_of[name] for name in variables(each)] for each in laid.predicates]
-    starts = np.cumsum([0, *map(len, owners)])
-    place_at = laid.place_at(rows)
+    marks = _Marks(schema, laid, rows, worths)
     for level in found:
-        worth = _worth(mined, laid, level) / np.diff(starts)[level[:, 0]]
+        marks.note(level, _worth(mined, laid, level))
+    allowance = Allowance.of(settings)
+    if allowance is not None:
+        for block in range(len(members)):
+            _note_soft(marks, mined, settings, laid, block, allowance, n_jobs)
+    return worths
+
+
+class _Marks:
+    """Where the worth of broken rules is noted: rows to judge × variables."""
+
+    def __init__(
+        self, schema: Schema, laid: "_BlockTruths", rows: Counts, worths: NDArray[np.float64]
+    ) -> None:
+        owner_of = {name: i for i, name in enumerate(schema.names)}
+        owners = [[owner_of[name] for name in variables(each)] for each in laid.predicates]
+        self.laid, self.worths, self.place_at = laid, worths, laid.place_at(rows)
+        self.starts, self.owners = np.cumsum([0, *map(len, owners)]), np.concatenate(owners)
+
+    def note(self, found: Counts, worth: NDArray[np.float64]) -> None:
+        """Raise the worth of what rows break, given rules as rows of (consequent, count, block, …)."""
+        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
+
+        laid = self.laid
         kernels.note_broken(
-            level,
-            worth,
+            found,
+            worth / np.diff(self.starts)[found[:, 0]],
             laid.true,
             laid.false,
             laid.ends,
-            place_at,
-            starts,
-            np.concatenate(owners),
-            worths,
+            self.place_at,
+            self.starts,
+            self.owners,
+            self.worths,
         )
-    return worths
+
+
+def _note_soft(
+    marks: _Marks,
+    mined: MinedRules,
+    settings: Settings,
+    laid: "_BlockTruths",
+    block: int,
+    allowance: Allowance,
+    n_jobs: int,
+) -> None:
+    """Note the rules with a few exceptions in the other blocks that rows of one block break."""
+    true, false = laid.without(block)
+    n_others = int(laid.n_others[block])
+    found = mine_with_exceptions(
+        true,
+        false,
+        variable_numbers(laid.predicates),
+        lambda counts: minimum_counts(counts, n_others, mined.min_support, exact(settings.ratio)),
+        allowance,
+        max_predicates=mined.complete_to + 1,
+        budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
+        n_jobs=n_jobs,
+    )
+    by_length: dict[int, list[UnitRule]] = {}
+    for rule in found.rules:
+        by_length.setdefault(len(rule.antecedent), []).append(rule)
+    for rules in by_length.values():
+        level = np.array(
+            [(r.consequent, r.count + r.n_exceptions, block, *r.antecedent) for r in rules],
+            np.int64,
+        )
+        seen = np.array([rule.n_exceptions for rule in rules], np.float64)
+        marks.note(level, _worth(mined, laid, level, seen))
 
 
 class _BlockTruths:
@@ -133,6 +191,13 @@ class _BlockTruths:
             for of in (self.true, self.false)
         )
 
+    def without(self, block: int) -> tuple[Words, Words]:
+        """Return the truth vectors, with nothing known in the rows of one block."""
+        true, false = self.true.copy(), self.false.copy()
+        true[:, self._words[block]] = 0
+        false[:, self._words[block]] = 0
+        return true, false
+
     def place_at(self, rows: Counts) -> Counts:
         """Return for each bit of the words which of some rows it stands for; -1 for none."""
         place_of = np.full(sum(map(len, self._members)), -1)
@@ -153,11 +218,16 @@ def _least(mined: MinedRules, settings: Settings, laid: _BlockTruths) -> Counts:
     )
 
 
-def _worth(mined: MinedRules, laid: _BlockTruths, found: Counts) -> NDArray[np.float64]:
-    """Return the worth of found rules, which are rows of (consequent, count, block, antecedent…)."""
+def _worth(
+    mined: MinedRules,
+    laid: _BlockTruths,
+    found: Counts,
+    seen: NDArray[np.float64] | float = 0.0,
+) -> NDArray[np.float64]:
+    """Return the worth of found rules with some exceptions, as rows of (consequent, count, block, …)."""
     p, counted, block = found[:, 0], found[:, 1], found[:, 2]
     n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
     # Without the block, failing rows form episodes at the same rate as in all rows.
     of_all = np.array([(each.n_false, each.n_episodes) for each in mined.rules.predicates])[p]
     n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
-    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))
+    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes), seen)

@@ -12,7 +12,7 @@ Antecedents are searched by length, so that stopping at the budget means "comple
 import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -51,11 +51,15 @@ class Budget(msgspec.Struct, frozen=True):
 
 
 class UnitRule(msgspec.Struct, frozen=True, gc=False, order=True):
-    """Positions of the antecedent's predicates and of the consequent, and the rows with all of them."""
+    """Positions of the antecedent's predicates and of the consequent, and the rows with all of them.
+
+    Rows with the antecedent in which the consequent fails are exceptions (`truism.learning.exceptions`).
+    """
 
     antecedent: tuple[int, ...]
     consequent: int
     count: int
+    n_exceptions: int = 0
 
 
 class Mined(msgspec.Struct, frozen=True):
@@ -64,6 +68,14 @@ class Mined(msgspec.Struct, frozen=True):
     rules: tuple[UnitRule, ...]
     complete_to: int
     n_nodes: int
+
+    def beside(self, other: "Mined") -> "Mined":
+        """Return these rules together with others, as complete as both are."""
+        return Mined(
+            tuple(sorted((*self.rules, *other.rules))),
+            min(self.complete_to, other.complete_to),
+            self.n_nodes + other.n_nodes,
+        )
 
 
 def minimum_counts(
@@ -127,19 +139,20 @@ def mine(
     counts = count(true[:, :counted])
     by_count = np.argsort(counts, kind="stable")
     least = minimum(counts[by_count].tolist())
-    search = _Search(
+    search = Search(
         true, false, group, by_count, least, budget or Budget(), n_jobs, counted=counted
     )
     levels = search.run(max_predicates - 1, advance)
-    complete_to = len(levels)
-    if complete_to == search.longest(max_predicates - 1) or not len(by_count):
-        complete_to = max_predicates - 1
-    rules: list[UnitRule] = []
-    for level in levels:
-        antecedents = np.sort(level[:, 3:], axis=1).tolist()
-        supports = level[:, 1].tolist()
-        rules += map(UnitRule, map(tuple, antecedents), level[:, 0].tolist(), supports)
-    return Mined(tuple(sorted(rules)), complete_to, search.n_nodes)
+    rules = [unit for level in levels for unit in units_of(level)]
+    return Mined(
+        tuple(sorted(rules)), search.complete_to(levels, max_predicates - 1), search.n_nodes
+    )
+
+
+def units_of(level: NDArray[np.int64]) -> Iterator[UnitRule]:
+    """Yield the rules of one length, given as rows of (consequent, count, …, antecedent…)."""
+    antecedents = np.sort(level[:, 3:], axis=1).tolist()
+    return map(UnitRule, map(tuple, antecedents), level[:, 0].tolist(), level[:, 1].tolist())
 
 
 def mine_broken(
@@ -177,9 +190,7 @@ def mine_broken(
 
     """
     in_order = np.argsort(least, kind="stable")
-    search = _Search(
-        true, false, group, in_order, least[in_order], budget or Budget(), n_jobs, ends
-    )
+    search = Search(true, false, group, in_order, least[in_order], budget or Budget(), n_jobs, ends)
     return search.run(max_predicates - 1, stand_still)
 
 
@@ -193,7 +204,7 @@ class _Searched(msgspec.Struct, frozen=True, eq=False):
     more_outside: bool
 
 
-class _Search:
+class Search:
     """Predicates from rare to frequent, and what is remembered between lengths."""
 
     def __init__(
@@ -239,6 +250,12 @@ class _Search:
         """How many predicates an antecedent can have: no two of one variable, nor the consequent's."""
         n_groups = len(np.unique(self.partners.predicates.group))
         return max(1, min(wanted, n_groups - 1))
+
+    def complete_to(self, levels: Sequence[NDArray[np.int64]], wanted: int) -> int:
+        """Return the antecedent length up to which what was found is complete."""
+        if len(levels) == self.longest(wanted) or not len(self.implied):
+            return wanted
+        return len(levels)
 
     def run(self, wanted: int, advance: Advance) -> list[NDArray[np.int64]]:
         """Search length by length; return what was found, with the caller's numbers of predicates."""

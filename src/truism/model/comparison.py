@@ -278,7 +278,7 @@ class _Claims:
             claim.antecedent,
             claim.consequent,
             rule.count,
-            self._log_chance(Rule(claim.antecedent, (claim.consequent,), rule.count)),
+            self._log_chance(msgspec.structs.replace(rule, consequents=(claim.consequent,))),
             covered,
         )
 
@@ -382,7 +382,8 @@ def _facts(model: Model) -> dict[tuple[Topic, str], Any]:
         ("threshold", "origin"): str(model.limit.origin),
     }
     for name in model.settings.__struct_fields__:
-        facts["settings", name] = msgspec.to_builtins(getattr(model.settings, name))
+        value = getattr(model.settings, name)
+        facts["settings", name] = 0 if value is msgspec.UNSET else msgspec.to_builtins(value)
     for name in ("n_rows", "n_columns", "fingerprint", "min_support", "complete_to", "version"):
         facts["training", name] = getattr(made, name)
     facts["training", "time"] = model.schema.time

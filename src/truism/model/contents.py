@@ -22,7 +22,15 @@ from truism.model.soundness import MAX_COUNT
 from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3
-SECTIONS = {"evidence": 1, "series": 1, "reading": 1, "twins": 1, "legend": 1, "accepted": 1}
+SECTIONS = {
+    "evidence": 1,
+    "series": 1,
+    "reading": 1,
+    "twins": 1,
+    "legend": 1,
+    "accepted": 1,
+    "exceptions": 1,
+}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
 
@@ -36,11 +44,12 @@ class FileRule(
     rename={"antecedent": "if", "consequents": "then"},
     forbid_unknown_fields=True,
 ):
-    """A rule that refers to predicates by their number in the file's list."""
+    """A rule that refers to predicates by their number in the file's list; some have exceptions."""
 
     antecedent: tuple[Index, ...]
     consequents: Annotated[tuple[Index, ...], Meta(min_length=1)]
     count: Count
+    exceptions: Annotated[int, Meta(ge=1, le=MAX_COUNT)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -90,7 +90,9 @@ def _kept(rule: Rule, absent: Collection[str]) -> Rule | None:
     if not consequents:
         return None
     return (
-        rule if consequents == rule.consequents else Rule(rule.antecedent, consequents, rule.count)
+        rule
+        if consequents == rule.consequents
+        else msgspec.structs.replace(rule, consequents=consequents)
     )
 
 

@@ -189,8 +189,8 @@ class RuleLine(msgspec.Struct, frozen=True):
     ----------
     id, text, variables
         The rule itself.
-    count, support
-        Training rows in which it holds, and their share of all training rows.
+    rows, support
+        Training rows in which it holds, in words, and their share of all training rows.
     log_chance
         How likely it is by chance, as a natural logarithm.
     n_broken
@@ -205,7 +205,7 @@ class RuleLine(msgspec.Struct, frozen=True):
     id: str
     text: str
     variables: tuple[str, ...]
-    count: int
+    rows: str
     support: float
     log_chance: float
     n_broken: int

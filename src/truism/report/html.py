@@ -190,7 +190,7 @@ def _rule(rule: RuleLine, place: dict[str, int]) -> dict[str, Any]:
         "text": rule.text,
         "variables": ", ".join(rule.variables),
         "places": " ".join(str(place[name]) for name in rule.variables),
-        "count": f"{rule.count:,}",
+        "count": rule.rows,
         "support": percent(rule.support),
         "n_broken": f"{rule.n_broken:,}",
         "incidents": rule.incidents[:_MOST_LINKS],

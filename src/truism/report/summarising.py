@@ -268,7 +268,7 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
                 rule_id,
                 text,
                 rule.variables,
-                rule.count,
+                rule.rows_in_words,
                 rule.count / model.rules.n_rows,
                 log_chance(rule),
                 broken.get(rule, 0),

@@ -1,7 +1,8 @@
 """What a broken rule is worth as evidence, and when it is grave in itself.
 
 A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
-rows of its antecedent.
+rows of its antecedent. If training had k exceptions to it, it is worth ½·ln((1 + E)/(1 + k)): how much
+more rarely it fails than by chance.
 """
 
 import numpy as np
@@ -129,7 +130,7 @@ def expected_exceptions(
     n_false: NDArray[np.int64],
     n_episodes: NDArray[np.int64] | NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return how many exceptions to expect by chance for a rule that has none.
+    """Return how many exceptions to expect by chance for a rule.
 
     Consecutive rows that fail the consequent may have one common reason, or each its own: the number of
     independent failures lies between the number of runs and the number of rows, and the geometric mean
@@ -138,7 +139,7 @@ def expected_exceptions(
     Parameters
     ----------
     count
-        Rows in which the rule holds.
+        Rows of the antecedent in which the consequent is known, exceptions included.
     n_known
         Rows in which it is known whether the consequent holds.
     n_false, n_episodes
@@ -149,9 +150,12 @@ def expected_exceptions(
     return found
 
 
-def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the worth of a broken rule that had no exception where so many were expected."""
-    return RULE_WEIGHT * np.log1p(expected)
+def rule_worth(
+    expected: NDArray[np.float64], seen: NDArray[np.float64] | float = 0.0
+) -> NDArray[np.float64]:
+    """Return the worth of a broken rule that had so few exceptions where so many were expected."""
+    found: NDArray[np.float64] = np.maximum(np.log1p(expected) - np.log1p(seen), 0.0)
+    return RULE_WEIGHT * found
 
 
 def habit_worth(n_rows: int) -> float:
