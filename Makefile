@@ -43,10 +43,10 @@ test: browser postgres  ## run every check and every test
 
 # Other tools have an environment of their own; what cannot be installed is left out, and said.
 ECOSYSTEM := .venv-ecosystem
-test-ecosystem:  ## run statements and checks in Spark, dbt and Great Expectations (minutes)
+test-ecosystem:  ## run truism in Spark, dbt, Great Expectations, MLflow and skops (minutes)
 	@test -d $(ECOSYSTEM) || $(PYTHON) -m venv $(ECOSYSTEM)
 	$(ECOSYSTEM)/bin/python -m pip install --quiet -e '.[sql]' pytest
-	@for tool in "dbt-core<1.11 dbt-duckdb<1.11" great-expectations pyspark; do \
+	@for tool in "dbt-core<1.11 dbt-duckdb<1.11" great-expectations pyspark mlflow skops; do \
 		$(ECOSYSTEM)/bin/python -m pip install --quiet $$tool || echo "left out: $$tool"; done
 	$(ECOSYSTEM)/bin/python -m pytest -q -ra -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
 

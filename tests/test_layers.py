@@ -141,6 +141,7 @@ ROOMS = {
         "fitting",
         "answers",
         "accepting",
+        "keeping",
         "detector",
         "loading",
         "comparing",
@@ -148,7 +149,7 @@ ROOMS = {
         "batches",
         "clusters",
     ],
-    "faces": ["plot", "pyod", "dask", "spark", "__main__"],
+    "faces": ["plot", "pyod", "dask", "spark", "mlflow", "__main__"],
 }
 # Rooms inside rooms.
 INNER = {
@@ -198,6 +199,7 @@ FENCES = {
     "bokeh": {"report"},
     "jinja2": {"report"},
     "matplotlib": {"plot"},
+    "mlflow": {"mlflow"},
     "numba": {"learning.kernels", "scoring.kernels"},
     "llvmlite": {"learning.kernels"},
     "sklearn": {"estimator", "report.detection"},
@@ -438,6 +440,7 @@ TESTED_IN = {
     "report.suspicion": "test_suspects",
     "estimator.detector": "test_estimator",
     "estimator.inputs": "test_estimator",
+    "estimator.keeping": "test_estimator",
     "estimator.loading": "test_estimator",
     "explaining.absences": "test_estimator",
     "explaining.circumstances": "test_clues",

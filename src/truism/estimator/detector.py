@@ -18,6 +18,7 @@ from truism.estimator.accepting import Accepting
 from truism.estimator.answers import Answers
 from truism.estimator.fitting import NOT_ASKED, fit_table
 from truism.estimator.inputs import followed, one_row, refuse_path, warn_caller
+from truism.estimator.keeping import Kept
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
 from truism.explaining.following import Following
@@ -49,7 +50,7 @@ def _asking(model: Model, max_false_incidents: str | None) -> Model:
     return msgspec.structs.replace(model, settings=asked)
 
 
-class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns what is always true of normal rows; detects and explains rows that break it.
 
     The method of Feng and Hu, "Learning Invariant Rules from Data for Interpretable Anomaly
