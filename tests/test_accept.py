@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand, rows
 from truism.explaining.checker import Checker
 from truism.explaining.prices import put_price
 from truism.export.sql.statements import to_sql
-from truism.model.files import load_model
+from truism.model.files import decode_model, encode_model, load_model
 from truism.report.prices import say_offer, say_warning
 from truism.table.files import ledgers
 from truism.table.files.ledgers import accepted_rows, ledger_beside, read_ledger, rows_to_add
@@ -52,6 +53,7 @@ def test_accepted_rows_score_at_most_the_threshold_by_themselves(scoring, data):
             offer(checker, table, rows, TERMS)
         return
     made = offer(checker, table, rows, TERMS)
+    assert decode_model(encode_model(made.model)) == made.model
     assert quiet(checker, made, table.take(rows))
     unusual = rows[scores[rows] > limit]
     again = data.draw(st.lists(st.integers(0, table.n_rows - 1), min_size=1, unique=True))
@@ -356,7 +358,13 @@ def test_a_detector_accepts_rows_and_takes_it_back(place):
     assert str(made).splitlines()[0].endswith(": valve test")
     assert made.price.n_incidents == 1
     assert detector.predict(today).min() == 1
+    batches = pyarrow.csv.read_csv("today.csv").to_batches()
+    [scored] = truism.arrow_scorer(detector)(batches)
+    assert scored["score"].to_pylist() == detector.anomaly_score(today).tolist()
+    assert not any(scored["anomaly"].to_pylist())
     detector.withdraw(made.acceptance.id)
+    [scored] = truism.arrow_scorer(detector)(batches)
+    assert any(scored["anomaly"].to_pylist())
     assert detector.predict(today).min() == -1
     detector.accept(when="0 ≤ hour < 24", mute="all", reason="stopped")
     assert detector.predict(today).min() == 1
@@ -440,6 +448,14 @@ def test_rules_explanations_and_the_page_show_what_was_accepted(place):
         "            level ≥ 504.5; accepted on 3 Aug 2025 by ana: valve test (until 1",
         "            Jan 2100)",
     ]
+    listed = json.loads(run("rules", "n.truism.json", "--format", "json")[0])
+    noted = {name for each in listed if "accepted" in each for name in each["variables"]}
+    assert noted >= {"flow", "pump"}
+    assert {each for rule in listed for each in rule.get("accepted", ())} == {
+        f"{accepted.id}: {accepted.said}"
+    }
+    out = run("compare", "m.truism.json", "n.truism.json", "--format", "json")[0]
+    assert accepted.said in out
     out = run("explain", "today.csv", "-m", "n.truism.json", "--row", "41")[0]
     said = "accepted on 3 Aug 2025 by ana: valve test (until 1 Jan 2100)"
     assert said in " ".join(out.split())

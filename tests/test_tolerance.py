@@ -38,7 +38,6 @@ def accepted(draw, scoring="evidence", min_rows=24):
     names = st.sampled_from(model.schema.names)
     allowed = st.lists(
         st.builds(Allowance, names, amounts, amounts, amounts),
-        min_size=1,
         max_size=3,
         unique_by=lambda each: each.variable,
     ).map(tuple)

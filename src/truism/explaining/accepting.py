@@ -115,8 +115,10 @@ def offer(
     around = [each for each in (table.take(others), normal) if each is not None]
     found = Situations(model, around).find(telling, names)
     evidence = _evidence(scorer.strict.weigh_alone(telling))
-    cases = tuple(_case(model, each, evidence, allowed) for each in found)
-    made = _offered(checker, terms.sign(cases, len(rows)), table, rows, normal, history)
+    # Rows of a situation may be unusual, but less than is reported, and need no allowance.
+    cases = [_case(model, each, evidence, allowed) for each in found]
+    cases = [case for case in cases if case.allowed]
+    made = _offered(checker, terms.sign(tuple(cases), len(rows)), table, rows, normal, history)
     return msgspec.structs.replace(
         made, price=msgspec.structs.replace(made.price, n_unusual=len(unusual))
     )

@@ -22,7 +22,10 @@ from truism.model.series import PER
 from truism.model.wording import count, percent, preformatted
 from truism.scoring.alignment import UNSEEN, align, codes
 from truism.scoring.bits import unpack
+from truism.scoring.scorer import Scorer
+from truism.scoring.series import State
 from truism.scoring.truths import Truths
+from truism.scoring.weighed import Weighed
 from truism.table.columns import Table, numbers
 
 Verdict = Literal["fresh", "drifting", "stale"]
@@ -127,12 +130,14 @@ def status(checker: Checker, table: Table) -> Status:
     if absent:
         checker = checker.without(absent)
     prepared = checker.prepare(table)
-    findings = checker.find(prepared)
+    adding = _Adding(checker.scorer)
+    findings = Checker(checker.model, checker.n_jobs, adding, checker.origin).find(prepared)
+    contradicted = adding.mean()  # before incidents are looked at, which weighs rows again
     newest = _newest(findings)
     since_of = _since(findings)
     signs += [
         *_reported(checker.model, findings),
-        *_contradicted(checker, prepared, since_of),
+        *_contradicted(checker.model, contradicted, since_of),
         *_values(checker.model, prepared),
         *(_sign("coarser", 1.0, f"{name} has fewer decimals", name) for name in findings.coarser),
         *_unmet(checker.model, prepared),
@@ -218,20 +223,41 @@ def _reported(model: Model, findings: Findings) -> Iterator[Sign]:
         )
 
 
-def _contradicted(checker: Checker, table: Table, since_of: dict[str, str]) -> Iterator[Sign]:
+class _Adding(Scorer):
+    """A scorer that adds up what contradicts each variable while rows are weighed."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        if scorer.model.evidence is not None:
+            _ = scorer.prepared  # made once, for both
+        self.__dict__.update(scorer.__dict__)
+        self._total, self._n_rows = np.zeros(len(scorer.model.schema.names)), 0
+
+    def follow(
+        self, table: Table, state: State | None = None, n_jobs: int = 1
+    ) -> Iterator[tuple[slice, Weighed, State]]:
+        for block, weighed, after in super().follow(table, state, n_jobs):
+            if weighed.pieces is not None:
+                self._total += weighed.pieces.plain.sum(axis=0)
+                self._n_rows += len(weighed.scores)
+            yield block, weighed, after
+
+    def mean(self) -> NDArray[np.float64] | None:
+        """Return the mean over the rows so far; None if there is none, or nothing is weighed."""
+        return self._total / self._n_rows if self._n_rows else None
+
+
+def _contradicted(
+    model: Model, mean: NDArray[np.float64] | None, since_of: dict[str, str]
+) -> Iterator[Sign]:
     """Compare how much variables are contradicted with what is usual, in spreads."""
-    evidence = checker.model.evidence
-    if evidence is None or not table.n_rows:
+    evidence = model.evidence
+    if evidence is None or mean is None:
         return
-    total = np.zeros(len(checker.model.schema.names))
-    for _, weighed, _ in checker.scorer.follow(table, n_jobs=checker.n_jobs):
-        assert weighed.pieces is not None
-        total += weighed.pieces.plain.sum(axis=0)
     means = np.array([each.mean for each in evidence.usual])
     spreads = np.array([each.spread for each in evidence.usual])
     spreads = np.maximum(spreads, FLOOR * np.median(spreads) or 1.0)
-    sizes = (total / table.n_rows - means) / spreads
-    for name, size in zip(checker.model.schema.names, sizes.tolist(), strict=True):
+    sizes = (mean - means) / spreads
+    for name, size in zip(model.schema.names, sizes.tolist(), strict=True):
         since = since_of.get(name)
         text = f"{name} is contradicted by {size:.2g} spreads more than usual"
         text += "" if since is None else f", since {since}"

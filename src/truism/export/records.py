@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from truism.model.model import Model
-from truism.model.predicates import Predicate
+from truism.model.predicates import Predicate, variables
 from truism.model.provenance import Disabled
 from truism.model.rules import Order, Rule, RuleSet
 
@@ -33,6 +33,9 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
         Why and since when the rule is switched off; None when it is not.
     exceptions
         Training rows that break it; unset if there are none.
+    accepted
+        What was accepted of the variables that it demands something of, in words: there, breaking it may
+        not count. Unset if nothing was.
 
     """
 
@@ -46,6 +49,7 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
     log10_chance: float
     disabled: Disabled | None = None
     exceptions: int | msgspec.UnsetType = msgspec.UNSET
+    accepted: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def rows_in_words(self) -> str:
@@ -79,9 +83,20 @@ def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord
             round(log_chance(rule) / math.log(10), 2) + 0.0,
             disabled_of.get(rule_id),
             rule.n_exceptions or msgspec.UNSET,
+            _accepted_of(model, rule) or msgspec.UNSET,
         )
 
     return tuple(record(rule) for rule in chosen)
+
+
+def _accepted_of(model: Model, rule: Rule) -> tuple[str, ...]:
+    """Return what was accepted of the variables of a rule's consequents, in words."""
+    if not model.accepted:
+        return ()
+    demanded = {name for each in rule.consequents for name in variables(each)}
+    return tuple(
+        f"{each.id}: {each.said}" for each in model.accepted if demanded & {*each.variables}
+    )
 
 
 def select(

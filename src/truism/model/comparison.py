@@ -386,6 +386,7 @@ def _facts(model: Model) -> dict[tuple[Topic, str], Any]:
         facts["settings", name] = 0 if value is msgspec.UNSET else msgspec.to_builtins(value)
     for name in ("n_rows", "n_columns", "fingerprint", "min_support", "complete_to", "version"):
         facts["training", name] = getattr(made, name)
+    facts["settings", "accepted"] = [each.said for each in model.accepted or ()]
     facts["training", "time"] = model.schema.time
     facts["training", "derived"] = list(model.derived)
     facts["evidence", "contexts"] = None if usual is None else len(usual.contexts)

@@ -71,7 +71,7 @@ class Tolerance:
                         number,
                         own,
                         np.array([place[each.variable] for each in case.allowed], np.int64),
-                        np.array([each.limits for each in case.allowed]).T,
+                        np.array([each.limits for each in case.allowed]).reshape(-1, 3).T,
                     )
                 )
         self._truths = Truths(self._schema, conditions)
