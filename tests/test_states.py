@@ -157,7 +157,7 @@ def test_without_times_every_row_is_new():
 def test_a_row_without_a_time_is_as_new_as_the_row_before_it(checker):
     data = timed(series(20, 1), 5000)
     data["time"] = data["time"].copy()
-    data["time"][[0, 5, 15]] = np.datetime64("NaT")
+    data["time"][[0, 5, 15]] = np.datetime64("NaT", "s")
     first = proceed(checker, as_table(timed(series(10, 1), 5000)))
     step = proceed(checker, as_table(data), first.state)
     assert (step.n_skipped, step.findings.n_rows) == (9, 11)

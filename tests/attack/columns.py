@@ -84,7 +84,7 @@ def objects(draw: random.Random, n: int) -> list[Any]:
         *(None, True, 1, 1.5, "a", b"a", float("nan"), 10**30, decimal.Decimal("1.10"), 1j, [1]),
         *(decimal.Decimal("NaN"), decimal.Decimal("-Infinity"), fractions.Fraction(1, 3), {"a": 1}),
         *(datetime.date(2024, 1, 1), datetime.time(6), datetime.timedelta(days=1), (1, 2), ()),
-        *(np.float32(1.5), np.datetime64("NaT"), pd.NA, pd.NaT, object, frozenset({1}), set()),
+        *(np.float32(1.5), np.datetime64("NaT", "s"), pd.NA, pd.NaT, object, frozenset({1}), set()),
     ]
     few = draw.sample(pool, draw.choice([1, 1, 2, 2, 3, 9]))
     return [draw.choice(few) for _ in range(n)]
