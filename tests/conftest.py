@@ -51,7 +51,6 @@ NEAR = {
     "test_histograms": "NumPy",
     "test_hostile": "odd values of every library",
     "test_html": "jinja2, Bokeh",
-    "test_later_tables": "files that follow others",
     "test_looks": "pages",
     "test_markdown": "texts",
     "test_model": "msgspec",
@@ -76,11 +75,20 @@ NEAR = {
 # Of those, what takes long.
 FAR = {
     "test_cli::test_a_reader_that_goes_away_changes_nothing": "several processes",
+    "test_cli::test_a_terminal_sees_colours_and_progress": "several processes",
+    "test_cli::test_checking_loads_neither_compiler_nor_scikit_learn": "several processes",
     "test_cli::test_demo_tells_a_story_and_leaves_its_files": "the demo; its parts are tried alone",
     "test_cli::test_interrupting_the_writing_leaves_the_old_file_and_no_draft": "several processes",
     "test_cli::test_no_color_is_respected": "several processes",
     "test_cli::test_of_two_edits_at_once_none_is_lost": "several processes",
+    "test_cli::test_plant_writes_its_files": "simulating",
+    "test_cli::test_the_program_ends_with_the_right_code": "several processes",
+    "test_contracts::test_every_query_finds_the_rows_that_break_its_rule": "many queries",
     "test_docs::test_commands_run_and_transcripts_are_fresh": "the commands of the documentation",
+    "test_docs::test_the_python_example_runs": "learning from many rows",
+    "test_looks::test_the_page_in_a_browser": "a browser",
+    "test_pictures::test_values_that_are_missing_only_today_are_drawn": "learning twice",
+    "test_sql::test_long_sums_are_not_nested_too_deeply_for_a_database": "a large model",
     "test_sql::test_the_default_score_with_contexts_is_that_of_python_in_double_precision": "numbers",
 }
 ROOT = Path(__file__).parents[1]

@@ -2,7 +2,8 @@
 
 Each Python gets an environment of its own below ``.pythons``, with the newest dependencies; one more has
 the oldest that ``pyproject.toml`` allows. Pythons are looked for on the path and among pyenv's. A Python
-that is missing, or for which no packages can be had, is said and is no failure.
+that is missing, or for which no packages can be had, is said and is no failure: there may be no network.
+Requirements that contradict each other are one.
 
     python tests/pythons.py                  the whole suite on all of them
     python tests/pythons.py --fast           only what is near to Python and to other libraries
@@ -36,6 +37,7 @@ HERE = "{}.{}".format(*sys.version_info)
 EXTRAS = ("plot", "excel", "sql")
 PATIENCE = 400  # seconds in which an environment must be there
 HASTE = {"PIP_DEFAULT_TIMEOUT": "15", "PIP_RETRIES": "1", "UV_HTTP_TIMEOUT": "15"}
+CONTRADICTION = "ResolutionImpossible"  # what pip says; without a network it says something else
 TABLES = ("openpyxl", "pandas", "polars")
 
 
@@ -64,11 +66,12 @@ def oldest() -> list[str]:
     return sorted({each.replace(">=", "==") for each in wanted})
 
 
-def prepare(python: str, folder: Path, constraints: list[str]) -> str | None:
-    """Make an environment, unless it is there with the same wishes; return its interpreter.
+class Unready(Exception):  # noqa: N818
+    """An environment that could not be made, and why."""
 
-    None if its packages cannot be had.
-    """
+
+def prepare(python: str, folder: Path, constraints: list[str]) -> str:
+    """Make an environment, unless it is there with the same wishes; return its interpreter."""
     own = str(folder / "bin" / "python")
     wishes = "\n".join([(ROOT / "pyproject.toml").read_text(encoding="utf-8"), *constraints])
     stamp = folder / "wishes"
@@ -80,16 +83,16 @@ def prepare(python: str, folder: Path, constraints: list[str]) -> str | None:
     limits.write_text("\n".join(constraints), encoding="utf-8")
     target = ["--quiet", "--editable", f"{ROOT}[dev]", "--constraint", str(limits)]
     uv = find_uv()
-    made = uv is not None and (
-        succeeds(uv, "venv", "--quiet", "--python", python, str(folder))
-        and succeeds(uv, "pip", "install", "--python", own, *target)
-    )
-    if not made:
+    try:
+        if uv is None:
+            raise Unready("there is no uv")
+        ask(uv, "venv", "--quiet", "--python", python, str(folder))
+        ask(uv, "pip", "install", "--python", own, *target)
+    except Unready:
         shutil.rmtree(folder, ignore_errors=True)
+        ask(python, "-m", "venv", str(folder))
         install = [own, "-m", "pip", "install", "--disable-pip-version-check", "--prefer-binary"]
-        made = succeeds(python, "-m", "venv", str(folder)) and succeeds(*install, *target)
-    if not made:
-        return None
+        ask(*install, *target)
     stamp.write_text(wishes, encoding="utf-8")
     return own
 
@@ -100,14 +103,23 @@ def find_uv() -> str | None:
     return str(beside) if beside.exists() else shutil.which("uv")
 
 
-def succeeds(*command: str) -> bool:
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+def ask(*command: str) -> None:
+    """Run a command that makes an environment, and raise `Unready` if it fails."""
     env = {**os.environ, **HASTE}
     try:
-        done = subprocess.run(command, cwd=ROOT, env=env, timeout=PATIENCE, check=False, **quiet)
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=env,
+            timeout=PATIENCE,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
     except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        raise Unready("it takes too long") from None
+    if done.returncode:
+        raise Unready(done.stderr.strip())
 
 
 def run(name: str, python: str, constraints: list[str], fast: bool) -> str:
@@ -115,9 +127,13 @@ def run(name: str, python: str, constraints: list[str], fast: bool) -> str:
     folder = PLACE / ("oldest" if constraints else name)
     started = time.monotonic()
     print(f"--- Python {name}", flush=True)
-    own = prepare(python, folder, constraints)
-    if own is None:
-        return "left out: its packages cannot be installed"
+    try:
+        own = prepare(python, folder, constraints)
+    except Unready as reason:
+        last = str(reason).rpartition("\n")[2]
+        if CONTRADICTION in str(reason):
+            return f"failed: its packages contradict each other ({last})"
+        return f"left out: its packages cannot be installed ({last})"
     ready = time.monotonic()
     command = [own, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
     chosen = ["-m", "near", "src", *near_files()] if fast else ["src", "tests"]

@@ -73,32 +73,42 @@ def test_what_is_missing_is_said_and_what_fails_fails(monkeypatch, capsys, passe
     )
 
 
-@pytest.mark.parametrize("packages", [True, False])
-def test_where_no_packages_can_be_had_a_python_is_left_out(tmp_path, monkeypatch, capsys, packages):
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ("", r"passed \(0 s, after 0 s of setting up\)"),
+        ("x\nno route", r"left out: its packages cannot be installed \(no route\)"),
+        (
+            "ERROR: ResolutionImpossible: for help visit\nno",
+            r"failed: its packages contradict each other \(no\)",
+        ),
+    ],
+)
+def test_a_python_without_packages_is_left_out_unless_they_contradict_each_other(
+    tmp_path, monkeypatch, problem, said
+):
     commands = []
 
     def run(command, **options):
         commands.append(command)
-        is_test = "pytest" in command
-        if "venv" in command and packages:
+        if "venv" in command:
             os.makedirs(command[-1])
-        return subprocess.CompletedProcess(command, int(not packages and not is_test))
+        failed = bool(problem) and "pip" in command
+        return subprocess.CompletedProcess(command, int(failed), "", problem)
 
     monkeypatch.setattr(pythons, "PLACE", tmp_path / "place")
     monkeypatch.setattr(pythons, "find_uv", lambda: None)
     monkeypatch.setattr(pythons.subprocess, "run", run)
-    said = pythons.run("3.97", "python", [], fast=True)
-    if packages:
-        assert re.fullmatch(r"passed \(0 s, after 0 s of setting up\)", said)
+    assert re.fullmatch(said, pythons.run("3.97", "python", [], fast=True))
+    assert any("pytest" in command for command in commands) == (not problem)
+    if not problem:
         assert {"src", "tests/test_cli.py", "near"} <= {*commands[-1]}
-    else:
-        assert said == "left out: its packages cannot be installed"
-        assert not any("pytest" in command for command in commands)
 
 
 def test_whoever_waits_too_long_for_packages_goes_without(monkeypatch):
     monkeypatch.setattr(pythons, "PATIENCE", 0.01)
-    assert not pythons.succeeds(sys.executable, "-c", "import time; time.sleep(60)")
+    with pytest.raises(pythons.Unready, match="it takes too long"):
+        pythons.ask(sys.executable, "-c", "import time; time.sleep(60)")
 
 
 def test_only_files_that_are_near_are_imported_for_the_fast_half():
