@@ -43,12 +43,15 @@ test: browser postgres  ## run every check and every test
 
 # Other tools have an environment of their own; what cannot be installed is left out, and said.
 ECOSYSTEM := .venv-ecosystem
-test-ecosystem:  ## run truism in Spark, dbt, Great Expectations, MLflow and skops (minutes)
+test-ecosystem:  ## run truism in Spark, Ray, dbt, Great Expectations, MLflow and others (minutes)
 	@test -d $(ECOSYSTEM) || $(PYTHON) -m venv $(ECOSYSTEM)
-	$(ECOSYSTEM)/bin/python -m pip install --quiet -e '.[sql]' pytest
-	@for tool in "dbt-core<1.11 dbt-duckdb<1.11" great-expectations pyspark mlflow skops; do \
+	@command -v java >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get -qq update && apt-get -qq install -y --no-install-recommends default-jre-headless >/dev/null; } || \
+		echo "no Java could be installed: Spark is left out"
+	$(ECOSYSTEM)/bin/python -m pip install --quiet -e '.[sql,dask]' pytest
+	@for tool in "dbt-core<1.11 dbt-duckdb<1.11" great-expectations pyspark mlflow skops ray datacontract-cli[duckdb]; do \
 		$(ECOSYSTEM)/bin/python -m pip install --quiet $$tool || echo "left out: $$tool"; done
-	$(ECOSYSTEM)/bin/python -m pytest -q -ra -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
+	$(ECOSYSTEM)/bin/python -m pytest -q -raP -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
 
 check: test      ## the same
 

@@ -1,6 +1,7 @@
 """A Spark of its own, in local mode."""
 
 import os
+import shutil
 import sys
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 @pytest.fixture(scope="session")
 def spark():
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
     os.environ["PYSPARK_PYTHON"] = sys.executable  # executors need the same packages
     builder = sql.SparkSession.builder.master("local[2]").appName("truism")
     settings = {

@@ -130,6 +130,10 @@ def test_a_contract_describes_its_columns(model):
         ("LIT301", "number", False),
         ("auto", "boolean", True),
     ]
+    doubles = [p["name"] for p in table["properties"] if p.get("physicalType") == "DOUBLE"]
+    assert doubles == ["FIT201", "LIT301"]
+    others = yaml.safe_load(to_odcs(model, dialect="postgres", table="plant.readings"))
+    assert not [p for p in others["schema"][0]["properties"] if "physicalType" in p]
 
 
 def test_what_dbt_cannot_name_is_refused(small):

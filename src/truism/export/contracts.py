@@ -129,6 +129,7 @@ def to_odcs(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_
         {
             "name": each.name,
             "logicalType": _logical_type(each),
+            **_physical_type(each, dialect),
             "required": each.name in required,
         }
         for each in model.schema.variables
@@ -175,6 +176,12 @@ def _logical_type(variable: Variable) -> str:
     if not isinstance(variable, Categorical):
         return "number"
     return {"text": "string", "boolean": "boolean", "number": "number"}[variable.holds]
+
+
+def _physical_type(variable: Variable, dialect: DialectName) -> dict[str, str]:
+    """Return the type of numbers in files, which datacontract-cli would round to three decimals."""
+    is_number = not isinstance(variable, Categorical)
+    return {"physicalType": "DOUBLE"} if is_number and dialect == "duckdb" else {}
 
 
 def _made(model: Model) -> dict[str, Any]:
