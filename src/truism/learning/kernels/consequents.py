@@ -71,50 +71,21 @@ class Frontier(NamedTuple):
 
 
 @inner
-def add(a, b, c):
-    """Add three bits in each place: what to carry, and what stays."""
-    either = a ^ b
-    return (a & b) | (either & c), either ^ c
-
-
-@inner
-def ripple(planes, i, w, carry):
-    """Add bits to the counters of a word, from the ``i``-th binary digit on."""
-    while carry:
-        kept = planes[i, w]
-        planes[i, w] = kept ^ carry
-        carry = kept & carry
-        i += 1
-
-
-@inner
-def count_eight(eight, T, mask, planes):
-    """Add eight predicates to the counters: sums first, so that carries are rare (Harley and Seal)."""
-    for w in range(mask.size):
-        two, one = add(planes[0, w], T[eight[0], w] & mask[w], T[eight[1], w] & mask[w])
-        also_two, one = add(one, T[eight[2], w] & mask[w], T[eight[3], w] & mask[w])
-        four, twos = add(planes[1, w], two, also_two)
-        two, one = add(one, T[eight[4], w] & mask[w], T[eight[5], w] & mask[w])
-        also_two, one = add(one, T[eight[6], w] & mask[w], T[eight[7], w] & mask[w])
-        also_four, twos = add(twos, two, also_two)
-        carry, fours = add(planes[2, w], four, also_four)
-        planes[0, w], planes[1, w], planes[2, w] = one, twos, fours
-        ripple(planes, 3, w, carry)
-
-
-@inner
 def count_planes(chosen, T, mask):
     """Count in bit-sliced counters, for each row of `mask`, how many chosen predicates it meets."""
     n_planes = 1
     while (1 << n_planes) <= chosen.size:
         n_planes += 1
     planes = np.zeros((n_planes, mask.size), np.uint64)
-    n_grouped = chosen.size - chosen.size % 8
-    for j in range(0, n_grouped, 8):
-        count_eight(chosen[j : j + 8], T, mask, planes)
-    for j in range(n_grouped, chosen.size):
+    for j in range(chosen.size):
         for w in range(mask.size):
-            ripple(planes, 0, w, T[chosen[j], w] & mask[w])
+            carry = T[chosen[j], w] & mask[w]
+            i = 0
+            while carry:
+                kept = planes[i, w]
+                planes[i, w] = kept ^ carry
+                carry = kept & carry
+                i += 1
     return planes
 
 
