@@ -33,7 +33,9 @@ TRANSCRIPTS = ("README.md", "docs/tutorial.md", "docs/compare.md")
 _BLOCK = re.compile(r"(?ms)^```console\n(.*?)^```$")
 MEASURED = ("README.md", "docs/comparison.md")
 FEW = ("truism", "knn", "pca", "iforest", "paper")  # what a user of PyOD looks for first
-_DETECTORS = re.compile(r"(?ms)^<!-- (all detectors|detectors|speed) -->\n(.*?)^<!-- end -->$")
+_DETECTORS = re.compile(
+    r"(?ms)^<!-- (all detectors|detectors|speed|former) -->\n(.*?)^<!-- end -->$"
+)
 _WIDTH = 80
 
 
@@ -93,7 +95,8 @@ def with_detectors(page: str) -> str:
     """Fill in the detectors and the speed as measured, wherever a page has markers for them.
 
     ``<!-- detectors -->`` stands for five detectors and the speed, ``<!-- all detectors -->`` for
-    every detector, ``<!-- speed -->`` for the speed alone.
+    every detector, ``<!-- speed -->`` for the speed alone, ``<!-- former -->`` for that of a former
+    program on wide tables and many rows to explain.
     """
     return _DETECTORS.sub(
         lambda block: f"<!-- {block[1]} -->\n{_measured(block[1])}\n<!-- end -->", page
@@ -107,6 +110,8 @@ def _measured(what: str) -> str:
 
     if what == "speed":
         return _speed()
+    if what == "former":
+        return _former()
     found = results.read(ROOT / results.MEASURED)
     if what == "all detectors":
         return f"{overview(found)}\n\n{exceptions(found)}"
@@ -131,6 +136,22 @@ def _speed() -> str:
         f"{ours['evidence, 1,000,000 rows (s)']:.1f} s with default settings; IsolationForest takes "
         f"{scoring['IsolationForest (s)']:.1f} s. One core or two, the results are the same to the "
         f"last bit."
+    )
+
+
+def _former() -> str:
+    from benchmarks import former, markdown
+
+    compared = former.read(ROOT / former.FILE).values()
+    return markdown.table(
+        ("work", "before, processor s", "now, processor s", "times as fast"),
+        [
+            (
+                each.task,
+                *(f"{figure:.1f}" for figure in (each.before, each.now, each.times_as_fast)),
+            )
+            for each in compared
+        ],
     )
 
 

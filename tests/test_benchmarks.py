@@ -18,6 +18,7 @@ import pytest
 from benchmarks import (
     cases,
     datasets,
+    former,
     interpretability,
     metrics,
     paper,
@@ -378,6 +379,16 @@ def test_measurements_of_speed_that_are_not_repeated_stay_in_the_file(tmp_path: 
         ("learning", {"rules": 1}),
         ("rows", {"rules": 3}),
     ]
+
+
+def test_comparisons_with_a_former_program_are_kept_task_by_task(tmp_path: Path) -> None:
+    path = tmp_path / "results" / "former.jsonl"
+    first, *_, last = former.TASKS
+    for task, now in ((last, 5.0), (first, 4.0), (last, 2.0)):
+        former.write(former.Comparison(task, "abc", 1, 10.0, now, 10.0 / now), path)
+    found = former.read(path)
+    assert [*found] == [first, last]
+    assert found[last].times_as_fast == 5.0
 
 
 def test_compare_names_what_changed_and_nothing_else() -> None:
