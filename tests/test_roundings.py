@@ -12,12 +12,12 @@ from truism import InvariantRuleDetector
 from truism.explaining.roundings import (
     MIN_CHANGES,
     Limit,
-    decimals_of,
     find_rounded,
     most_when_rounded,
     nothing_shown,
 )
 from truism.model.schema import Numeric
+from truism.scoring.decimals import decimals_of
 
 LIMITS = (Limit(0, 0, 2, 1.0, 2.0), Limit(2, 1, 0, -5.0, 5.0))
 some_values = st.sampled_from([1.0, 1.25, 1.5, 1.123, 0.99, 0.994, 2.004, 3.0, -5.0, 7.0, np.nan])

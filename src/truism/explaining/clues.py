@@ -170,7 +170,33 @@ class Lasting(msgspec.Struct, frozen=True, gc=False):
     penalty: float
 
 
-Clue = Violation | Contradiction | Outside | Rarity | Lasting
+class Dead(msgspec.Struct, frozen=True):
+    """A variable that died: it stands still, or is missing, for far longer than ever in training.
+
+    Parameters
+    ----------
+    variable, found
+        The variable, and the value that it repeats; None if it is missing.
+    n_rows
+        For how many rows, this one included.
+    longest
+        For how many consecutive rows training had that at most.
+    step
+        The usual time from one row to the next, in seconds; None if there are no times.
+    penalty
+        What this adds to the row's score.
+
+    """
+
+    variable: str
+    found: Any
+    n_rows: int
+    longest: int
+    step: float | None
+    penalty: float
+
+
+Clue = Violation | Contradiction | Outside | Rarity | Lasting | Dead
 
 
 def conditional_on(clue: Clue) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ from truism.errors import shorten
 from truism.explaining.following import Following
 from truism.explaining.incidents import Incidents
 from truism.explaining.patterns import Patterns
-from truism.explaining.roundings import decimals_up_to, most_when_rounded
+from truism.explaining.roundings import most_when_rounded
 from truism.model.model import Model
 from truism.model.schema import Numeric
 from truism.model.wording import count
+from truism.scoring.decimals import decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
 

@@ -21,7 +21,7 @@ from truism.explaining.events import Kind
 from truism.explaining.expectations import round_to
 from truism.explaining.folding import fold
 from truism.explaining.following import Outline
-from truism.explaining.investigation import find_clues
+from truism.explaining.investigation import dead_clue, find_clues, with_dead
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
 from truism.explaining.moments import say_moment
 from truism.explaining.outlines import Grouped, Outlines, Singles
@@ -246,6 +246,12 @@ class Incidents(Sequence["Incident"]):
             return self._clock.stamp(row - self._first)
         return self._kept[row].stamp if row in self._kept else Stamp()
 
+    def _cell(self, row: int, name: str) -> Any:
+        """Return a value of a row by which an incident is told; None if it is missing."""
+        if row >= self._first:
+            return self.table.column_of()[name].cell(row - self._first)
+        return self._kept[row].cells.get(name) if row in self._kept else None
+
     def _explain(self, outlines: Sequence[Outline]) -> Iterator[Incident]:
         """Look for clues in the telling rows of some incidents."""
         telling = {_told_at(each.tally, i) for each in outlines for i in blamed(each.tally)}
@@ -291,6 +297,11 @@ class Incidents(Sequence["Incident"]):
             variable = self.scorer.model.schema.variables[i]
             row, since = _told_at(tally, i), int(tally.since[i])
             clues = clues_at.get(row, {}).get(variable.name, ())
+            if tally.stood[i]:
+                found = self._cell(row, variable.name)
+                clues = with_dead(
+                    dead_clue(self.scorer.model, i, found, int(tally.stood[i])), clues
+                )
             if not clues:
                 n_rows = max(int(tally.lasting[i]), 1)
                 clues = (Lasting(variable.name, n_rows, float(tally.parts[i])),)
@@ -347,8 +358,11 @@ def blamed(tally: Tally) -> list[int]:
 
 
 def _told_at(tally: Tally, i: int) -> int:
-    """Return the row in which a variable is told: where it deviates most, else the peak."""
-    row = int(tally.telling[i])
+    """Return the row in which a variable is told: where it deviates most, else the peak.
+
+    One that died is told as it was when that had lasted longest.
+    """
+    row = int(tally.dead[i] if tally.stood[i] else tally.telling[i])
     return tally.peak if row == NEVER else row
 
 

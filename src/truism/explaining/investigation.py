@@ -28,6 +28,7 @@ from truism.explaining.clues import (
     Clue,
     CluesOfRow,
     Contradiction,
+    Dead,
     Lasting,
     Outside,
     Rarity,
@@ -38,11 +39,13 @@ from truism.explaining.clues import (
 from truism.explaining.expectations import count_others, nearest, usual_classes, usual_interval
 from truism.explaining.nodes import Chooser, Chosen, Nodes, counts_of, nodes_of_all
 from truism.model.evidence import MAX_CLASSES, Split
+from truism.model.model import Model
 from truism.model.predicates import Interval, OneOf, Range, variables
 from truism.model.schema import Categorical, Numeric, Variable
 from truism.scoring.alignment import UNSEEN, align
 from truism.scoring.readings import has_rest
 from truism.scoring.scorer import Scorer
+from truism.scoring.stillness import worth_of_death
 from truism.scoring.weighed import Pieces, Violation, Weighed
 from truism.table.columns import Table
 
@@ -68,13 +71,33 @@ def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> 
     found = [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
     if weighed.remembered is None:
         return found
-    names = scorer.model.schema.names
-    return [
+    names, remembered = scorer.model.schema.names, weighed.remembered
+    found = [
         _with_past(names, clues, *of_row)
-        for clues, *of_row in zip(
-            found, weighed.remembered.past, weighed.remembered.lasting, strict=True
-        )
+        for clues, *of_row in zip(found, remembered.past, remembered.lasting, strict=True)
     ]
+    if remembered.dead is not None and remembered.dead.any():
+        for row, i in np.argwhere(remembered.dead > 0).tolist():
+            clue = dead_clue(
+                scorer.model, i, finder.columns[i].cell(row), int(remembered.dead[row, i])
+            )
+            found[row] = {**found[row], names[i]: with_dead(clue, found[row].get(names[i], ()))}
+    return found
+
+
+def dead_clue(model: Model, i: int, found: Any, n_rows: int) -> Dead:
+    """Return the clue that a variable died; `i` is its position, and `found` what it repeats."""
+    series, memory = model.series, model.memory
+    assert series is not None
+    assert memory is not None
+    longest = memory.absent[i] if found is None else memory.longest[i]
+    return Dead(model.schema.names[i], found, n_rows, longest, series.step, worth_of_death(memory))
+
+
+def with_dead(clue: Dead, clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    """Add to the clues against a variable that it died: after a value that training never had."""
+    at = sum(1 for each in clues if _prominence(each) == -math.inf)
+    return (*clues[:at], clue, *clues[at:])
 
 
 def _with_past(

@@ -23,13 +23,15 @@ from truism.table.columns import Column, Table, numbers
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-Wrong = Literal["missing", "unseen", "above", "below", "rare", "conflict", "lasting"]
+Wrong = Literal["missing", "unseen", "above", "below", "rare", "conflict", "lasting", "dead"]
 """What sort of reason speaks against a value: it is missing, a state that training never had, above or
-below everything in training, rare in itself, in conflict with other variables, or fine by itself but
-unusual because of the rows before it."""
+below everything in training, rare in itself, in conflict with other variables, fine by itself but unusual
+because of the rows before it, or the same for far longer than ever in training."""
 
-KINDS: tuple[Wrong, ...] = ("missing", "unseen", "above", "below", "rare", "conflict", "lasting")
-_MISSING, _UNSEEN, _ABOVE, _BELOW, _RARE, _CONFLICT, _LASTING = range(len(KINDS))
+KINDS: tuple[Wrong, ...] = (
+    *("missing", "unseen", "above", "below", "rare", "conflict", "lasting", "dead"),
+)
+_MISSING, _UNSEEN, _ABOVE, _BELOW, _RARE, _CONFLICT, _LASTING, _DEAD = range(len(KINDS))
 
 
 class Marks(msgspec.Struct, frozen=True, eq=False):
@@ -91,7 +93,8 @@ class Marker:
         for i in np.unique(culprits).tolist():
             own = np.flatnonzero(culprits == i)
             values = self.columns[i].take(block).take(at[own])
-            kinds[own] = _kinds(self.variables[i], values, *_pieces(weighed, at[own], i))
+            dead = _dead(weighed, at[own], i)
+            kinds[own] = _kinds(self.variables[i], values, *_pieces(weighed, at[own], i), dead)
         self.found.append((at + block.start, scores[at], culprits, kinds))
 
     def result(self) -> Marks:
@@ -118,10 +121,24 @@ def _pieces(weighed: Weighed, at: Rows, i: int) -> tuple[Floats, Floats]:
     return weighed.pieces.contradictions[at, i], weighed.pieces.rarities[at, i]
 
 
-def _kinds(variable: Variable, column: Column, contradictions: Floats, rarities: Floats) -> Rows:
+def _dead(weighed: Weighed, at: Rows, i: int) -> NDArray[np.bool_]:
+    """Return in which rows a variable is dead."""
+    if weighed.remembered is None or weighed.remembered.dead is None:
+        return np.zeros(len(at), np.bool_)
+    return np.asarray(weighed.remembered.dead[at, i] > 0)
+
+
+def _kinds(
+    variable: Variable,
+    column: Column,
+    contradictions: Floats,
+    rarities: Floats,
+    dead: NDArray[np.bool_],
+) -> Rows:
     """Return what is wrong with values: what is plain from the value itself comes first."""
     kinds = np.where(rarities > WHY_FIRST * contradictions, _RARE, _CONFLICT)
     kinds[contradictions + rarities <= 0] = _LASTING
+    kinds[dead] = _DEAD
     if isinstance(variable, Categorical):
         states = codes(variable, column)
         kinds[states == UNSEEN] = _UNSEEN

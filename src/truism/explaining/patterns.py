@@ -134,6 +134,8 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 return f"{name} below everything in training: {found}{usual}"
             case "rare":
                 return f"{name} rarely so in training: {found}"
+            case "dead":
+                return f"{name} stands still for longer than ever in training ({found})"
             case "lasting":
                 return f"{name} unusual because of the rows before"
         said = self.headline

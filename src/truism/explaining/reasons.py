@@ -9,6 +9,7 @@ from truism.explaining.circumstances import Circumstance
 from truism.explaining.clues import (
     Clue,
     Contradiction,
+    Dead,
     Lasting,
     Outside,
     Rarity,
@@ -38,6 +39,7 @@ from truism.model.wording import (
     round_outward,
     round_states,
     same_side,
+    say_length,
     say_state,
     shorten,
 )
@@ -47,9 +49,9 @@ ANYWAY = "whatever the other variables are"
 _ODD = {"missing": "missing", "infinite": "infinite", "unseen": "not seen in training"}
 
 
-Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting"]
+Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting", "dead"]
 """What a reason is about: a value that training never had, none, a broken rule, what is usual in such
-rows, a rare value, or what earlier rows leave behind."""
+rows, a rare value, what earlier rows leave behind, or a variable that stands still."""
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -132,6 +134,8 @@ def say(clue: Clue, n_training: int, row: int | None = None, legend: Legend = NO
             return _say_rarity(clue, n_training, row, legend)
         case Lasting():
             return _say_lasting(clue, row)
+        case Dead():
+            return _say_dead(clue, row, legend)
         case Violation():
             return _say_violation(clue, n_training, row, legend)
 
@@ -289,6 +293,17 @@ def _say_lasting(clue: Lasting, row: int | None) -> Reason:
     found = f"unusual for {clue.n_rows:,} row{'s' if clue.n_rows > 1 else ''}"
     evidence = "earlier rows count, too"
     return Reason(expected, found, None, evidence, "", clue.penalty, row, "lasting")
+
+
+def _say_dead(clue: Dead, row: int | None, legend: Legend) -> Reason:
+    name, how_long = quote_name(clue.variable), say_length(clue.n_rows, clue.step)
+    evidence = f"at most {say_length(clue.longest, clue.step)} in training"
+    if clue.found is None:
+        expected, found = f"{name} to come back", f"missing for {how_long}"
+    else:
+        value = shorten(clue.found, lambda _: True) + legend.after(clue.variable)
+        expected, found = f"{name} to change", f"{value} for {how_long}"
+    return Reason(expected, found, None, evidence, "", clue.penalty, row, "dead")
 
 
 def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:

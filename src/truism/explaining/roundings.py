@@ -6,7 +6,6 @@ a variable is no news while its value, give or take half a step, lies where trai
 not change.
 """
 
-import functools
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -17,14 +16,13 @@ from truism.model.model import Model
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Memory
 from truism.scoring.contexts import FLOOR
+from truism.scoring.decimals import FINE, decimals_of, decimals_up_to
 from truism.scoring.memory import fresh
 from truism.scoring.sums import sum_of_rows
 from truism.scoring.weighed import Weighed
 
-MAX_DECIMALS = 9
 MIN_CHANGES = 3  # until rounding is taken for certain
 SPOILED = 0.5  # standard deviations: a step that is larger leaves hardly anything of a variable
-FINE = MAX_DECIMALS + 1
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -202,22 +200,3 @@ def most_when_rounded(variable: Numeric, share: float = FLOOR) -> int | None:
         if 10.0**-decimals > share * variable.std:
             return decimals
     return None
-
-
-def decimals_of(values: Sequence[float]) -> int:
-    """Return how many decimals values have, up to `MAX_DECIMALS`."""
-    found = decimals_up_to(np.array(values, np.float64), MAX_DECIMALS - 1)
-    return min(int(found.max(initial=0)), MAX_DECIMALS)
-
-
-def decimals_up_to(values: Floats, most: int) -> Rows:
-    """Return how many decimals each value has; `FINE` if it has more than `most`.
-
-    >>> decimals_up_to(np.array([3.0, 0.25, 0.125]), 2).tolist() == [0, 2, FINE]
-    True
-    """
-    return functools.reduce(
-        lambda found, decimals: np.where(np.round(values, decimals) == values, decimals, found),
-        range(most, -1, -1),
-        np.full(len(values), FINE),
-    )

@@ -12,6 +12,7 @@ import msgspec
 from truism.explaining.clues import (
     Clue,
     Contradiction,
+    Dead,
     Lasting,
     Outside,
     Rarity,
@@ -32,7 +33,7 @@ from truism.model.predicates import (
     quote_name,
     variables,
 )
-from truism.model.wording import brief, count, name_some, same_side, say_state, shorten
+from truism.model.wording import brief, count, name_some, same_side, say_length, say_state, shorten
 from truism.scoring.weighed import Violation
 from truism.table.deltas import DELTA
 
@@ -49,7 +50,8 @@ class Statement(msgspec.Struct, frozen=True):
     variable
         The subject.
     verb
-        ``"read"`` for numbers, ``"changed by"`` for changes, ``"was"`` for everything else.
+        ``"read"`` for numbers, ``"changed by"`` for changes, ``"stood at"`` for numbers that no longer
+        change, ``"was"`` for everything else.
     rest
         What was found, and instead of what.
     condition
@@ -97,6 +99,8 @@ def _stated(variable: str, clue: Clue, legend: Legend) -> Statement:
             return _violated(variable, clue, legend)
         case Lasting(_, n_rows):
             return Statement(variable, "was", f"unusual for {count(n_rows, 'row')}")
+        case Dead():
+            return _died(variable, clue, legend)
 
 
 def say(statements: Sequence[Statement]) -> str:
@@ -142,6 +146,15 @@ def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Stateme
             return Statement(variable, "read", f"{found} {instead}", *condition)
         case UsualStates():
             return Statement(variable, "was", _instead_of_states(clue), *condition)
+
+
+def _died(variable: str, clue: Dead, legend: Legend) -> Statement:
+    how_long, longest = (say_length(each, clue.step) for each in (clue.n_rows, clue.longest))
+    never = f"for {how_long}, in training for at most {longest}"
+    if clue.found is None:
+        return Statement(variable, "was", f"missing {never}")
+    value = shorten(clue.found, lambda _: True) + legend.after(variable)
+    return Statement(variable, "stood at", f"{value} {never}")
 
 
 def _instead_of_states(clue: Contradiction) -> str:

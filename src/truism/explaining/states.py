@@ -32,6 +32,7 @@ What = Literal["opened", "updated", "closed"]
 _NOTHING = {
     "since": NEVER,
     "telling": NEVER,
+    "dead": NEVER,
     "strength": -1.0,
     "last": NEVER,
     "before": NEVER,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from truism.explaining.blames import NAMED, Blame, choose
+from truism.explaining.clues import Dead
 from truism.explaining.events import Kind
 from truism.explaining.moments import say_at, say_between, say_when
 from truism.explaining.statements import Statement, listed, say, state
@@ -117,7 +118,7 @@ def _followers(told: Sequence[Blame]) -> list[str]:
 def _lies(told: Sequence[Blame], verb: str) -> str:
     """Say how far the first variable of a shift lies off, and who else does."""
     first, *others = told
-    if first.offset is None:
+    if first.offset is None or isinstance(first.clues[0], Dead):
         words = _say([first])
     else:
         side = "higher" if first.offset > 0 else "lower"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from truism.model.model import Model
 from truism.model.series import LOOKBACK
 from truism.scoring.scorer import Scorer
+from truism.scoring.stillness import worth_of_death
 from truism.scoring.weighed import Weighed
 
 Floats = NDArray[np.float64]
@@ -50,6 +51,9 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     above, below, n_known
         How far its numbers lie above and below those of such training rows, summed over all rows, in
         standard deviations, and in how many rows there is a number.
+    dead, stood
+        The last row in which it was dead, and for how many rows it had stood still by then; -1 and 0
+        if it never was.
 
     """
 
@@ -68,6 +72,8 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     above: Floats
     below: Floats
     n_known: Rows
+    dead: Rows
+    stood: Rows
 
     @property
     def offsets(self) -> Floats:
@@ -83,7 +89,7 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     @property
     def telling_rows(self) -> set[int]:
         """The rows in which variables are told."""
-        return {self.peak, *self.telling.tolist()} - {NEVER}
+        return {self.peak, *self.telling.tolist(), *self.dead.tolist()} - {NEVER}
 
     @property
     def marked_rows(self) -> set[int]:
@@ -125,6 +131,8 @@ def no_rows(n_variables: int) -> Tally:
         above=zeros,
         below=zeros,
         n_known=nought,
+        dead=never,
+        stood=nought,
     )
 
 
@@ -141,6 +149,7 @@ class Judge:
     def __init__(self, model: Model) -> None:
         self.lookback = LOOKBACK if model.memory is None else model.memory.lookback
         self.units = None if model.evidence is None else units_of(model)
+        self.grave = 0.0 if model.memory is None else worth_of_death(model.memory)
 
     def deviations(
         self, weighed: Weighed, at: Rows, *, on_top: bool = False, members: Rows | None = None
@@ -157,6 +166,8 @@ class Judge:
             total = parts.sum(axis=1, keepdims=True)
             return np.asarray(np.divide(parts, total, out=np.zeros_like(parts), where=total > 0))
         evidence: Floats = weighed.pieces.plain[at] + weighed.pieces.rarities[at]
+        if weighed.remembered is not None and weighed.remembered.dead is not None:
+            evidence += np.where(weighed.remembered.dead[at] > 0, self.grave, 0.0)
         if on_top and weighed.remembered is not None:
             evidence = np.maximum(evidence - weighed.remembered.known[at], 0.0)
         far = np.sqrt(np.maximum(evidence / self.units - 1.0, 0.0))
@@ -236,6 +247,7 @@ class Judge:
             above=added(before.above, np.fmax(differences, 0.0)),
             below=added(before.below, np.fmax(-differences, 0.0)),
             n_known=before.n_known + np.isfinite(differences).sum(axis=0),
+            **_last_dead(before, rows, weighed, at),
         )
 
     def _blame(self, before: Tally, rows: Rows, ages: Rows, far: Floats) -> Tally:
@@ -285,6 +297,20 @@ class Judge:
         return np.asarray((most & (far > 0)).any(axis=1))
 
 
+def _last_dead(before: Tally, rows: Rows, weighed: Weighed, at: Rows) -> dict[str, Rows]:
+    """Return when variables were dead last, and for how many rows they had stood still by then."""
+    remembered = weighed.remembered
+    if remembered is None or remembered.dead is None:
+        return {}
+    stood = remembered.dead[at].astype(np.int64)
+    last = len(at) - 1 - (stood > 0)[::-1].argmax(axis=0)
+    found = stood[last, np.arange(stood.shape[1])]
+    return {
+        "dead": np.where(found > 0, rows[last], before.dead),
+        "stood": np.where(found > 0, found, before.stood),
+    }
+
+
 def differences(scorer: Scorer, weighed: Weighed, at: Rows) -> Floats:
     """Return how far numbers lie from those of such training rows; unknown without contexts."""
     pieces = weighed.pieces
@@ -304,6 +330,8 @@ def without(tally: Tally, members: Rows) -> Tally:
         telling=np.where(out, NEVER, tally.telling),
         strength=np.where(out, -1.0, tally.strength),
         lasting=np.where(out, 0, tally.lasting),
+        dead=np.where(out, NEVER, tally.dead),
+        stood=np.where(out, 0, tally.stood),
     )
 
 

@@ -11,7 +11,15 @@ from typing import Any, Literal
 import msgspec
 
 from truism.explaining.blames import Blame
-from truism.explaining.clues import Clue, Contradiction, Lasting, Outside, Rarity, UsualNumber
+from truism.explaining.clues import (
+    Clue,
+    Contradiction,
+    Dead,
+    Lasting,
+    Outside,
+    Rarity,
+    UsualNumber,
+)
 from truism.explaining.events import Kind
 from truism.explaining.expectations import Nearest
 from truism.explaining.findings import Findings
@@ -343,6 +351,8 @@ def facts_of(clue: Clue) -> Facts:
             return Facts((clue.expected,), {clue.variable: _value(clue.found)})
         case Rarity():
             return Facts(_ordinary(clue), {clue.variable: _value(clue.found)})
+        case Dead():
+            return Facts((), {clue.variable: _value(clue.found)})
         case Lasting():
             return Facts((), {})
 

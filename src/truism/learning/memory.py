@@ -17,6 +17,7 @@ from truism.explaining.tallies import with_floor
 from truism.learning.evidence import LearnedEvidence, as_if_learned_from_all
 from truism.learning.holdout import broken_worths
 from truism.learning.rules import MinedRules
+from truism.learning.stretches import find_stretches
 from truism.learning.study import N_BLOCKS, N_STRETCHES, Study
 from truism.learning.twins import find_circles
 from truism.model.evidence import Evidence
@@ -93,6 +94,8 @@ def learn_memory(
     schema, columns = learned.study.schema, learned.study.columns
     if in_order is not None:
         columns = [column.take(in_order) for column in columns]
+    every = slice(0, learned.study.n_rows)
+    runs = held.runs if in_order is not None else [rows for _, rows, _ in timeline.runs(every)]
     unit = learned.limit.value
     n_variables = len(schema.variables)
     memory = Memory(
@@ -105,6 +108,7 @@ def learn_memory(
         tuple(map(_short, with_floor(np.quantile(held.plain, NORMAL, axis=0)).tolist())),
         Tail(0.0, 1.0, 0, 1),
         find_circles(schema, columns),
+        *find_stretches(schema, columns, runs),
     )
     recalled = held.recall(memory)
     of_rows = fit_tail(sum_of_rows(held.plain + held.lift), held.runs).threshold(RARE)

@@ -75,7 +75,17 @@ def _series(series: Series, schema: Schema, absent: Collection[str]) -> Series:
     circles = [memory.circles[i] for i in kept] if memory.circles else []
     number = {circle: at for at, circle in enumerate(dict.fromkeys(circles))}
     circles = [number[circle] for circle in circles]
-    known = msgspec.structs.replace(memory, usual=usual, units=units, circles=tuple(circles))
+    longest, lacking = (
+        tuple(each[i] for i in kept) if each else () for each in (memory.longest, memory.absent)
+    )
+    known = msgspec.structs.replace(
+        memory,
+        usual=usual,
+        units=units,
+        circles=tuple(circles),
+        longest=longest,
+        absent=lacking,
+    )
     return msgspec.structs.replace(series, memory=known)
 
 

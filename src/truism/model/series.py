@@ -81,6 +81,11 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     circles
         The circle of each variable, by number: those that have something to do with each other are
         in one. Empty if that is not known.
+    longest
+        For how many consecutive rows of training each number was the same at most; 0 for states.
+        Empty if that is not known.
+    absent
+        For how many consecutive rows of training each variable was missing at most.
 
     """
 
@@ -93,6 +98,8 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     units: tuple[float, ...]
     tail: Tail
     circles: tuple[int, ...] = ()
+    longest: tuple[int, ...] = ()
+    absent: tuple[int, ...] = ()
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

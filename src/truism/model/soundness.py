@@ -145,6 +145,10 @@ def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, st
     circles = memory.circles
     if circles and (len(circles) != len(schema.variables) or not _is_numbered(circles)):
         yield "it does not fit the variables", "$.series.memory.circles"
+    for name, lengths in (("longest", memory.longest), ("absent", memory.absent)):
+        fits = len(lengths) == (len(schema.variables) if memory.longest else 0)
+        if not fits or not all(0 <= each <= MAX_COUNT for each in lengths):
+            yield "it does not fit the variables", f"$.series.memory.{name}"
     if not all(memory.units):
         yield "out of range", "$.series.memory.units"
     tail = memory.tail

@@ -218,6 +218,15 @@ def lasting(seconds: float) -> str:
     return " ".join(f"{n:.4g} {unit}" for n, unit in parts[:2] if n) or "no time"
 
 
+def say_length(n_rows: int, step: float | None) -> str:
+    """Print how long some rows last, by the seconds from one row to the next if there are times.
+
+    >>> say_length(30, 10.0), say_length(30, None)
+    ('5 min', '30 rows')
+    """
+    return count(n_rows, "row") if step is None else lasting(n_rows * step)
+
+
 def say_state(value: Scalar) -> str:
     """Print a state for readers; a number that was measured with fewer digits shows no more of them.
 

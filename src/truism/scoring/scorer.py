@@ -28,6 +28,7 @@ from truism.scoring.limits import breaches, degrees_failed, is_habit
 from truism.scoring.memory import COMPARISONS
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.series import State, Timeline, lay_out, remember
+from truism.scoring.stillness import stillness_of
 from truism.scoring.tolerance import Flags, Kinds, Tolerance
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
@@ -63,7 +64,8 @@ class Scorer:
         self._place = {name: i for i, name in enumerate(model.schema.names)}
         self._silent = [i for name, i in self._place.items() if name in self.muted]
         self._rulebook = Rulebook(model.schema, model.rules, model.active_rules)
-        self._n_predicates, self._block_rows = len(self._rulebook.predicates), BLOCK_ROWS
+        self._n_predicates = len(self._rulebook.predicates)
+        self._block_rows = BLOCK_ROWS if model.evidence is None else ROWS_AT_ONCE
         asked = () if model.evidence is None else model.evidence.splits
         self._truths = Truths(model.schema, [*self._rulebook.predicates, *asked])
         self._univariate = [
@@ -71,9 +73,8 @@ class Scorer:
             for rule in model.active_rules
             if not rule.antecedent
         ]
-        if model.evidence is not None:
-            self._block_rows = ROWS_AT_ONCE
         self.tolerance = Tolerance(model) if model.accepted else None
+        self._stillness = stillness_of(model.schema, model.memory, self._silent)
 
     @functools.cached_property
     def prepared(self) -> PreparedEvidence:
@@ -140,8 +141,7 @@ class Scorer:
 
     def _pays(self, n_rows: int) -> bool:
         """Return whether it pays to weigh so many rows with compiled loops."""
-        n_variables = len(self._place)
-        return kernels.pay(n_rows, len(self._rulebook.counts) + 50 * n_variables)
+        return kernels.pay(n_rows, len(self._rulebook.counts) + 50 * len(self._place))
 
     def violations(self, table: Table) -> list[list[Violation]]:
         """List what each row breaks, univariate rules first, then by consequent."""
@@ -265,8 +265,7 @@ class Scorer:
             Which rows, what speaks against them, and what is left after them.
 
         """
-        state = {} if state is None else state
-        memory = self.model.memory
+        state, memory = {} if state is None else state, self.model.memory
         if memory is None:
             for block, weighed in self._blocks(table, n_jobs):
                 yield block, weighed, state
@@ -274,7 +273,9 @@ class Scorer:
         timeline = self.lay_out(table, state)
         compiled = kernels.pay(table.n_rows, COMPARISONS * len(self._place))
         for block, alone in self._blocks(table, n_jobs):
-            weighed, state = remember(memory, timeline, block, alone, state, compiled=compiled)
+            weighed, state = remember(
+                memory, timeline, block, alone, state, self._stillness, compiled=compiled
+            )
             yield block, weighed, state
 
     def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, Weighed]]:
@@ -350,8 +351,7 @@ class Scorer:
         for rule, place in self._univariate:
             if is_habit(rule):
                 rows, _ = self._breaches(rule.consequents[0], place, columns)
-                if len(rows):
-                    worth[rows, place] = worth_of_habit(self.model, rule)
+                worth[rows, place] = worth_of_habit(self.model, rule)
         broken = self._rulebook.strongest(true, false, len(worth), compiled=compiled)
         for consequent, rows, strongest in broken:
             strongest /= len(consequent.owners)

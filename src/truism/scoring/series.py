@@ -15,6 +15,8 @@ from truism.model.schema import Schema
 from truism.model.series import Memory, Series
 from truism.scoring.alignment import time_column
 from truism.scoring.memory import Past, no_past, recall
+from truism.scoring.readings import Readings
+from truism.scoring.stillness import Still, Stillness
 from truism.scoring.weighed import Remembered, Weighed, join_remembered
 from truism.table.columns import Column, Table
 
@@ -26,10 +28,22 @@ Rows = NDArray[np.int64]
 
 
 class Latest(msgspec.Struct, frozen=True, eq=False):
-    """What is left of one series: its past, if that counts, and its last row's time in microseconds."""
+    """What is left of one series.
+
+    Parameters
+    ----------
+    past
+        Its past, if that counts.
+    time
+        Its last row's time in microseconds.
+    still
+        For how long its values have stood still; None if that is not known.
+
+    """
 
     past: Past | None
     time: int | None
+    still: Still | None = None
 
 
 State = Mapping[str, Latest]
@@ -118,6 +132,7 @@ def remember(
     block: slice,
     weighed: Weighed,
     state: State,
+    stillness: Stillness | None = None,
     *,
     compiled: bool = False,
 ) -> tuple[Weighed, State]:
@@ -125,6 +140,9 @@ def remember(
     pieces = weighed.pieces
     assert pieces is not None
     plain = np.add(pieces.plain, pieces.rarities, order="C")
+    stills: dict[str, Still] = {}
+    if stillness is not None:
+        dead, stills = _find_dead(stillness, timeline, block, pieces.readings, state)
     lift = None if pieces.contradictions is pieces.plain else pieces.contradictions - pieces.plain
     after = dict(state)
     found: list[tuple[Rows, Remembered]] = []
@@ -139,10 +157,25 @@ def remember(
             recalled, left = recall(memory, plain[at], own, before, compiled=compiled)
         found.append((at, recalled))
         time = None if timeline.times is None else int(timeline.times[rows[-1]])
-        after[name] = Latest(left, time)
+        after[name] = Latest(left, time, stills.get(name))
     remembered = found[0][1] if len(found) == 1 else _gathered(found)
     parts = np.add(weighed.parts, remembered.past, order="C")
-    return Weighed(parts, pieces, remembered), after
+    if stillness is None:
+        return Weighed(parts, pieces, remembered), after
+    return stillness.weigh(Weighed(parts, pieces, remembered), dead), after
+
+
+def _find_dead(
+    stillness: Stillness, timeline: Timeline, block: slice, readings: Readings, state: State
+) -> tuple[NDArray[np.int32], dict[str, Still]]:
+    """Find the variables that died in the rows of a block, and what each series has shown by now."""
+    dead = np.zeros((len(readings.numbers), stillness.n_variables), np.int32)
+    stills = {name: each.still for name, each in state.items() if each.still is not None}
+    for name, rows, anew in timeline.runs(block):
+        before = stillness.begin() if anew or name not in stills else stills[name]
+        at = rows - block.start
+        dead[at], stills[name] = stillness.follow(readings.take(at), before)
+    return dead, stills
 
 
 def last_rows(timeline: Timeline, state: State) -> State:

@@ -87,6 +87,9 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
         How far each variable's habit is above what is usual of it: rows × variables.
     lasting
         For how many rows, the row included, each variable's past has been high: rows × variables.
+    dead
+        For how many rows each variable that died has stood still; 0 where it is alive: rows ×
+        variables. None if that is not known.
 
     """
 
@@ -94,10 +97,17 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     news: NDArray[np.float64]
     known: NDArray[np.float64]
     lasting: NDArray[np.int32]
+    dead: NDArray[np.int32] | None = None
 
     def take(self, rows: NDArray[np.int64]) -> "Remembered":
         """Return some of the rows."""
-        return Remembered(self.past[rows], self.news[rows], self.known[rows], self.lasting[rows])
+        return Remembered(
+            self.past[rows],
+            self.news[rows],
+            self.known[rows],
+            self.lasting[rows],
+            None if self.dead is None else self.dead[rows],
+        )
 
 
 class Weighed(msgspec.Struct, frozen=True, eq=False):
@@ -163,4 +173,7 @@ def join_remembered(parts: Sequence[Remembered]) -> Remembered:
         np.concatenate([each.news for each in parts]),
         np.concatenate([each.known for each in parts]),
         np.concatenate([each.lasting for each in parts]),
+        np.concatenate([each.dead for each in parts if each.dead is not None])
+        if all(each.dead is not None for each in parts)
+        else None,
     )

@@ -1,0 +1,206 @@
+"""Values that stand still: consecutive rows go in, for how long dead variables have been so comes out.
+
+A sensor that died repeats its last value, or none. The rows of a *stretch* have the same value, or all
+lack it. A number counts as dead if it stands still for longer than a whole lookback, although no stretch
+of training lasted a third of that; numbers that stood still for longer are never judged. A value is dead
+if it is missing for more than a lookback, and for more than three times as long as it ever was. If values
+came rounded, stretches say nothing: a number is judged once the series has shown as many decimals as
+training has.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.schema import Numeric, Schema
+from truism.model.series import LOOKBACK, Memory
+from truism.scoring.alignment import MISSING
+from truism.scoring.decimals import FINE, decimals_of, decimals_up_to
+from truism.scoring.readings import Readings
+from truism.scoring.sums import sum_of_rows
+from truism.scoring.weighed import Weighed
+
+TIMES = 3  # how many times longer than any stretch of training a dead one is
+KNOWN_AFTER = 5  # lookbacks after which it is no news that a variable is dead
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+class Still(msgspec.Struct, frozen=True, eq=False):
+    """What a series has shown so far; arrays have one entry for each variable.
+
+    Parameters
+    ----------
+    value, n_same
+        The latest value, and for how many rows it has been that; 0 if there is none.
+    n_missing
+        For how many rows it has been missing.
+    fine
+        Whether it has shown as many decimals as training has: 1 or 0.
+
+    """
+
+    value: Floats
+    n_same: Rows
+    n_missing: Rows
+    fine: Rows
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A variable that may die.
+
+    Parameters
+    ----------
+    variable, place
+        Its position among the variables, and among the numbers or the states.
+    longest
+        For how many rows it stays alive.
+    decimals
+        Of numbers that must not repeat: how many decimals training values have.
+
+    """
+
+    variable: int
+    place: int
+    longest: int
+    decimals: int = 0
+
+
+class Stillness:
+    """Finds dead variables in rows that follow each other.
+
+    Parameters
+    ----------
+    schema, memory
+        The variables, and how long they stood still in training.
+    muted
+        Positions of variables that are not judged.
+
+    """
+
+    def __init__(self, schema: Schema, memory: Memory, muted: Sequence[int] = ()) -> None:
+        span = max(memory.lookback, LOOKBACK)
+        self.worth, self.known_after = worth_of_death(memory), KNOWN_AFTER * span
+        self.n_variables = len(schema.variables)
+        self.same: list[Judged] = []
+        self.missing: list[tuple[bool, Judged]] = []
+        n_numbers = n_states = 0
+        for i, variable in enumerate(schema.variables):
+            is_number = isinstance(variable, Numeric)
+            place = n_numbers if is_number else n_states
+            n_numbers, n_states = n_numbers + is_number, n_states + (not is_number)
+            if i in muted:
+                continue
+            longest, absent = memory.longest[i], memory.absent[i]
+            if isinstance(variable, Numeric) and 0 < TIMES * longest <= span:
+                self.same.append(Judged(i, place, span, decimals_of(variable.edges)))
+            if absent:
+                self.missing.append((is_number, Judged(i, place, max(span, TIMES * absent))))
+
+    def begin(self) -> Still:
+        """Return what a series has shown before its first row."""
+        nought = np.zeros(self.n_variables, np.int64)
+        return Still(np.zeros(self.n_variables), nought, nought, nought)
+
+    def follow(self, readings: Readings, before: Still) -> tuple[NDArray[np.int32], Still]:
+        """Return for how many rows each dead variable has been so, and what to keep.
+
+        Parameters
+        ----------
+        readings
+            Consecutive rows of one series.
+        before
+            What the rows before them have shown.
+
+        Returns
+        -------
+        dead, still
+            Rows × variables, 0 where a variable is alive; and what is left of the rows.
+
+        """
+        dead = np.zeros((len(readings.numbers), self.n_variables), np.int32)
+        value, n_same, n_missing, fine = (each.copy() for each in msgspec.structs.astuple(before))
+        for each in self.same if len(dead) else ():
+            i, values = each.variable, readings.numbers[:, each.place]
+            lengths = _lengths(values, float(value[i]), int(n_same[i]))
+            shown = np.ones(len(values), np.bool_)
+            if not fine[i] and each.decimals:
+                precise = np.isfinite(values)
+                precise[precise] = decimals_up_to(values[precise], each.decimals - 1) == FINE
+                shown = np.logical_or.accumulate(precise)
+            dead[:, i] = np.where(shown & (lengths > each.longest), lengths, 0)
+            n_same[i], fine[i] = lengths[-1], fine[i] or shown[-1]
+            value[i] = values[-1] if lengths[-1] else 0.0
+        for is_number, each in self.missing if len(dead) else ():
+            i = each.variable
+            if is_number:
+                gone = np.isnan(readings.numbers[:, each.place])
+            else:
+                gone = readings.codes[:, each.place] == MISSING
+            lengths = stretches(gone, int(n_missing[i]))
+            dead[:, i] = np.where(lengths > each.longest, lengths, dead[:, i])
+            n_missing[i] = lengths[-1]
+        return dead, Still(value, n_same, n_missing, fine)
+
+    def weigh(self, weighed: Weighed, dead: NDArray[np.int32]) -> Weighed:
+        """Add to what speaks against rows that some variables are dead; after a while that is known."""
+        remembered = weighed.remembered
+        assert remembered is not None
+        remembered = msgspec.structs.replace(remembered, dead=dead)
+        if not dead.any():
+            return Weighed(weighed.parts, weighed.pieces, remembered)
+        worth = np.where(dead > 0, self.worth, 0.0)
+        known = np.where(dead > self.known_after, worth, 0.0)
+        return Weighed(
+            weighed.parts + worth,
+            weighed.pieces,
+            msgspec.structs.replace(
+                remembered,
+                news=remembered.news + sum_of_rows(worth - known),
+                known=remembered.known + known,
+            ),
+        )
+
+
+def worth_of_death(memory: Memory) -> float:
+    """Return what a dead variable adds to the score: as much as the worst value does in a lookback."""
+    return memory.cap * (1 + memory.weight)
+
+
+def stillness_of(schema: Schema, memory: Memory | None, muted: Sequence[int]) -> Stillness | None:
+    """Return what finds dead variables; None if it is not known how long values stood still."""
+    if memory is None or not memory.longest:
+        return None
+    return Stillness(schema, memory, muted)
+
+
+def _lengths(values: Floats, latest: float, n_same: int) -> Rows:
+    """Return for how many rows, each one included, a number has been the same; 0 if there is none."""
+    known = np.isfinite(values)
+    same = np.empty(len(values), np.bool_)
+    same[0] = n_same > 0 and values[0] == latest
+    same[1:] = values[1:] == values[:-1]
+    return np.where(known, stretches(same & known, n_same - 1) + 1, 0)
+
+
+def stretches(goes_on: NDArray[np.bool_], before: int = 0) -> Rows:
+    """Count for each row since how many rows, itself included, something has gone on.
+
+    >>> stretches(np.array([True, True, False, True]), 5).tolist()
+    [6, 7, 0, 1]
+    """
+    rows = np.arange(1, len(goes_on) + 1)
+    stops = np.maximum.accumulate(np.where(goes_on, -before, rows))
+    return np.asarray(rows - stops)
+
+
+def longest_stretches(values: Floats, missing: NDArray[np.bool_]) -> Iterator[int]:
+    """Yield for how many consecutive rows numbers were the same at most, and for how many missing."""
+    if not len(values):
+        yield from (0, 0)
+        return
+    yield int(_lengths(np.where(missing, np.nan, values), 0.0, 0).max())
+    yield int(stretches(missing).max())
