@@ -175,3 +175,12 @@ def test_sums_of_different_contexts_do_not_add_up():
         ValueError, match=r"^Only sums of the same context and blocks can be added\.$"
     ):
         one + other
+
+
+def test_parts_may_have_more_rows_than_32_bits_count():
+    data = {"u": ["a", "b"] * 60, "v": ["c", "d"] * 60, "x": [i % 7 for i in range(120)]}
+    reader, columns, leaves, blocks, trees = tallied(data)
+    (own,), *_ = sum_leaves(trees, leaves, reader.read(columns), reader, (blocks,), 3, 2)
+    assert own.state_counts.size
+    large = msgspec.structs.replace(own, state_counts=own.state_counts * 0 + (2**31 - 1))
+    assert set((large + large).state_counts.ravel().tolist()) == {2**32 - 2}

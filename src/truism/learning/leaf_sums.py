@@ -38,7 +38,7 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
     present: NDArray[np.float64]
     total: NDArray[np.float64]
     squares: NDArray[np.float64]
-    state_counts: NDArray[np.int32]
+    state_counts: NDArray[np.integer[Any]]
 
     def __add__(self, other: "LeafSums") -> "LeafSums":
         """Return the sums over the rows of both, which are parts of one table and share one context."""
@@ -50,7 +50,8 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
             present=self.present + other.present,
             total=self.total + other.total,
             squares=self.squares + other.squares,
-            state_counts=self.state_counts + other.state_counts,
+            # Parts may have more rows together than 32 bits can count.
+            state_counts=self.state_counts.astype(np.int64) + other.state_counts,
         )
 
     def statistics(self) -> Statistics:
