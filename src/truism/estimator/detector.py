@@ -149,10 +149,10 @@ class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimato
     >>> print(detector.explain({"pump": ["on", "on"], "flow": [2.5, 0.0]}))
     row 1, score 8.87
     pump   50 %  expected pump = off, found on
-                 because flow = 0
+                 because flow = 0 (or flow is wrong)
                  (50 of 100 training rows, no exception)
     flow   50 %  expected flow = 2.5, found 0
-                 because pump = on
+                 because pump = on (or pump is wrong)
                  (50 of 100 training rows, no exception)
     """
 
