@@ -32,7 +32,7 @@ from truism.scoring.stillness import stillness_of
 from truism.scoring.tolerance import Flags, Kinds, Tolerance
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
-from truism.scoring.worth import add_parts, lifted, put_together, units, worth_of_habit
+from truism.scoring.worth import add_parts, habits_of, lifted, put_together, units, worth_of_habit
 from truism.table.columns import Column, Table
 from truism.work import work_ahead
 
@@ -73,6 +73,7 @@ class Scorer:
             for rule in model.active_rules
             if not rule.antecedent
         ]
+        self._habits = habits_of(model, self._univariate)
         self.tolerance = Tolerance(model) if model.accepted else None
         self._stillness = stillness_of(model.schema, model.memory, self._silent)
 
@@ -348,10 +349,9 @@ class Scorer:
         self, columns: Sequence[Column], true: Words, false: Words, *, compiled: bool
     ) -> NDArray[np.float64]:
         worth = np.zeros((len(columns), len(columns[0].values))).T
-        for rule, place in self._univariate:
-            if is_habit(rule):
-                rows, _ = self._breaches(rule.consequents[0], place, columns)
-                worth[rows, place] = worth_of_habit(self.model, rule)
+        for predicate, place, own in self._habits:
+            rows, _ = self._breaches(predicate, place, columns)
+            worth[rows, place] = own
         broken = self._rulebook.strongest(true, false, len(worth), compiled=compiled)
         for consequent, rows, strongest in broken:
             strongest /= len(consequent.owners)

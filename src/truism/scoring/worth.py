@@ -5,14 +5,17 @@ rows of its antecedent. If training had k exceptions to it, it is worth ½·ln((
 more rarely it fails than by chance.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.evidence import Evidence, Grave
 from truism.model.model import Model
-from truism.model.predicates import Present
+from truism.model.predicates import Predicate, Present
 from truism.model.rules import Rule
 from truism.scoring.contexts import PSEUDO_COUNT
+from truism.scoring.limits import is_habit
 from truism.scoring.sums import sum_of_rows
 
 RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
@@ -174,3 +177,14 @@ def worth_of_habit(model: Model, rule: Rule) -> float:
     if memory is None or evidence is None or not isinstance(rule.consequents[0], Present):
         return worth
     return max(worth, memory.cap * evidence.contradiction_unit)
+
+
+def habits_of(
+    model: Model, univariate: Sequence[tuple[Rule, int]]
+) -> list[tuple[Predicate, int, float]]:
+    """Return what every training row has, about which variable, and what it is worth to break it."""
+    return [
+        (rule.consequents[0], place, worth_of_habit(model, rule))
+        for rule, place in univariate
+        if is_habit(rule)
+    ]
