@@ -38,6 +38,7 @@ CAUSES = "root_causes.csv"
 PLANT_RUNS = range(4)
 PLANT_ROWS, ATTACKED_ROWS = 20_000, 40_000
 MAX_ROWS = 20  # of a segment, where every value of a row is replaced in turn
+MAX_LEARNED = 5000  # rows, spread evenly, among which neighbours are looked for
 N_NEIGHBORS = 5
 VARIANCE = 0.95
 EPOCHS = 30
@@ -171,7 +172,7 @@ def judge_peers(case: Case, reported: Sequence[bool]) -> Iterator[Interpretation
 def _finding(segment: Segment, n_reported: int, blame: Blame) -> Finding:
     length = segment.stop - segment.start
     rank = rank_of(blame, segment.targets) if n_reported else None
-    return Finding(segment.name, segment.targets, length, n_reported, 0, (), False, rank)
+    return Finding(segment.name, segment.targets, length, n_reported, target_rank=rank)
 
 
 def rank_of(blame: Blame, targets: Sequence[str]) -> int | None:
@@ -232,6 +233,7 @@ def replaced_neighbours(learned: Matrix) -> Parts:
     """How much nearer a row comes to its neighbours if one value is replaced by their mean."""
     from sklearn.neighbors import NearestNeighbors
 
+    learned = learned[:: -(-len(learned) // MAX_LEARNED)]
     fitted = NearestNeighbors(n_neighbors=N_NEIGHBORS, algorithm="brute").fit(learned)
 
     def distances(rows: Matrix) -> NDArray[np.float64]:

@@ -164,18 +164,20 @@ class Shape:
     anomaly_share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A row of table 3: an attack segment and what the broken rules say about it."""
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row of table 3: an attack segment and what the broken rules say about it.
+
+    The blame for incidents knows no rules; what is empty is not written.
+    """
 
     segment: str
     targets: tuple[str, ...]
     n_rows: int
-    n_reported: int
-    n_rules: int
-    rules: tuple[str, ...]
-    target_in_rule: bool
-    target_rank: int | None
+    n_reported: int = 0
+    n_rules: int = 0
+    rules: tuple[str, ...] = ()
+    target_in_rule: bool = False
+    target_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ def blame(results: Results) -> Section | None:
         "among the three blamed most. The peers have no incidents: they are told which rows to "
         "explain, all of the segment, and their parts are summed over them, so they know more. KNN "
         "has no parts; each value is replaced by the mean of the five neighbours in turn, in at most "
-        "20 rows of a segment. Columns are standardised, and texts become indicators."
+        "20 rows of a segment, and neighbours are looked for among at most 5,000 training rows, spread "
+        "evenly. Columns are standardised, and texts become indicators."
     )
     return Section(f"{text}\n\n{_table(found)}\n\n{markdown.folded(*_by_table(found))}")
 
