@@ -309,7 +309,8 @@ REASON = ("--reason", "valve test")
         (
             ["today.csv", "--rows", "1", *REASON, "--dry-run"],
             "There is nothing to accept: by itself, none of these rows is unusual.\nHint: rows after "
-            "an incident are reported for what it leaves behind; accept its first rows.",
+            "an incident are reported for what it leaves behind: accept its first rows; a variable that "
+            "stands still can be muted by a condition.",
         ),
         (
             ["today.csv", "--incident", "x", *REASON, "--dry-run"],

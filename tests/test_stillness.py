@@ -10,6 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
+from truism.explaining.accepting import Terms, offer_by_hand
 from truism.explaining.checker import Checker
 from truism.explaining.clues import Dead
 from truism.explaining.reasons import say
@@ -185,6 +186,22 @@ def test_a_sensor_that_stands_still_is_told_once_and_stays_open(model):
     assert first.found == f"{value:g} for 2 h 13 min"
     assert found.patterns[0].kind == "dead"
     assert "stands still" in found.patterns[0].summary
+
+
+def test_what_is_muted_in_a_situation_does_not_die_in_it(model):
+    table = as_table(series(900, 1, still=[("heat", 100, 400), ("level", 500, 700)]))
+    checker = Checker(model)
+    made = offer_by_hand(checker, "hour < 1", ("heat",), Terms("cleaning"))
+    accepting = Checker(model.accept(made.acceptance))
+    found = accepting.find(accepting.prepare(table))
+    assert {each.blames[0].variable for each in [*found.incidents, *found.shifts]} == {"level"}
+    dead = accepting.scorer.weigh(table, np.arange(900)).remembered.dead
+    late = np.array([each.hour for each in series(900, 1)["time"].tolist()]) > 0
+    places = [model.schema.names.index(name) for name in ("heat", "level")]
+    plain = checker.scorer.weigh(table, np.arange(900)).remembered.dead
+    assert np.array_equal(dead[:, places[0]], np.where(late, plain[:, places[0]], 0))
+    assert np.array_equal(dead[:, places[1]], plain[:, places[1]])
+    assert plain[:, places[0]].any()
 
 
 def test_an_incident_says_that_a_sensor_died_and_rows_do_so_too(model):

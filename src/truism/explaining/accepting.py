@@ -105,7 +105,8 @@ def offer(
     if not len(unusual):
         raise ParameterError(
             "There is nothing to accept: by itself, none of these rows is unusual.",
-            "rows after an incident are reported for what it leaves behind; accept its first rows.",
+            "rows after an incident are reported for what it leaves behind: accept its first rows; "
+            "a variable that stands still can be muted by a condition.",
         )
     telling = own.take(unusual)
     allowed = _choose(scorer, own, unusual)

@@ -29,7 +29,7 @@ from truism.scoring.memory import COMPARISONS
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.stillness import stillness_of
-from truism.scoring.tolerance import Flags, Kinds, Tolerance
+from truism.scoring.tolerance import Flags, Kinds, Tolerance, sparing
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Pieces, Violation, Weighed, joined
 from truism.scoring.worth import add_parts, habits_of, lifted, put_together, units, worth_of_habit
@@ -272,11 +272,11 @@ class Scorer:
                 yield block, weighed, state
             return
         timeline = self.lay_out(table, state)
+        still = sparing(self._stillness, self.tolerance, table)
         compiled = kernels.pay(table.n_rows, COMPARISONS * len(self._place))
         for block, alone in self._blocks(table, n_jobs):
-            weighed, state = remember(
-                memory, timeline, block, alone, state, self._stillness, compiled=compiled
-            )
+            step = (memory, timeline, block, alone, state, still)
+            weighed, state = remember(*step, compiled=compiled)
             yield block, weighed, state
 
     def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, Weighed]]:

@@ -175,6 +175,8 @@ def _find_dead(
         before = stillness.begin() if anew or name not in stills else stills[name]
         at = rows - block.start
         dead[at], stills[name] = stillness.follow(readings.take(at), before)
+    if stillness.spared is not None:
+        dead[stillness.spared[block]] = 0
     return dead, stills
 
 

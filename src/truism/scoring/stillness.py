@@ -8,6 +8,7 @@ came rounded, stretches say nothing: a number is judged once the series has show
 training has.
 """
 
+import copy
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -87,6 +88,7 @@ class Stillness:
         self.n_variables = len(schema.variables)
         self.same: list[Judged] = []
         self.missing: list[tuple[bool, Judged]] = []
+        self.spared: NDArray[np.bool_] | None = None
         n_numbers = n_states = 0
         for i, variable in enumerate(schema.variables):
             is_number = isinstance(variable, Numeric)
@@ -99,6 +101,12 @@ class Stillness:
                 self.same.append(Judged(i, place, span, decimals_of(variable.edges)))
             if absent:
                 self.missing.append((is_number, Judged(i, place, max(span, TIMES * absent))))
+
+    def sparing(self, spared: NDArray[np.bool_]) -> "Stillness":
+        """Return the same for a table in which some variables are not judged: rows × variables."""
+        other = copy.copy(self)
+        other.spared = spared
+        return other
 
     def begin(self) -> Still:
         """Return what a series has shown before its first row."""

@@ -18,6 +18,7 @@ from truism.model.schema import Schema
 from truism.model.stamps import today
 from truism.scoring.alignment import align, time_column, wall_clock
 from truism.scoring.bits import unpack
+from truism.scoring.stillness import Stillness
 from truism.scoring.truths import Truths
 from truism.table.columns import Column, Table
 
@@ -96,6 +97,11 @@ class Tolerance:
             found[case.acceptance] |= holds
         return found
 
+    def muted_in(self, table: Table) -> Flags:
+        """Return which variables are not to be judged at all in rows: rows × variables."""
+        allowed = self._allowed(self.find(table), len(self._model.schema.names))
+        return np.asarray(np.isinf(allowed).all(axis=0))
+
     def spare(self, applies: Flags, kinds: Kinds) -> Kinds:
         """Return what still counts of the evidence against rows; `applies` is what `find` returned."""
         rows = np.flatnonzero(applies.any(axis=0))
@@ -124,6 +130,15 @@ class Tolerance:
                 some = np.ix_(np.flatnonzero(holds), case.places)
                 into[some] = np.maximum(into[some], limits)
         return allowed
+
+
+def sparing(
+    stillness: Stillness | None, tolerance: Tolerance | None, table: Table
+) -> Stillness | None:
+    """Return what finds dead variables in a table, but for those that are not to be judged there."""
+    if stillness is None or tolerance is None:
+        return stillness
+    return stillness.sparing(tolerance.muted_in(table))
 
 
 def beyond(evidence: Floats, allowed: Floats) -> Floats:
