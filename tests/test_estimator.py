@@ -802,3 +802,10 @@ def test_frames_set_for_the_steps_before_keep_their_names(library):
     scaled = steps[:-1].transform(normal)
     assert type(detector.attribute(scaled, as_frame=True)) is type(scaled)
     assert type(detector.rules_.to_frame()) is type(scaled)
+
+
+def test_sparse_columns_without_names_are_read_without_a_word():
+    rows = pd.DataFrame(np.eye(40)[:, :2])
+    rows[0] = rows[0].astype(pd.SparseDtype(float, 0.0))
+    fitted = InvariantRuleDetector(min_support=0.1).fit(rows)  # warnings are errors in tests
+    assert np.array_equal(fitted.anomaly_score(rows), fitted.anomaly_score(np.eye(40)[:, :2]))

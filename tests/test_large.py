@@ -509,3 +509,14 @@ def test_a_column_that_begins_empty_is_refused_when_it_holds_something(tmp_path)
     reading = read_opening(files, Layout(), 4).reading
     with pytest.raises(TableError, match="Column 'a' holds 'x' further down"):
         list(read_alike(files, reading, 3))
+
+
+def test_names_that_a_columnar_file_holds_twice_are_refused_in_one_sentence(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1.0, 2.0]), pa.array([3.0, 4.0])], names=["a", "a"])
+    pyarrow.feather.write_feather(table, tmp_path / "t.feather")
+    assert open_batches([str(tmp_path / "t.feather")], Layout()) is None
+    place, model = str(tmp_path / "t.feather"), str(tmp_path / "m.json")
+    ended = CliRunner().invoke(app, ["learn", place, "-o", model])
+    assert (ended.exit_code, os.path.exists(model)) == (2, False)
+    assert "'a'" in ended.stderr
+    assert "Internal" not in ended.stderr

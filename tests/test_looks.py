@@ -127,6 +127,13 @@ def test_look_at_a_file_without_rows(export):
     assert run("look", "absent.csv")[2] == 2
 
 
+def test_look_at_the_largest_numbers_there_are(export):
+    Path("far.csv").write_text("x\n-1.7e308\n1.7e308\n0\n1\n2\n3\n4\n")
+    out, err, code = run("look", "far.csv", "--format", "json")
+    assert (err, code) == ("", 0)
+    assert sum(json.loads(out)["columns"][0]["bins"]) == 7
+
+
 def test_look_writes_a_page(export):
     out, err, code = run("look", *export, "--report", "look.html")
     assert (out, err, code) == (SHOWN, "Note: the page is in look.html.\n", 0)

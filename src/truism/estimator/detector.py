@@ -11,13 +11,13 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from truism.errors import shorten
 from truism.estimator.accepting import Accepting
 from truism.estimator.answers import Answers
 from truism.estimator.fitting import NOT_ASKED, fit_table
-from truism.estimator.inputs import followed, one_row, refuse_path, warn_caller
+from truism.estimator.inputs import check_shape, followed, one_row, refuse_path, warn_caller
 from truism.estimator.keeping import Kept
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
@@ -326,9 +326,7 @@ class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimato
                 own = tuple(column.name for column in table.columns if not column.index)
                 self.remember(own, named=True)
         else:
-            checked = validate_data(
-                self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
-            )
+            checked = check_shape(self, X, reset=reset)
             # scikit-learn checks, and warns about missing names, but it drops masks.
             table = as_table(X if isinstance(X, np.ma.MaskedArray) else checked)
             if reset:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
 from truism.errors import ParameterError, TableError
 from truism.model.settings import Settings
@@ -69,6 +70,15 @@ def is_row(X: Any) -> bool:  # noqa: N803
     return isinstance(row, dict) and all(
         isinstance(value, str) or not hasattr(value, "__len__") for value in row.values()
     )
+
+
+def check_shape(detector: Any, X: Any, *, reset: bool) -> Any:  # noqa: N803
+    """Let scikit-learn check rows without named columns; that sparse ones become dense is no news."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "pandas.DataFrame with sparse columns")
+        return validate_data(
+            detector, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
+        )
 
 
 def refuse_path(X: Any) -> None:  # noqa: N803

@@ -222,6 +222,9 @@ def _histogram(column: Column) -> tuple[str | None, str | None, tuple[int, ...]]
     low, high = (_shown(column, int(rows[place])) for place in (values.argmin(), values.argmax()))
     if values.min() == values.max():
         return low, high, (len(values),)
+    values = np.ldexp(
+        values, -int(np.frexp(np.abs(values).max())[1])
+    )  # so that no difference overflows
     spread = (values - values.min()) / 2 ** np.floor(np.log2(np.ptp(values) + 1e-300))
     counts, _ = np.histogram(spread, N_BINS)
     return low, high, tuple(counts.tolist())

@@ -209,6 +209,8 @@ def open_batches(
             for each, own in zip(known, written, strict=True)
         ]
     first = known[0][0].remove_metadata()
+    if len(set(first.names)) < len(first.names):
+        return None  # which is refused where it is read as one table
     schemas = [pa.schema([own.field(name) for name in first.names]) for own, _ in known]
     try:
         schema = pa.unify_schemas(schemas, promote_options="permissive")

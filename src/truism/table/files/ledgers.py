@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from truism.errors import TableError
 from truism.table.atomic import alone_with, write_atomically
 from truism.table.columns import Table
+from truism.table.files.sources import LEDGER
 
 MARKS = ("truism:id", "truism:reason", "truism:date", "truism:who", "truism:until")
-ENDING = ".accepted.parquet"
 PATIENCE = 10.0  # seconds to wait for another program
 
 
@@ -29,7 +29,7 @@ def ledger_beside(model: str | os.PathLike[str]) -> Path:
     """
     place = Path(model)
     stem = place.name.removesuffix(".json").removesuffix(".truism")
-    return place.with_name(stem + ENDING)
+    return place.with_name(stem + LEDGER)
 
 
 @contextmanager

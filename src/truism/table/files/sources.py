@@ -12,7 +12,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,6 +35,11 @@ ENDINGS = (
     *(".xlsx", ".xlsm", ".xls", ".ods", ".jsonl", ".ndjson", ".json"),
     *(".db", ".sqlite", ".sqlite3", ".duckdb"),
 )
+
+
+LEDGER = ".accepted.parquet"  # the ending of a ledger of accepted rows
+OWN = b'{"format":"truism-'  # how models and states begin, blanks aside
+N_OPENING = 64
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
@@ -121,7 +126,16 @@ def _is_table(path: Path, folder: str) -> bool:
     below = path.relative_to(folder).parts
     if any(part.startswith((".", "~$")) for part in below) or not path.is_file():
         return False
-    return path.name.lower().removesuffix(".gz").endswith(ENDINGS)
+    return path.name.lower().removesuffix(".gz").endswith(ENDINGS) and not _is_own(path)
+
+
+def _is_own(path: Path) -> bool:
+    """Return whether truism wrote a file for itself, beside the tables: a model, a state or a ledger."""
+    if path.name.endswith(LEDGER):
+        return True
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(N_OPENING).replace(b" ", b"").replace(b"\n", b"").startswith(OWN)
+    return False
 
 
 def name_of(place: str) -> str:
