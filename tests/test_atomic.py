@@ -1,5 +1,6 @@
 """A file is written as a whole or not at all."""
 
+import errno
 import os
 import signal
 import stat
@@ -249,6 +250,27 @@ def test_who_waits_too_long_is_told(tmp_path):
     with alone_with(place), pytest.raises(BlockingIOError) as caught:
         alone_with(place, patience=0.1).__enter__()
     assert caught.value.filename == str(place)
+
+
+def test_a_file_made_for_its_lock_goes_when_it_cannot_be_looked_at(tmp_path, monkeypatch):
+    place = tmp_path / "new.state"
+
+    def fails(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", fails)
+        with pytest.raises(OSError, match="Input/output"):
+            alone_with(place, create=True).__enter__()
+    assert not place.exists()
+    place.write_text("old")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", fails)
+        with pytest.raises(OSError, match="Input/output"):
+            alone_with(place, create=True).__enter__()
+    assert place.read_text() == "old"
+    with alone_with(place, patience=0.1):  # nothing is locked any more
+        pass
 
 
 def test_a_device_or_pipe_is_neither_locked_nor_removed(tmp_path):

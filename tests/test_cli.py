@@ -20,8 +20,10 @@ from click.testing import CliRunner
 
 from truism.cli import app, screen
 from truism.cli.app import COMMANDS
+from truism.learning import kernels
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, load_model
+from truism.scoring.kernels import compiling
 from truism.table.atomic import alone_with, write_atomically
 from truism.table.files.reading import read_table
 
@@ -73,6 +75,19 @@ def place(learned, tmp_path, monkeypatch):
         (tmp_path / name).write_bytes((learned[0] / name).read_bytes())
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_learning_says_that_compiled_code_could_not_be_kept(learned, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "failures", ["No space left on device"])
+    monkeypatch.setattr(kernels, "can_cache", lambda: True)
+    monkeypatch.setattr(kernels, "are_cached", lambda: True)
+    out, err, code = run("learn", learned[0] / "normal.csv", "-o", tmp_path / "m.json")
+    assert code == 0
+    assert "Learned" in out
+    assert err.splitlines()[-1] == (
+        "Note: compiled code could not be kept (No space left on device), so the next run compiles it "
+        "again; set NUMBA_CACHE_DIR to a folder with room for it."
+    )
 
 
 def test_learn_tells_what_a_person_wants_to_know(learned):

@@ -199,6 +199,7 @@ def learn(
             model = calibrated(screen, checker, normal.table, max_false_positive_rate, rate)
         write_suspects(exclusion, excluded, found.table)
         save_model(model, output)
+    announce_unkept(screen)
     screen.show(show_model(summarise(model), output))
     if excluded.suspects is not None:
         screen.show(show_suspects(excluded.suspects, exclusion.suspects, excluded=exclusion.own))
@@ -258,6 +259,16 @@ def announce_compiling(screen: Screen) -> None:
         )
     elif not kernels.are_cached():
         screen.note("the first run compiles code; this takes a few seconds, once.")
+
+
+def announce_unkept(screen: Screen) -> None:
+    """Print why compiling will take time again, if it will although there was a cache."""
+    why = kernels.why_unkept()
+    if why is not None:
+        screen.note(
+            f"compiled code could not be kept ({why}), so the next run compiles it again; set "
+            "NUMBA_CACHE_DIR to a folder with room for it."
+        )
 
 
 def learn_table(

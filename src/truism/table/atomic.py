@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 try:
     import fcntl
@@ -235,18 +235,25 @@ def alone_with(
 
     """
     place = os.path.realpath(path)
-    handle = _take(place, os.fspath(path), time.monotonic() + patience, create=create)
+    taken = _take(place, os.fspath(path), time.monotonic() + patience, create=create)
     try:
         before = _state(place)
         yield lambda: _state(place) == before
     finally:
-        if handle is not None:
-            if create and _is_at(place, handle) and not os.fstat(handle).st_size:
-                os.unlink(place)
-            os.close(handle)
+        if taken is not None:
+            if create:
+                _remove_empty(place, taken.file)
+            os.close(taken.handle)
 
 
-def _take(place: str, asked: str, until: float, *, create: bool) -> int | None:
+class _Taken(NamedTuple):
+    """A file that is open and locked."""
+
+    handle: int
+    file: os.stat_result
+
+
+def _take(place: str, asked: str, until: float, *, create: bool) -> _Taken | None:
     """Open and lock the file that is there when the lock is granted."""
     flags = os.O_RDWR | _BINARY | (os.O_CREAT if create else 0)
     while True:
@@ -256,12 +263,19 @@ def _take(place: str, asked: str, until: float, *, create: bool) -> int | None:
             return None
         if handle is None:
             return None
-        if not stat.S_ISREG(os.fstat(handle).st_mode):  # its size is 0, and it must not be removed
+        mine = _lock(handle)
+        try:
+            file = os.fstat(handle)
+        except OSError:
+            os.close(handle)
+            if create and mine:
+                _remove_empty(place)
+            raise
+        if not stat.S_ISREG(file.st_mode):  # its size is 0, and it must not be removed
             os.close(handle)
             return None
-        mine = _lock(handle)
-        if mine and _is_at(place, handle):
-            return handle
+        if mine and _is_at(place, file):
+            return _Taken(handle, file)
         os.close(handle)
         if time.monotonic() > until:
             raise BlockingIOError(errno.EAGAIN, "another program is changing it", asked)
@@ -269,11 +283,20 @@ def _take(place: str, asked: str, until: float, *, create: bool) -> int | None:
             time.sleep(_PAUSE)
 
 
-def _is_at(place: str, handle: int) -> bool:
+def _is_at(place: str, file: os.stat_result) -> bool:
     try:
-        return os.path.samestat(os.stat(place), os.fstat(handle))
+        return os.path.samestat(os.stat(place), file)
     except FileNotFoundError:
         return False
+
+
+def _remove_empty(place: str, file: os.stat_result | None = None) -> None:
+    """Remove a file that nothing was written to, if it is still the given one."""
+    with suppress(FileNotFoundError):
+        found = os.stat(place)
+        same = file is None or os.path.samestat(found, file)
+        if same and stat.S_ISREG(found.st_mode) and not found.st_size:
+            os.unlink(place)
 
 
 def _state(place: str) -> tuple[int, int, int, int] | None:

@@ -39,6 +39,12 @@ def can_cache() -> bool:
     return compiling.cache_folder(_module) is not None and not compiling.failures
 
 
+def why_unkept() -> str | None:
+    """Return why compiled kernels could not be kept although there was a folder for them."""
+    failures: list[str] = _compiling().failures
+    return failures[0] if failures else None
+
+
 def are_cached() -> bool:
     """Tell whether compiled kernels lie in a cache, as far as one can see without loading them.
 

@@ -40,7 +40,7 @@ class _Cache(FunctionCache):
         try:
             super().save_overload(*compiled)
         except OSError as error:
-            failures.append(str(error))
+            failures.append(error.strerror or str(error))
 
     def _index_key(self, *asked: Any) -> Any:
         # Numba looks at the file of a loop only, which may be the same while loops inside it are not.
