@@ -42,30 +42,6 @@ class Warmth(msgspec.Struct, frozen=True, eq=False):
     n_hot: Rows
 
 
-class Run(msgspec.Struct, frozen=True, eq=False):
-    """Rows of a block that follow each other.
-
-    Parameters
-    ----------
-    name, first
-        Their series, and the number of the first one in it.
-    at, rows
-        Where in the block they are, and their numbers in the table.
-    weighed
-        The block.
-    newcomers
-        Who becomes news by themselves, by number in the series.
-
-    """
-
-    name: str
-    first: int
-    at: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    weighed: Weighed
-    newcomers: dict[int, list[Newcomer]]
-
-
 def never_warm(n_variables: int) -> Warmth:
     """Return the beginning of a series, in which nothing has risen yet."""
     never = np.full(n_variables, NEVER)

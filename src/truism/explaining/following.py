@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.culprits import RISING, Circles, Run, Warmth, never_warm
+from truism.explaining.culprits import RISING, Circles, Warmth, never_warm
 from truism.explaining.events import (
     LASTING,
     Event,
@@ -28,6 +28,7 @@ from truism.table.columns import Table
 from truism.table.notices import rows as say_rows
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 
 class Outline(msgspec.Struct, frozen=True, eq=False):
@@ -123,6 +124,33 @@ class Found(msgspec.Struct, frozen=True, eq=False):
     marks: Marks
 
 
+class _Run(msgspec.Struct, frozen=True, eq=False):
+    """Rows of a block that follow each other.
+
+    Parameters
+    ----------
+    name, first
+        Their series, and the number of the first one in it.
+    at, rows
+        Where in the block they are, and their numbers in the table.
+    weighed
+        The block.
+    newcomers
+        Who becomes news by themselves, by number in the series.
+    differences
+        How far numbers lie from those of such training rows, in rows that belong to something.
+
+    """
+
+    name: str
+    first: int
+    at: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    weighed: Weighed
+    newcomers: dict[int, list[Newcomer]]
+    differences: Floats
+
+
 def find_events(
     scorer: Scorer,
     table: Table,
@@ -195,9 +223,11 @@ class _Recorder:
             at = rows - block.start
             newcomers = self._newcomers(name, watch, at, weighed)
             followed = follow(scores[at], news[at], self.limits, watch, newcomers)
-            run = Run(name, watch.n_rows, at, rows + self.offset, weighed, newcomers)
-            begins = self._begins(run, news[at])
             known = self._known(followed)
+            theirs = [row for event in known for row in followed.rows_of[event.start]]
+            far = self._differences(weighed, at, np.array(theirs, np.int64) - watch.n_rows)
+            run = _Run(name, watch.n_rows, at, rows + self.offset, weighed, newcomers, far)
+            begins = self._begins(run, news[at])
             for event in known:
                 numbers = np.array(followed.rows_of[event.start]) - run.first
                 for new in known:
@@ -222,7 +252,14 @@ class _Recorder:
         )
         return newcomers
 
-    def _begins(self, run: Run, news: Floats) -> NDArray[np.int64]:
+    def _differences(self, weighed: Weighed, at: Rows, own: Rows) -> Floats:
+        """Find at once how far those rows of a run that belong to something differ."""
+        found = np.full((len(at) if len(own) else 0, weighed.parts.shape[1]), np.nan)
+        own = np.unique(own)
+        found[own] = differences(self.scorer, weighed, at[own])
+        return found
+
+    def _begins(self, run: _Run, news: Floats) -> NDArray[np.int64]:
         """Return for each row where what is rising began, by number in the series; -1 if nothing is.
 
         What rises for very long is divided, so that an onset never lies far back.
@@ -239,7 +276,7 @@ class _Recorder:
         begin += self.most * ((numbers - begin) // self.most)
         return np.where(rising, begin, NEVER)
 
-    def _risen(self, run: Run, begin: int, end: int, *, on_top: bool) -> Tally:
+    def _risen(self, run: _Run, begin: int, end: int, *, on_top: bool) -> Tally:
         """Add up rows that were rising, from `begin` to before `end`."""
         tally, carried = self.nothing, self.rising.get(run.name)
         if begin < run.first and carried is not None:
@@ -256,7 +293,7 @@ class _Recorder:
             on_top=on_top,
         )
 
-    def _keep_rising(self, run: Run, begins: NDArray[np.int64]) -> None:
+    def _keep_rising(self, run: _Run, begins: NDArray[np.int64]) -> None:
         """Keep what is rising at the end of a run."""
         begin, end = int(begins[-1]), run.first + len(begins)
         if begin == NEVER:
@@ -267,7 +304,7 @@ class _Recorder:
 
     def _add(
         self,
-        run: Run,
+        run: _Run,
         begins: NDArray[np.int64],
         event: Event,
         own: NDArray[np.int64],
@@ -298,18 +335,18 @@ class _Recorder:
             run.at[own],
             scores[run.at[own]],
             int((numbers < event.start + self.most).sum()),
-            differences(self.scorer, run.weighed, run.at[own]),
+            run.differences[own],
             on_top=on_top,
             members=self.apart.get(key),
         )
 
-    def _members(self, run: Run, event: Event) -> NDArray[np.int64]:
+    def _members(self, run: _Run, event: Event) -> NDArray[np.int64]:
         """Return those for whose sake an event was divided from what was going on."""
         start, gap, new = event.on_top or 0, self.limits.gap, run.newcomers[event.start]
         members = [each.members for each in new if each.is_new_to(start, gap)]
         return np.asarray(np.maximum.reduce(members))
 
-    def _leave_out(self, run: Run, event: Event, members: NDArray[np.int64]) -> None:
+    def _leave_out(self, run: _Run, event: Event, members: NDArray[np.int64]) -> None:
         """Take from an event those for whose sake another was divided from it."""
         key = run.name, event.start
         self.tallies[key] = without(self.tallies[key], members)
