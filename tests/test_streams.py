@@ -12,6 +12,7 @@ import time
 import pytest
 
 from learned import learn
+from truism.cli.screen import Screen
 from truism.cli.streams import Outlet, outlets
 from truism.model.files import save_model
 from truism.table.frames import as_table
@@ -92,6 +93,13 @@ def test_output_that_is_cut_in_the_middle_is_a_failure(folder, unbuffered):
     assert (folder / "cut.json").stat().st_size == 1000
     assert done.stderr == b"Error: Standard output cannot be written: File too large.\n"
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize(("code", "seen"), [(0, 2), (1, 2), (2, 2), (3, 2), (130, 130)])
+def test_lost_output_is_a_failure_whatever_was_found(code, seen):
+    outlet = Outlet(None)
+    outlet.write(b"stale")
+    assert Screen(outlet).close(code) == seen
 
 
 class Trickle(io.RawIOBase):

@@ -18,12 +18,11 @@ from typing import Any
 
 import click
 
-from truism.cli.screen import Screen
+from truism.cli.screen import FAILED, INTERRUPTED, Screen
 from truism.errors import ParameterError, TruismError
 from truism.table.atomic import FileWarning
 from truism.version import __version__
 
-FAILED, INTERRUPTED = 2, 130
 COMMANDS = {
     "demo": "Simulate a plant, learn from it, attack it, and explain what happened.",
     "plant": "Write the simulated plant's tables, with or without attacks.",

@@ -23,7 +23,7 @@ from truism.cli.streams import Outlet, outlets
 from truism.export.spreadsheets import tame
 from truism.work import Progress, be_silent
 
-_FAILED = 2
+FAILED, INTERRUPTED = 2, 130
 
 
 class Screen:
@@ -115,7 +115,7 @@ class Screen:
         if self._output.problem is None:
             return code
         self.fail(f"Standard output cannot be written: {self._output.problem}.")
-        return code if code > _FAILED else _FAILED
+        return code if code == INTERRUPTED else FAILED
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
