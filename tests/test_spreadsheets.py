@@ -1,10 +1,11 @@
 """Text that a spreadsheet would run, and text that it would not."""
 
+import contextlib
 import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from truism.cli.screen import Screen
@@ -57,3 +58,17 @@ def test_tables_for_programs_are_tamed(monkeypatch):
         ["variable", "found"],
         ["'=1+1", "-2"],
     ]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
+@example(["a\rb", "c\r\n", "\n"])
+def test_any_text_survives_a_table(texts):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        Screen(Outlet(None)).write_csv(["found"], [{"found": each} for each in texts])
+    written = said.getvalue()
+    assert list(csv.reader(io.StringIO(written, newline=""))) == [
+        ["found"],
+        *([tame(each)] for each in texts),
+    ]
+    assert written.endswith("\n")

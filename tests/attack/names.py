@@ -75,7 +75,7 @@ PARTS = (
 )
 # Characters that change how a terminal or a reader shows others.
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
-FORMULA = re.compile(r"[=+@\t\r]|-(?![\d.])")
+FORMULA = re.compile(r"[=@\t\r]|\+(?!\d+\Z)|-(?![\d.])")  # +1 is a number
 
 
 def attempt(draw: random.Random, bench: Bench) -> None:

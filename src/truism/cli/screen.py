@@ -64,8 +64,8 @@ class Screen:
 
     def write_csv(self, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
         """Print a table as CSV, without anything that a spreadsheet would run."""
-        sheet = io.StringIO()
-        writer = csv.DictWriter(sheet, names, lineterminator="\n")
+        sheet = _Sheet()
+        writer = csv.DictWriter(sheet, names)
         writer.writeheader()
         writer.writerows({name: tame(value) for name, value in row.items()} for row in rows)
         self.write(sheet.getvalue())
@@ -120,6 +120,13 @@ class Screen:
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+class _Sheet(io.StringIO):
+    """A table as CSV with an ordinary end of each line; what would end one is quoted by then."""
+
+    def write(self, text: str, /) -> int:
+        return super().write(text.removesuffix("\r\n") + "\n")
 
 
 class _Stages:
