@@ -20,8 +20,10 @@ from truism.errors import ParameterError, TableError
 from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand, rows_of
 from truism.explaining.checker import Checker
 from truism.explaining.prices import put_price
+from truism.explaining.sparing import Spared, say_spared
 from truism.export.sql.statements import to_sql
 from truism.model.files import decode_model, encode_model, load_model
+from truism.report.plain import to_text
 from truism.report.prices import say_offer, say_warning
 from truism.table.files import ledgers
 from truism.table.files.ledgers import accepted_rows, ledger_beside, read_ledger, rows_to_add
@@ -474,3 +476,71 @@ def test_rules_explanations_and_the_page_show_what_was_accepted(place):
     assert "If this is normal: <code>truism accept DATA --incident " in page
     run("check", "june.csv", "-m", "n.truism.json", "--report", "page.html")
     assert said in Path("page.html").read_text()
+
+
+SPARED = (
+    "Some evidence against pump does not count in 3 rows (accepted on 3 Aug 2025 by ana: valve "
+    "test <b>)."
+)
+
+
+def test_an_incident_says_once_what_of_it_was_accepted(place):
+    how = ("--when", "flow < 1", "--mute", "pump", "--reason", "valve test <b>")
+    assert accept(*how, "-o", "n.truism.json")[2] == 0
+    [accepted] = load_model("n.truism.json").accepted
+    check = ("check", "june.csv", "-m", "n.truism.json")
+    out = run(*check, "--top", "1", "--report", "page.html")[0]
+    assert out == INCIDENT_WITH_ACCEPTANCE
+    assert SPARED.replace("<b>", "&lt;b&gt;") in Path("page.html").read_text()
+    first, second, third = json.loads(run(*check, "--format", "json")[0])["incidents"]
+    assert [each["n_rows"] for each in (first, second, third)] == [3, 2, 1]
+    assert first["spared"] == SPARED
+    assert third["spared"] == "", "the condition does not hold there"
+    [told] = first["accepted"]
+    assert told.pop("points") == pytest.approx(8.24, abs=0.01)
+    assert told == {
+        "id": accepted.id,
+        "said": accepted.said,
+        "variables": ["pump"],
+        "n_rows": 3,
+    }
+    detector, june = truism.load("n.truism.json"), table_of("june.csv")
+    incident = detector.incidents(june)[0]
+    assert str(incident).splitlines()[-1] == SPARED
+    assert "valve test &lt;b&gt;)." in incident._repr_html_()
+    assert incident.to_dict()["spared"] == SPARED
+    summary = detector.report(june, "other.html")
+    assert f"   {SPARED}\n" in to_text(summary)
+    assert (
+        run("accept", "--undo", accepted.id, "-m", "n.truism.json", "-o", "n.truism.json")[2] == 0
+    )
+    assert "accepted" not in run(*check, "--top", "1")[0]
+    [first, *_] = json.loads(run(*check, "--format", "json")[0])["incidents"]
+    assert (first["spared"], first["accepted"]) == ("", [])
+
+
+INCIDENT_WITH_ACCEPTANCE = """\
+1  flow read 0 instead of about 2.559 while pump was on.
+   2024-03-01 00:06:40 · 20 s · 3 rows · peak score 13.4 at 00:06:40
+   Some evidence against pump does not count in 3 rows (accepted on 3 Aug 2025
+   by ana: valve test <b>).
+   flow  100 %  expected flow ≥ 2.484, found 0
+                because pump = on
+                (on average 2.559 ± 0.038 in the 200 of 400 training rows like
+                this)
+
+2 more incidents; --top 0 shows all.
+An incident may contain up to 6 normal rows; --gap changes that.
+anomalies: 3 incidents; 6 of 400 rows (1.5 %) score above 0.777.
+"""
+
+
+def test_many_variables_and_several_acceptances_are_said_in_one_sentence():
+    many = Spared("a", "accepted: one", ("v", "w", "x", "y", "z"), 1.0, 12)
+    other = Spared("b", "accepted: two", ("u",), 1.0, 1)
+    assert say_spared([], 5) == ""
+    assert say_spared([other], 1) == "Some evidence against u does not count (accepted: two)."
+    assert say_spared([many, other], 40) == (
+        "Some evidence against v, w, x and 2 others does not count in 12 rows (accepted: one); "
+        "some evidence against u does not count in 1 row (accepted: two)."
+    )

@@ -12,6 +12,7 @@ from reported import hostile_model
 from strategies import names
 from truism.export.markdown import chance, to_markdown
 from truism.export.records import rule_records
+from truism.model.acceptances import Acceptance, mute
 from truism.table.frames import as_table
 
 
@@ -46,6 +47,17 @@ def test_every_rule_stands_under_each_variable_that_it_claims_something_of(model
         assert page.count(f"| `{record.id}` |") >= len(record.consequents)
     off = [record.id for record in rule_records(model) if record.disabled]
     assert all(re.search(rf"`{each}` \| ~~.*~~", page) for each in off)
+
+
+def test_what_was_accepted_is_listed(model):
+    name = model.schema.names[0]
+    some = Acceptance((mute((), [name]),), "a|b *test*", date="2025-08-03")
+    page = to_markdown(msgspec.structs.replace(model, accepted=(some,)))
+    *_, heading, _, _, _, line = page.splitlines()
+    assert heading == "## Accepted as normal"
+    assert line.startswith(f"| `{some.id}` | ")
+    assert line.endswith(r"| always | accepted on 3 Aug 2025: a\|b \*test\* |")
+    assert "## Accepted" not in to_markdown(model)
 
 
 @pytest.mark.parametrize(

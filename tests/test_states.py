@@ -29,7 +29,9 @@ from truism.explaining.statefiles import (
     working_on,
 )
 from truism.explaining.states import at_variables, proceed
-from truism.export.incidents import Teller, facts_of, json_schema
+from truism.export.facts import facts_of
+from truism.export.incidents import Teller, json_schema
+from truism.model.acceptances import Acceptance, Allowance, Case, mute
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
 from truism.plant import schedule, simulate
@@ -84,6 +86,23 @@ def test_a_job_tells_what_one_check_tells(checker, today, cuts, overlap):
         assert own[0] == "opened"
         assert own[-1] == "closed"
         assert {*own[1:-1]} <= {"updated"}
+
+
+@examples(max_examples=10, deadline=None)
+@given(cuts=st.lists(st.integers(0, N), max_size=8))
+def test_a_job_tells_of_acceptances_what_one_check_tells(checker, today, cuts):
+    some = Acceptance((Case((), (Allowance("flow", 0.5, 0.5, 0.5),)),), "drifts")
+    more = Acceptance((mute((OneOf("pump", ("on",)),), ("level", "heat")),), "cleaned")
+    model = msgspec.structs.replace(checker.model, accepted=(some, more))
+    accepting = Checker(model).named("pump 1")
+    (whole,) = run(accepting, today, ())
+    told = last_told([whole])
+    assert {note.id for each in told for note in each.accepted} == {some.id, more.id}
+    assert last_told(run(accepting, today, cuts)) == told
+    withdrawn = Checker(msgspec.structs.replace(checker.model, accepted=(more,))).named("pump 1")
+    first = proceed(accepting, today.take(slice(0, 240))).state
+    after = last_told([proceed(withdrawn, today.take(slice(240, N)), first)])
+    assert {note.id for each in after for note in each.accepted} == {more.id}
 
 
 @pytest.mark.parametrize("last", [math.nan, math.inf])

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import learned
+from truism.explaining.sparing import find_spared
 from truism.model import stamps
 from truism.model.acceptances import Acceptance, Allowance, Case, mute
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.scoring import tolerance
 from truism.scoring.scorer import Scorer
 from truism.scoring.tolerance import Kinds, Tolerance, beyond
+from truism.scoring.weighed import joined
 from truism.table.frames import as_table
 
 amounts = st.none() | st.floats(0.0, 30.0)
@@ -75,10 +77,47 @@ def test_evidence_counts_as_brute_force_says(drawn, seed):
     table = as_table(strange)
     shape = (3, table.n_rows, len(model.schema.names))
     kinds = np.random.default_rng(seed).uniform(0.0, 40.0, shape).round(1)
-    found = applied.spare(applied.find(table), Kinds(*kinds))
+    applies = applied.find(table)
+    found, silenced = applied.spare(applies, Kinds(*kinds))
     expected = spare(model, oracle.rows_of(strange), kinds.tolist())
     for one, other in zip(msgspec.structs.astuple(found), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert (silenced is None) == (not applies.any())
+    if silenced is not None:
+        rules, contexts, rarities = np.array(expected)
+        gone = np.maximum(kinds[0], kinds[1]) + kinds[2] - np.maximum(rules, contexts) - rarities
+        np.testing.assert_allclose(silenced.points, gone, atol=1e-9)
+        np.testing.assert_array_equal(silenced.applies, applied.applied_in(table))
+
+
+@pytest.mark.parametrize("scoring", ["evidence", "paper"])
+@settings(max_examples=15)
+@given(data=st.data())
+def test_what_is_silenced_is_known_of_each_row_in_any_portion(scoring, data):
+    _, strict, model, strange = data.draw(accepted(scoring))
+    table = as_table(strange)
+    before, after = Scorer(strict).weigh_alone(table), Scorer(model).weigh_alone(table)
+    cut = data.draw(st.integers(1, max(1, table.n_rows - 1)))
+    portions = [
+        Scorer(model).weigh_alone(table.take(each))
+        for each in (slice(0, cut), slice(cut, table.n_rows))
+        if each.start < table.n_rows
+    ]
+    whole = joined(portions)
+    if after.silenced is None:
+        assert whole.silenced is None
+        return
+    np.testing.assert_array_equal(whole.silenced.points, after.silenced.points)
+    np.testing.assert_array_equal(whole.silenced.applies, after.silenced.applies)
+    if before.pieces is None:
+        np.testing.assert_array_equal(after.silenced.points, before.parts - after.parts)
+    noted = find_spared(model, after)
+    for row, notes in enumerate(noted):
+        own = [each for each in model.accepted if each.id in {note.id for note in notes}]
+        assert all(after.silenced.points[row].sum() >= note.points - 1e-9 for note in notes)
+        assert {name for note in notes for name in note.variables} <= {
+            name for each in own for name in each.variables
+        }
 
 
 @pytest.mark.parametrize("scoring", ["evidence", "paper"])

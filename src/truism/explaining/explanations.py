@@ -201,7 +201,7 @@ def explain_weighed(
         weighed.parts,
         far,
         find_clues(scorer, part, weighed),
-        find_spared(scorer, part),
+        find_spared(scorer.model, weighed),
         strict=True,
     )
     return [

@@ -25,6 +25,7 @@ from truism.explaining.investigation import dead_clue, find_clues, with_dead
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
 from truism.explaining.moments import say_moment
 from truism.explaining.outlines import Grouped, Outlines, Singles
+from truism.explaining.sparing import Spared, note, say_spared
 from truism.explaining.stories import say_onsets, tell
 from truism.explaining.tallies import NEVER, Tally
 from truism.model.ids import id_of
@@ -90,6 +91,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     blames
         Merged over the incident; `truism.explaining.tallies` says how. Variables with less than 1 %
         are left out, and the clues come from the row in which a variable is to blame most.
+    accepted
+        What does not count because it was accepted.
 
     """
 
@@ -107,13 +110,16 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     ended: Moment | None
     peaked: Moment | None
     blames: tuple[Blame, ...]
+    accepted: tuple[Spared, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         times = {name: say_moment(getattr(self, name)) for name in _TIMES}
-        told = {"summary": self.summary, "onsets": self.onsets}
-        return {**plain, **times, **told, "blames": [blame.to_dict() for blame in self.blames]}
+        told = {"summary": self.summary, "onsets": self.onsets, "spared": self.spared}
+        accepted = [msgspec.to_builtins(each) for each in self.accepted]
+        blames = [blame.to_dict() for blame in self.blames]
+        return {**plain, **times, **told, "accepted": accepted, "blames": blames}
 
     @property
     def summary(self) -> str:
@@ -135,6 +141,16 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return say_onsets(self.blames, self.start, self.started)
 
     @property
+    def spared(self) -> str:
+        """What does not count because it was accepted, in one sentence; empty if all counts."""
+        return say_spared(self.accepted, self.n_rows)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What is said of it beside the blames: the summary, and onsets and what is spared, if any."""
+        return tuple(each for each in (self.summary, self.onsets, self.spared) if each)
+
+    @property
     def duration(self) -> datetime.timedelta | None:
         """How long it lasted; None if there are no times to tell."""
         started, ended = self.started, self.ended
@@ -147,8 +163,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return f"<{name} in {self._head()}: {in_short(self.blames)}>"
 
     def __str__(self) -> str:
-        told = [self._head(), visible(self.summary), describe(self.blames), visible(self.onsets)]
-        return "\n".join(each for each in told if each)
+        summary, *more = map(visible, self.told)
+        return "\n".join([self._head(), summary, describe(self.blames), *more])
 
     def _head(self) -> str:
         where = f"rows {self.start} to {self.end}" if self.end > self.start else f"row {self.start}"
@@ -166,7 +182,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         told = f"<p><b>{html.escape(self._head())}</b></p><p>{html.escape(self.summary)}</p>"
-        return told + blames_html(self.blames)
+        spared = f"<p>{html.escape(self.spared)}</p>" if self.spared else ""
+        return told + blames_html(self.blames) + spared
 
 
 class Incidents(Sequence["Incident"]):
@@ -287,6 +304,7 @@ class Incidents(Sequence["Incident"]):
             ended=ended,
             peaked=peaked,
             blames=confront(tuple(self._blames(tally, clues_at))),
+            accepted=note(self.scorer.model, tally.silences),
         )
 
     def _blames(self, tally: Tally, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:

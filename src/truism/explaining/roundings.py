@@ -179,10 +179,10 @@ def excuse(weighed: Weighed, memory: Memory, excused: NDArray[np.bool_]) -> Weig
     plain, rarities = (np.where(excused, 0.0, each) for each in (pieces.plain, pieces.rarities))
     news = np.maximum(remembered.news - sum_of_rows(explained), 0.0)
     habits = np.where(excused, np.maximum(remembered.known, weighed.parts), remembered.known)
-    return Weighed(
-        weighed.parts,
-        msgspec.structs.replace(pieces, plain=plain, rarities=rarities),
-        msgspec.structs.replace(remembered, news=news, known=habits),
+    return msgspec.structs.replace(
+        weighed,
+        pieces=msgspec.structs.replace(pieces, plain=plain, rarities=rarities),
+        remembered=msgspec.structs.replace(remembered, news=news, known=habits),
     )
 
 

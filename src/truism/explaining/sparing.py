@@ -1,15 +1,21 @@
-"""What does not count against rows because it was accepted: rows go in, notes for readers come out."""
+"""What does not count because it was accepted: rows or an event go in, notes for readers come out."""
+
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from truism.scoring.scorer import Scorer
-from truism.table.columns import Table
+from truism.explaining.statements import listed
+from truism.explaining.tallies import Silence, own_variables
+from truism.model.model import Model
+from truism.model.wording import count
+from truism.scoring.weighed import Weighed
+
+NAMED = 3  # variables of an acceptance, in a sentence
 
 
 class Spared(msgspec.Struct, frozen=True):
-    """Evidence against a row that was accepted.
+    """Evidence against a row or an event that was accepted.
 
     Parameters
     ----------
@@ -19,6 +25,8 @@ class Spared(msgspec.Struct, frozen=True):
         The variables against which evidence does not count, most first.
     points
         How much that is, in points of the score.
+    n_rows
+        In how many rows.
 
     """
 
@@ -26,36 +34,48 @@ class Spared(msgspec.Struct, frozen=True):
     said: str
     variables: tuple[str, ...]
     points: float
+    n_rows: int = 1
 
     def __str__(self) -> str:
         return f"{self.said} ({', '.join(self.variables)}: {self.points:.3g} points)"
 
 
-def find_spared(scorer: Scorer, table: Table) -> list[tuple[Spared, ...]]:
+def find_spared(model: Model, weighed: Weighed) -> list[tuple[Spared, ...]]:
     """Return for each row what was accepted of it."""
-    if scorer.tolerance is None or not table.n_rows:
-        return [()] * table.n_rows
-    applies = scorer.tolerance.applied_in(table)
-    if not applies.any():
-        return [()] * table.n_rows
-    spared = _evidence(scorer.strict, table) - _evidence(scorer, table)
-    place = {name: i for i, name in enumerate(scorer.model.schema.names)}
-    found: list[list[Spared]] = [[] for _ in range(table.n_rows)]
-    for acceptance, holds in zip(scorer.tolerance.accepted, applies, strict=True):
-        own = np.array([place[name] for name in acceptance.variables], np.int64)
-        for row in np.flatnonzero(holds).tolist():
-            points = spared[row, own]
-            most_first = [int(i) for i in np.argsort(-points, kind="stable") if points[i] > 0]
-            if most_first:
-                names = tuple(acceptance.variables[i] for i in most_first)
-                total = float(points[most_first].sum())
-                found[row].append(Spared(acceptance.id, acceptance.said, names, total))
-    return [tuple(each) for each in found]
+    silenced = weighed.silenced
+    if silenced is None:
+        return [()] * len(weighed.parts)
+    found: list[dict[str, Silence]] = [{} for _ in weighed.parts]
+    for (name, own), applies in zip(own_variables(model), silenced.applies, strict=True):
+        for row in np.flatnonzero(applies & (silenced.points * own > 0).any(axis=1)).tolist():
+            found[row][name] = Silence(1, silenced.points[row] * own)
+    return [note(model, each) for each in found]
 
 
-def _evidence(scorer: Scorer, table: Table) -> NDArray[np.float64]:
-    """Return what counts against rows by themselves, without what grave rules add."""
-    weighed = scorer.weigh_alone(table)
-    if weighed.pieces is None:
-        return weighed.parts
-    return weighed.pieces.plain + weighed.pieces.rarities
+def note(model: Model, silences: dict[str, Silence]) -> tuple[Spared, ...]:
+    """Return what does not count for readers; what was withdrawn since is left out."""
+    names, notes = model.schema.names, []
+    for each in model.accepted or ():
+        own = silences.get(each.id)
+        if own is not None:
+            order = np.argsort(-own.points, kind="stable")
+            most_first = tuple(names[i] for i in order.tolist() if own.points[i] > 0)
+            total = float(own.points[order[: len(most_first)]].sum())
+            notes.append(Spared(each.id, each.said, most_first, total, own.n_rows))
+    return tuple(notes)
+
+
+def say_spared(spared: Sequence[Spared], n_rows: int) -> str:
+    """Say in one sentence what does not count against an event of so many rows; empty if all does.
+
+    >>> spared = Spared("scg5bzoq", "accepted on 3 Aug 2025: valve test", ("flow",), 3.2, 4)
+    >>> say_spared([spared], 12)
+    'Some evidence against flow does not count in 4 rows (accepted on 3 Aug 2025: valve test).'
+    """
+    said = []
+    for each in spared:
+        names, rest = each.variables[:NAMED], len(each.variables) - NAMED
+        against = listed([*names, count(rest, "other")] if rest > 0 else names)
+        where = f" in {count(each.n_rows, 'row')}" if n_rows > 1 else ""
+        said.append(f"evidence against {against} does not count{where} ({each.said})")
+    return f"Some {'; some '.join(said)}." if said else ""

@@ -14,7 +14,7 @@ from truism.model.model import Model
 from truism.model.series import LOOKBACK
 from truism.scoring.scorer import Scorer
 from truism.scoring.stillness import worth_of_death
-from truism.scoring.weighed import Weighed
+from truism.scoring.weighed import Silenced, Weighed
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -24,6 +24,13 @@ FLOOR = 0.5  # share of the median variable's unit: the least unit of any variab
 ONE_IN_FIFTY = 2.05  # standard deviations that one of fifty values exceeds
 ASIDE = 0.5  # share of what lies off that must lie on one side more than on the other
 GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
+
+
+class Silence(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """What an acceptance takes from an event: in how many rows, and how much from each variable."""
+
+    n_rows: int
+    points: Floats
 
 
 class Tally(msgspec.Struct, frozen=True, eq=False):
@@ -54,6 +61,8 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     dead, stood
         The last row in which it was dead, and for how many rows it had stood still by then; -1 and 0
         if it never was.
+    silences
+        What does not count because it was accepted, by the acceptance's id.
 
     """
 
@@ -74,6 +83,7 @@ class Tally(msgspec.Struct, frozen=True, eq=False):
     n_known: Rows
     dead: Rows
     stood: Rows
+    silences: dict[str, Silence] = {}
 
     @property
     def offsets(self) -> Floats:
@@ -150,6 +160,7 @@ class Judge:
         self.lookback = LOOKBACK if model.memory is None else model.memory.lookback
         self.units = None if model.evidence is None else units_of(model)
         self.grave = 0.0 if model.memory is None else worth_of_death(model.memory)
+        self.accepted = own_variables(model)
 
     def deviations(
         self, weighed: Weighed, at: Rows, *, on_top: bool = False, members: Rows | None = None
@@ -247,8 +258,27 @@ class Judge:
             above=added(before.above, np.fmax(differences, 0.0)),
             below=added(before.below, np.fmax(-differences, 0.0)),
             n_known=before.n_known + np.isfinite(differences).sum(axis=0),
+            silences=self._silences(before.silences, weighed.silenced, at),
             **_last_dead(before, rows, weighed, at),
         )
+
+    def _silences(
+        self, before: dict[str, Silence], silenced: Silenced | None, at: Rows
+    ) -> dict[str, Silence]:
+        """Add up what does not count because it was accepted."""
+        if silenced is None:
+            return before
+        found = dict(before)
+        own = silenced.take(at)
+        for (name, places), applies in zip(self.accepted, own.applies, strict=True):
+            points = own.points * places * applies[:, None]
+            rows = (points > 0).any(axis=1)
+            if rows.any():
+                known = found.get(name) or Silence(0, np.zeros_like(places))
+                found[name] = Silence(
+                    known.n_rows + int(rows.sum()), added(known.points, points[rows])
+                )
+        return found
 
     def _blame(self, before: Tally, rows: Rows, ages: Rows, far: Floats) -> Tally:
         """Add what rows count for blame, and find where each variable begins to deviate."""
@@ -295,6 +325,15 @@ class Judge:
         blame = blame[np.minimum(np.arange(1, len(far) + 1), len(ages))]
         most = blame >= GUILTY * blame.max(axis=1, keepdims=True)
         return np.asarray((most & (far > 0)).any(axis=1))
+
+
+def own_variables(model: Model) -> list[tuple[str, Floats]]:
+    """Return for each acceptance its id, and 1 for each variable that it is about, 0 for the others."""
+    names = model.schema.names
+    return [
+        (each.id, np.array([name in each.variables for name in names], float))
+        for each in model.accepted or ()
+    ]
 
 
 def _last_dead(before: Tally, rows: Rows, weighed: Weighed, at: Rows) -> dict[str, Rows]:

@@ -62,6 +62,13 @@ def _lines(model: Model) -> Iterator[str]:
         yield from ("", "## Switched off", "", "| rule | reason | since |", "|---|---|---|")
         for each in model.disabled:
             yield f"| `{each.rule_id}` | {_escape(each.reason)} | {_escape(each.date or '')} |"
+    if model.accepted:
+        yield from ("", "## Accepted as normal", "")
+        yield from ("| id | about | where | why |", "|---|---|---|---|")
+        for accepted in model.accepted:
+            about, where = ", ".join(accepted.variables), "; or ".join(map(str, accepted.cases))
+            cells = (f"`{accepted.id}`", *map(_escape, (about, where, accepted.said)))
+            yield f"| {' | '.join(cells)} |"
 
 
 def _fixes(record: RuleRecord, name: str) -> bool:

@@ -111,7 +111,7 @@ class IncidentLine(msgspec.Struct, frozen=True):
     ended: str | None
     peaked: str | None
     summary: str
-    onsets: str
+    told: tuple[str, ...]
     id: str = ""
 
 

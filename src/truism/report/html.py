@@ -102,7 +102,7 @@ def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
         "number": card.number,
         "title": card.title,
         "summary": incident.summary,
-        "onsets": incident.onsets,
+        "notes": incident.told[1:],
         "when": card.when,
         "lasted": card.lasted,
         "lasting": incident.kind == "shift",

@@ -44,7 +44,7 @@ def _pattern(pattern: PatternCard) -> str:
 
 def _card(card: Card) -> str:
     head = f"{card.number}. {card.when} ({card.lasted}), peak score {card.incident.score:.4g}"
-    told = [f"   {visible(each)}" for each in (card.incident.summary, card.incident.onsets) if each]
+    told = [f"   {visible(each)}" for each in card.incident.told]
     width = max((len(visible(each.heading)) for each in card.blames[:_MOST]), default=0)
     return "\n".join([head, *told, *(_blame_card(each, width) for each in card.blames[:_MOST])])
 

@@ -209,7 +209,7 @@ def _leaders_first(incident: Incident) -> list[Blame]:
 
 
 def _line(incident: Incident) -> IncidentLine:
-    plain = incident.to_dict()
+    plain = {**incident.to_dict(), "told": incident.told}
     return IncidentLine(**{name: plain[name] for name in IncidentLine.__struct_fields__})
 
 

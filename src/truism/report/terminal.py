@@ -262,10 +262,11 @@ def show_incident(
     head = Grid.grid(padding=(0, 2, 0, 0))
     head.add_column(style=BAD, no_wrap=True)
     head.add_column(overflow="fold")
-    head.add_row("" if number is None else f"{number}", say(incident.summary, STRONG))
+    summary, *more = incident.told
+    head.add_row("" if number is None else f"{number}", say(summary, STRONG))
     head.add_row("", say(" · ".join(facts), FAINT))
-    if incident.onsets:
-        head.add_row("", say(incident.onsets))
+    for each in more:
+        head.add_row("", say(each))
     return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, 3)))
 
 

@@ -31,7 +31,7 @@ from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.stillness import stillness_of
 from truism.scoring.tolerance import Flags, Kinds, Tolerance, sparing
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
-from truism.scoring.weighed import Pieces, Violation, Weighed, joined
+from truism.scoring.weighed import Pieces, Silenced, Violation, Weighed, joined
 from truism.scoring.worth import add_parts, habits_of, lifted, put_together, units, worth_of_habit
 from truism.table.columns import Column, Table
 from truism.work import work_ahead
@@ -223,8 +223,7 @@ class Scorer:
 
     def count_broken(self, table: Table) -> dict[Rule, int]:
         """Count for each rule the rows that break it; rules that no row breaks are absent."""
-        columns, _ = align(self.model.schema, table)
-        counts: dict[Rule, int] = {}
+        columns, counts = align(self.model.schema, table)[0], dict[Rule, int]()
         for rule, place in self._univariate:
             rows, _ = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
@@ -309,18 +308,20 @@ class Scorer:
     ) -> Weighed:
         if self.model.evidence is None:
             penalties = self._penalties(columns, compiled=compiled)
-            if self.tolerance is not None and applies is not None:
-                penalties = self.tolerance.spare_penalties(applies, penalties)
-            return Weighed(penalties, None)
-        pieces = self._weigh_evidence(columns, applies, compiled=compiled)
-        compiled = compiled and self.tolerance is None
-        return Weighed(add_parts(pieces.contradictions, pieces.rarities, compiled=compiled), pieces)
+            if self.tolerance is None or applies is None:
+                return Weighed(penalties, None)
+            penalties, silenced = self.tolerance.spare_penalties(applies, penalties)
+            return Weighed(penalties, None, silenced=silenced)
+        pieces, silenced = self._weigh_evidence(columns, applies, compiled=compiled)
+        alone = compiled and self.tolerance is None
+        parts = add_parts(pieces.contradictions, pieces.rarities, compiled=alone)
+        return Weighed(parts, pieces, silenced=silenced)
 
     def _weigh_evidence(
         self, columns: Sequence[Column], applies: Flags | None, *, compiled: bool
-    ) -> Pieces:
+    ) -> tuple[Pieces, Silenced | None]:
         """Weigh the evidence against each variable of one block of rows."""
-        evidence, prepared = self.model.evidence, self.prepared
+        evidence, prepared, silenced = self.model.evidence, self.prepared, None
         assert evidence is not None
         true, false = self._truths.evaluate(columns)
         readings = prepared.reader.read(columns)
@@ -338,12 +339,11 @@ class Scorer:
         else:
             unit, weight = units(evidence)
             kinds = Kinds(worth / unit, in_context / unit, rarities * weight)
-            counted = self.tolerance.spare(applies, kinds)
+            counted, silenced = self.tolerance.spare(applies, kinds)
             worth = np.where(counted.rules > 0, worth, 0.0)
-            broken, in_context, rarities = counted.rules, counted.contexts, counted.rarities
-            plain = np.maximum(in_context, broken)
+            plain, in_context, rarities = counted.plain, counted.contexts, counted.rarities
             contradictions = lifted(evidence.grave, worth, plain, rarities)
-        return Pieces(contradictions, rarities, plain, in_context, leaves, readings)
+        return Pieces(contradictions, rarities, plain, in_context, leaves, readings), silenced
 
     def _broken_worth(
         self, columns: Sequence[Column], true: Words, false: Words, *, compiled: bool

@@ -160,9 +160,8 @@ def remember(
         after[name] = Latest(left, time, stills.get(name))
     remembered = found[0][1] if len(found) == 1 else _gathered(found)
     parts = np.add(weighed.parts, remembered.past, order="C")
-    if stillness is None:
-        return Weighed(parts, pieces, remembered), after
-    return stillness.weigh(Weighed(parts, pieces, remembered), dead), after
+    weighed = msgspec.structs.replace(weighed, parts=parts, remembered=remembered)
+    return weighed if stillness is None else stillness.weigh(weighed, dead), after
 
 
 def _find_dead(

@@ -159,18 +159,15 @@ class Stillness:
         assert remembered is not None
         remembered = msgspec.structs.replace(remembered, dead=dead)
         if not dead.any():
-            return Weighed(weighed.parts, weighed.pieces, remembered)
+            return msgspec.structs.replace(weighed, remembered=remembered)
         worth = np.where(dead > 0, self.worth, 0.0)
         known = np.where(dead > self.known_after, worth, 0.0)
-        return Weighed(
-            weighed.parts + worth,
-            weighed.pieces,
-            msgspec.structs.replace(
-                remembered,
-                news=remembered.news + sum_of_rows(worth - known),
-                known=remembered.known + known,
-            ),
+        remembered = msgspec.structs.replace(
+            remembered,
+            news=remembered.news + sum_of_rows(worth - known),
+            known=remembered.known + known,
         )
+        return msgspec.structs.replace(weighed, parts=weighed.parts + worth, remembered=remembered)
 
 
 def worth_of_death(memory: Memory) -> float:

@@ -20,6 +20,7 @@ from truism.scoring.alignment import align, time_column, wall_clock
 from truism.scoring.bits import unpack
 from truism.scoring.stillness import Stillness
 from truism.scoring.truths import Truths
+from truism.scoring.weighed import Silenced
 from truism.table.columns import Column, Table
 
 Floats = NDArray[np.float64]
@@ -35,6 +36,11 @@ class Kinds(msgspec.Struct, frozen=True, eq=False):
     rules: Floats
     contexts: Floats
     rarities: Floats
+
+    @property
+    def plain(self) -> Floats:
+        """How much each variable is contradicted, before grave rules raise it."""
+        return np.maximum(self.contexts, self.rules)
 
 
 class _Limits(msgspec.Struct, frozen=True, eq=False):
@@ -92,35 +98,45 @@ class Tolerance:
 
     def applied_in(self, table: Table) -> Flags:
         """Return in which rows each acceptance applies: acceptances × rows."""
-        found = np.zeros((len(self.accepted), table.n_rows), np.bool_)
-        for case, holds in zip(self._cases, self.find(table), strict=True):
-            found[case.acceptance] |= holds
-        return found
+        return self._by_acceptance(self.find(table))
 
     def muted_in(self, table: Table) -> Flags:
         """Return which variables are not to be judged at all in rows: rows × variables."""
         allowed = self._allowed(self.find(table), len(self._model.schema.names))
         return np.asarray(np.isinf(allowed).all(axis=0))
 
-    def spare(self, applies: Flags, kinds: Kinds) -> Kinds:
-        """Return what still counts of the evidence against rows; `applies` is what `find` returned."""
+    def spare(self, applies: Flags, kinds: Kinds) -> tuple[Kinds, Silenced | None]:
+        """Return what still counts of the evidence against rows, and what does not.
+
+        `applies` is what `find` returned.
+        """
         rows = np.flatnonzero(applies.any(axis=0))
         if not len(rows):
-            return kinds
+            return kinds, None
         rules, contexts, rarities = self._allowed(applies[:, rows], kinds.rules.shape[1])
-        return Kinds(
+        counted = Kinds(
             _replaced(kinds.rules, rows, lambda own: np.where(own <= rules, 0.0, own)),
             _replaced(kinds.contexts, rows, lambda own: beyond(own, contexts)),
             _replaced(kinds.rarities, rows, lambda own: beyond(own, rarities)),
         )
+        points = kinds.plain + kinds.rarities - (counted.plain + counted.rarities)
+        return counted, Silenced(self._by_acceptance(applies), points)
 
-    def spare_penalties(self, applies: Flags, penalties: Floats) -> Floats:
-        """Return what still counts of the penalties of the paper's scoring: rows × variables."""
+    def spare_penalties(self, applies: Flags, penalties: Floats) -> tuple[Floats, Silenced | None]:
+        """Return what still counts of the penalties of the paper's scoring, and what does not."""
         rows = np.flatnonzero(applies.any(axis=0))
         if not len(rows):
-            return penalties
+            return penalties, None
         allowed = self._allowed(applies[:, rows], penalties.shape[1])[0]
-        return _replaced(penalties, rows, lambda own: beyond(own, allowed))
+        counted = _replaced(penalties, rows, lambda own: beyond(own, allowed))
+        return counted, Silenced(self._by_acceptance(applies), penalties - counted)
+
+    def _by_acceptance(self, applies: Flags) -> Flags:
+        """Return in which rows each acceptance applies: acceptances × rows."""
+        found = np.zeros((len(self.accepted), applies.shape[1]), np.bool_)
+        for case, holds in zip(self._cases, applies, strict=True):
+            found[case.acceptance] |= holds
+        return found
 
     def _allowed(self, applies: Flags, n_variables: int) -> Floats:
         """Return what is allowed of each kind: kinds × rows × variables."""

@@ -110,6 +110,26 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
         )
 
 
+class Silenced(msgspec.Struct, frozen=True, eq=False):
+    """What does not count against some rows because it was accepted.
+
+    Parameters
+    ----------
+    applies
+        In which rows each acceptance applies: acceptances × rows.
+    points
+        How much evidence does not count, in points of the score: rows × variables.
+
+    """
+
+    applies: NDArray[np.bool_]
+    points: NDArray[np.float64]
+
+    def take(self, rows: NDArray[np.int64]) -> "Silenced":
+        """Return some of the rows."""
+        return Silenced(self.applies[:, rows], self.points[rows])
+
+
 class Weighed(msgspec.Struct, frozen=True, eq=False):
     """Rows that were weighed once; scores, attributions, blames and clues all come from this.
 
@@ -121,12 +141,15 @@ class Weighed(msgspec.Struct, frozen=True, eq=False):
         What the parts consist of; None with the paper's scoring, where they are the broken rules.
     remembered
         What earlier rows add to the parts; None where every row is judged by itself.
+    silenced
+        What does not count because it was accepted; None if that is nothing.
 
     """
 
     parts: NDArray[np.float64]
     pieces: Pieces | None
     remembered: Remembered | None = None
+    silenced: Silenced | None = None
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -142,7 +165,8 @@ class Weighed(msgspec.Struct, frozen=True, eq=False):
         """Return some of the rows."""
         pieces = None if self.pieces is None else self.pieces.take(rows)
         remembered = None if self.remembered is None else self.remembered.take(rows)
-        return Weighed(self.parts[rows], pieces, remembered)
+        silenced = None if self.silenced is None else self.silenced.take(rows)
+        return Weighed(self.parts[rows], pieces, remembered, silenced)
 
 
 def joined(weighed: Sequence[Weighed]) -> Weighed:
@@ -150,7 +174,7 @@ def joined(weighed: Sequence[Weighed]) -> Weighed:
     parts = np.concatenate([each.parts for each in weighed])
     pieces = [each.pieces for each in weighed if each.pieces is not None]
     if not pieces:
-        return Weighed(parts, None)
+        return Weighed(parts, None, silenced=_join_silenced(weighed))
     remembered = [each.remembered for each in weighed if each.remembered is not None]
     return Weighed(
         parts,
@@ -163,6 +187,24 @@ def joined(weighed: Sequence[Weighed]) -> Weighed:
             join([each.readings for each in pieces]),
         ),
         join_remembered(remembered) if remembered else None,
+        _join_silenced(weighed),
+    )
+
+
+def _join_silenced(weighed: Sequence[Weighed]) -> Silenced | None:
+    known = next((each.silenced for each in weighed if each.silenced is not None), None)
+    if known is None:
+        return None
+    parts = [
+        each.silenced
+        or Silenced(
+            np.zeros((len(known.applies), len(each.parts)), np.bool_), np.zeros_like(each.parts)
+        )
+        for each in weighed
+    ]
+    return Silenced(
+        np.concatenate([each.applies for each in parts], axis=1),
+        np.concatenate([each.points for each in parts]),
     )
 
 
