@@ -302,6 +302,45 @@ def test_the_output_is_that_of_a_table_held_whole(files_beyond, model, in_portio
         assert checked(files_beyond, model, *options) == expected
 
 
+def drifted(table: pa.Table, change: str) -> pa.Table:
+    """Return rows of which something differs from training in several portions."""
+    if change == "scaled":
+        flow = pa.compute.multiply(table["flow"], 1.4)
+        return table.set_column(table.column_names.index("flow"), "flow", flow)
+    if change == "unseen":
+        pump = pa.array(["auto" if row % 7 == 0 else "on" for row in range(table.num_rows)])
+        return table.set_column(table.column_names.index("pump"), "pump", pump)
+    return table.drop_columns([change] if change in table.column_names else table.column_names[:4])
+
+
+@pytest.mark.parametrize("change", ["nothing", "scaled", "unseen", "flow", "all"])
+def test_a_status_is_that_of_a_table_held_whole(model, in_portions, monkeypatch, tmp_path, change):
+    folder, table = tmp_path / "data", later()
+    folder.mkdir()
+    if change != "nothing":
+        table = drifted(table, change)
+    pq.write_table(table.slice(0, 500), folder / "0.parquet")
+    pq.write_table(table.slice(500), folder / "1.parquet")
+
+    def asked(*options):
+        done = CliRunner().invoke(app, ["status", str(folder), "-m", model, *options])
+        assert done.exit_code in (0, 3), done.output
+        return done.exit_code, done.stdout, done.stderr
+
+    forms = [(), ("--format", "json")]
+    whole = [asked(*options) for options in forms]
+    in_portions()
+    assert [asked(*options) for options in forms] == whole
+    monkeypatch.setattr("truism.cli.batched.MOST_ROWS", 200)
+    monkeypatch.setattr("truism.cli.batched.LEAST_ROWS", 200)
+    assert [asked(*options) for options in forms] == whole
+    bad = CliRunner().invoke(app, ["status", str(folder), "-m", model, "--memory-limit", "1"])
+    assert bad.exit_code == 2
+    assert bad.stderr == (
+        "Error: --memory-limit must be a size of at least 1 MiB, such as 3GiB, got '1'.\n"
+    )
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv", "feather", "csv.gz"])
 def test_scores_are_written_in_parts(files_beyond, model, in_portions, tmp_path, ending):
     whole, parts = (tmp_path / f"{name}.{ending}" for name in ("whole", "parts"))

@@ -6,13 +6,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from truism.cli.fitting import Fitted, fit
+from truism.cli.fitting import fit
 from truism.cli.large import LEAST_ROWS, size_of
 from truism.cli.reading import Asked, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.explaining.delays import Delays
+from truism.explaining.findings import Findings
+from truism.explaining.following import Following
 from truism.explaining.gathering import Gathering
 from truism.explaining.scorelists import tabulate
 from truism.explaining.states import JobState, Step, tuning
@@ -20,7 +22,7 @@ from truism.scoring import kernels
 from truism.table.columns import Table
 from truism.table.files.columnar import Columnar, open_batches
 from truism.table.files.portions import read_opening, read_portions
-from truism.table.layouts import Layout, Reading
+from truism.table.layouts import Reading
 from truism.table.notices import Notice, refuse_doubts
 from truism.work import Progress
 
@@ -30,6 +32,7 @@ MOST_ROWS = 1 << 16
 N_FIRST = 1000  # rows in which it is seen which columns there are
 
 Write = Callable[[dict[str, Any]], None]
+Taken = Callable[[Table, Findings, Following | None], None]
 
 
 def open_beyond(
@@ -66,7 +69,7 @@ def open_beyond(
         raise ParameterError(
             f"{whole[0]} needs all rows at once: {files.n_rows:,} rows take about "
             f"{needed / (1 << 30):.1f} GiB of memory.",
-            "check fewer files at a time, or raise --memory-limit.",
+            "take fewer files at a time, or raise --memory-limit.",
         )
     return files
 
@@ -77,6 +80,87 @@ def announce_compiling(screen: Screen, progress: Progress) -> None:
         screen.note("the first large check compiles code; this takes a few seconds, once.")
     progress("loading compiled code", 0, 0)
     kernels.load()
+
+
+class Portions:
+    """Files that are read portion by portion, as the training table was read.
+
+    Parameters
+    ----------
+    screen
+        Where to say what is odd.
+    files, said
+        The files, and how they are to be read.
+    learned
+        How the training table was read; None if that is not known.
+
+    """
+
+    def __init__(
+        self, screen: Screen, files: Columnar, said: Asked, learned: Reading | None
+    ) -> None:
+        self.screen, self.files, self.said = screen, files, said
+        self._noted: set[tuple[type, tuple[str, ...]]] = set()
+        if learned is None:
+            self.opening = read_opening(files, said.layout)
+        else:
+            self.opening = read_opening(files, said.layout, N_FIRST, learned)
+        self._note(self.opening.notices)
+        self._reading: Reading = self.opening.reading if learned is None else learned
+
+    def read(self, wanted: set[str], n_rows: int) -> Iterator[Table]:
+        """Read some columns, so many rows at once."""
+        for found in read_portions(self.files, self.said.layout, self._reading, n_rows, wanted):
+            self._note(found.notices)
+            yield found.table
+
+    def gather(
+        self, gathering: Gathering, limit: str | None, progress: Progress, taken: Taken
+    ) -> Findings:
+        """Follow all rows.
+
+        Parameters
+        ----------
+        gathering
+            What gathers findings.
+        limit
+            How much memory may be used.
+        progress
+            Called with the stage, the amount done, and the total amount.
+        taken
+            Called with the rows of each portion, prepared, what was found in them, and what was kept of
+            the portions before.
+
+        """
+        checker, total = gathering.checker, self.files.n_rows
+        schema, series = checker.model.schema, checker.model.series
+        marks = (schema.time, None if series is None else series.by)
+        wanted = {*checker.needed, *(each for each in marks if each is not None)}
+        at_once = size_of(limit) // 4 // (BYTES_AT_ONCE * len(checker.needed))
+        n_rows = min(max(at_once, LEAST_ROWS), MOST_ROWS)
+        announce_compiling(self.screen, progress)
+        done = 0
+        progress("scoring", 0, total)
+        for table in self.read(wanted, n_rows):
+            before = gathering.following
+            prepared = checker.prepare(table, before)
+            taken(prepared, gathering.take(prepared), before)
+            done += table.n_rows
+            progress("scoring", done, total)
+        if gathering.needs_times:
+            progress("reading times", 0, 0)
+            gathering.read_times(lambda: self.read({str(schema.time)}, n_rows))
+        return gathering.findings()
+
+    def _note(self, notices: Sequence[Notice]) -> None:
+        """Say once what there is to say about a column."""
+        for notice in notices:
+            about = type(notice), notice.columns
+            if about not in self._noted:
+                self._noted.add(about)
+                if self.said.strict:
+                    refuse_doubts([notice])
+                tell(self.screen, notice)
 
 
 class Batched:
@@ -108,20 +192,11 @@ class Batched:
         *,
         allow_missing: bool,
     ) -> None:
-        self.screen, self.progress, self.files, self.said = screen, progress, files, said
-        self._noted: set[tuple[type, tuple[str, ...]]] = set()
-        learned = checker.model.reading
-        if learned is None:
-            opening = read_opening(files, said.layout)
-        else:
-            opening = read_opening(files, said.layout, N_FIRST, learned)
-        self._note(opening.notices)
-        self.reading: Reading = opening.reading if learned is None else learned
-        fitted: Fitted = fit(screen, checker, opening, said, allow_missing=allow_missing)
-        self.checker = fitted.checker
-        self.extra = self.checker.extra(self.checker.prepare(opening.table))
-        at_once = BYTES_AT_ONCE * len(self.checker.needed)
-        self._n_rows = min(max(size_of(limit) // 4 // at_once, LEAST_ROWS), MOST_ROWS)
+        self._progress, self._limit = progress, limit
+        self._portions = Portions(screen, files, said, checker.model.reading)
+        opening = self._portions.opening
+        self.checker = fit(screen, checker, opening, said, allow_missing=allow_missing).checker
+        self._extra = self.checker.extra(self.checker.prepare(opening.table))
 
     def check(
         self,
@@ -134,34 +209,23 @@ class Batched:
         patterns: bool,
     ) -> Step:
         """Check all rows; as for `Gathering`, and with a function that writes scores."""
-        checker, n_rows = self.checker, self.files.n_rows
-        announce_compiling(self.screen, self.progress)
+        checker = self.checker
         gathering = Gathering(
             checker,
-            n_rows,
+            self._portions.files.n_rows,
             gap=gap,
             min_rows=min_rows,
             delays=delays,
             most=most,
             patterns=patterns,
         )
-        schema, series = checker.model.schema, checker.model.series
-        marks = (schema.time, None if series is None else series.by)
-        wanted = {*checker.needed, *(each for each in marks if each is not None)}
-        done = 0
-        self.progress("scoring", 0, n_rows)
-        for table in self._tables(wanted):
-            before = gathering.following
-            prepared = checker.prepare(table, before)
-            found = gathering.take(prepared)
+
+        def taken(prepared: Table, found: Findings, before: Following | None) -> None:
             if write is not None:
                 write(tabulate(checker, prepared, found.scores, before=before))
-            done += table.n_rows
-            self.progress("scoring", done, n_rows)
-        if gathering.needs_times:
-            self.progress("reading times", 0, 0)
-            gathering.read_times(lambda: self._tables({str(schema.time)}))
-        findings = msgspec.structs.replace(gathering.findings(), extra=self.extra)
+
+        findings = self._portions.gather(gathering, self._limit, self._progress, taken)
+        findings = msgspec.structs.replace(findings, extra=self._extra)
         nothing = findings.patterns.table.take(np.empty(0, np.int64))
         assert gathering.following is not None
         state = JobState(
@@ -169,26 +233,10 @@ class Batched:
             checker.origin.source,
             checker.model.threshold,
             tuning(checker),
-            schema.names,
+            checker.model.schema.names,
             gap,
             {},
             {},
             gathering.following,
         )
         return Step(findings, {}, nothing, state)
-
-    def _tables(self, wanted: set[str]) -> Iterator[Table]:
-        layout: Layout = self.said.layout
-        for found in read_portions(self.files, layout, self.reading, self._n_rows, wanted):
-            self._note(found.notices)
-            yield found.table
-
-    def _note(self, notices: Sequence[Notice]) -> None:
-        """Say once what there is to say about a column."""
-        for notice in notices:
-            about = type(notice), notice.columns
-            if about not in self._noted:
-                self._noted.add(about)
-                if self.said.strict:
-                    refuse_doubts([notice])
-                tell(self.screen, notice)

@@ -4,7 +4,7 @@ Every sign is an effect size with two limits: from the first on the model drifts
 is stale. There are no p-values: with enough rows, every difference is significant.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.explaining.moments import say_moment
+from truism.explaining.tallies import added
 from truism.model.model import Model
 from truism.model.origins import Calibrated, ShareOfRows
 from truism.model.predicates import Predicate
@@ -123,41 +124,80 @@ def status(checker: Checker, table: Table) -> Status:
         The rows, not prepared; columns may be absent.
 
     """
-    absent = checker.absent(table)
-    signs = [_sign("absent", 1.0, f"column {name!r} is absent", name) for name in absent]
-    if len(absent) == checker.n_columns:
-        return Status("stale", tuple(signs), table.n_rows, "look")
-    if absent:
-        checker = checker.without(absent)
-    prepared = checker.prepare(table)
-    adding = _Adding(checker.scorer)
-    findings = Checker(checker.model, checker.n_jobs, adding, checker.origin).find(prepared)
-    contradicted = adding.mean()  # before incidents are looked at, which weighs rows again
-    newest = _newest(findings)
-    since_of = _since(findings)
-    signs += [
-        *_reported(checker.model, findings),
-        *_contradicted(checker.model, contradicted, since_of),
-        *_values(checker.model, prepared),
-        *(_sign("coarser", 1.0, f"{name} has fewer decimals", name) for name in findings.coarser),
-        *_unmet(checker.model, prepared),
-    ]
-    rank = {"stale": 0, "drifting": 1, "fresh": 2}
-    told = sorted(
-        (each for each in signs if each.verdict != "fresh"),
-        key=lambda each: (rank[each.verdict], -each.size / max(LIMITS[each.kind][0], 1e-9)),
-    )
-    verdict = told[0].verdict if told else "fresh"
-    since, change = newest
-    return Status(
-        verdict,
-        tuple(told),
-        table.n_rows,
-        _remedy(verdict, told, since),
-        since,
-        change,
-        None if change is None else checker.model.rules.n_rows,
-    )
+    survey = Survey(checker, table.n_rows, checker.absent(table))
+    if survey.is_blind:
+        return survey.status()
+    prepared = survey.checker.prepare(table)
+    survey.take(prepared)
+    return survey.status(survey.checker.find(prepared))
+
+
+class Survey:
+    """Finds out whether a model still fits rows that come in parts.
+
+    Parameters
+    ----------
+    checker
+        The model.
+    n_rows
+        How many rows there are in all.
+    absent
+        Columns that the model needs and the rows lack.
+
+    """
+
+    def __init__(self, checker: Checker, n_rows: int, absent: Sequence[str]) -> None:
+        self.n_rows, self._absent = n_rows, absent
+        self.is_blind = len(absent) == checker.n_columns
+        if absent and not self.is_blind:
+            checker = checker.without(absent)
+        self._adding = _Adding(checker.scorer)
+        self._model = checker.model
+        self.checker = Checker(checker.model, checker.n_jobs, self._adding, checker.origin)
+        self._odd = np.zeros(len(self._model.schema.names), np.int64)
+        self._conditions = _Conditions(self._model, n_rows)
+
+    def take(self, prepared: Table) -> None:
+        """Take the next rows, prepared; they are also to be followed by `checker`."""
+        self._odd += _count_odd(self._model, prepared)
+        self._conditions.take(prepared)
+
+    def status(self, findings: Findings | None = None) -> Status:
+        """Return whether the model fits; `findings` are what `checker` found in all rows."""
+        signs = [_sign("absent", 1.0, f"column {name!r} is absent", name) for name in self._absent]
+        if findings is None:
+            return Status("stale", tuple(signs), self.n_rows, "look")
+        model = self._model
+        contradicted = (
+            self._adding.mean()
+        )  # before incidents are looked at, which weighs rows again
+        since, change = _newest(findings)
+        since_of = _since(findings)
+        signs += [
+            *_reported(model, findings),
+            *_contradicted(model, contradicted, since_of),
+            *_values(model, self._odd, self.n_rows),
+            *(
+                _sign("coarser", 1.0, f"{each} has fewer decimals", each)
+                for each in findings.coarser
+            ),
+            *self._conditions.signs(),
+        ]
+        rank = {"stale": 0, "drifting": 1, "fresh": 2}
+        told = sorted(
+            (each for each in signs if each.verdict != "fresh"),
+            key=lambda each: (rank[each.verdict], -each.size / max(LIMITS[each.kind][0], 1e-9)),
+        )
+        verdict = told[0].verdict if told else "fresh"
+        return Status(
+            verdict,
+            tuple(told),
+            self.n_rows,
+            _remedy(verdict, told, since),
+            since,
+            change,
+            None if change is None else model.rules.n_rows,
+        )
 
 
 def _sign(
@@ -237,7 +277,7 @@ class _Adding(Scorer):
     ) -> Iterator[tuple[slice, Weighed, State]]:
         for block, weighed, after in super().follow(table, state, n_jobs):
             if weighed.pieces is not None:
-                self._total += weighed.pieces.plain.sum(axis=0)
+                self._total = added(self._total, weighed.pieces.plain)
                 self._n_rows += len(weighed.scores)
             yield block, weighed, after
 
@@ -264,47 +304,59 @@ def _contradicted(
         yield _sign("contradicted", size, text, name, since)
 
 
-def _values(model: Model, table: Table) -> Iterator[Sign]:
-    """Look for states that training never had, and for numbers outside its range."""
+def _count_odd(model: Model, table: Table) -> NDArray[np.int64]:
+    """Count for each variable the states that training never had, or the numbers outside its range."""
     columns, _ = align(model.schema, table)
+    found = []
     for variable, column in zip(model.schema.variables, columns, strict=True):
         if isinstance(variable, Numeric):
             values = numbers(column)
-            outside = (values < variable.low) | (values > variable.high)
-            share = float(outside.mean()) if len(values) else 0.0
-            text = (
-                f"{variable.name} is outside its range of training in {percent(share)} of the rows"
-            )
-            yield _sign("outside", share, text, variable.name)
+            found.append(int(((values < variable.low) | (values > variable.high)).sum()))
         else:
-            unseen = codes(variable, column) == UNSEEN
-            share = float(unseen.mean()) if len(unseen) else 0.0
-            text = f"{variable.name} has states never seen in {percent(share)} of the rows"
-            yield _sign("unseen", share, text, variable.name)
+            found.append(int((codes(variable, column) == UNSEEN).sum()))
+    return np.array(found, np.int64)
 
 
-def _unmet(model: Model, table: Table) -> Iterator[Sign]:
-    """Look for rules whose condition never occurs any more, among those that should have applied."""
-    n_rows = model.rules.n_rows
-    rules = [rule for rule in model.active_rules if rule.antecedent]
-    rules = [rule for rule in rules if rule.count * table.n_rows >= MIN_MET * n_rows]
-    rules = sorted(rules, key=lambda rule: (-rule.count, rule.id))[:N_RULES]
-    if not rules:
-        return
-    predicates: list[Predicate] = list(
-        dict.fromkeys(each for rule in rules for each in rule.antecedent)
-    )
-    place = {each: i for i, each in enumerate(predicates)}
-    columns, _ = align(model.schema, table)
-    true, _ = Truths(model.schema, predicates).evaluate_all(columns)
-    n_unmet = 0
-    for rule in rules:
-        met: NDArray[np.bool_] = unpack(
-            np.bitwise_and.reduce(true[[place[each] for each in rule.antecedent]], axis=0),
-            table.n_rows,
+def _values(model: Model, n_odd: NDArray[np.int64], n_rows: int) -> Iterator[Sign]:
+    """Tell states that training never had, and numbers outside its range."""
+    for variable, n_own in zip(model.schema.variables, n_odd.tolist(), strict=True):
+        name, share = variable.name, n_own / n_rows if n_rows else 0.0
+        if isinstance(variable, Numeric):
+            text = f"{name} is outside its range of training in {percent(share)} of the rows"
+            yield _sign("outside", share, text, name)
+        else:
+            text = f"{name} has states never seen in {percent(share)} of the rows"
+            yield _sign("unseen", share, text, name)
+
+
+class _Conditions:
+    """The conditions of rules that should apply to so many rows, and whether they were ever met."""
+
+    def __init__(self, model: Model, n_rows: int) -> None:
+        rules = [rule for rule in model.active_rules if rule.antecedent]
+        rules = [rule for rule in rules if rule.count * n_rows >= MIN_MET * model.rules.n_rows]
+        self._rules = sorted(rules, key=lambda rule: (-rule.count, rule.id))[:N_RULES]
+        predicates: list[Predicate] = list(
+            dict.fromkeys(each for rule in self._rules for each in rule.antecedent)
         )
-        n_unmet += not met.any()
-    text = (
-        f"the conditions of {n_unmet:,} of {len(rules):,} rules that should have applied never hold"
-    )
-    yield _sign("unmet", n_unmet / len(rules), text)
+        place = {each: i for i, each in enumerate(predicates)}
+        self._places = [[place[each] for each in rule.antecedent] for rule in self._rules]
+        self._schema, self._truths = model.schema, Truths(model.schema, predicates)
+        self._met = [False] * len(self._rules)
+
+    def take(self, table: Table) -> None:
+        """Look for conditions that were not met before."""
+        if all(self._met):
+            return
+        true, _ = self._truths.evaluate_all(align(self._schema, table)[0])
+        for i, places in enumerate(self._places):
+            if not self._met[i]:
+                held = np.bitwise_and.reduce(true[places], axis=0)
+                self._met[i] = bool(unpack(held, table.n_rows).any())
+
+    def signs(self) -> Iterator[Sign]:
+        """Tell how many conditions never hold any more."""
+        n_rules, n_unmet = len(self._rules), self._met.count(False)
+        if n_rules:
+            told = f"the conditions of {n_unmet:,} of {n_rules:,} rules that should have applied"
+            yield _sign("unmet", n_unmet / n_rules, f"{told} never hold")
