@@ -60,6 +60,20 @@ def test_times_with_a_zone_are_in_utc():
     assert column.cell(0) == datetime.datetime(2024, 1, 1, 10, tzinfo=datetime.UTC)
 
 
+@pytest.mark.parametrize(
+    ("microseconds", "seen"),
+    [
+        (0, datetime.time(0)),
+        (86_399_999_999, datetime.time(23, 59, 59, 999_999)),
+        (86_400_000_000, "1 day, 0:00:00"),
+        (-1, "-1 day, 23:59:59.999999"),
+        (2**63 - 1, "106751991 days, 4:00:54.775807"),
+    ],
+)
+def test_a_time_of_day_that_no_day_has_is_told_as_text(microseconds, seen):
+    assert Column("t", "time", np.array([microseconds])).cell(0) == seen
+
+
 @given(tables())
 def test_numbers_are_the_cells_with_nan_where_they_are_missing(data):
     for column in as_table(data).columns:

@@ -330,6 +330,11 @@ FOREIGN = "Hint: leave it out, or turn it into text or numbers first."
             "Hint: it was probably read with a wrong encoding.",
         ),
         (
+            {"a": np.array(["\ud800", "b"])},
+            "Column 'a' holds text that is not valid Unicode.\n"
+            "Hint: it was probably read with a wrong encoding.",
+        ),
+        (
             {"a": [10**30, 1]},
             "Column 'a' holds whole numbers beyond 64 bits.\n"
             "Hint: turn it into text, or into floating-point numbers.",

@@ -173,10 +173,10 @@ def as_polars(draw: random.Random, columns: Mapping[str, list[Any]]) -> Any:
     for name, values in zip(map(_unicode, columns), columns.values(), strict=True):
         try:
             one = pl.Series(name, values, strict=draw.random() < 0.5)
-        except Exception:
+        except (Exception, pl.exceptions.PanicException):
             try:
                 one = pl.Series(name, values, dtype=pl.Object)
-            except Exception:
+            except (Exception, pl.exceptions.PanicException):
                 one = pl.Series(name, [None] * len(values))
         wanted = [None, None, pl.Categorical, pl.Float32, pl.Int8, pl.UInt64, pl.Decimal(20, 3)]
         kind = draw.choice([*wanted, pl.Duration, pl.Time, pl.Date, pl.Boolean])

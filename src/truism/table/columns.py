@@ -103,7 +103,10 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
         if isinstance(value, int) and self.values.dtype.kind == "M":
             return far_moment(self.values[row])
         if self.kind == "time" and isinstance(value, int) and self.values.dtype.kind == "i":
-            return (datetime.datetime.min + datetime.timedelta(microseconds=value)).time()
+            since_midnight = datetime.timedelta(microseconds=value)
+            if not 0 <= since_midnight.days < 1:  # a file may hold anything
+                return str(since_midnight)
+            return (datetime.datetime.min + since_midnight).time()
         if self.zoned and isinstance(value, datetime.datetime):
             moment = value.replace(tzinfo=datetime.UTC)
             return moment.astimezone(zone_named(self.zone or "UTC") or datetime.UTC)

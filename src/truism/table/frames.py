@@ -184,7 +184,7 @@ def _check_names(names: Sequence[Any]) -> None:
         )
 
 
-_UNREADABLE = (pa.ArrowException, OverflowError, UnicodeEncodeError)
+_UNREADABLE = (pa.ArrowException, OverflowError, UnicodeError)
 
 
 def _read(name: str, values: Any) -> Column:
@@ -204,7 +204,7 @@ def _float(value: Any) -> float | None:
 
 def _find_fault(name: str, values: Any, problem: Exception) -> tuple[ColumnKind, Fault]:
     """Say why Arrow does not take a column."""
-    if isinstance(problem, UnicodeEncodeError):
+    if isinstance(problem, UnicodeError):
         wrong = Fault(
             "holds text that is not valid Unicode", "it was probably read with a wrong encoding."
         )
