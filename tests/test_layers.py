@@ -83,6 +83,7 @@ ROOMS = {
             "following",
             "outlines",
             "stories",
+            "listings",
             "incidents",
             "patterns",
         ),

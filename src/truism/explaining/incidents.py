@@ -7,9 +7,9 @@ nothing.
 import datetime
 import html
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,6 +23,7 @@ from truism.explaining.folding import fold
 from truism.explaining.following import Outline
 from truism.explaining.investigation import dead_clue, find_clues, with_dead
 from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
+from truism.explaining.listings import Listing
 from truism.explaining.moments import say_moment
 from truism.explaining.outlines import Grouped, Outlines, Singles
 from truism.explaining.sparing import Spared, note, say_spared
@@ -37,8 +38,6 @@ from truism.table.cells.times import Moment
 from truism.table.columns import Table
 
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
-EXPLAINED_AT_ONCE = 64  # incidents
-N_SHOWN = 3  # printed, and in notebooks
 _PLAIN = ("id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
 
@@ -186,7 +185,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return told + blames_html(self.blames) + spared
 
 
-class Incidents(Sequence["Incident"]):
+class Incidents(Listing[Incident]):
     """The incidents of a table, gravest first; each is explained when it is looked at.
 
     Parameters
@@ -204,6 +203,8 @@ class Incidents(Sequence["Incident"]):
 
     """
 
+    n_shown = 3
+
     def __init__(
         self,
         scorer: Scorer,
@@ -213,12 +214,12 @@ class Incidents(Sequence["Incident"]):
         first: int = 0,
         kept: Mapping[int, Kept] | None = None,
     ) -> None:
+        super().__init__()
         self.scorer, self.table, self.origin = scorer, table, origin
         self.outlines: Outlines = (
             outlines if isinstance(outlines, Singles | Grouped) else Grouped(outlines)
         )
         self._first, self._kept = first, {} if kept is None else kept
-        self._explained: dict[int, Incident] = {}
 
     @cached_property
     def _clock(self) -> Clock:
@@ -227,30 +228,8 @@ class Incidents(Sequence["Incident"]):
     def __len__(self) -> int:
         return len(self.outlines)
 
-    @overload
-    def __getitem__(self, position: int) -> Incident: ...
-    @overload
-    def __getitem__(self, position: slice) -> tuple[Incident, ...]: ...
-    def __getitem__(self, position: int | slice) -> Incident | tuple[Incident, ...]:
-        if isinstance(position, slice):
-            some = range(*position.indices(len(self)))
-            for at in range(0, len(some), EXPLAINED_AT_ONCE):
-                self._look_at(some[at : at + EXPLAINED_AT_ONCE])
-            return tuple(self._explained[each] for each in some)
-        position = range(len(self))[position]
-        self._look_at(range(position, position + 1))
-        return self._explained[position]
-
-    def __iter__(self) -> Iterator[Incident]:
-        for start in range(0, len(self), EXPLAINED_AT_ONCE):
-            yield from self[start : start + EXPLAINED_AT_ONCE]
-
-    def _look_at(self, positions: range) -> None:
-        """Explain those of some incidents that were not explained before."""
-        new = [each for each in sorted(positions) if each not in self._explained]
-        if new:
-            some = [outline for each in _runs(new) for outline in self.outlines[each]]
-            self._explained |= dict(zip(new, self._explain(some), strict=True))
+    def _make(self, positions: Sequence[int]) -> Iterable[Incident]:
+        return self._explain([one for each in _runs(positions) for one in self.outlines[each]])
 
     def id_of(self, outline: Outline) -> str:
         """Return the id of an incident."""
@@ -337,22 +316,6 @@ class Incidents(Sequence["Incident"]):
                 behind.get(variable.name),
                 self.scorer.model.words,
             )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __repr__(self) -> str:
-        return f"<Incidents: {len(self):,}>"
-
-    def __str__(self) -> str:
-        return "\n\n".join([*map(str, self[:N_SHOWN]), *self._more()]) or "none"
-
-    def _repr_html_(self) -> str:
-        shown = [each._repr_html_() for each in self[:N_SHOWN]]
-        return "".join([*shown, *(f"<p>{each}</p>" for each in self._more())]) or "<p>none</p>"
-
-    def _more(self) -> list[str]:
-        return [f"… and {len(self) - N_SHOWN:,} more"] if len(self) > N_SHOWN else []
 
 
 def _runs(positions: Sequence[int]) -> Iterator[slice]:

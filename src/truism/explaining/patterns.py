@@ -7,9 +7,9 @@ counted in all rows of it.
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from truism.explaining.clues import Clue, Contradiction, Outside
 from truism.explaining.investigation import find_clues
+from truism.explaining.listings import Listing
 from truism.explaining.marks import KINDS, Marks, Wrong
 from truism.explaining.moments import say_moment
 from truism.explaining.reasons import Reason, say
@@ -38,7 +39,6 @@ N_WORST = 5  # rows that are shown of a pattern
 N_ASKED = 8  # rows that are explained to find out what a pattern is about
 N_TOLD = 3  # reasons that are told of a pattern
 N_STATES = 3  # states that are named
-N_SHOWN = 5  # patterns that are printed
 
 Rows = NDArray[np.int64]
 
@@ -200,7 +200,7 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return f"<p><b>{html.escape(self._head())}</b></p><p>{html.escape(self.summary)}</p>"
 
 
-class Patterns(Sequence[Pattern]):
+class Patterns(Listing[Pattern]):
     """The patterns of a table, those with most rows first; each is looked into when it is looked at.
 
     Parameters
@@ -216,44 +216,21 @@ class Patterns(Sequence[Pattern]):
 
     """
 
+    n_shown = 5
+
     def __init__(
         self, scorer: Scorer, table: Table | Aside, marks: Marks, gap: int | None, first: int = 0
     ) -> None:
+        super().__init__()
         self.scorer, self.table, self.marks = scorer, table, marks
         self._gap, self._first = gap, first
         self._groups = _grouped(marks)
-        self._known: dict[int, Pattern] = {}
 
     def __len__(self) -> int:
         return len(self._groups)
 
-    @overload
-    def __getitem__(self, position: int) -> Pattern: ...
-    @overload
-    def __getitem__(self, position: slice) -> tuple[Pattern, ...]: ...
-    def __getitem__(self, position: int | slice) -> Pattern | tuple[Pattern, ...]:
-        if isinstance(position, slice):
-            return tuple(self[each] for each in range(*position.indices(len(self))))
-        position = range(len(self))[position]
-        if position not in self._known:
-            self._known[position] = self._look_into(self._groups[position])
-        return self._known[position]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __repr__(self) -> str:
-        return f"<Patterns: {len(self):,}>"
-
-    def __str__(self) -> str:
-        return "\n\n".join([*map(str, self[:N_SHOWN]), *self._more()]) or "none"
-
-    def _repr_html_(self) -> str:
-        shown = [each._repr_html_() for each in self[:N_SHOWN]]
-        return "".join([*shown, *(f"<p>{each}</p>" for each in self._more())]) or "<p>none</p>"
-
-    def _more(self) -> list[str]:
-        return [f"… and {len(self) - N_SHOWN:,} more"] if len(self) > N_SHOWN else []
+    def _make(self, positions: Sequence[int]) -> Iterator[Pattern]:
+        return (self._look_into(self._groups[each]) for each in positions)
 
     def rows(self, position: int) -> Rows:
         """Return the rows of a pattern, ascending, as positions in the table."""
