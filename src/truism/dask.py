@@ -13,9 +13,8 @@ from typing import Any
 import msgspec
 
 from truism.clusters.daskcrew import DaskCrew
-from truism.errors import ParameterError
 from truism.estimator.batches import ArrowScorer, arrow_scorer
-from truism.estimator.clusters import learn_files, learn_pieces
+from truism.estimator.clusters import OPENING, are_files, learn_files, learn_pieces
 from truism.explaining.following import Following
 from truism.model.model import Model
 from truism.table.batches import as_batch, as_frame, empty_like
@@ -66,9 +65,7 @@ def learn(
     from distributed import get_client
 
     client = get_client() if client is None else client
-    if isinstance(rows, str | Sequence):
-        if order_by is not None:
-            raise ParameterError("order_by must be absent for files, which have an order.")
+    if are_files(rows, order_by):
         return learn_files(DaskCrew(client), rows, parameters, progress)
     if order_by is not None:
         rows = rows.sort_values(order_by)
@@ -82,7 +79,7 @@ def learn(
     return learn_pieces(
         DaskCrew(client, frames),
         [(_Partition(), size) for size in sizes],
-        as_table(rows.head(1 << 18, npartitions=-1)),
+        as_table(rows.head(OPENING, npartitions=-1)),
         parameters,
         progress,
         ordered=order_by is not None,

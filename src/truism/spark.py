@@ -15,7 +15,7 @@ import msgspec
 from truism.clusters.sparkcrew import SparkCrew
 from truism.errors import ParameterError
 from truism.estimator.batches import arrow_scorer
-from truism.estimator.clusters import learn_files, learn_pieces
+from truism.estimator.clusters import OPENING, are_files, learn_files, learn_pieces
 from truism.model.model import Model
 from truism.table.batches import check_kept, content_batch
 from truism.table.columns import Table
@@ -23,8 +23,6 @@ from truism.table.frames import as_table
 from truism.work import Progress, be_silent
 
 __all__ = ["learn", "score"]
-
-_OPENING = 1 << 18
 
 
 class _Partition(msgspec.Struct, frozen=True):
@@ -67,9 +65,7 @@ def learn(
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.getOrCreate() if session is None else session
-    if isinstance(rows, str | Sequence):
-        if order_by is not None:
-            raise ParameterError("order_by must be absent for files, which have an order.")
+    if are_files(rows, order_by):
         return learn_files(SparkCrew(session), rows, parameters, progress)
     kept = (rows if order_by is None else rows.orderBy(order_by)).persist()
     try:
@@ -86,7 +82,7 @@ def learn(
         return learn_pieces(
             SparkCrew(session, kept, places),
             pieces,
-            as_table(kept.limit(_OPENING).toArrow()),
+            as_table(kept.limit(OPENING).toArrow()),
             parameters,
             progress,
             ordered=order_by is not None,

@@ -22,6 +22,17 @@ from truism.table.files.portions import read_opening
 from truism.table.layouts import Layout, Reading
 from truism.work import Progress
 
+OPENING = 1 << 18  # rows of a distributed DataFrame by which it is seen what columns hold
+
+
+def are_files(rows: Any, order_by: str | None) -> bool:
+    """Tell files from a distributed DataFrame; only the latter needs a column to order by."""
+    if not isinstance(rows, str | Sequence):
+        return False
+    if order_by is not None:
+        raise ParameterError("order_by must be absent for files, which have an order.")
+    return True
+
 
 def learn_files(
     crew: Crew, rows: str | Sequence[str], parameters: dict[str, Any], progress: Progress
