@@ -22,6 +22,7 @@ from truism.errors import ModelFileError
 from truism.explaining.investigation import find_clues
 from truism.model import files as modelfiles
 from truism.model.acceptances import Acceptance
+from truism.model.contents import SECTIONS
 from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
 from truism.model.legend import Legend
 from truism.model.origins import (
@@ -245,8 +246,19 @@ def interval():
     return kinds.index("interval")
 
 
+def stepping(step):
+    """A series whose rows are so far apart."""
+
+    def change(plain):
+        plain["sections"]["series"] = SECTIONS["series"]
+        plain["series"] = {"step": step}
+
+    return change
+
+
 LAST = len(MODEL.rules) - 1
 REFUSALS = [
+    *((stepping(step), "out of range - at `$.series.step`") for step in (0.0, -1.0, 1e-320, 1e300)),
     (setting("threshold", "value", -1.0), "out of range - at `$.threshold`"),
     (setting("threshold", "value", "x"), "Expected `float`, got `str` - at `$.threshold.value`"),
     (setting("n_rows", 0), "Expected `int` >= 1 - at `$.n_rows`"),

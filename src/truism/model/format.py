@@ -48,6 +48,7 @@ from truism.model.soundness import (
 from truism.table.layouts import Reading
 
 MAX_LISTED = 100_000_000  # values that rules may list in all; their text could not be shown anyway
+_STEPS = (1e-9, 1e12)  # seconds from row to row: a nanosecond, and more than all of history
 
 
 def to_file(model: Model) -> ModelFile:
@@ -207,6 +208,8 @@ def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
 def _series(schema: Schema, file: ModelFile) -> Series | None:
     read = file.series
     _check(("series" in file.sections) == (read is not None), "sections do not fit", "$.sections")
+    step = None if read is None else read.step
+    _check(step is None or _STEPS[0] <= step <= _STEPS[1], "out of range", "$.series.step")
     if read is None or read.memory is None:
         return read
     _check(file.evidence is not None, "memory and scoring do not fit", "$.series")
