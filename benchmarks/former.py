@@ -94,6 +94,36 @@ with tempfile.TemporaryDirectory() as folder:
     say(timed(lambda: detector.report(rows, path))[0])
 """
 
+# The worst of a thousand incidents on the screen; a series has a past that was not known formerly.
+WORST = """
+import contextlib, io, pyarrow as pa, pyarrow.parquet as pq
+from truism.cli.app import main
+
+known = InvariantRuleDetector().get_params()
+how = {{"ordered": True}} if {ordered} and "ordered" in known else {{}} if {ordered} else ALONE
+rows = mixed(22_544, 2)
+for i in range(0, 48, 3):  # every twentieth row is an incident of its own
+    rows[f"x{{i}}"][::20] = -rows[f"x{{i}}"][::20] + 4
+
+
+def check(columns, *said):
+    pq.write_table(pa.table(columns), "rows.parquet")
+    sys.argv = ["truism", "check", "rows.parquet", "-m", "model.json", "--jobs", "1", *said]
+    with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+        main()
+    return shown.getvalue()
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    InvariantRuleDetector(n_jobs=1, **how).fit(mixed(4_000, 1)).save("model.json")
+    check({{name: column[:20] for name, column in rows.items()}})
+    spent, shown = timed(lambda: check(rows, "--top", "1"))
+    assert "more" in shown, shown
+    os.chdir("/")
+say(spent)
+"""
+
 TASKS = {
     "learning 300 x 5,000": LEARNING.format(rows=300, columns=5_000),
     "learning 50 x 10,000": LEARNING.format(rows=50, columns=10_000),
@@ -103,6 +133,8 @@ TASKS = {
     "explaining 2,000 x 56": EXPLAINING.format(rows=2_000),
     "reporting 20,000 incidents": REPORTING.format(rows=80_000),
     "reporting 1,000 incidents": REPORTING.format(rows=4_000),
+    "the worst of 1,000 rows": WORST.format(ordered=False),
+    "the worst of 1,000 incidents": WORST.format(ordered=True),
 }
 
 

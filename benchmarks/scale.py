@@ -95,7 +95,7 @@ def check(files, model):
     except SystemExit as ended:
         if ended.code not in (0, 1):
             raise
-    return {"verdict": said.getvalue().strip().splitlines()[-1]}
+    return {"verdict": " ".join(said.getvalue().rpartition("anomalies:")[-1].split())}
 
 
 def score(files, model):
