@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.series import Tail
+from truism.model.series import RARE, Tail
 
 GAP = 5  # rows below a level that may lie within an incident
 LEVEL = 0.9  # share of the rows below the level from which on incidents are counted
 MIN_SCALE = 1e-9
+PRIOR = 5  # rare incidents that are taken to rise like all others, beside those that were seen
 
 Rows = NDArray[np.int64]
 
@@ -29,7 +31,8 @@ def fit_tail(levels: NDArray[np.float64], runs: Sequence[Rows], gap: int = GAP) 
     """Find how much rarer higher incidents of normal rows are.
 
     The uppermost tenth of the rows forms incidents; by how much their peaks rise above it on average
-    is the scale of the law.
+    is the scale of the law. Those that are higher than the law lets one in 1,000 rows be show in the same
+    way by how much rare ones rise; they are never taken to rise less than the others.
 
     Parameters
     ----------
@@ -42,13 +45,19 @@ def fit_tail(levels: NDArray[np.float64], runs: Sequence[Rows], gap: int = GAP) 
 
     """
     level = _short(float(np.quantile(levels, LEVEL)))
-    peaks = [
-        levels[rows[group]].max()
-        for rows in runs
-        for group in group_rows(np.flatnonzero(levels[rows] > level), gap)
-    ]
-    excess = float(np.mean(peaks)) - level if peaks else 0.0
-    return Tail(level, max(_short(excess), MIN_SCALE), len(peaks), len(levels))
+    peaks = np.array(
+        [
+            levels[rows[group]].max()
+            for rows in runs
+            for group in group_rows(np.flatnonzero(levels[rows] > level), gap)
+        ]
+    )
+    excess = float(np.mean(peaks)) - level if len(peaks) else 0.0
+    tail = Tail(level, max(_short(excess), MIN_SCALE), len(peaks), len(levels))
+    rare = tail.threshold(RARE)
+    above = peaks[peaks > rare] - rare
+    rare_scale = _short((PRIOR * tail.scale + float(above.sum())) / (PRIOR + len(above)))
+    return msgspec.structs.replace(tail, rare_scale=max(rare_scale, tail.scale))
 
 
 def _short(value: float) -> float:

@@ -22,7 +22,7 @@ from truism.learning.study import N_BLOCKS, N_STRETCHES, Study
 from truism.learning.twins import find_circles
 from truism.model.evidence import Evidence
 from truism.model.schema import Numeric, Schema
-from truism.model.series import Memory, Tail
+from truism.model.series import RARE, Memory, Tail
 from truism.model.settings import Settings
 from truism.scoring.alignment import codes
 from truism.scoring.memory import no_past, recall
@@ -34,7 +34,6 @@ from truism.table.columns import Column, numbers
 
 CAP, HABIT_CAP = 1.5, 5.0  # times the threshold of rows: the most that a value leaves behind
 WEIGHT = 2.0  # of the past beside the row, both in units of what is rare among held-out rows
-RARE = 1.0  # incidents in 1,000 rows
 NORMAL = 0.98  # share of the held-out rows below a variable's unit of blame
 MAX_ROWS = 20_000  # rows to weigh; of more rows, five runs are weighed
 N_RUNS = 5

@@ -9,11 +9,15 @@ import math
 import msgspec
 
 PER = 1000  # rows that rates are told for
+RARE = 1.0  # incidents in that many rows
 LOOKBACK, MAX_LOOKBACK = 15, 1_000_000  # rows
 
 
 class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """How often incidents of normal rows reach a level: ever more rarely, by an exponential law.
+
+    Incidents that are rarer than one in 1,000 rows have a law of their own: ordinary ups and downs do
+    not tell how high rare situations rise.
 
     Parameters
     ----------
@@ -23,6 +27,8 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         By how much a level must rise for incidents to become e times rarer.
     n_incidents, n_rows
         How many incidents rose above `level` in how many held-out rows.
+    rare_scale
+        The same as `scale`, for incidents that are rarer than one in 1,000 rows; None if it is equal.
 
     """
 
@@ -30,6 +36,7 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     scale: float
     n_incidents: int
     n_rows: int
+    rare_scale: float | None = None
 
     def rate(self, threshold: float) -> float:
         """Return how many incidents to expect in 1,000 normal rows.
@@ -37,16 +44,21 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         >>> Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000).rate(2.0)
         20.0
         """
+        rare = self.threshold(RARE)
+        if threshold > rare:
+            return min(self._most, RARE) * math.exp((rare - threshold) / self._rare_scale)
         return self._most * math.exp(-max(threshold - self.level, 0.0) / self.scale)
 
     def threshold(self, rate: float) -> float:
         """Return the threshold above which so many incidents are to be expected in 1,000 normal rows.
 
-        >>> tail = Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000)
-        >>> round(tail.rate(tail.threshold(1.0)), 9)
-        1.0
+        >>> tail = Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000, rare_scale=3.0)
+        >>> round(tail.rate(tail.threshold(1.0)), 9), round(tail.rate(tail.threshold(0.1)), 9)
+        (1.0, 0.1)
         """
-        return self.level + self.scale * math.log(max(self._most / rate, 1.0))
+        common = self.level + self.scale * math.log(max(self._most / max(rate, RARE), 1.0))
+        rarer = max(min(self._most, RARE) / rate, 1.0)
+        return common + self._rare_scale * math.log(rarer)
 
     def has_seen(self, rate: float) -> bool:
         """Return whether the held-out rows suffice to show a rate; if not, it is extrapolated."""
@@ -55,6 +67,10 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     @property
     def _most(self) -> float:
         return PER * self.n_incidents / self.n_rows
+
+    @property
+    def _rare_scale(self) -> float:
+        return self.scale if self.rare_scale is None else self.rare_scale
 
 
 class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -153,6 +153,7 @@ def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, st
         yield "out of range", "$.series.memory.units"
     tail = memory.tail
     sound = 0 < tail.scale < np.inf and 0 <= tail.level < np.inf
+    sound = sound and (tail.rare_scale is None or 0 < tail.rare_scale < np.inf)
     if not (sound and 0 <= tail.n_incidents <= tail.n_rows and tail.n_rows >= 1):
         yield "out of range", "$.series.memory.tail"
 
