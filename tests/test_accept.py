@@ -19,6 +19,7 @@ from test_cli import run, table
 from truism.errors import ParameterError, TableError
 from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand, rows_of
 from truism.explaining.checker import Checker
+from truism.explaining.chosen import choose_from
 from truism.explaining.prices import put_price
 from truism.explaining.sparing import Spared, say_spared
 from truism.export.sql.statements import to_sql
@@ -64,7 +65,12 @@ def test_accepted_rows_score_at_most_the_threshold_by_themselves(scoring, data):
     if (second.scorer.weigh_alone(table.take(more)).scores > limit).any():
         made = offer(second, table, more, Terms("another"))
         assert quiet(checker, made, table.take(more))
-    price = put_price(checker, Checker(made.model), table, unusual, made.acceptance)
+    price = put_price(
+        checker,
+        Checker(made.model),
+        choose_from(checker.scorer, table, unusual),
+        made.acceptance,
+    )
     assert quiet(checker, msgspec.structs.replace(made, price=price), table.take(unusual))
 
 

@@ -341,6 +341,83 @@ def test_a_status_is_that_of_a_table_held_whole(model, in_portions, monkeypatch,
     )
 
 
+@pytest.fixture
+def accepted(files_beyond, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("truism.cli.accept.today", lambda: "2025-08-03")
+    place = tmp_path / "n.truism.json"
+
+    def accept(*options):
+        arguments = [
+            files_beyond,
+            "-m",
+            model,
+            "-o",
+            str(place),
+            "--reason",
+            "test",
+            "--who",
+            "ana",
+        ]
+        done = CliRunner().invoke(app, ["accept", *arguments, *options])
+        if done.exit_code:
+            return done.exit_code, done.stderr
+        ledger = tmp_path / "n.accepted.parquet"
+        rows = pq.read_table(ledger).to_pydict() if ledger.exists() else None
+        written = place.read_bytes()
+        for each in (place, ledger):
+            each.unlink(missing_ok=True)
+        return done.stdout, written, rows
+
+    return accept
+
+
+def test_rows_are_accepted_as_in_a_table_held_whole(
+    files_beyond, model, accepted, in_portions, monkeypatch
+):
+    found = json.loads(checked(files_beyond, model, "--format", "json", "--patterns"))
+    ways = [
+        ("--rows", "300:339"),
+        ("--rows", "330:334", "--rows", "700", "--format", "json"),
+        ("--incident", found["incidents"][0]["id"]),
+        ("--pattern", found["patterns"][0]["id"]),
+        ("--when", "pump = on", "--mute", "flow"),
+        ("--rows", "5:3"),
+        ("--rows", "10"),
+        ("--incident", "nobody"),
+    ]
+    whole = [accepted(*way) for way in ways]
+    assert [len(each) for each in whole] == [3, 3, 3, 3, 3, 2, 2, 2]
+    in_portions()
+    assert [accepted(*way) for way in ways] == whole
+    monkeypatch.setattr("truism.cli.batched.MOST_ROWS", 200)
+    assert accepted(*ways[0]) == whole[0]
+    for option in ("--on", "--normal"):
+        code, said = accepted(*ways[0], option, files_beyond)
+        assert code == 2
+        assert said.startswith(f"Error: {option} needs all rows at once: 900 rows take about ")
+        assert "Hint: take fewer files at a time, or raise --memory-limit.\n" in said
+
+
+def test_changes_go_on_from_portion_to_portion_when_rows_are_accepted(
+    files_beyond, tmp_path, accepted, in_portions, monkeypatch
+):
+    place = tmp_path / "d.truism.json"
+    source = written(tmp_path / "normal", [])
+    learned(source, place, "--ordered", "--delta")
+    way = ("-m", str(place), "--rows", "320:334", "--format", "json")
+    whole = accepted(*way)
+    assert "Δ" in whole[0]
+    in_portions()
+    assert accepted(*way) == whole
+
+
+def test_of_a_long_table_some_rows_around_are_asked(accepted, in_portions, monkeypatch):
+    monkeypatch.setattr("truism.explaining.chosen.MOST_AROUND", 100)
+    whole = accepted("--rows", "300:339")
+    in_portions()
+    assert accepted("--rows", "300:339") == whole
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv", "feather", "csv.gz"])
 def test_scores_are_written_in_parts(files_beyond, model, in_portions, tmp_path, ending):
     whole, parts = (tmp_path / f"{name}.{ending}" for name in ("whole", "parts"))

@@ -6,15 +6,17 @@ from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
-from truism.cli.fitting import allow_missing_option, read_for
+from truism.cli.fitting import allow_missing_option
+from truism.cli.holding import Beyond, Whole, hold
+from truism.cli.large import memory_option
 from truism.cli.options import Command, Form, check_output, form_option, jobs_option, model_option
 from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand, rows_of
+from truism.explaining.accepting import Offer, Terms, offer_by_hand, offer_chosen
 from truism.explaining.checker import Checker
+from truism.explaining.chosen import Named, choose, find_named
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
 from truism.model.stamps import today
@@ -95,6 +97,7 @@ Examples:
 @click.option("--dry-run", is_flag=True, help="Show the price only; write nothing.")
 @form_option
 @jobs_option
+@memory_option
 @allow_missing_option
 @layout_options
 @click.pass_obj
@@ -109,6 +112,7 @@ def accept(
     dry_run: bool,
     form: Form,
     jobs: int,
+    memory_limit: str | None,
     allow_missing: bool,
     **options: Any,
 ) -> None:
@@ -128,33 +132,41 @@ def accept(
         return
     checker = Checker(load_model(place), jobs).named(options["name"])
 
-    def read(sources: tuple[str, ...]) -> tuple[Table | None, Checker]:
-        if not sources:
-            return None, checker
-        found = read_for(screen, checker, sources, said, allow_missing=allow_missing)
-        return found.table, found.checker
-
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        table, checker = read(data)
-        others = {"normal": _prepared(checker, read(normal)[0]), "history": read(history)[0]}
-        progress("accepting", 0, 0)
-        terms = Terms(options["reason"], options["until"], options["who"] or _user(), today())
-        ready = _prepared(checker, table)
-        if way == "when":
-            made = offer_by_hand(
-                checker, options["when"], options["mute"], terms, table=ready, **others
+
+        def read(checker: Checker, sources: tuple[str, ...], *whole: str) -> Whole | Beyond | None:
+            if not sources:
+                return None
+            return hold(
+                *(screen, progress, checker, sources, said, memory_limit),
+                allow_missing=allow_missing,
+                whole=whole,
             )
-            chosen = None
+
+        held = read(checker, data)
+        checker = checker if held is None else held.checker
+        known, earlier = read(checker, normal, "--normal"), read(checker, history, "--on")
+        others = {
+            "normal": known.prepared if isinstance(known, Whole) else None,
+            "history": earlier.table if isinstance(earlier, Whole) else None,
+        }
+        terms = Terms(options["reason"], options["until"], options["who"] or _user(), today())
+        chosen, rows = None, None
+        if held is not None:
+            named = _named(held, way, options)
+            progress("reading", 0, 0)
+            chosen, rows = choose(checker.scorer, named, held.read, held.n_rows)
+        progress("accepting", 0, 0)
+        if way == "when":
+            when, muted = options["when"], options["mute"]
+            made = offer_by_hand(checker, when, muted, terms, chosen=chosen, **others)
         else:
-            assert ready is not None
-            assert table is not None
-            rows = _rows(checker, ready, way, options)
-            made = offer(checker, ready, rows, terms, **others)
-            chosen = table.take(rows)
+            assert chosen is not None
+            made = offer_chosen(checker, chosen, terms, **others)
     _show(screen, made, checker.model, form)
     if not dry_run and output is not None:
-        _write(screen, place, output, made, chosen)
+        _write(screen, place, output, made, None if way == "when" else rows)
 
 
 def _check(
@@ -179,25 +191,23 @@ def _check(
     return way
 
 
-def _prepared(checker: Checker, table: Table | None) -> Table | None:
-    return None if table is None else checker.prepare(table)
-
-
-def _rows(checker: Checker, table: Table, way: str, options: dict[str, Any]) -> NDArray[np.int64]:
+def _named(held: Whole | Beyond, way: str, options: dict[str, Any]) -> Named:
+    if way == "when":
+        return Named(np.empty(0, np.int64))
     if way != "rows":
-        return rows_of(checker, table, options[way], way)
-    chosen = np.zeros(table.n_rows, np.bool_)
+        return find_named(held.find(patterns=way == "pattern"), options[way], way)
+    chosen = np.zeros(held.n_rows, np.bool_)
     for text in options["rows"]:
         first, colon, last = text.partition(":")
         ends = (first, last if colon else first)
         if not all(end.strip().isdecimal() for end in ends):
             raise ParameterError.of("rows", "be a row or two rows such as 613:754", text)
         start, end = map(int, ends)
-        if not start <= end < table.n_rows:
-            constraint = f"lie between 0 and {table.n_rows - 1}, the first row first"
+        if not start <= end < held.n_rows:
+            constraint = f"lie between 0 and {held.n_rows - 1}, the first row first"
             raise ParameterError.of("rows", constraint, text)
         chosen[start : end + 1] = True
-    return np.flatnonzero(chosen)
+    return Named(np.flatnonzero(chosen))
 
 
 def _user() -> str | None:

@@ -114,6 +114,11 @@ class Portions:
             self._note(found.notices)
             yield found.table
 
+    def rows_at_once(self, n_columns: int, limit: str | None) -> int:
+        """Return how many rows with so many columns are read at once."""
+        at_once = size_of(limit) // 4 // (BYTES_AT_ONCE * max(n_columns, 1))
+        return min(max(at_once, LEAST_ROWS), MOST_ROWS)
+
     def gather(
         self, gathering: Gathering, limit: str | None, progress: Progress, taken: Taken
     ) -> Findings:
@@ -136,8 +141,7 @@ class Portions:
         schema, series = checker.model.schema, checker.model.series
         marks = (schema.time, None if series is None else series.by)
         wanted = {*checker.needed, *(each for each in marks if each is not None)}
-        at_once = size_of(limit) // 4 // (BYTES_AT_ONCE * len(checker.needed))
-        n_rows = min(max(at_once, LEAST_ROWS), MOST_ROWS)
+        n_rows = self.rows_at_once(len(checker.needed), limit)
         announce_compiling(self.screen, progress)
         done = 0
         progress("scoring", 0, total)

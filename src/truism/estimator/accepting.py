@@ -10,6 +10,7 @@ from truism.errors import ParameterError
 from truism.estimator.inputs import as_positions
 from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand
 from truism.explaining.checker import Checker
+from truism.explaining.chosen import choose_from
 from truism.explaining.following import Following
 from truism.explaining.incidents import Incident
 from truism.model.model import Model
@@ -91,7 +92,9 @@ class Accepting:
             if rows is not None:
                 raise ParameterError("rows and when must not both be given.")
             names = (mute,) if isinstance(mute, str) else tuple(mute)
-            made = offer_by_hand(checker, when, names, terms, table=table, **others)
+            none = np.empty(0, np.int64)
+            chosen = None if table is None else choose_from(checker.scorer, table, none)
+            made = offer_by_hand(checker, when, names, terms, chosen=chosen, **others)
         elif table is None or rows is None:
             raise ParameterError("Rows of a table, or when and mute, must be given.")
         else:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from truism.errors import ParameterError, did_you_mean
 from truism.explaining.checker import Checker
+from truism.explaining.chosen import Chosen, choose_from, find_named
 from truism.explaining.prices import Price, put_price
 from truism.explaining.situations import Situation, Situations
 from truism.model.acceptances import (
@@ -96,11 +97,23 @@ def offer(
         A table, not prepared, of which the price says which incidents would vanish.
 
     """
+    chosen = choose_from(checker.scorer, table, rows)
+    return offer_chosen(checker, chosen, terms, normal=normal, history=history)
+
+
+def offer_chosen(
+    checker: Checker,
+    chosen: Chosen,
+    terms: Terms,
+    *,
+    normal: Table | None = None,
+    history: Table | None = None,
+) -> Offer:
+    """Work out what it takes to accept rows that were chosen; otherwise as `offer`."""
     terms.sign((), 0)
-    if not len(rows):
+    scorer, model, own = checker.scorer, checker.model, chosen.own
+    if not own.n_rows:
         raise ParameterError.of("rows", "name at least one row", [])
-    scorer, model = checker.scorer, checker.model
-    own = table.take(rows)
     unusual = np.flatnonzero(scorer.weigh_alone(own).scores > _target(model))
     if not len(unusual):
         raise ParameterError(
@@ -111,15 +124,13 @@ def offer(
     telling = own.take(unusual)
     allowed = _choose(scorer, own, unusual)
     names = [model.schema.names[i] for i in allowed]
-    others = np.ones(table.n_rows, np.bool_)
-    others[rows] = False
-    around = [each for each in (table.take(others), normal) if each is not None]
+    around = [each for each in (chosen.around, normal) if each is not None]
     found = Situations(model, around).find(telling, names)
     evidence = _evidence(scorer.strict.weigh_alone(telling))
     # Rows of a situation may be unusual, but less than is reported, and need no allowance.
     cases = [_case(model, each, evidence, allowed) for each in found]
     cases = [case for case in cases if case.allowed]
-    made = _offered(checker, terms.sign(tuple(cases), len(rows)), table, rows, normal, history)
+    made = _offered(checker, terms.sign(tuple(cases), own.n_rows), chosen, normal, history)
     return msgspec.structs.replace(
         made, price=msgspec.structs.replace(made.price, n_unusual=len(unusual))
     )
@@ -131,7 +142,7 @@ def offer_by_hand(
     muted: Sequence[str],
     terms: Terms,
     *,
-    table: Table | None = None,
+    chosen: Chosen | None = None,
     normal: Table | None = None,
     history: Table | None = None,
 ) -> Offer:
@@ -145,8 +156,10 @@ def offer_by_hand(
         The condition, as rules print conditions; it may ask for ``hour`` and ``weekday``.
     muted
         Names of variables, or only ``"all"``.
-    terms, table, normal, history
-        As for `offer`; `table` only tells in how many rows the condition holds.
+    terms, normal, history
+        As for `offer`.
+    chosen
+        No rows of a table, in which it is only counted in how many rows the condition holds.
 
     """
     model = checker.model
@@ -163,7 +176,7 @@ def offer_by_hand(
     if not names:
         raise ParameterError.of("mute", "name a variable of the model, or all", list(names))
     acceptance = terms.sign((mute(conditions, names),), 0)
-    return _offered(checker, acceptance, table, np.empty(0, np.int64), normal, history)
+    return _offered(checker, acceptance, chosen, normal, history)
 
 
 def rows_of(checker: Checker, table: Table, wanted: str, kind: str) -> Rows:
@@ -173,34 +186,17 @@ def rows_of(checker: Checker, table: Table, wanted: str, kind: str) -> Rows:
     ----------
     checker, table
         The model and the rows.
-    wanted
-        The id, as a check of the same rows shows it.
-    kind
-        ``"pattern"``, or anything else for incidents and lasting changes.
+    wanted, kind
+        As for `find_named`.
 
     """
-    found = checker.find(table)
-    if kind == "pattern":
-        for position, pattern in enumerate(found.patterns):
-            if pattern.id == wanted:
-                return found.patterns.rows(position)
-    else:
-        timeline = checker.scorer.lay_out(table)
-        for events in (found.incidents, found.shifts):
-            for outline in events.outlines[:]:
-                if events.id_of(outline) == wanted:
-                    rows = np.arange(outline.tally.first, outline.tally.last + 1)
-                    own = [timeline.names[i] == outline.series for i in timeline.of_row[rows]]
-                    return rows[np.array(own, np.bool_)]
-    constraint = "be an id that a check of the same rows with the same model shows"
-    raise ParameterError.of(kind, constraint, wanted)
+    return find_named(checker.find(table), wanted, kind).within(checker.scorer, table)
 
 
 def _offered(
     checker: Checker,
     acceptance: Acceptance,
-    table: Table | None,
-    rows: Rows,
+    chosen: Chosen | None,
     normal: Table | None,
     history: Table | None,
 ) -> Offer:
@@ -208,7 +204,7 @@ def _offered(
     model = checker.model.accept(acceptance)
     scorer = checker.scorer.accepting(model.accepted)
     after = Checker(model, checker.n_jobs, scorer, checker.origin)
-    price = put_price(checker, after, table, rows, acceptance, normal, history)
+    price = put_price(checker, after, chosen, acceptance, normal, history)
     return Offer(acceptance, price, model)
 
 

@@ -22,7 +22,7 @@ from truism.model.reduction import without
 from truism.model.series import PER
 from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import State, rows_by_series
+from truism.scoring.series import State, last_rows, rows_by_series
 from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, delta_name, with_deltas
@@ -188,6 +188,11 @@ class Checker:
         """
         n_rows = table.n_rows + (0 if before is None else before.n_rows)
         return self._with_previous(Following(scoring, n_rows=n_rows), table, before)
+
+    def pass_by(self, table: Table, before: Following | None = None) -> Following:
+        """Return what a prepared table leaves behind for preparing the next one, if nobody scores it."""
+        state = {} if before is None else before.scoring
+        return self.leave(table, last_rows(self.scorer.lay_out(table, state), state), before)
 
     def _with_previous(
         self, following: Following, table: Table, before: Following | None

@@ -2,9 +2,9 @@
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from truism.explaining.checker import Checker
+from truism.explaining.chosen import Chosen
 from truism.explaining.comparison import Sighting, compare
 from truism.model.acceptances import Acceptance
 from truism.model.model import Model
@@ -15,8 +15,6 @@ from truism.scoring.scorer import Scorer
 from truism.table.columns import Table, numbers
 
 MOST_VANISH = 0.5  # share of earlier incidents that vanish, above which there is a warning
-
-Rows = NDArray[np.int64]
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -99,8 +97,7 @@ class Price(msgspec.Struct, frozen=True):
 def put_price(
     before: Checker,
     after: Checker,
-    table: Table | None,
-    rows: Rows,
+    chosen: Chosen | None,
     acceptance: Acceptance,
     normal: Table | None = None,
     history: Table | None = None,
@@ -111,8 +108,8 @@ def put_price(
     ----------
     before, after
         The model without and with it.
-    table, rows
-        A prepared table, if there is one, and the positions of the accepted rows.
+    chosen
+        The accepted rows, and the table that they are from, if there is one.
     acceptance
         The acceptance.
     normal
@@ -123,8 +120,8 @@ def put_price(
     """
     model, tolerance = before.model, after.scorer.tolerance
     assert tolerance is not None
-    own = None if table is None or not len(rows) else table.take(rows)
-    n_applied = 0 if table is None else int(tolerance.applied_in(table)[-1].sum())
+    own = None if chosen is None or not chosen.own.n_rows else chosen.own
+    n_applied = 0 if chosen is None else chosen.count(tolerance)
     n_inside = 0 if own is None else int(tolerance.applied_in(own)[-1].sum())
     n_rows = model.rules.n_rows
     peaks = [
@@ -135,7 +132,7 @@ def put_price(
         model.threshold,
         peaks[0],
         peaks[1],
-        len(rows),
+        0 if own is None else own.n_rows,
         0,
         tuple(
             None if each.n_training is None else each.n_training / n_rows
