@@ -5,15 +5,19 @@ import msgspec
 from truism.errors import shorten
 
 
-class StatesFromNumbers(msgspec.Struct, frozen=True, tag="states", forbid_unknown_fields=True):
-    """Numbers with a fraction that were learned as states, because they have few different values."""
-
-    variables: tuple[str, ...]
+class _Learned(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all notices about learning have in common."""
 
     @property
     def doubt(self) -> str | None:
         """What it means for what is found, in plain words; None if nothing."""
         return None
+
+
+class StatesFromNumbers(_Learned, frozen=True, tag="states", forbid_unknown_fields=True):
+    """Numbers with a fraction that were learned as states, because they have few different values."""
+
+    variables: tuple[str, ...]
 
     def __str__(self) -> str:
         return (
@@ -22,16 +26,11 @@ class StatesFromNumbers(msgspec.Struct, frozen=True, tag="states", forbid_unknow
         )
 
 
-class BudgetReached(msgspec.Struct, frozen=True, tag="budget", forbid_unknown_fields=True):
+class BudgetReached(_Learned, frozen=True, tag="budget", forbid_unknown_fields=True):
     """The search stopped before the longest rules."""
 
     complete_to: int
     longest: int
-
-    @property
-    def doubt(self) -> str | None:
-        """What it means for what is found, in plain words; None if nothing."""
-        return None
 
     def __str__(self) -> str:
         return (
@@ -40,7 +39,7 @@ class BudgetReached(msgspec.Struct, frozen=True, tag="budget", forbid_unknown_fi
         )
 
 
-class TooFewRows(msgspec.Struct, frozen=True, tag="too_few_rows", forbid_unknown_fields=True):
+class TooFewRows(_Learned, frozen=True, tag="too_few_rows", forbid_unknown_fields=True):
     """There were too few rows to choose θ."""
 
     least: int
@@ -48,7 +47,7 @@ class TooFewRows(msgspec.Struct, frozen=True, tag="too_few_rows", forbid_unknown
 
     @property
     def doubt(self) -> str | None:
-        """What it means for what is found, in plain words; None if nothing."""
+        """What it means for what is found, in plain words."""
         return "The model was learned from few rows; expect false alarms."
 
     def __str__(self) -> str:
@@ -58,7 +57,7 @@ class TooFewRows(msgspec.Struct, frozen=True, tag="too_few_rows", forbid_unknown
         )
 
 
-class ManyFalseAlarms(msgspec.Struct, frozen=True, tag="false_alarms", forbid_unknown_fields=True):
+class ManyFalseAlarms(_Learned, frozen=True, tag="false_alarms", forbid_unknown_fields=True):
     """No θ keeps the false alarms on held-out rows rare."""
 
     max_rate: float
@@ -67,7 +66,7 @@ class ManyFalseAlarms(msgspec.Struct, frozen=True, tag="false_alarms", forbid_un
 
     @property
     def doubt(self) -> str | None:
-        """What it means for what is found, in plain words; None if nothing."""
+        """What it means for what is found, in plain words."""
         return (
             f"About {self.rate:.0%} of normal rows that are new to the model break a rule; expect "
             f"false alarms."
@@ -80,30 +79,20 @@ class ManyFalseAlarms(msgspec.Struct, frozen=True, tag="false_alarms", forbid_un
         )
 
 
-class RowsLeftOut(msgspec.Struct, frozen=True, tag="rows_left_out", forbid_unknown_fields=True):
+class RowsLeftOut(_Learned, frozen=True, tag="rows_left_out", forbid_unknown_fields=True):
     """Rows of the training table that were not learned from, because they may be anomalies."""
 
     n_rows: int
     of: int
 
-    @property
-    def doubt(self) -> str | None:
-        """What it means for what is found, in plain words; None if nothing."""
-        return None
-
     def __str__(self) -> str:
         return f"{self.n_rows:,} of {self.of:,} rows were left out, because they may be anomalies."
 
 
-class ToldNotice(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
+class ToldNotice(_Learned, frozen=True, tag="told", forbid_unknown_fields=True):
     """A notice that a model file of a former version gives in words."""
 
     text: str
-
-    @property
-    def doubt(self) -> str | None:
-        """What it means for what is found, in plain words; None if nothing."""
-        return None
 
     def __str__(self) -> str:
         return self.text

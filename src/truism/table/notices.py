@@ -6,6 +6,7 @@ and `table.files.notices`, beside the code that gives them.
 """
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 import msgspec
 
@@ -15,10 +16,13 @@ from truism.errors import TableError
 class Notice(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """What all notices have in common: they can be shown without knowing their types."""
 
+    DOUBTFUL: ClassVar[bool] = False
+    SEE: ClassVar[tuple[str, ...]] = ()
+
     @property
     def doubtful(self) -> bool:
         """Whether the reading may be wrong."""
-        return False
+        return self.DOUBTFUL
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -28,7 +32,7 @@ class Notice(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     @property
     def see(self) -> tuple[str, ...]:
         """Names of the settings that change the reading."""
-        return ()
+        return self.SEE
 
 
 class ColumnNotice(Notice, frozen=True, forbid_unknown_fields=True):

@@ -45,13 +45,8 @@ class StaysText(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     n_numbers: int
     words: tuple[WordCount, ...]
 
-    @property
-    def doubtful(self) -> bool:
-        return True
-
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("missing",)
+    DOUBTFUL = True
+    SEE = ("missing",)
 
     def __str__(self) -> str:
         return (
@@ -67,13 +62,8 @@ class MixedDecimals(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     count: int
     example: str
 
-    @property
-    def doubtful(self) -> bool:
-        return True
-
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("decimal",)
+    DOUBTFUL = True
+    SEE = ("decimal",)
 
     def __str__(self) -> str:
         usual, other = ("points", "comma") if self.usual == "." else ("commas", "point")
@@ -145,13 +135,8 @@ class MayBeMissing(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     value: str
     count: int
 
-    @property
-    def doubtful(self) -> bool:
-        return True
-
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("missing",)
+    DOUBTFUL = True
+    SEE = ("missing",)
 
     def __str__(self) -> str:
         return (
@@ -167,9 +152,7 @@ class TimesRead(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     example: str
     first: str
 
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("time_format",)
+    SEE = ("time_format",)
 
     def __str__(self) -> str:
         return (
@@ -184,13 +167,8 @@ class DayOrMonth(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     example: str
     taken: str
 
-    @property
-    def doubtful(self) -> bool:
-        return True
-
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("time_format",)
+    DOUBTFUL = True
+    SEE = ("time_format",)
 
     def __str__(self) -> str:
         return (
@@ -222,9 +200,7 @@ class TimesInTwoColumns(Notice, frozen=True, forbid_unknown_fields=True):
     def columns(self) -> tuple[str, ...]:
         return self.parts
 
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("time",)
+    SEE = ("time",)
 
     def __str__(self) -> str:
         return (
@@ -265,9 +241,7 @@ class HourRepeated(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     row: int
     time: str
 
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("zone",)
+    SEE = ("zone",)
 
     def __str__(self) -> str:
         return (
@@ -282,9 +256,7 @@ class SeveralZones(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     zones: tuple[str, ...]
     shown: str
 
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("zone",)
+    SEE = ("zone",)
 
     def __str__(self) -> str:
         return (

@@ -58,13 +58,8 @@ class WindowsText(Notice, frozen=True, forbid_unknown_fields=True):
     source: str
     example: str
 
-    @property
-    def doubtful(self) -> bool:
-        return True
-
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("encoding",)
+    DOUBTFUL = True
+    SEE = ("encoding",)
 
     def __str__(self) -> str:
         return (
@@ -80,13 +75,8 @@ class OneColumnOfText(Notice, frozen=True, forbid_unknown_fields=True):
     looks: str
     example: str
 
-    @property
-    def doubtful(self) -> bool:
-        return True
-
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("delimiter",)
+    DOUBTFUL = True
+    SEE = ("delimiter",)
 
     def __str__(self) -> str:
         return (
@@ -140,17 +130,13 @@ class LooksLong(Notice, frozen=True, forbid_unknown_fields=True):
 
     parts: tuple[str, ...]
 
-    @property
-    def doubtful(self) -> bool:
-        return True
+    DOUBTFUL = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         return self.parts
 
-    @property
-    def see(self) -> tuple[str, ...]:
-        return ("every",)
+    SEE = ("every",)
 
     def __str__(self) -> str:
         return (
