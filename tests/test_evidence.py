@@ -26,6 +26,7 @@ from truism.model.predicates import Interval, OneOf, Present, Range, variables
 from truism.model.schema import Categorical
 from truism.model.settings import Settings
 from truism.scoring import contexts, evidence, rarity, readings, worth
+from truism.scoring.kernels import rarity as loops
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Violation
 from truism.scoring.worth import expected_exceptions, habit_worth, rule_worth
@@ -163,6 +164,7 @@ def test_sifting_out_ordinary_values_changes_no_rarity(drawn):
     read = prepared.reader.read([table.column_of()[name] for name in model.schema.names])
     sifted = prepared.rarities.weigh(read)
     assert sifted == pytest.approx(prepared.rarities.weigh(read, sift=False), abs=1e-12)
+    assert np.array_equal(prepared.rarities.weigh(read, compiled=True), sifted)
 
 
 @examples(max_examples=30)
@@ -527,3 +529,7 @@ def test_ten_thousand_strings_are_weighed():
 def test_columns_without_a_single_value_can_be_scored():
     scorer = Scorer(learn(as_table(plant(100)), min_support=0.1))
     check_clues(scorer, {name: [None, None] for name in plant(2)})
+
+
+def test_the_loops_run_on_almost_nothing():
+    loops.exercise()

@@ -48,7 +48,7 @@ ROOMS = {
     ],
     "scoring": [
         *("kernels", "bits", "alignment", "truths", "limits", "readings", "leaves", "contexts"),
-        *("rarity", "sums", "worth", "decimals"),
+        *("repeats", "rarity", "sums", "worth", "decimals"),
         *(
             "evidence",
             "rulebook",
@@ -202,7 +202,10 @@ INNER = {
         *("prefetch", "splits", "trees", "forest", "bits", "predicates", "antecedents"),
         *("consequents", "exceptions", "mining", "contexts", "verification", "surroundings"),
     ],
-    "scoring.kernels": ["compiling", "words", "rules", "contexts", "worth", "memory"],
+    "scoring.kernels": [
+        *("compiling", "words", "readings", "repeats", "truths", "rules", "contexts", "rarity"),
+        *("worth", "memory"),
+    ],
 }
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
@@ -510,7 +513,11 @@ TESTED_IN = {
     "scoring.kernels.compiling": "test_kernels",
     "scoring.kernels.contexts": "test_contexts",
     "scoring.kernels.memory": "test_memory",
+    "scoring.kernels.rarity": "test_evidence",
+    "scoring.kernels.readings": "test_readings",
+    "scoring.kernels.repeats": "test_repeats",
     "scoring.kernels.rules": "test_rulebook",
+    "scoring.kernels.truths": "test_truths",
     "scoring.kernels.words": "test_kernels",
     "scoring.kernels.worth": "test_worth",
     "scoring.decimals": "test_roundings",
@@ -608,6 +615,10 @@ REACHED_BY = {
     "test_dask": "truism.clusters.daskcrew",
     "test_gathering": "truism.table.aside",
     "test_html": "truism.report",
+    "test_evidence": "truism.scoring.kernels.rarity",
+    "test_readings": "truism.scoring.kernels.readings",
+    "test_repeats": "truism.scoring.kernels.repeats",
+    "test_truths": "truism.scoring.kernels.truths",
     "test_reading": "truism.table",
     "test_report": "truism.report",
     "test_roundings": "truism.scoring.decimals",

@@ -15,6 +15,8 @@ from truism.model.schema import Categorical
 from truism.scoring import truths
 from truism.scoring.alignment import align
 from truism.scoring.bits import unpack
+from truism.scoring.kernels import truths as loops
+from truism.scoring.readings import Reader
 from truism.scoring.truths import Truths
 from truism.table.frames import as_table
 
@@ -53,6 +55,9 @@ def check(data, schema, predicates):
     assert unpack(true, n_rows).tolist() == [[each is True for each in row] for row in wanted]
     assert unpack(false, n_rows).tolist() == [[each is False for each in row] for row in wanted]
     assert not (true & false).any()
+    read = Reader(schema).read(columns)
+    compiled = Truths(schema, predicates).evaluate_compiled(read.numbers.T, read.codes.T)
+    assert all(np.array_equal(a, b) for a, b in zip((true, false), compiled, strict=True))
 
 
 @given(tables_and_predicates())
@@ -112,3 +117,7 @@ def test_joins_follow_kleenes_logic():
 def test_univariate_predicates_are_not_truth_vectors():
     with pytest.raises(TypeError, match=r"^Present is not evaluated as a truth vector\.$"):
         Truths(infer(as_table({"U": ["a", "b"]})), [Present("U")])
+
+
+def test_the_loops_run_on_almost_nothing():
+    loops.exercise()

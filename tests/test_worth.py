@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from truism.model.evidence import Evidence, Grave
 from truism.scoring.contexts import PSEUDO_COUNT
 from truism.scoring.kernels import worth as kernel
+from truism.scoring.sums import sum_of_rows
 from truism.scoring.worth import (
     RARITY_WEIGHT,
     RULE_WEIGHT,
     add_parts,
+    add_up,
     expected_exceptions,
     habit_worth,
     lift,
@@ -94,6 +96,8 @@ def test_evidence_is_put_together_row_by_row_compiled_or_not(seed, n_rows, n_var
         plain, contradictions = put_together(known, *own, compiled=compiled)
         parts = add_parts(contradictions, own[1], compiled=compiled)
         assert parts.flags.c_contiguous
+        scores = add_up(contradictions, own[1], compiled=compiled)
+        assert scores.tobytes() == sum_of_rows(parts).tobytes()
         found.append([each.tolist() for each in (own[0], own[1], plain, contradictions, parts)])
     assert found[0] == found[1]
     for r in range(n_rows):

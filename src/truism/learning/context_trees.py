@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from truism.model.evidence import LEAF, MAX_CLASSES, Split
 from truism.model.predicates import Interval, OneOf, cut_between
 from truism.model.schema import Categorical, Numeric, Schema
+from truism.scoring import kernels
 from truism.scoring.alignment import codes
 from truism.scoring.evidence import ROWS_AT_ONCE
 from truism.scoring.leaves import Leaves
-from truism.scoring.readings import classes, standardise
+from truism.scoring.readings import Reader, classes, standardise
 from truism.scoring.truths import Truths
 from truism.table.columns import Column, numbers
 from truism.table.distinct import distinct
@@ -113,14 +114,19 @@ def find_leaves(
     n_jobs: int,
 ) -> NDArray[np.uint8]:
     """Find the leaf of every tree that each row falls into, as is done for new rows."""
-    truths = Truths(schema, splits)
+    truths, reader = Truths(schema, splits), Reader(schema)
     leaves = Leaves(len(splits), [each.nodes for each in trees])
+    n_rows = len(columns[0].values)
+    compiled = kernels.pay(n_rows, sum(len(each.nodes) for each in trees))
 
     def find(start: int) -> NDArray[np.uint8]:
         part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
-        return leaves.find(truths.evaluate(part)[0], len(part[0].values))
+        true, _ = (
+            truths.evaluate_compiled(*reader.encode(part)) if compiled else truths.evaluate(part)
+        )
+        return leaves.find(true, len(part[0].values), compiled=compiled)
 
-    starts = range(0, len(columns[0].values), ROWS_AT_ONCE)
+    starts = range(0, n_rows, ROWS_AT_ONCE)
     return np.concatenate(list(share_out(n_jobs, find, starts)), axis=1)
 
 

@@ -9,6 +9,7 @@ the two. `truism.learning.context_trees` grows the trees. Everything here is vec
 there is enough to do, compiled loops find the same, to the bit.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmic
 PSEUDO_COUNT = 0.3
 OWN_SHARE = 0.6  # share of the surprise without any context that is not counted again
 FLOOR, SHRINKAGE = 0.05, 3.0  # a leaf's spread is at least 5 % of the variable's; 3 rows of prior
+_ROWS = 256  # so many at a time leave their logarithms in the processor's cache
 _FLUSH = 6  # with spreads no smaller than the floor, products of so many factors cannot overflow
 
 
@@ -59,6 +61,27 @@ def statistics_of(context: Context) -> Statistics:
             [list(itertools.chain.from_iterable(leaf)) for leaf in context.state_counts], np.int64
         ),
     )
+
+
+_Judged = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""How many contexts judge each variable of a kind, and the places of those variables."""
+
+
+class _Numbers(msgspec.Struct, frozen=True, eq=False):
+    """What compiled loops need to judge numbers, with the leaves of all contexts one below the other."""
+
+    scales: NDArray[np.float32]
+    shifts: NDArray[np.float32]
+    judged: _Judged
+
+
+class _States(msgspec.Struct, frozen=True, eq=False):
+    """What compiled loops need to judge states; see `add_evidence` of the kernels."""
+
+    judges: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    evidence: NDArray[np.float32]
+    judged: _Judged
 
 
 LeafNumbers = NDArray[np.unsignedinteger[Any]]
@@ -114,10 +137,9 @@ class LeafProfiles:
         self._times = np.zeros(len(reader.schema.variables))
         scales: list[NDArray[np.float32]] = [np.empty((0, len(reader.numbers)), np.float32)]
         shifts = scales.copy()
-        judged: list[int] = []
-        judged_until: list[int] = []
+        judges: list[list[int]] = [[] for _ in reader.states]
         tables: list[NDArray[np.float32]] = [np.empty((0, int(self._offsets[-1])), np.float32)]
-        for each in statistics:
+        for k, each in enumerate(statistics):
             own = [place_of[i] for i in each.numbers]
             scale, shift = np.zeros((2, *each.counts.shape, len(reader.numbers)), np.float32)
             scale[..., own] = 1 / (np.sqrt(TAIL) * cautious_spreads(each))
@@ -126,17 +148,13 @@ class LeafProfiles:
             shifts.append(_flat(shift))
             tables.append(self._table(each))
             self._times[[*each.numbers, *each.states]] += 1
-            judged += [self._place_of_state[i] for i in each.states]
-            judged_until.append(len(judged))
-        self._judged = np.array(judged, np.int64), np.array(judged_until, np.int64)
-
+            for i in each.states:
+                judges[self._place_of_state[i]].append(k)
+        self._judges = [np.array(each, np.int64) for each in judges]
         ends = np.cumsum([len(each) for each in tables])
-        self._firsts = ends[:-1]
-        self._scales, self._shifts = np.concatenate(scales), np.concatenate(shifts)
-        self._evidence = np.concatenate(tables)
-        own_leaves = [slice(*ends[k : k + 2]) for k in range(len(self._firsts))]
-        self._scaled = [(self._scales[own], self._shifts[own]) for own in own_leaves]
-        self._tables = [self._evidence[own] for own in own_leaves]
+        self._firsts = ends.astype(np.int32)
+        self._scaled = list(zip(scales[1:], shifts[1:], strict=True))
+        self._tables = tables[1:]
 
     def _table(self, statistics: Statistics) -> NDArray[np.float32]:
         """Lay out the evidence of every class of states, leaf by leaf."""
@@ -177,52 +195,79 @@ class LeafProfiles:
         found[:, self._reader.numbers] = standard - mean
         return found
 
-    def average(
-        self, leaves: LeafNumbers, readings: Readings, *, compiled: bool = False
-    ) -> NDArray[np.float64]:
+    def average(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Return the mean evidence of all contexts about each variable: rows × variables."""
         found = np.zeros((len(self._times), leaves.shape[1]))
-        numbers, states = self._reader.numbers, self._reader.states
-        found[numbers] = self._judge_numbers(leaves, readings.standard, compiled=compiled).T
-        found[states] = self._judge_states(leaves, readings.classes.T, compiled=compiled)
+        found[self._reader.numbers] = self._judge_numbers(leaves, readings.standard).T
+        found[self._reader.states] = self._judge_states(leaves, readings.classes.T)
         return found.T
 
     def contradict(
         self, leaves: LeafNumbers, readings: Readings, *, compiled: bool = False
     ) -> NDArray[np.float64]:
         """Return the evidence against each variable: rows × variables."""
+        if compiled:
+            return self._contradict_compiled(leaves, readings)
         found = np.zeros((len(self._times), leaves.shape[1]))
-        numbers, states = self._reader.numbers, self._reader.states
-        in_context = self._judge_numbers(leaves, readings.standard, compiled=compiled)
-        found[numbers] = beyond_own(in_context, readings.standard).T
-        found[states] = self._judge_states(leaves, readings.classes.T, compiled=compiled)
+        in_context = self._judge_numbers(leaves, readings.standard)
+        found[self._reader.numbers] = beyond_own(in_context, readings.standard).T
+        found[self._reader.states] = self._judge_states(leaves, readings.classes.T)
         return found.T
 
+    def _contradict_compiled(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+        """Do as `contradict`, a few rows at a time, so that they stay in the processor's cache."""
+        from truism.scoring.kernels import contexts  # the compiler, only where it pays
+
+        numbers, states = self._stacked
+        n_rows, n_planes = leaves.shape[1], -(-len(leaves) // _FLUSH)
+        # What is left of the last plane looks at a leaf of no spread and no mean, where all is ordinary.
+        at = np.full((n_rows, n_planes * _FLUSH), self._firsts[-1], np.int32)
+        contexts.find_rows(leaves, self._firsts, at)
+        found = np.empty((len(self._times), n_rows))
+        for start in range(0, n_rows, _ROWS):
+            some = slice(start, start + _ROWS)
+            standard = readings.standard[some]
+            products = np.empty((n_planes + 1, *standard.shape), np.float32)
+            contexts.multiply_surprise(
+                at[some], numbers.scales, numbers.shifts, standard, np.float32(TAIL), products
+            )
+            np.log(products, out=products)
+            weights = (TAIL + 1) / 2, np.float32(OWN_SHARE)
+            contexts.add_surprise(products, *weights, *numbers.judged, found[:, some])
+        tables = self._firsts, states.judges, states.ends, states.evidence
+        contexts.add_evidence(
+            leaves, *tables, readings.classes.T, self._offsets, *states.judged, found
+        )
+        return found.T
+
+    @functools.cached_property
+    def _stacked(self) -> tuple["_Numbers", "_States"]:
+        """What compiled loops need; the last leaf is one of no spread and no mean."""
+        none = np.zeros((1, len(self._reader.numbers)), np.float32)
+        scales, shifts = (
+            np.concatenate([*(each[side] for each in self._scaled), none]) for side in (0, 1)
+        )
+        empty = np.empty((0, int(self._offsets[-1])), np.float32)
+        evidence = np.ascontiguousarray(np.concatenate([empty, *self._tables]).T)
+        judges = np.concatenate([np.empty(0, np.int64), *self._judges])
+        ends = np.cumsum([len(each) for each in self._judges], dtype=np.int64)
+        numbers, states = (
+            (np.maximum(self._times[places], 1), np.array(places, np.int64))
+            for places in (self._reader.numbers, self._reader.states)
+        )
+        return _Numbers(scales, shifts, numbers), _States(judges, ends, evidence, states)
+
     def _judge_numbers(
-        self, leaves: LeafNumbers, standard: NDArray[np.float32], *, compiled: bool
+        self, leaves: LeafNumbers, standard: NDArray[np.float32]
     ) -> NDArray[np.float64]:
         """Average the surprise over contexts; one logarithm of a product costs less than many."""
         total = np.zeros(standard.shape)
-        for product in (self._products_compiled if compiled else self._products)(leaves, standard):
+        for product in self._products(leaves, standard):
             total += np.log(product)
         total *= (TAIL + 1) / 2
         _forget_missing(total)
         total /= np.maximum(self._times[self._reader.numbers], 1)
         return total
-
-    def _products_compiled(
-        self, leaves: LeafNumbers, standard: NDArray[np.float32]
-    ) -> Iterator[NDArray[np.float32]]:
-        """Do as `_products`, in one pass over the rows for each product."""
-        from truism.scoring.kernels import contexts  # the compiler, only where it pays
-
-        product = np.empty_like(standard)
-        for k in range(0, len(leaves), _FLUSH):
-            some = slice(k, k + _FLUSH)
-            contexts.multiply_surprise(
-                leaves[some], self._firsts[some], self._scales, self._shifts, standard, product
-            )
-            yield product
 
     def _products(
         self, leaves: LeafNumbers, standard: NDArray[np.float32]
@@ -242,18 +287,9 @@ class LeafProfiles:
                 yield product
                 product[:] = one
 
-    def _judge_states(
-        self, leaves: LeafNumbers, classes: NDArray[np.uint8], *, compiled: bool
-    ) -> NDArray[np.float64]:
+    def _judge_states(self, leaves: LeafNumbers, classes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Average the evidence over contexts, looked up in their tables: variables × rows."""
         times = np.maximum(self._times[self._reader.states], 1)[:, None]
-        if compiled:
-            from truism.scoring.kernels import contexts  # the compiler, only where it pays
-
-            added = np.empty(classes.shape, np.float32)
-            tables = self._firsts, *self._judged, self._evidence
-            contexts.add_evidence(leaves, *tables, classes, self._offsets, added)
-            return added / times
         where = classes + self._offsets[:-1, None]
         index = np.empty_like(where)
         total = np.zeros(where.shape, np.float32)

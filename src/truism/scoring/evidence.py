@@ -13,6 +13,7 @@ held-out normal rows. The score is the sum over both kinds and all variables.
 """
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,7 +23,7 @@ from truism.model.evidence import Evidence
 from truism.model.schema import Categorical, Schema
 from truism.scoring.contexts import LeafProfiles, statistics_of
 from truism.scoring.leaves import Leaves
-from truism.scoring.rarity import Emptiness, rarity, state_rarities
+from truism.scoring.rarity import Emptiness, add_beyond, rarity, state_rarities
 from truism.scoring.readings import Reader, Readings
 
 ROWS_AT_ONCE = 8192  # few enough for their data to stay in the processor's cache
@@ -79,6 +80,9 @@ class Rarities:
     ) -> None:
         self._reader = reader
         self.emptiness = emptiness
+        self._numbers = np.array(reader.numbers, np.int64)
+        self._spreads = np.array([each.spread for each in emptiness])
+        self._ends = np.array([each.points[[0, -1]] for each in emptiness]).reshape(-1, 2).T
         self._of_states = [state_rarities(counts) for counts in state_counts]
 
     @functools.cached_property
@@ -90,7 +94,9 @@ class Rarities:
                 bounds[pair, :, place, 0] = between
         return bounds
 
-    def weigh(self, readings: Readings, *, sift: bool = True) -> NDArray[np.float64]:
+    def weigh(
+        self, readings: Readings, *, sift: bool = True, compiled: bool = False
+    ) -> NDArray[np.float64]:
         """Return the rarity of each value: rows × variables.
 
         With `sift`, values that cannot be rare are set aside first; this pays unless rows are few.
@@ -98,21 +104,43 @@ class Rarities:
         found = np.zeros((len(self._reader.schema.variables), len(readings.numbers)))
         values = readings.numbers.T
         if sift:
-            suspect = np.ones(values.shape, np.bool_)
-            for low, high in self._ordinary:
-                suspect &= ~((values >= low) & (values <= high))
-            for place in np.flatnonzero(suspect.any(axis=1)).tolist():
-                some = np.flatnonzero(suspect[place])
-                rare = self.emptiness[place].rarity(values[place, some])
-                found[self._reader.numbers[place], some] = rare
+            places, rows = self._suspects(values, compiled=compiled)
+            found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
         elif self.emptiness:
             distances = np.empty(values.shape)
             for of_number, empty, place in zip(values, self.emptiness, distances, strict=True):
                 place[:] = empty.distance(of_number)
-            spreads = np.array([each.spread for each in self.emptiness])[:, None]
-            found[self._reader.numbers] = rarity(distances, spreads)
+            found[self._reader.numbers] = rarity(distances, self._spreads[:, None])
         for place, (i, of_state) in enumerate(
             zip(self._reader.states, self._of_states, strict=True)
         ):
             found[i] = of_state[readings.codes[:, place]]
         return found.T
+
+    def _suspects(
+        self, values: NDArray[np.float64], *, compiled: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which numbers may be rare and in which rows, number by number."""
+        if compiled:
+            from truism.scoring.kernels import rarity as kernel  # the compiler, only where it pays
+
+            rows, counts = np.empty(values.size, np.int64), np.empty(len(values), np.int64)
+            kernel.find_suspects(values, self._ordinary[..., 0], rows, counts)
+            return np.repeat(np.arange(len(counts)), counts), rows[: counts.sum()]
+        suspect = np.ones(values.shape, np.bool_)
+        for low, high in self._ordinary:
+            suspect &= ~((values >= low) & (values <= high))
+        places, rows = np.nonzero(suspect)
+        return places, rows
+
+    def _rarity(
+        self, places: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the rarity of values of numbers, number by number, with one logarithm for all."""
+        distances = np.empty(len(values))
+        starts = np.flatnonzero(np.diff(places, prepend=-1)).tolist()
+        for start, end in itertools.pairwise([*starts, len(values)]):
+            own = values[start:end]
+            distances[start:end] = self.emptiness[places[start]].distance_within(own)
+        add_beyond(distances, values, *self._ends[:, places])
+        return rarity(distances, self._spreads[places])

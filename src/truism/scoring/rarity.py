@@ -94,12 +94,15 @@ class Emptiness:
 
     def distance(self, values: Numbers) -> Numbers:
         """Return the distance within which enough training rows lie; missing values have none."""
-        found: Numbers = np.interp(values, self.points, self.distances)
         low, high = self.points[0], self.points[-1]
+        found = self.distance_within(values)
         if not (low <= values.min(initial=low) and values.max(initial=high) <= high):
-            with np.errstate(over="ignore"):
-                found += np.maximum(low - values, 0)
-                found += np.maximum(values - high, 0)
+            add_beyond(found, values, low, high)
+        return found
+
+    def distance_within(self, values: Numbers) -> Numbers:
+        """Return the same; for values beyond all training values, the distance of the last of those."""
+        found: Numbers = np.interp(values, self.points, self.distances)
         return found
 
     @functools.cached_property
@@ -129,6 +132,15 @@ class Emptiness:
         below = self._before[np.searchsorted(self._knots, value, side="right")]
         above = self._before[-1] - self._before[np.searchsorted(self._knots, value, side="left")]
         return int(below), int(above)
+
+
+def add_beyond(
+    distances: Numbers, values: Numbers, low: Numbers | float, high: Numbers | float
+) -> None:
+    """Add to distances how far values lie beyond the lowest and the highest training value."""
+    with np.errstate(over="ignore"):
+        distances += np.maximum(low - values, 0)
+        distances += np.maximum(values - high, 0)
 
 
 def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:

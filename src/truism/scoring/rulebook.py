@@ -144,6 +144,18 @@ class Rulebook:
                 bits = broken[own][:, rows >> 6] >> (rows & 63).astype(np.uint64)
                 yield consequent, rows, (bits & np.uint64(1)).astype(np.float64)
 
+    def count_broken(self, true: Words, false: Words, n_rows: int) -> Iterator[tuple[Rule, int]]:
+        """Yield the rules that rows break, and how many do; see `violated`."""
+        marks: dict[int, NDArray[np.bool_]] = {}
+        for consequent, rows, broken in self.violated(true, false, n_rows):
+            for unit in np.flatnonzero(broken.any(axis=1)).tolist():
+                index = int(self.rule_of[consequent.units][unit])
+                # A row that fails several consequents of one rule counts once.
+                mark = marks.setdefault(index, np.zeros(n_rows, np.bool_))
+                mark[rows[broken[unit] > 0]] = True
+        for index, mark in marks.items():
+            yield self.rules[index], int(mark.sum())
+
     def strongest(
         self, true: Words, false: Words, n_rows: int, *, compiled: bool
     ) -> Iterator[Summed]:
@@ -159,6 +171,17 @@ class Rulebook:
             return
         for consequent, rows, broken in self.violated(true, false, n_rows):
             yield consequent, rows, (broken * self.worths[consequent.units][:, None]).max(axis=0)
+
+    def note_strongest(
+        self, true: Words, false: Words, worth: NDArray[np.float64], *, compiled: bool
+    ) -> None:
+        """Raise worths, rows × variables, to what the strongest broken rule about a variable is worth."""
+        for consequent, rows, strongest in self.strongest(
+            true, false, len(worth), compiled=compiled
+        ):
+            strongest /= len(consequent.owners)
+            for owner in consequent.owners:
+                worth[rows, owner] = np.maximum(worth[rows, owner], strongest)
 
     def summed(self, true: Words, false: Words, n_rows: int, *, compiled: bool) -> Iterator[Summed]:
         """Yield each violated consequent, rows that fail it, and the summed counts of their rules."""

@@ -10,6 +10,7 @@ changes a bit of the result.
 import copy
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -26,15 +27,20 @@ from truism.scoring.bits import Words, unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_failed, is_habit
 from truism.scoring.memory import COMPARISONS
+from truism.scoring.repeats import find_repeats
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.stillness import stillness_of
 from truism.scoring.tolerance import Flags, Kinds, Tolerance, sparing
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Pieces, Silenced, Violation, Weighed, joined
-from truism.scoring.worth import add_parts, habits_of, lifted, put_together, units, worth_of_habit
+from truism.scoring.worth import add_parts, add_up, habits_of, put_together, units, worth_of_habit
 from truism.table.columns import Column, Table
 from truism.work import work_ahead
+
+_Found = TypeVar("_Found")
+_Work = Callable[[Sequence[Column], Flags | None, bool], _Found]
+"""Works on one block of rows, given where acceptances apply, and whether compiled loops pay."""
 
 
 class Scorer:
@@ -98,6 +104,10 @@ class Scorer:
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
+        if self.model.memory is None:
+            for block, scores in self._blocks(table, n_jobs, self._score_block):
+                total[block] = scores
+            return total
         for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
             total[block] = weighed.scores
         return total
@@ -136,9 +146,8 @@ class Scorer:
 
     def weigh_alone(self, table: Table) -> Weighed:
         """Weigh rows, each by itself."""
-        blocks = blocks_of(max(table.n_rows, 1), self._block_rows)
-        weigh = self._weigher(table, compiled=self._pays(table.n_rows))
-        return weigh(blocks[0]) if len(blocks) == 1 else joined([weigh(block) for block in blocks])
+        found = [weighed for _, weighed in self._blocks(table, 1, self._weigh_block)]
+        return found[0] if len(found) == 1 else joined(found)
 
     def _pays(self, n_rows: int) -> bool:
         """Return whether it pays to weigh so many rows with compiled loops."""
@@ -193,10 +202,7 @@ class Scorer:
         return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
 
     def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return for each row whether a rule's condition holds, and whether the row breaks the rule.
-
-        Takes any rule about variables of the model, even a disabled one.
-        """
+        """Return for each row whether a rule, even a disabled one, applies, and whether it is broken."""
         return self.compare(rule.antecedent, rule.consequents, table)
 
     def compare(
@@ -228,17 +234,10 @@ class Scorer:
             rows, _ = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
                 counts[rule] = len(rows)
-        for block in blocks_of(table.n_rows):
-            marks: dict[int, NDArray[np.bool_]] = {}
-            for consequent, rows, broken in self._violated([c.take(block) for c in columns]):
-                for unit in np.flatnonzero(broken.any(axis=1)).tolist():
-                    index = int(self._rulebook.rule_of[consequent.units][unit])
-                    # A row that fails several consequents of one rule counts once.
-                    mark = marks.setdefault(index, np.zeros(block.stop - block.start, np.bool_))
-                    mark[rows[broken[unit] > 0]] = True
-            for index, mark in marks.items():
-                rule = self._rulebook.rules[index]
-                counts[rule] = counts.get(rule, 0) + int(mark.sum())
+        for block in blocks_of(table.n_rows) if self._n_predicates else ():
+            truths = self._truths.evaluate([column.take(block) for column in columns])
+            for rule, n_rows in self._rulebook.count_broken(*truths, block.stop - block.start):
+                counts[rule] = counts.get(rule, 0) + n_rows
         return counts
 
     def lay_out(self, table: Table, state: State | None = None) -> Timeline:
@@ -250,61 +249,62 @@ class Scorer:
     ) -> Iterator[tuple[slice, Weighed, State]]:
         """Weigh rows block by block, with their past if they are a series.
 
-        Parameters
-        ----------
-        table
-            The rows.
-        state
-            What is left of the rows before them; None if there are none.
-        n_jobs
-            Number of threads; the result does not depend on it.
-
-        Yields
-        ------
-        block, weighed, state
-            Which rows, what speaks against them, and what is left after them.
-
+        `state` is what is left of the rows before them; None if there are none. Yields which rows, what
+        speaks against them, and what is left after them. The number of threads changes nothing.
         """
         state, memory = {} if state is None else state, self.model.memory
+        if not table.n_rows:
+            return
         if memory is None:
-            for block, weighed in self._blocks(table, n_jobs):
+            for block, weighed in self._blocks(table, n_jobs, self._weigh_block):
                 yield block, weighed, state
             return
         timeline = self.lay_out(table, state)
         still = sparing(self._stillness, self.tolerance, table)
         compiled = kernels.pay(table.n_rows, COMPARISONS * len(self._place))
-        for block, alone in self._blocks(table, n_jobs):
+        for block, alone in self._blocks(table, n_jobs, self._weigh_block):
             step = (memory, timeline, block, alone, state, still)
             weighed, state = remember(*step, compiled=compiled)
             yield block, weighed, state
 
-    def _blocks(self, table: Table, n_jobs: int) -> Iterator[tuple[slice, Weighed]]:
-        """Weigh rows one by one, block by block, so that memory stays bounded."""
+    def _blocks(
+        self, table: Table, n_jobs: int, work: _Work[_Found]
+    ) -> Iterator[tuple[slice, _Found]]:
+        """Work on rows, each by itself, block by block, so that memory stays bounded."""
         compiled = self._pays(table.n_rows)
-        blocks = blocks_of(table.n_rows, ROWS_AT_ONCE if compiled else self._block_rows)
-        weigh = self._weigher(table, compiled=compiled)
+        size = ROWS_AT_ONCE if compiled else self._block_rows
+        blocks = blocks_of(table.n_rows, size) or [slice(0, 0)]
+        columns, _ = align(self.model.schema, table)
+        applies = None if self.tolerance is None else self.tolerance.find(table)
+
+        def work_on(block: slice) -> _Found:
+            own = None if applies is None else applies[:, block]
+            return work([each.take(block) for each in columns], own, compiled)
+
         if len(blocks) == 1:
-            yield blocks[0], weigh(blocks[0])
+            yield blocks[0], work_on(blocks[0])
             return
         if compiled:
             kernels.load()
         if self.model.evidence is not None:
             _ = self.prepared  # made once, not by each thread
-        yield from zip(blocks, work_ahead(n_jobs, weigh, blocks), strict=True)
+        yield from zip(blocks, work_ahead(n_jobs, work_on, blocks), strict=True)
 
-    def _weigher(self, table: Table, *, compiled: bool) -> Callable[[slice], Weighed]:
-        """Return a function that weighs the rows of a block of a table, each by itself."""
-        columns, _ = align(self.model.schema, table)
-        applies = None if self.tolerance is None else self.tolerance.find(table)
-
-        def weigh(block: slice) -> Weighed:
-            own = None if applies is None else applies[:, block]
-            return self._weigh_block([each.take(block) for each in columns], own, compiled=compiled)
-
-        return weigh
+    def _score_block(
+        self, columns: Sequence[Column], applies: Flags | None, compiled: bool
+    ) -> NDArray[np.float64]:
+        """Score one block of rows; rows that are equal are weighed once."""
+        if self.model.evidence is None or applies is not None:
+            return self._weigh_block(columns, applies, compiled).scores
+        repeats = find_repeats(self.model.schema, columns) if compiled else None
+        if repeats is not None:
+            columns = [each.take(repeats.firsts) for each in columns]
+        pieces, _ = self._weigh_evidence(columns, None, compiled=compiled)
+        scores = add_up(pieces.contradictions, pieces.rarities, compiled=compiled)
+        return scores if repeats is None else scores[repeats.same]
 
     def _weigh_block(
-        self, columns: Sequence[Column], applies: Flags | None, *, compiled: bool
+        self, columns: Sequence[Column], applies: Flags | None, compiled: bool
     ) -> Weighed:
         if self.model.evidence is None:
             penalties = self._penalties(columns, compiled=compiled)
@@ -323,13 +323,17 @@ class Scorer:
         """Weigh the evidence against each variable of one block of rows."""
         evidence, prepared, silenced = self.model.evidence, self.prepared, None
         assert evidence is not None
-        true, false = self._truths.evaluate(columns)
-        readings = prepared.reader.read(columns)
+        readings = prepared.reader.read(columns, compiled=compiled)
+        true, false = (
+            self._truths.evaluate_compiled(readings.numbers.T, readings.codes.T)
+            if compiled
+            else self._truths.evaluate(columns)
+        )
         n_rows = len(columns[0].values)
         leaves = prepared.leaves.find(true[self._n_predicates :], n_rows, compiled=compiled)
         in_context = prepared.profiles.contradict(leaves, readings, compiled=compiled)
         worth = self._broken_worth(columns, true, false, compiled=compiled)
-        rarities = prepared.rarities.weigh(readings)
+        rarities = prepared.rarities.weigh(readings, compiled=compiled)
         for each in (in_context, worth, rarities) if self._silent else ():
             each[:, self._silent] = 0.0
         if self.tolerance is None or applies is None:
@@ -340,9 +344,8 @@ class Scorer:
             unit, weight = units(evidence)
             kinds = Kinds(worth / unit, in_context / unit, rarities * weight)
             counted, silenced = self.tolerance.spare(applies, kinds)
-            worth = np.where(counted.rules > 0, worth, 0.0)
             plain, in_context, rarities = counted.plain, counted.contexts, counted.rarities
-            contradictions = lifted(evidence.grave, worth, plain, rarities)
+            contradictions = counted.lifted(evidence.grave, worth)
         return Pieces(contradictions, rarities, plain, in_context, leaves, readings), silenced
 
     def _broken_worth(
@@ -351,12 +354,9 @@ class Scorer:
         worth = np.zeros((len(columns), len(columns[0].values))).T
         for predicate, place, own in self._habits:
             rows, _ = self._breaches(predicate, place, columns)
-            worth[rows, place] = own
-        broken = self._rulebook.strongest(true, false, len(worth), compiled=compiled)
-        for consequent, rows, strongest in broken:
-            strongest /= len(consequent.owners)
-            for owner in consequent.owners:
-                worth[rows, owner] = np.maximum(worth[rows, owner], strongest)
+            if len(rows):
+                worth[rows, place] = own
+        self._rulebook.note_strongest(true, false, worth, compiled=compiled)
         return worth
 
     def _penalties(self, columns: Sequence[Column], *, compiled: bool) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.acceptances import HOUR, WEEKDAY, Acceptance, Condition, with_clock
+from truism.model.evidence import Grave
 from truism.model.model import Model
 from truism.model.schema import Schema
 from truism.model.stamps import today
@@ -21,6 +22,7 @@ from truism.scoring.bits import unpack
 from truism.scoring.stillness import Stillness
 from truism.scoring.truths import Truths
 from truism.scoring.weighed import Silenced
+from truism.scoring.worth import lifted
 from truism.table.columns import Column, Table
 
 Floats = NDArray[np.float64]
@@ -41,6 +43,10 @@ class Kinds(msgspec.Struct, frozen=True, eq=False):
     def plain(self) -> Floats:
         """How much each variable is contradicted, before grave rules raise it."""
         return np.maximum(self.contexts, self.rules)
+
+    def lifted(self, grave: Grave | None, worth: Floats) -> Floats:
+        """Return the same after that; `worth` is that of broken rules, whether they count or not."""
+        return lifted(grave, np.where(self.rules > 0, worth, 0.0), self.plain, self.rarities)
 
 
 class _Limits(msgspec.Struct, frozen=True, eq=False):

@@ -6,6 +6,7 @@ are assembled from the packed results in a few vectorised steps, so that one row
 a handful of NumPy calls and a block of thousands runs at memory speed.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -75,6 +76,9 @@ class Truths:
         for position, part in enumerate(parts):
             of_variable.setdefault(part.variable, []).append(position)
         self._comparisons: list[tuple[int, _Cuts | _States]] = []
+        counted = {Numeric: itertools.count(), Categorical: itertools.count()}
+        # Where each variable stands among the numbers, or among the states.
+        self._place = [next(counted[type(each)]) for each in self.schema.variables]
         self._known = np.zeros(len(parts), np.int64)
         self._lower = np.zeros(len(parts), np.int64)
         self._upper = np.full(len(parts), _NEVER, np.int64)
@@ -138,9 +142,27 @@ class Truths:
         if waiting:
             atoms[first:last] = pack(np.concatenate(waiting))
         holds = atoms[self._lower] & ~atoms[self._upper]
-        fails = atoms[self._known] & ~holds
-        if not self._joins:
-            return holds[self._simple[:, 1]], fails[self._simple[:, 1]]
+        return self._join(holds, atoms[self._known] & ~holds)
+
+    def evaluate_compiled(
+        self, values: NDArray[np.float64], encoded: NDArray[np.int32]
+    ) -> tuple[Words, Words]:
+        """Do as `evaluate`, given numbers and codes of states, each variables × rows."""
+        from truism.scoring.kernels import truths  # the compiler, only where it pays
+
+        atoms = np.zeros((self._n_atoms, n_words(values.shape[1])), np.uint64)
+        first = 1
+        for index, compared in self._comparisons:
+            own = atoms[first:]
+            if isinstance(compared, _Cuts):
+                truths.compare(values[self._place[index]], compared.cuts[:, 0], own)
+                first += 1 + len(compared.cuts)
+            else:
+                equal, member = compared.equal[:, 0], compared.member
+                truths.compare_states(encoded[self._place[index]], MISSING, equal, member, own)
+                first += 1 + len(equal) + len(member)
+        holds, fails = np.empty((2, len(self._known), atoms.shape[1]), np.uint64)
+        truths.assemble(atoms, self._lower, self._upper, self._known, holds, fails)
         return self._join(holds, fails)
 
     def _atoms(self, columns: Sequence[Column]) -> Iterator[NDArray[np.bool_]]:
@@ -165,6 +187,8 @@ class Truths:
 
     def _join(self, holds: Words, fails: Words) -> tuple[Words, Words]:
         """Evaluate joins: true if a part is true, false if all are false."""
+        if not self._joins:
+            return holds, fails
         true = np.empty((self.n_predicates, holds.shape[1]), np.uint64)
         false = np.empty_like(true)
         true[self._simple[:, 0]] = holds[self._simple[:, 1]]

@@ -127,6 +127,19 @@ def add_parts(
     return parts
 
 
+def add_up(
+    contradictions: NDArray[np.float64], rarities: NDArray[np.float64], *, compiled: bool
+) -> NDArray[np.float64]:
+    """Return the scores of rows, as the sums of `add_parts` would be."""
+    if not compiled:
+        return sum_of_rows(add_parts(contradictions, rarities, compiled=False))
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    scores = np.empty(len(contradictions))
+    kernel.add_up(contradictions.T, rarities.T, scores)
+    return scores
+
+
 def expected_exceptions(
     count: NDArray[np.int64] | NDArray[np.float64],
     n_known: NDArray[np.int64],

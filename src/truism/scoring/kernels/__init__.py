@@ -1,7 +1,11 @@
 """The compiled loops of scoring: what NumPy does, too, to the same bit, but in one pass over the rows.
 
+- `readings`: rows, standardised
+- `repeats`: which rows are equal
+- `truths`: in which rows predicates hold
 - `rules`: which rows break rules
 - `contexts`: which leaf a row falls into, and how unusual it is there
+- `rarity`: which values may be rare
 - `worth`: what speaks against each value, put together
 - `memory`: what earlier rows of a series leave behind
 - `words`: bits, as the loops visit them
@@ -17,7 +21,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("contexts", "memory", "rules", "worth")
+NAMES = ("contexts", "memory", "rarity", "readings", "repeats", "rules", "truths", "worth")
 ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
 ENOUGH_ROWS = 512  # of a block, from which loops that are loaded are faster
 

@@ -6,9 +6,10 @@ contexts stand one below the other in the tables; `firsts` says where those of e
 
 import numpy as np
 
-from truism.scoring.kernels.compiling import jit
+from truism.scoring.kernels.compiling import inner, jit
 from truism.scoring.kernels.words import first_bit, without_first_bit
 
+_TILE = 32  # rows of a table that is turned around, so that what is read and written stays near
 _EVERY_ROW = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -45,44 +46,103 @@ def find_leaves(true, trees, ends, leaf_of, starts, found):
 
 
 @jit
-def multiply_surprise(leaves, firsts, scale, shift, standard, product):
-    """Multiply, over contexts, one plus the squared distance of each number from its leaf's mean."""
-    one = np.float32(1)
-    for r in range(standard.shape[0]):
-        for i in range(standard.shape[1]):
-            product[r, i] = one
-        for k in range(leaves.shape[0]):
-            leaf = firsts[k] + np.int64(leaves[k, r])
-            for i in range(standard.shape[1]):
-                distance = standard[r, i] * scale[leaf, i] - shift[leaf, i]
-                product[r, i] *= distance * distance + one
+def find_rows(leaves, firsts, at):
+    """Note where the leaf of each row and context stands in the tables: rows × contexts."""
+    for k in range(leaves.shape[0]):
+        for r in range(leaves.shape[1]):
+            at[r, k] = firsts[k] + np.int32(leaves[k, r])
+
+
+@inner
+def factor(standard, scale, shift):
+    """Return one plus the squared distance of a number from its leaf's mean."""
+    distance = standard * scale - shift
+    return distance * distance + np.float32(1)
 
 
 @jit
-def add_evidence(leaves, firsts, judged, ends, table, classes, offsets, total):
-    """Add up, over contexts, the evidence against states; `total` is variables × rows.
+def multiply_surprise(at, scale, shift, standard, tail, products):
+    """Multiply one plus the squared distance of each number from its leaf's mean, over contexts.
 
-    `judged` are the states that contexts judge, one context after the other; `ends` is where each ends.
+    `products` are planes × rows × numbers: one plane for every six contexts, and the last for the
+    distance from the variable's own mean.
     """
-    own, where = np.zeros(classes.shape[0], np.float32), np.zeros(classes.shape[0], np.int64)
-    for r in range(classes.shape[1]):
-        for i in range(classes.shape[0]):
-            where[i] = offsets[i] + np.int64(classes[i, r])
-            own[i] = np.float32(0)
-        first = 0
-        for k in range(leaves.shape[0]):
-            leaf = firsts[k] + np.int64(leaves[k, r])
-            for j in range(first, ends[k]):
-                own[judged[j]] += table[leaf, where[judged[j]]]
-            first = ends[k]
-        for i in range(classes.shape[0]):
-            total[i, r] = own[i]
+    own = products.shape[0] - 1
+    for r in range(standard.shape[0]):
+        for plane in range(own):
+            a, b, c, d, e, f = at[r, 6 * plane : 6 * plane + 6]
+            for i in range(standard.shape[1]):
+                x = standard[r, i]
+                product = factor(x, scale[a, i], shift[a, i]) * factor(x, scale[b, i], shift[b, i])
+                product *= factor(x, scale[c, i], shift[c, i])
+                product *= factor(x, scale[d, i], shift[d, i])
+                product *= factor(x, scale[e, i], shift[e, i])
+                products[plane, r, i] = product * factor(x, scale[f, i], shift[f, i])
+        for i in range(standard.shape[1]):
+            products[own, r, i] = standard[r, i] * standard[r, i] / tail + np.float32(1)
+
+
+@jit
+def add_surprise(logarithms, steepness, share, times, places, found):
+    """Average the logarithms of products over contexts, less a share of a number's own surprise.
+
+    `found` is variables × rows; a missing value is no surprise.
+    """
+    own, steep = logarithms.shape[0] - 1, np.float32(steepness)
+    near = np.empty((_TILE, places.size))
+    for first in range(0, logarithms.shape[1], _TILE):
+        n_rows = min(_TILE, logarithms.shape[1] - first)
+        for r in range(n_rows):
+            for i in range(places.size):
+                near[r, i] = 0.0
+            for plane in range(own):
+                for i in range(places.size):
+                    near[r, i] += logarithms[plane, first + r, i]
+            for i in range(places.size):
+                beyond = near[r, i] * steepness / times[i]
+                beyond -= logarithms[own, first + r, i] * steep * share
+                near[r, i] = beyond if beyond > 0.0 else 0.0
+        for i in range(places.size):
+            for r in range(n_rows):
+                found[places[i], first + r] = near[r, i]
+
+
+@jit
+def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, times, places, found):
+    """Average the evidence against states over contexts; `found` is variables × rows.
+
+    `judges` are the contexts that judge each state, one state after the other; `ends` is where those of
+    a state end. `table` is classes × leaves.
+    """
+    first, flat = 0, table.ravel()
+    where, added = np.empty(classes.shape[1], np.int64), np.empty(classes.shape[1], np.float32)
+    for i in range(places.size):
+        for r in range(where.size):
+            where[r] = (offsets[i] + np.int64(classes[i, r])) * table.shape[1]
+            added[r] = np.float32(0)
+        for k in judges[first : ends[i]]:
+            for r in range(where.size):
+                added[r] += flat[where[r] + firsts[k] + np.int64(leaves[k, r])]
+        for r in range(where.size):
+            found[places[i], r] = added[r] / times[i]
+        first = ends[i]
 
 
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
-    words, whole = np.ones((1, 1), np.uint64), np.zeros(1, np.int64)
-    table, codes = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.uint8)
+    words, whole, one = np.ones((1, 1), np.uint64), np.zeros(1, np.int64), np.ones(1)
+    table, codes, firsts = (
+        *np.zeros((1, 1, 1), np.float32),
+        np.zeros((1, 1), np.uint8),
+        np.zeros(1, np.int32),
+    )
+    at, products, found = (
+        np.zeros((1, 6), np.int32),
+        np.ones((2, 1, 1), np.float32),
+        np.ones((1, 2)),
+    )
     find_leaves(words, whole, whole, whole, whole, codes)
-    multiply_surprise(codes, whole, table, table, table, table.copy())
-    add_evidence(codes, whole, whole, whole, table, codes, whole, table.copy())
+    find_rows(codes, firsts, at)
+    multiply_surprise(at, table, table, table, np.float32(1), products)
+    add_surprise(products, 1.0, np.float32(1), one, whole, found[:, :1])
+    add_evidence(codes, firsts, whole, whole, table, codes, whole, one, whole, found)

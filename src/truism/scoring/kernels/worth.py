@@ -43,8 +43,18 @@ def add_parts(contradictions, rarities, parts):
                 parts[r, i] = contradictions[i, r] + rarities[i, r]
 
 
+@jit
+def add_up(contradictions, rarities, scores):
+    """Add the two parts of the score of all variables, in their order."""
+    scores[:] = 0.0
+    for i in range(contradictions.shape[0]):
+        for r in range(scores.size):
+            scores[r] += contradictions[i, r] + rarities[i, r]
+
+
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     table = np.ones((1, 1))
     combine(*table[None].repeat(3, 0), 1.0, 1.0, table, np.ones((3, 1)), np.zeros(1, np.int64))
     add_parts(table, table, table.copy())
+    add_up(table, table, np.zeros(1))
