@@ -57,8 +57,11 @@ class _Draft(msgspec.Struct, frozen=True, eq=False):
             recall(memory, self.plain[rows], self.lift[rows], no_past(memory), compiled=True)[0]
             for rows in self.runs
         ]
-        order = np.argsort(np.concatenate(self.runs), kind="stable")
-        return join_remembered(found).take(order)
+        joined = found[0] if len(found) == 1 else join_remembered(found)
+        rows = np.concatenate(self.runs)
+        if (np.diff(rows) > 0).all():  # one series: its runs follow each other
+            return joined
+        return joined.take(np.argsort(rows, kind="stable"))
 
 
 def learn_memory(
