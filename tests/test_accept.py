@@ -253,8 +253,14 @@ def test_accepted_rows_are_learned_for_good(place):
     assert accept("today.csv", "--rows", "40:45", *done)[2] == 0
     learn_again = ("learn", "normal.csv", "-o", "again.json", "--lookback", "0")
     _, err, code = run(*learn_again, "--accepted", "n.accepted.parquet")
-    assert (err, code) == ("Note: 6 rows of 1 acceptances are learned as normal.\n", 0)
+    assert (err, code) == ("Note: 6 rows of 1 acceptance are learned as normal.\n", 0)
     assert load_model("again.json").provenance.n_rows == 406
+    [accepted] = load_model("n.truism.json").accepted
+    undone = ("--undo", accepted.id, "-m", "n.truism.json", "-o", "o.truism.json")
+    assert run("accept", *undone)[2] == 0
+    _, err, code = run(*learn_again, "--accepted", "o.accepted.parquet")
+    assert (err, code) == ("Note: no rows are accepted in 'o.accepted.parquet'.\n", 0)
+    assert load_model("again.json").provenance.n_rows == 400
     assert run(*learn_again, "--accepted", "nothing.parquet")[1:] == (
         "Error: There is no ledger 'nothing.parquet'.\n",
         2,

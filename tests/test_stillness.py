@@ -10,8 +10,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.explaining.accepting import Terms, offer_by_hand
+from truism import InvariantRuleDetector
+from truism.explaining.accepting import Terms, offer_by_hand, offer_chosen
 from truism.explaining.checker import Checker
+from truism.explaining.chosen import choose, find_named
 from truism.explaining.clues import Dead
 from truism.explaining.reasons import say
 from truism.explaining.statefiles import decode_state, encode_state
@@ -24,6 +26,7 @@ from truism.model.legend import Legend
 from truism.model.reduction import without
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import LOOKBACK, Memory, Tail
+from truism.report.prices import say_offer
 from truism.scoring.readings import Reader
 from truism.scoring.scorer import Scorer
 from truism.scoring.stillness import TIMES, Stillness, stillness_of
@@ -202,6 +205,23 @@ def test_what_is_muted_in_a_situation_does_not_die_in_it(model):
     assert np.array_equal(dead[:, places[0]], np.where(late, plain[:, places[0]], 0))
     assert np.array_equal(dead[:, places[1]], plain[:, places[1]])
     assert plain[:, places[0]].any()
+
+
+def test_accepting_rows_says_that_it_does_not_cover_a_sensor_that_died(model):
+    rows = series(300, 1, still=[("heat", 100, 160)])
+    rows["level"][110:115] += 9
+    checker, table = Checker(model), as_table(rows)
+    incident = next(each for each in checker.find(table).incidents if each.still)
+    assert incident.still == ("heat",)
+    named = find_named(checker.find(table), incident.id, "incident")
+    assert named.still == ("heat",)
+    chosen = choose(checker.scorer, named, lambda: iter([(table, table)]), table.n_rows)[0]
+    made = offer_chosen(checker, chosen, Terms("a test"))
+    said = "heat stands still for longer than ever in these rows, which is reported all the same"
+    assert say_offer(made, model)[-1] == ("still", f"{said}; it can be muted by a condition")
+    detector = InvariantRuleDetector().adopt(model)
+    assert detector.accept(rows, incident, "a test", dry_run=True).price.still == ("heat",)
+    assert detector.accept(rows, [110], "a test", dry_run=True).price.still == ()
 
 
 def test_an_incident_says_that_a_sensor_died_and_rows_do_so_too(model):

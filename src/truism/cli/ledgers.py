@@ -6,6 +6,7 @@ import msgspec
 from truism.cli.options import Decorated
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, shorten
+from truism.model.wording import count
 from truism.table.columns import Table
 from truism.table.files.ledgers import MARKS, read_ledger
 from truism.table.files.reading import TableRead, read_table
@@ -33,8 +34,12 @@ def with_accepted(
         raise ParameterError("--accepted needs rows that fit into memory.")
     tables = [found.table]
     for place in ledgers:
-        if read_ledger(place) is None:
+        ledger = read_ledger(place)
+        if ledger is None:
             raise TableError(f"There is no ledger {place!r}.")
+        if not ledger.num_rows:  # all that was accepted was taken back
+            screen.note(f"no rows are accepted in {place!r}.")
+            continue
         read = read_table([place], reading=found.reading)
         known = read.column_of()
         absent = [name for name in found.table.names if name not in known]
@@ -44,7 +49,8 @@ def with_accepted(
                 "learn from rows with its columns.",
             )
         ids = {read.column_of()[MARKS[0]].cell(row) for row in range(read.n_rows)}
-        screen.note(f"{say_rows(read.n_rows)} of {len(ids)} acceptances are learned as normal.")
+        accepted = f"{say_rows(read.n_rows)} of {count(len(ids), 'acceptance')}"
+        screen.note(f"{accepted} {'is' if read.n_rows == 1 else 'are'} learned as normal.")
         own = tuple(known[name] for name in found.table.names)
         tables.append(Table(own, read.n_rows))
     return msgspec.structs.replace(found, table=join_tables(tables))

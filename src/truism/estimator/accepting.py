@@ -98,7 +98,9 @@ class Accepting:
         elif table is None or rows is None:
             raise ParameterError("Rows of a table, or when and mute, must be given.")
         else:
-            made = offer(checker, table, _positions(rows, table.n_rows), terms, **others)
+            still = rows.still if isinstance(rows, Incident) else ()
+            positions = _positions(rows, table.n_rows)
+            made = offer(checker, table, positions, terms, still=still, **others)
         if not dry_run:
             self.adopt(self.model_.accept(made.acceptance))
         return made

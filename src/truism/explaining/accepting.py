@@ -80,6 +80,7 @@ def offer(
     *,
     normal: Table | None = None,
     history: Table | None = None,
+    still: tuple[str, ...] = (),
 ) -> Offer:
     """Work out what it takes to accept rows of a prepared table, and what that costs.
 
@@ -95,9 +96,11 @@ def offer(
         A prepared table of rows that are known to be normal; it sharpens the conditions.
     history
         A table, not prepared, of which the price says which incidents would vanish.
+    still
+        Variables that stood still for longer than ever in the rows.
 
     """
-    chosen = choose_from(checker.scorer, table, rows)
+    chosen = choose_from(checker.scorer, table, rows, still)
     return offer_chosen(checker, chosen, terms, normal=normal, history=history)
 
 

@@ -25,10 +25,22 @@ Read = Callable[[], Iterator[tuple[Table, Table]]]
 
 
 class Named(msgspec.Struct, frozen=True, eq=False):
-    """Which rows: their numbers, ascending, and the series that they are of; any if None."""
+    """Which rows.
+
+    Parameters
+    ----------
+    numbers
+        Their numbers, ascending.
+    series
+        The series that they are of; any if None.
+    still
+        Variables that stood still for longer than ever in them.
+
+    """
 
     numbers: Rows
     series: str | None = None
+    still: tuple[str, ...] = ()
 
     def within(self, scorer: Scorer, table: Table, first: int = 0) -> Rows:
         """Return the positions of these rows in a prepared part of the table, from row `first` on."""
@@ -52,12 +64,15 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
         Other rows of the table, prepared; of a long table a sample.
     count
         Counts the rows of the whole table in which the newest acceptance applies.
+    still
+        Variables that stood still for longer than ever in the rows, which none of them shows by itself.
 
     """
 
     own: Table
     around: Table
     count: Callable[[Tolerance], int]
+    still: tuple[str, ...] = ()
 
 
 def find_named(findings: Findings, wanted: str, kind: str) -> Named:
@@ -81,8 +96,10 @@ def find_named(findings: Findings, wanted: str, kind: str) -> Named:
         for events in (findings.incidents, findings.shifts):
             for outline in events.outlines[:]:
                 if events.id_of(outline) == wanted:
-                    tally = outline.tally
-                    return Named(np.arange(tally.first, tally.last + 1), outline.series)
+                    tally, names = outline.tally, events.scorer.model.schema.names
+                    rows = np.arange(tally.first, tally.last + 1)
+                    still = tuple(names[i] for i in np.flatnonzero(tally.stood).tolist())
+                    return Named(rows, outline.series, still)
     constraint = "be an id that a check of the same rows with the same model shows"
     raise ParameterError.of(kind, constraint, wanted)
 
@@ -120,10 +137,11 @@ def choose(scorer: Scorer, named: Named, read: Read, n_rows: int) -> tuple[Chose
     def count(tolerance: Tolerance) -> int:
         return sum(int(tolerance.applied_in(prepared)[-1].sum()) for _, prepared in read())
 
-    return Chosen(join_tables(own), join_tables(around), count), join_tables(raw)
+    chosen = Chosen(join_tables(own), join_tables(around), count, named.still)
+    return chosen, join_tables(raw)
 
 
-def choose_from(scorer: Scorer, prepared: Table, rows: Rows) -> Chosen:
+def choose_from(scorer: Scorer, prepared: Table, rows: Rows, still: tuple[str, ...] = ()) -> Chosen:
     """Take rows out of a prepared table that is held whole; `rows` are positions."""
-    named = Named(np.unique(rows))
+    named = Named(np.unique(rows), still=still)
     return choose(scorer, named, lambda: iter([(prepared, prepared)]), prepared.n_rows)[0]

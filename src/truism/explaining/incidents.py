@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.blames import Blame, blames_html, confront, describe, in_short
-from truism.explaining.clues import CluesOfRow, Lasting
+from truism.explaining.clues import CluesOfRow, Dead, Lasting
 from truism.explaining.events import Kind
 from truism.explaining.expectations import round_to
 from truism.explaining.folding import fold
@@ -148,6 +148,11 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     def told(self) -> tuple[str, ...]:
         """What is said of it beside the blames: the summary, and onsets and what is spared, if any."""
         return tuple(each for each in (self.summary, self.onsets, self.spared) if each)
+
+    @property
+    def still(self) -> tuple[str, ...]:
+        """The variables that stood still for longer than ever."""
+        return tuple(each.variable for each in self.blames if isinstance(each.clues[0], Dead))
 
     @property
     def duration(self) -> datetime.timedelta | None:

@@ -72,6 +72,8 @@ class Price(msgspec.Struct, frozen=True):
         Incidents in the history; None without one.
     vanished
         Incidents of the history that would no longer be reported, worst first.
+    still
+        Variables that stand still for longer than ever in accepted rows; this is reported all the same.
 
     """
 
@@ -87,6 +89,7 @@ class Price(msgspec.Struct, frozen=True):
     rules: tuple[Fallen, ...]
     n_incidents: int | None = None
     vanished: tuple[Sighting, ...] = ()
+    still: tuple[str, ...] = ()
 
     @property
     def hides_most(self) -> bool:
@@ -142,6 +145,7 @@ def put_price(
         None if normal is None else int(tolerance.applied_in(normal)[-1].sum()),
         _moved(model, own, acceptance),
         () if own is None else _fallen(before.scorer, own, acceptance),
+        still=() if chosen is None else chosen.still,
     )
     return price if history is None else _with_history(price, before, after, history)
 

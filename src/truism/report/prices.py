@@ -19,7 +19,19 @@ def say_offer(offer: Offer, model: Model) -> list[tuple[str, str]]:
         *_where(offer, model),
         *_what(offer.price, offer.acceptance, model),
         *_cost(offer.price),
+        *_left(offer.price),
     ]
+
+
+def _left(price: Price) -> Iterator[tuple[str, str]]:
+    """Say what is reported all the same."""
+    if price.still:
+        verb = "stands" if len(price.still) == 1 else "stand"
+        yield (
+            "still",
+            f"{', '.join(price.still)} {verb} still for longer than ever in these rows, which is "
+            "reported all the same; it can be muted by a condition",
+        )
 
 
 def say_case(case: Case, model: Model) -> str:
