@@ -27,6 +27,14 @@ def test_a_twin_and_a_change_stand_behind_the_one_blamed_more(model):
     assert fold(["a", "b"], msgspec.structs.replace(model, twins=None)) == {}
 
 
+def test_twins_that_speak_against_each_other_stand_for_themselves(model):
+    model = msgspec.structs.replace(model, twins=(("a", "b"), ("a", "c"), ("b", "c")))
+    assert fold(["a", "b", "c"], model, {"a": ("b", "x")}) == {"c": "a"}
+    assert fold(["a", "b", "c"], model, {"b": ("a",)}) == {"c": "a"}
+    assert fold(["a", "b", "c"], model, {"c": ("b",)}) == {"b": "a", "c": "a"}
+    assert fold(["a", "b", "c"], model, {"a": ("b",), "c": ("b",)}) == {}
+
+
 @given(
     order=st.permutations(NAMES),
     pairs=st.sets(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES))),

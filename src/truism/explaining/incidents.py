@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.blames import Blame, blames_html, confront, describe, in_short
-from truism.explaining.clues import CluesOfRow, Dead, Lasting
+from truism.explaining.clues import Clue, CluesOfRow, Dead, Lasting, conditional_on
 from truism.explaining.events import Kind
 from truism.explaining.expectations import round_to
 from truism.explaining.folding import fold
@@ -294,24 +294,18 @@ class Incidents(Listing[Incident]):
     def _blames(self, tally: Tally, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
         """Say why each variable is to blame, by the row in which it is to blame most."""
         shares, offsets, order = tally.shares, tally.offsets, blamed(tally)
-        behind = fold([self.scorer.model.schema.names[i] for i in order], self.scorer.model)
-        for i in order:
+        names = [self.scorer.model.schema.names[i] for i in order]
+        clues = [self._clues_of(tally, i, clues_at) for i in order]
+        told_by = [conditional_on(each[0]) for each in clues]
+        behind = fold(names, self.scorer.model, dict(zip(names, told_by, strict=True)))
+        for i, against in zip(order, clues, strict=True):
             variable = self.scorer.model.schema.variables[i]
             row, since = _told_at(tally, i), int(tally.since[i])
-            clues = clues_at.get(row, {}).get(variable.name, ())
-            if tally.stood[i]:
-                found = self._cell(row, variable.name)
-                clues = with_dead(
-                    dead_clue(self.scorer.model, i, found, int(tally.stood[i])), clues
-                )
-            if not clues:
-                n_rows = max(int(tally.lasting[i]), 1)
-                clues = (Lasting(variable.name, n_rows, float(tally.parts[i])),)
             yield Blame(
                 variable.name,
                 float(shares[i]),
                 float(tally.parts[i]),
-                clues,
+                against,
                 self.scorer.n_training,
                 None if row == tally.peak else row,
                 None if row == tally.peak else self._stamp(row).time,
@@ -321,6 +315,17 @@ class Incidents(Listing[Incident]):
                 behind.get(variable.name),
                 self.scorer.model.words,
             )
+
+    def _clues_of(
+        self, tally: Tally, i: int, clues_at: Mapping[int, CluesOfRow]
+    ) -> tuple[Clue, ...]:
+        """Return the evidence against a variable in the row in which it is to blame most."""
+        name, row = self.scorer.model.schema.names[i], _told_at(tally, i)
+        clues = clues_at.get(row, {}).get(name, ())
+        if tally.stood[i]:
+            dead = dead_clue(self.scorer.model, i, self._cell(row, name), int(tally.stood[i]))
+            clues = with_dead(dead, clues)
+        return clues or (Lasting(name, max(int(tally.lasting[i]), 1), float(tally.parts[i])),)
 
 
 def _runs(positions: Sequence[int]) -> Iterator[slice]:
