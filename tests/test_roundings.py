@@ -110,6 +110,21 @@ def test_what_rounding_cannot_explain_is_told(series):
     assert 495 <= worst.start <= 501
 
 
+def test_rounding_keeps_no_incident_open(series):
+    detector, later = series
+    faulty = {**later, "flow": later["flow"].copy()}
+    faulty["flow"][500:530] += 3.0
+    found = detector.check(rounded_to(faulty, 2))
+    assert (found.scores > found.threshold).mean() > 0.9  # because of rounding
+    assert not found.state.watches[""].events
+    lasted = sorted((each.event.start, each.event.last) for each in found.incidents.outlines)
+    (first, early), (second, late) = lasted
+    assert first == 4
+    assert early < 20
+    assert second == 500
+    assert late < 540
+
+
 def test_portions_give_the_same(series):
     detector, later = series
     coarse = rounded_to(later, 2)

@@ -211,7 +211,7 @@ class _Recorder:
     def take(self, block: slice, weighed: Weighed, scores: Floats) -> None:
         """Take one block of rows."""
         runs = list(self.timeline.runs(block))
-        weighed = self.rounder.excuse(weighed, runs, block.start)
+        weighed, unusual = self.rounder.excuse(weighed, scores, runs, block.start)
         news = weighed.news
         for name, rows, anew in runs:
             watch = self.watches.get(name, Watch())
@@ -222,7 +222,7 @@ class _Recorder:
                 watch = Watch(watch.n_rows)
             at = rows - block.start
             newcomers = self._newcomers(name, watch, at, weighed)
-            followed = follow(scores[at], news[at], self.limits, watch, newcomers)
+            followed = follow(unusual[at], news[at], self.limits, watch, newcomers)
             known = self._known(followed)
             theirs = [row for event in known for row in followed.rows_of[event.start]]
             far = self._differences(weighed, at, np.array(theirs, np.int64) - watch.n_rows)

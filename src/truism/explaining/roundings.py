@@ -2,8 +2,8 @@
 
 If a historian rounds, or an export for people does, rows differ from what was learned by rounding
 alone. A model cannot know that, but a few values of a series show it. From then on evidence against such
-a variable is no news while its value, give or take half a step, lies where training values lay. Scores do
-not change.
+a variable is no news, and keeps no event open, while its value, give or take half a step, lies where
+training values lay. Scores do not change.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,14 +70,20 @@ class Rounder:
         self._limits = limits_of(model.schema)
 
     def excuse(
-        self, weighed: Weighed, runs: Sequence[tuple[str, Rows, bool]], first: int
-    ) -> Weighed:
-        """Return a block in which what rounding explains is neither news nor to blame.
+        self,
+        weighed: Weighed,
+        scores: Floats,
+        runs: Sequence[tuple[str, Rows, bool]],
+        first: int,
+    ) -> tuple[Weighed, Floats]:
+        """Return a block in which what rounding explains is neither news nor to blame, and its scores.
 
         Parameters
         ----------
         weighed
-            The block; its scores stay.
+            The block; its own scores stay.
+        scores
+            The scores of its rows; those that come back lack what rounding explains.
         runs
             Rows of one series that follow each other: its name, the rows, and whether they begin anew.
         first
@@ -85,14 +91,18 @@ class Rounder:
 
         """
         if self._memory is None or weighed.pieces is None:
-            return weighed
+            return weighed, scores
         excused = np.zeros(weighed.parts.shape, np.bool_)
         for name, rows, anew in runs:
             before = None if anew else self.roundings.get(name)
             own = weighed.pieces.readings.numbers[rows - first]
             found = find_rounded(self._limits, own, before or nothing_shown(self._n))
             excused[rows - first], self.roundings[name] = found
-        return excuse(weighed, self._memory, excused)
+        if not excused.any():
+            return weighed, scores
+        without = excuse(weighed, self._memory, excused)
+        explained = sum_of_rows(np.where(excused, weighed.parts, 0.0))
+        return without, np.maximum(scores - explained, without.news)
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -169,8 +179,8 @@ def find_rounded(
 def excuse(weighed: Weighed, memory: Memory, excused: NDArray[np.bool_]) -> Weighed:
     """Return rows in which what rounding explains is neither news nor to blame; scores stay."""
     pieces, remembered = weighed.pieces, weighed.remembered
-    if pieces is None or remembered is None or not excused.any():
-        return weighed
+    assert pieces is not None
+    assert remembered is not None
     rows, variables = np.nonzero(excused)
     evidence = pieces.contradictions[rows, variables] + pieces.rarities[rows, variables]
     past, known = remembered.past[rows, variables], remembered.known[rows, variables]
