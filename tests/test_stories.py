@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from truism.explaining.blames import Blame
-from truism.explaining.clues import Lasting, Rarity
+from truism.explaining.clues import Lasting, Outside, Rarity
 from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.incidents import Incident
 from truism.explaining.stories import say_onsets, tell
@@ -106,6 +106,29 @@ def test_a_variable_with_a_small_share_is_not_in_the_sentence():
 )
 def test_a_shift_says_since_when_and_how_far(offset, ongoing, said):
     assert story([blame("P_J280", 1.0, 3, offset=offset)], "shift", ongoing) == said
+
+
+@pytest.mark.parametrize(
+    ("found", "offset", "said"),
+    [
+        (
+            850.0,
+            30.0,
+            "Since 3 Aug 04:00 a lies 30 higher than in such rows of training; 214 rows so far.",
+        ),
+        (850.0, -200.0, "read 850 instead of at most 807"),
+        (
+            300.0,
+            -200.0,
+            "Since 3 Aug 04:00 a lies 200 lower than in such rows of training; 214 rows so far.",
+        ),
+        (300.0, 30.0, "read 300 instead of at least 381"),
+    ],
+)
+def test_a_mean_does_not_tell_of_a_value_that_was_worst_on_the_other_side(found, offset, said):
+    outside = Blame("a", 1.0, 1.0, (Outside("a", found, 381.0, 807.0, 1.0),), 9, offset=offset)
+    told = story([outside], "shift", ongoing=True)
+    assert told == f"Since 3 Aug 04:00 a {said}; 214 rows so far."
 
 
 def test_a_shift_names_the_others():

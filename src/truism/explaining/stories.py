@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from truism.explaining.blames import NAMED, Blame, choose
-from truism.explaining.clues import Dead
+from truism.explaining.clues import Dead, Outside
 from truism.explaining.events import Kind
 from truism.explaining.moments import say_at, say_between, say_when
 from truism.explaining.statements import Statement, listed, say, state
@@ -118,7 +118,7 @@ def _followers(told: Sequence[Blame]) -> list[str]:
 def _lies(told: Sequence[Blame], verb: str) -> str:
     """Say how far the first variable of a shift lies off, and who else does."""
     first, *others = told
-    if first.offset is None or isinstance(first.clues[0], Dead):
+    if first.offset is None or not _leans(first, first.offset):
         words = _say([first])
     else:
         side = "higher" if first.offset > 0 else "lower"
@@ -126,3 +126,11 @@ def _lies(told: Sequence[Blame], verb: str) -> str:
         name = first.legend.name(first.variable)
         words = f"{name} {verb} {size} {side} than in such rows of training"
     return words + (f", and {listed(_names(others))} with it" if others else "")
+
+
+def _leans(blame: Blame, offset: float) -> bool:
+    """Return whether a mean tells what is wrong: not if it died, or was worst on the other side."""
+    clue = blame.clues[0]
+    if isinstance(clue, Outside):
+        return bool(clue.found > clue.high) == (offset > 0)
+    return not isinstance(clue, Dead)
