@@ -90,13 +90,17 @@ class ArrowScorer:
         """Score one batch."""
         checker, state = self.checker, {} if before is None else before.scoring
         table = checker.prepare(table, before)
-        scores, found = np.empty(table.n_rows), list[Blames]()
-        threshold = checker.model.threshold
-        for block, weighed, after in checker.scorer.follow(table, state, checker.n_jobs):
-            scores[block], state = weighed.scores, after
-            if self.blames:
-                part = table.take(np.arange(block.start, block.stop))
-                found += blame_rows(checker.scorer, part, weighed, threshold, self.blames)
+        scorer, threshold = checker.scorer, checker.model.threshold
+        found = list[Blames]()
+        if checker.model.memory is None and not self.blames:
+            scores = scorer.score(table, checker.n_jobs)  # looks at equal rows once
+        else:
+            scores = np.empty(table.n_rows)
+            for block, weighed, after in scorer.follow(table, state, checker.n_jobs):
+                scores[block], state = weighed.scores, after
+                if self.blames:
+                    part = table.take(np.arange(block.start, block.stop))
+                    found += blame_rows(scorer, part, weighed, threshold, self.blames)
         added = {"score": scores, "anomaly": scores > threshold}
         return added | as_columns(found, self.blames), checker.leave(table, state, before)
 

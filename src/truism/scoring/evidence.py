@@ -82,8 +82,12 @@ class Rarities:
         self.emptiness = emptiness
         self._numbers = np.array(reader.numbers, np.int64)
         self._spreads = np.array([each.spread for each in emptiness])
-        self._ends = np.array([each.points[[0, -1]] for each in emptiness]).reshape(-1, 2).T
         self._of_states = [state_rarities(counts) for counts in state_counts]
+
+    @functools.cached_property
+    def _ends(self) -> NDArray[np.float64]:
+        """The lowest and the highest training value of each number: two rows."""
+        return np.array([(each.points[0], each.points[-1]) for each in self.emptiness]).T
 
     @functools.cached_property
     def _ordinary(self) -> NDArray[np.float64]:
@@ -105,7 +109,8 @@ class Rarities:
         values = readings.numbers.T
         if sift:
             places, rows = self._suspects(values, compiled=compiled)
-            found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
+            if len(rows):
+                found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
         elif self.emptiness:
             distances = np.empty(values.shape)
             for of_number, empty, place in zip(values, self.emptiness, distances, strict=True):
