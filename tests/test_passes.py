@@ -14,7 +14,9 @@ from truism.learning import passes
 from truism.learning.learned import learn
 from truism.learning.mining import minimum_counts
 from truism.learning.parts import Stream, in_memory, merge_all
+from truism.learning.recounts import count_between
 from truism.learning.sampling import Sample
+from truism.learning.spacings import borders, stand_in
 from truism.learning.training import train, train_on_parts
 from truism.learning.verification import Claims
 from truism.model.files import encode_model
@@ -244,3 +246,19 @@ def test_parts_put_together_are_the_table(ends):
             a == b or (a != a and b != b) for a, b in zip(*cells, strict=True)
         )
     assert msgspec.structs.asdict(joined)["n_rows"] == 60
+
+
+NUMBERS = st.lists(st.sampled_from([-math.inf, -2.0, -0.0, 0.0, 0.5, 1.0, 3.0, math.inf]))
+
+
+@given(NUMBERS, st.lists(st.floats(-3, 3), max_size=6, unique=True).map(sorted))
+def test_sorted_values_are_counted_as_if_each_were_looked_for(values, cuts):
+    for side, other in (("left", "right"), ("right", "left")):
+        found = count_between(np.sort(values), np.array(cuts), side)
+        wanted = np.bincount(np.searchsorted(cuts, values, other), minlength=len(cuts) + 1)
+        assert found.tolist() == wanted.tolist()
+    if cuts:
+        knots = np.array(cuts)
+        found = count_between(np.sort(values), borders(knots), "right")
+        owners = stand_in(knots, np.array(values)).tolist()
+        assert found.tolist() == [owners.count(i) for i in range(len(knots))]

@@ -1,6 +1,7 @@
 """What a sample proposes, counted in all rows: histograms, spacings, leaves of contexts, predicates."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 from truism.learning.context_trees import Tree, find_leaves
 from truism.learning.counts import PredicateCounts, count_predicates
 from truism.learning.leaf_sums import LeafSums, sum_leaves
-from truism.learning.spacings import stand_in
+from truism.learning.spacings import borders
 from truism.model.evidence import Evidence, Spacing, Split
 from truism.model.schema import Numeric, Schema
+from truism.scoring import kernels
 from truism.scoring.bits import Words
 from truism.scoring.readings import Reader
 from truism.table.columns import Column, numbers
@@ -87,7 +89,7 @@ def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: W
     """
     schema, n_rows = proposal.schema, len(columns[0].values)
     values = [
-        known[~np.isnan(known)]
+        np.sort(known[~np.isnan(known)])
         for variable, column in zip(schema.variables, columns, strict=True)
         if isinstance(variable, Numeric)
         for known in [numbers(column)]
@@ -96,18 +98,32 @@ def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: W
     reader = Reader(schema)
     leaves = find_leaves(schema, proposal.splits, proposal.trees, columns, 1)
     together = (np.zeros(n_rows, np.int64),)
-    sums = sum_leaves(proposal.trees, leaves, reader.read(columns), reader, together, 1, 1)
+    readings = reader.read(columns, compiled=kernels.pay(n_rows, len(columns) * len(leaves)))
+    sums = sum_leaves(proposal.trees, leaves, readings, reader, together, 1, 1)
     return Recount(
         count_predicates(true, false, n_rows),
         tuple(
-            np.bincount(
-                np.searchsorted(each.edges[1:], own, side="right"), minlength=len(each.edges)
-            )
+            count_between(own, np.array(each.edges[1:]), side="left")
             for each, own in zip(numeric, values, strict=True)
         ),
         tuple(
-            np.bincount(stand_in(np.array(each.values), own), minlength=len(each.values))
+            count_between(own, borders(np.array(each.values)), side="right")
             for each, own in zip(proposal.spacings, values, strict=bool(proposal.spacings))
         ),
         tuple(each for (each,) in sums),
     )
+
+
+def count_between(
+    ascending: NDArray[np.float64], cuts: NDArray[np.float64], side: Literal["left", "right"]
+) -> Counts:
+    """Count values below the first of some cuts, between them, and above the last.
+
+    Values come sorted: that is faster than to search for the place of each. A value that equals a cut
+    counts above it with `side` left, else below.
+
+    >>> count_between(np.array([1.0, 2.0, 2.0, 5.0]), np.array([2.0, 3.0]), side="left").tolist()
+    [1, 2, 1]
+    """
+    below = np.searchsorted(ascending, cuts, side=side)
+    return np.diff(below, prepend=0, append=len(ascending))

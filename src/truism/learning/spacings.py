@@ -30,9 +30,15 @@ def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
 
 def stand_in(knots: Numbers, values: Numbers) -> Counts:
     """Return which of the kept training values stands for each value: the nearest one."""
+    return np.searchsorted(borders(knots), values)
+
+
+def borders(knots: Numbers) -> Numbers:
+    """Return the largest value that each of the kept training values but the last stands for."""
     middles = knots[1:] / 2 + knots[:-1] / 2
     # Neighbouring doubles have no midpoint; each still stands for itself.
-    return np.searchsorted(np.minimum(middles, np.nextafter(knots[1:], -np.inf)), values)
+    found: Numbers = np.minimum(middles, np.nextafter(knots[1:], -np.inf))
+    return found
 
 
 def empty_around(
