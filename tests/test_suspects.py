@@ -79,6 +79,33 @@ def test_rows_that_the_others_contradict_are_suspects(of_rows):
         (group.score for group in of_rows), reverse=True
     )
     assert all(group.score > 3 and group.summary for group in of_rows)
+    assert not len(of_rows.hidden), "they are reported even if they are learned"
+
+
+def kinds(n_rows=4000, n_wrong=40):
+    """Rows of which some are a kind of their own: far from all others, and alike."""
+    columns, numbers = rows(n_rows, ()), np.random.default_rng(3)
+    for k in range(4):
+        columns[f"more {k}"] = np.round(
+            (k + 1) * columns["first"] + numbers.normal(0, 1, n_rows), 2
+        )
+    wrong = np.arange(n_wrong) * (n_rows // n_wrong) + 5
+    for name in columns.keys() - {"state"}:
+        columns[name][wrong] = -20.0
+    columns["state"][wrong] = "high"
+    return columns, wrong
+
+
+def test_only_suspects_that_learning_would_hide_are_left_out():
+    columns, wrong = kinds()
+    detector = InvariantRuleDetector(suspects="exclude").fit(columns)
+    found = detector.suspects_
+    assert {*wrong.tolist()} <= {*found.hidden.tolist()} <= {*found.rows.tolist()}
+    assert len(found.rows) <= len(wrong) + 3
+    assert detector.model_.provenance.n_rows == 4000 - len(found.hidden)
+    again = {name: values[wrong] for name, values in columns.items()}
+    assert (detector.predict(again) == -1).all()
+    assert (InvariantRuleDetector().fit(columns).predict(again) == 1).all(), "they were hidden"
 
 
 def test_an_incident_in_a_series_is_one_group(of_series):
@@ -171,7 +198,7 @@ class TestDetector:
         assert finding.model_.provenance.n_rows == 500
         without = InvariantRuleDetector(suspects="exclude").fit(rows())
         assert without.suspects_.rows.tolist() == of_rows.rows.tolist()
-        assert without.model_.provenance.n_rows == 500 - len(of_rows.rows)
+        assert without.model_.provenance.n_rows == 500 - len(of_rows.hidden)
 
     def test_has_none_that_nobody_asked_for(self):
         detector = InvariantRuleDetector().fit(rows())
@@ -237,8 +264,8 @@ class TestLists:
 SHOWN = """\
 The model is in m.truism.json.
 
-28 of 900 rows are suspects, and were learned as normal:
-28 rows, 600 to 627 (2024-03-01 01:40:00 to 2024-03-01 01:44:30), 3.69 times the
+23 of 900 rows are suspects, and were learned as normal:
+23 rows, 602 to 624 (2024-03-01 01:40:20 to 2024-03-01 01:44:00), 2.73 times the
 threshold
   expected flow < 0.158, found 1.6 because pump = off
 All of them are in s.csv.
@@ -260,7 +287,8 @@ class TestCommands:
         assert out[out.index("The model is in") :] == SHOWN
         lines = (place / "s.csv").read_text().splitlines()
         assert lines[0] == (
-            '"row","when","group","score","variable","expected","found","because","evidence"'
+            '"row","when","group","score","hidden","variable","expected","found","because",'
+            '"evidence"'
         )
         assert len(lines) == n_rows + 1
         (place / "s.csv").write_text("\n".join(lines[:11]) + "\n")
@@ -269,12 +297,19 @@ class TestCommands:
         assert "note         10 of 900 rows were left out, because they may be anomalies.\n" in out
         assert load("n.truism.json").model_.provenance.n_rows == 890
 
-    def test_one_command_leaves_suspects_out(self, of_rows):
+    def test_one_command_leaves_suspects_out(self, of_rows, of_series):
+        out, err, code = run("learn", "series.csv", "-o", "m.truism.json", "--exclude-suspects")
+        assert (err, code) == ("", 0)
+        assert f"{len(of_series.rows)} of 900 rows are suspects, and were left out:\n" in out
+        assert load("m.truism.json").model_.provenance.n_rows == 900 - len(of_series.rows)
         out, err, code = run("learn", "rows.csv", "-o", "m.truism.json", "--exclude-suspects")
         assert (err, code) == ("", 0)
-        n_rows = len(of_rows.rows)
-        assert f"{n_rows} of 500 rows are suspects, and were left out:\n" in out
-        assert load("m.truism.json").model_.provenance.n_rows == 500 - n_rows
+        said = (
+            f"{len(of_rows.rows)} of 500 rows are suspects, of which none was left out, because the "
+            "others stay unusual when they are learned:"
+        )
+        assert said in " ".join(out.split())
+        assert load("m.truism.json").model_.provenance.n_rows == 500
 
     def test_a_table_without_suspects_has_an_empty_list(self, place):
         write_table(series(wrong=()), "clean.csv")
@@ -330,3 +365,12 @@ def test_many_groups_are_not_all_shown(of_rows):
     shown = [str(each) for each in show_suspects(many, "s.csv", excluded=True).renderables]
     assert shown[1] == "5 of 500 rows are suspects, and were left out:"
     assert shown[-2:] == ["and 2 other groups of rows", "All of them are in s.csv."]
+    for n_hidden, said in ((1, "1 was"), (3, "3 were")):
+        some = Suspects(of_rows.rows, 500, [of_rows[0]], None, of_rows.rows[:n_hidden])
+        shown = [str(each) for each in show_suspects(some, None, excluded=True).renderables]
+        assert shown[1] == (
+            f"5 of 500 rows are suspects, of which {said} left out, because the others stay "
+            "unusual when they are learned:"
+        )
+        listed = suspects_as_columns(some, as_table(rows()))
+        assert listed["hidden"].count("yes") == n_hidden

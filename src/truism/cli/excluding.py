@@ -34,7 +34,9 @@ _OPTIONS = (
         help="Learn without the rows that a file lists: by number (row), by time, or by both.",
     ),
     click.option(
-        "--exclude-suspects", is_flag=True, help="Learn without the suspects, in one command."
+        "--exclude-suspects",
+        is_flag=True,
+        help="Learn without the suspects that would be hidden by learning from them, in one command.",
     ),
 )
 
@@ -110,7 +112,7 @@ def exclude(
         time = infer_schema(table, settings).time
         return Excluded(listed_rows(listed, asked.listed, table, time))
     suspects = find_suspects(table, settings, delta=delta, n_jobs=jobs, progress=progress)
-    return Excluded(suspects.rows if asked.own else None, suspects)
+    return Excluded(suspects.hidden if asked.own else None, suspects)
 
 
 def write_suspects(asked: Exclusion, excluded: Excluded, table: Table) -> None:

@@ -114,7 +114,8 @@ class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimato
         ``{"LIT301": "feed tank level"}``; explanations show both, and nothing else depends on them.
     suspects
         ``"find"`` lists the training rows that the others contradict most (`suspects_`), ``"exclude"``
-        learns without them; None does not look for any, which takes a third of the time.
+        learns without those that learning would hide (`suspects_.hidden`); None does not look for any,
+        which takes a third of the time.
     max_exceptions
         How many training rows may break a rule: a whole number of rows, or a part of the rows that its
         condition holds in, such as 0.001. Rules with exceptions are learned beside the others, and count

@@ -59,6 +59,8 @@ def fit_table(detector: Any, table: Table, progress: Progress) -> Fitted:
         reading=reading,
         n_jobs=n_jobs,
         progress=progress,
-        excluded=suspects.rows if suspects is not None and detector.suspects == "exclude" else None,
+        excluded=suspects.hidden
+        if suspects is not None and detector.suspects == "exclude"
+        else None,
     )
     return Fitted(msgspec.structs.replace(model, legend=legend), suspects)

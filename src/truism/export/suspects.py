@@ -14,7 +14,7 @@ from truism.table.cells.times import dated
 from truism.table.columns import Column, Table
 
 ROW, TIME = "row", "time"
-_OWN = (ROW, "group", "score", "variable", "expected", "found", "because", "evidence")
+_OWN = (ROW, "group", "score", "hidden", "variable", "expected", "found", "because", "evidence")
 
 
 def suspects_as_columns(suspects: Suspects, table: Table) -> dict[str, list[Any]]:
@@ -39,9 +39,11 @@ def suspects_as_columns(suspects: Suspects, table: Table) -> dict[str, list[Any]
         for _, _, group in lines
         for blame in group.explanation.blames[:1]
     ]
+    hidden = {*suspects.hidden.tolist()}
     return columns | {
         "group": [number for _, number, _ in lines],
         "score": [float(f"{group.score:.4g}") for _, _, group in lines],
+        "hidden": ["yes" if row in hidden else "no" for row, _, _ in lines],
         "variable": [tame(name) for name, _ in reasons],
         "expected": [tame(reason.expected) for _, reason in reasons],
         "found": [tame(reason.found) for _, reason in reasons],

@@ -9,6 +9,9 @@ Anomalies among the rows to learn from teach that they are normal. So rows are j
   nothing. What is contradicted most is set aside.
 - Then a model of all other rows judges those that were set aside. Those that score far above its
   threshold are *suspects*; the others are normal after all.
+- Suspects that are no series are *hidden* if a model of all rows finds them ordinary: only without them
+  will their kind be found later. The others stay unusual after they were learned. They hide little, and
+  many of them are rare normal rows, which teach how far normal rows go.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,9 +46,10 @@ from truism.table.columns import Table
 from truism.table.deltas import Run, delta_name, with_deltas
 from truism.work import Progress
 
-SAMPLE_ROWS, N_SAMPLES = 256, 4  # rows of a small sample, and how many samples judge a row
+SAMPLE_ROWS, N_SAMPLES = 128, 4  # rows of a small sample, and how many samples judge a row
 SET_ASIDE = 0.04  # share of the rows; several times as many as the anomalies that one may overlook
-FAR = 3.0  # times the threshold that one normal row in a hundred exceeds
+FAR = 3.5  # times the threshold that one normal row in a hundred exceeds
+ORDINARY = 0.5  # times that threshold: the most that a row scores which was learned and is hidden
 FAR_IN_SERIES = 1.0  # times the threshold above which a normal series forms an incident a day
 MIN_ROWS = 100  # fewer rows cannot show what one in a hundred does
 GAP = 5  # rows between two suspects of one incident
@@ -109,11 +113,22 @@ class Suspects(Sequence[Group]):
         The groups.
     time
         The table's column of times, if there is one.
+    hidden
+        Those of the rows that are ordinary once they are learned, which should not be; all of them in a
+        series, and when absent.
 
     """
 
-    def __init__(self, rows: Rows, n_rows: int, groups: Sequence[Group], time: str | None) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        n_rows: int,
+        groups: Sequence[Group],
+        time: str | None,
+        hidden: Rows | None = None,
+    ) -> None:
         self.rows, self.n_rows, self.time = rows, n_rows, time
+        self.hidden = rows if hidden is None else hidden
         self._groups = tuple(groups)
 
     def __len__(self) -> int:
@@ -168,15 +183,21 @@ def find_suspects(
     )
     aside = np.argsort(-doubts, kind="stable")[: max(1, int(SET_ASIDE * table.n_rows))]
     aside = np.sort(aside if series is None else aside[doubts[aside] > FAR_IN_SERIES])
-    progress("suspects", 1, 2)
+    progress("suspects", 1, 3)
     if not len(aside):
         return Suspects(aside, table.n_rows, (), schema.time)
     others = np.delete(np.arange(table.n_rows), aside)
     judge = _learn(table.take(others), as_found, n_jobs)
     scores = _ratios(judge, table, n_jobs)[aside]
-    progress("suspects", 2, 2)
+    progress("suspects", 2, 3)
     far = scores > (FAR if series is None else FAR_IN_SERIES)
-    return _grouped(judge, table, aside[far], scores[far])
+    rows = hidden = aside[far]
+    if series is None and len(rows):
+        learned = _learn(table, as_found, n_jobs)
+        hidden = rows[_ratios(learned, table.take(rows), n_jobs) <= ORDINARY]
+    progress("suspects", 3, 3)
+    groups = _grouped(judge, table, rows, scores[far])
+    return Suspects(rows, table.n_rows, groups, judge.schema.time, hidden)
 
 
 def _as_found(schema: Schema, derived: Sequence[str], settings: Settings) -> Settings:
@@ -261,7 +282,7 @@ def _ratios(model: Model, table: Table, n_jobs: int) -> Floats:
     return Scorer(model).score(table, n_jobs) / max(model.threshold, _LEAST)
 
 
-def _grouped(judge: Model, table: Table, rows: Rows, scores: Floats) -> Suspects:
+def _grouped(judge: Model, table: Table, rows: Rows, scores: Floats) -> list[Group]:
     """Put suspects together, and say what speaks against them."""
     scorer, found = Scorer(judge), []
     times = time_column(judge.schema, table)
@@ -281,8 +302,7 @@ def _grouped(judge: Model, table: Table, rows: Rows, scores: Floats) -> Suspects
                 summary,
             )
         )
-    found.sort(key=lambda group: (-group.score, group.rows))
-    return Suspects(rows, table.n_rows, found, judge.schema.time)
+    return sorted(found, key=lambda group: (-group.score, group.rows))
 
 
 def _groups(scorer: Scorer, table: Table, rows: Rows) -> Iterator[tuple[Rows, str]]:

@@ -22,16 +22,21 @@ def show_suspects(suspects: Suspects, place: str | None, *, excluded: bool) -> R
     place
         The file in which all are listed, if there is one.
     excluded
-        Whether they were left out of what was learned.
+        Whether those that learning would hide were left out.
 
     """
     of = count(suspects.n_rows, "row")
     if not len(suspects.rows):
         said = f"No suspects: none of {of} scores far above the threshold of the others."
         return Lines("", say(said))
-    rows = len(suspects.rows)
-    what = "were left out" if excluded else "were learned as normal"
-    head = f"{rows:,} of {of} {'is a suspect' if rows == 1 else 'are suspects'}, and {what}:"
+    rows, hidden = len(suspects.rows), len(suspects.hidden)
+    what = "and were learned as normal"
+    if excluded and hidden == rows:
+        what = "and were left out"
+    elif excluded:
+        left = f"{hidden or 'none'} was" if hidden < 2 else f"{hidden:,} were"
+        what = f"of which {left} left out, because the others stay unusual when they are learned"
+    head = f"{rows:,} of {of} {'is a suspect' if rows == 1 else 'are suspects'}, {what}:"
     parts: list[RenderableType] = ["", Text(head, STRONG)]
     for group in suspects[:N_SHOWN]:
         told = group.summary or _reason(group)
