@@ -37,7 +37,7 @@ Kind = Literal[
 
 LIMITS: dict[Kind, tuple[float, float]] = {
     "reported": (0.05, 0.2),  # share of rows above the threshold, beyond what was promised
-    "incidents": (6.0, 10.0),  # times as many incidents as were to be expected
+    "incidents": (4.0, 10.0),  # times as many incidents as were to be expected
     "contradicted": (1.5, 4.0),  # spreads by which a variable is contradicted more than usual
     "unseen": (0.01, 0.1),  # share of rows with a state that training never had
     "outside": (0.02, 0.1),  # share of rows outside the range of training
