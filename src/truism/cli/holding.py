@@ -1,7 +1,6 @@
 """Rows that a command goes through several times: held whole, or read in portions each time."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import msgspec
 
@@ -15,22 +14,6 @@ from truism.explaining.following import Following
 from truism.explaining.gathering import Gathering
 from truism.table.columns import Table
 from truism.work import Progress
-
-
-class Held(Protocol):
-    """Rows, and the checker that suits them."""
-
-    checker: Checker
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-
-    def read(self) -> Iterator[tuple[Table, Table]]:
-        """Read all rows in parts, each as it is and prepared."""
-
-    def find(self, *, patterns: bool) -> Findings:
-        """Check all rows; patterns of a series only if asked."""
 
 
 class Whole(msgspec.Struct, frozen=True, eq=False):
