@@ -7,7 +7,8 @@ sensor.
 
 *Accepting*: how many of the attacks that a model detects are lost by accepting one benign incident, over
 many pairs of an incident and an attack. Benign incidents are those of runs without attacks, with and
-without a retuned controller. An attack is detected if a row of it is reported.
+without a retuned controller. An attack is detected if a row of it is reported. And how many of the
+incidents are told again when the same rows are checked once more.
 
 Every week, sensor and incident is a line of the results; what is there already is not measured again.
 """
@@ -93,12 +94,18 @@ def accepting(checker: Checker, results: Results, n_runs: int, n_rows: int) -> N
     for which, table, rows in _benign(checker, n_runs, n_rows):
         if results.missing("accepted", which):
             accepted = Checker(offer(checker, table, rows, Terms("benign")).model)
+            again = accepted.find(table)
+            told = any(
+                each.tally.first in rows or each.tally.last in rows
+                for each in [*again.incidents.outlines[:], *again.shifts.outlines[:]]
+            )
             lost = [
                 len(own - _detected(accepted, today, marks))
                 for (today, marks), own in zip(runs, before, strict=True)
             ]
             pairs = sum(map(len, before))
-            results.add("accepted", which, rows=len(rows), pairs=pairs, lost=sum(lost))
+            figures = {"rows": len(rows), "pairs": pairs, "lost": sum(lost), "told_again": told}
+            results.add("accepted", which, **figures)
 
 
 def _benign(
@@ -109,7 +116,7 @@ def _benign(
             table = as_table(simulate(n_rows, seed=seed, retuned=retuned).columns)
             found = checker.find(table)
             for each in [*found.incidents, *found.shifts][:2]:
-                rows = np.arange(each.start, each.end + 1)
+                rows = np.arange(each.onset, each.end + 1)
                 yield f"{seed} {retuned} {each.start} {each.end}", table, rows
 
 
@@ -135,8 +142,13 @@ def summary(results: Results) -> Iterator[str]:
     missed = [line["which"] for line in sensors if not line["named"]]
     yield f"scaled sensors: {len(sensors) - len(missed)} of {len(sensors)} named; missed {missed}"
     accepted = results.of("accepted")
-    pairs, lost = (sum(line[name] for line in accepted) for name in ("pairs", "lost"))
-    yield f"accepting: {len(accepted)} benign incidents, {pairs} pairs, {lost} attacks lost"
+    pairs, lost, again = (
+        sum(line[name] for line in accepted) for name in ("pairs", "lost", "told_again")
+    )
+    yield (
+        f"accepting: {len(accepted)} benign incidents, {again} of them told again, {pairs} pairs, "
+        f"{lost} attacks lost"
+    )
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from truism.explaining.prices import put_price
 from truism.explaining.sparing import Spared, say_spared
 from truism.export.sql.statements import to_sql
 from truism.model.files import decode_model, encode_model, load_model
+from truism.plant import simulate
 from truism.report.plain import to_text
 from truism.report.prices import say_offer, say_warning
 from truism.table.files import ledgers
@@ -85,6 +86,21 @@ def test_in_a_series_accepted_rows_leave_nothing_behind_that_is_reported():
     assert [str(case) for case in made.acceptance.cases] == ["flow = 0 and pump = on"]
     assert Checker(made.model).anomalous(table).tolist() == []
     assert made.price.hides_most is False
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_an_incident_that_was_accepted_is_not_told_again(seed):
+    detector = truism.InvariantRuleDetector(max_false_incidents="2/1000rows", time="time")
+    checker = Checker(detector.fit(simulate(4000, seed=1).columns).model_)
+    table = checker.prepare(as_table(simulate(2500, seed=seed).columns))
+    found = checker.find(table).incidents
+    assert found
+    for incident in found[:3]:
+        made = offer(checker, table, rows_of(checker, table, incident.id, "incident"), TERMS)
+        again = Checker(made.model).find(table)
+        told = [*again.incidents.outlines[:], *again.shifts.outlines[:]]
+        rows = range(incident.start, incident.end + 1)
+        assert not any(each.tally.first in rows or each.tally.last in rows for each in told)
 
 
 ROWS = {*range(40, 46)}

@@ -113,7 +113,7 @@ class Accepting:
 def _positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
     match rows:
         case Incident():
-            return np.arange(rows.start, min(rows.end + 1, n_rows))
+            return np.arange(rows.onset, min(rows.end + 1, n_rows))
         case slice():
             return np.arange(n_rows)[rows]
     return as_positions(rows, n_rows)

@@ -2,7 +2,8 @@
 
 The evidence that the rows show is allowed in situations like theirs (`truism.explaining.situations`).
 It is allowed of no more variables than it takes to bring each of the rows down to the threshold: by
-itself, and in a series also with what the accepted rows leave behind for each other.
+itself, and in a series also with what the accepted rows leave behind for each other, and what the rows
+before them add.
 """
 
 from collections.abc import Sequence
@@ -125,7 +126,7 @@ def offer_chosen(
             "a variable that stands still can be muted by a condition.",
         )
     telling = own.take(unusual)
-    allowed = _choose(scorer, own, unusual)
+    allowed = _choose(scorer, chosen, unusual)
     names = [model.schema.names[i] for i in allowed]
     around = [each for each in (chosen.around, normal) if each is not None]
     found = Situations(model, around).find(telling, names)
@@ -225,9 +226,9 @@ def _evidence(weighed: Weighed) -> Floats:
     return np.stack([pieces.plain, pieces.in_context, pieces.rarities])
 
 
-def _choose(scorer: Scorer, own: Table, unusual: Rows) -> list[int]:
+def _choose(scorer: Scorer, chosen: Chosen, unusual: Rows) -> list[int]:
     """Choose the fewest variables, those with most evidence first, so that all rows are usual."""
-    threshold, known = scorer.model.threshold, scorer.model.accepted or ()
+    own, threshold, known = chosen.own, scorer.model.threshold, scorer.model.accepted or ()
     weighed = scorer.weigh_alone(own).take(unusual)
     evidence = _evidence(scorer.strict.weigh_alone(own))
     total = (weighed.parts * weighed.scores[:, None]).sum(axis=0)
@@ -239,7 +240,7 @@ def _choose(scorer: Scorer, own: Table, unusual: Rows) -> list[int]:
         middle = (low + high) // 2
         case = _case(scorer.model, every, evidence, ranked[:middle].tolist())
         trial = scorer.accepting((*known, Acceptance((case,), "trial")))
-        if (trial.score(own) <= threshold).all():
+        if (trial.score(own) + chosen.past <= threshold).all():
             high = middle
         else:
             low = middle

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError
 from truism.explaining.findings import Findings
 from truism.scoring.scorer import Scorer
+from truism.scoring.series import State
 from truism.scoring.tolerance import Tolerance
 from truism.table.columns import Table
 from truism.table.joining import join_tables
@@ -20,6 +21,7 @@ from truism.table.joining import join_tables
 MOST_AROUND = 1 << 16  # other rows by which conditions are sharpened
 
 Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Read = Callable[[], Iterator[tuple[Table, Table]]]
 """Reads a table in parts, from the first row on: each as it is, and prepared."""
 
@@ -64,6 +66,8 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
         Other rows of the table, prepared; of a long table a sample.
     count
         Counts the rows of the whole table in which the newest acceptance applies.
+    past
+        What the rows before them add to the score of each; nothing if rows are no series.
     still
         Variables that stood still for longer than ever in the rows, which none of them shows by itself.
 
@@ -72,6 +76,7 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
     own: Table
     around: Table
     count: Callable[[Tolerance], int]
+    past: Floats
     still: tuple[str, ...] = ()
 
 
@@ -94,11 +99,11 @@ def find_named(findings: Findings, wanted: str, kind: str) -> Named:
                 return Named(findings.patterns.rows(position))
     else:
         for events in (findings.incidents, findings.shifts):
-            for outline in events.outlines[:]:
+            for position, outline in enumerate(events.outlines[:]):
                 if events.id_of(outline) == wanted:
-                    tally, names = outline.tally, events.scorer.model.schema.names
-                    rows = np.arange(tally.first, tally.last + 1)
-                    still = tuple(names[i] for i in np.flatnonzero(tally.stood).tolist())
+                    names = events.scorer.model.schema.names
+                    rows = np.arange(events[position].onset, outline.tally.last + 1)
+                    still = tuple(names[i] for i in np.flatnonzero(outline.tally.stood).tolist())
                     return Named(rows, outline.series, still)
     constraint = "be an id that a check of the same rows with the same model shows"
     raise ParameterError.of(kind, constraint, wanted)
@@ -123,9 +128,12 @@ def choose(scorer: Scorer, named: Named, read: Read, n_rows: int) -> tuple[Chose
 
     """
     step, first = -(-n_rows // MOST_AROUND) or 1, 0
-    raw, own, around = [], [], []
+    raw, own, around, scores = [], [], [], []
+    state: State = {}
     for table, prepared in read():
         rows = named.within(scorer, prepared, first)
+        followed, state = _score(scorer, prepared, state)
+        scores.append(followed[rows])
         raw.append(table.take(rows))
         own.append(prepared.take(rows))
         others = np.ones(prepared.n_rows, np.bool_)
@@ -137,8 +145,17 @@ def choose(scorer: Scorer, named: Named, read: Read, n_rows: int) -> tuple[Chose
     def count(tolerance: Tolerance) -> int:
         return sum(int(tolerance.applied_in(prepared)[-1].sum()) for _, prepared in read())
 
-    chosen = Chosen(join_tables(own), join_tables(around), count, named.still)
-    return chosen, join_tables(raw)
+    found = join_tables(own)
+    past = np.maximum(np.concatenate(scores) - scorer.score(found), 0.0)
+    return Chosen(found, join_tables(around), count, past, named.still), join_tables(raw)
+
+
+def _score(scorer: Scorer, table: Table, state: State) -> tuple[Floats, State]:
+    """Score rows that follow others; return what is left after them, too."""
+    scores = np.empty(table.n_rows)
+    for block, weighed, after in scorer.follow(table, state):
+        scores[block], state = weighed.scores, after
+    return scores, state
 
 
 def choose_from(scorer: Scorer, prepared: Table, rows: Rows, still: tuple[str, ...] = ()) -> Chosen:

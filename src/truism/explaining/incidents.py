@@ -150,6 +150,11 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(each for each in (self.summary, self.onsets, self.spared) if each)
 
     @property
+    def onset(self) -> int:
+        """The row in which it began: what rises before the alarm is a part of it."""
+        return min([self.start, *(each.since for each in self.blames if each.since is not None)])
+
+    @property
     def still(self) -> tuple[str, ...]:
         """The variables that stood still for longer than ever."""
         return tuple(each.variable for each in self.blames if isinstance(each.clues[0], Dead))
