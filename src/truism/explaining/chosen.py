@@ -101,10 +101,8 @@ def find_named(findings: Findings, wanted: str, kind: str) -> Named:
         for events in (findings.incidents, findings.shifts):
             for position, outline in enumerate(events.outlines[:]):
                 if events.id_of(outline) == wanted:
-                    names = events.scorer.model.schema.names
-                    rows = np.arange(events[position].onset, outline.tally.last + 1)
-                    still = tuple(names[i] for i in np.flatnonzero(outline.tally.stood).tolist())
-                    return Named(rows, outline.series, still)
+                    found = events[position]
+                    return Named(np.arange(found.onset, found.end + 1), outline.series, found.still)
     constraint = "be an id that a check of the same rows with the same model shows"
     raise ParameterError.of(kind, constraint, wanted)
 
@@ -130,10 +128,12 @@ def choose(scorer: Scorer, named: Named, read: Read, n_rows: int) -> tuple[Chose
     step, first = -(-n_rows // MOST_AROUND) or 1, 0
     raw, own, around, scores = [], [], [], []
     state: State = {}
+    has_past = scorer.model.memory is not None and bool(len(named.numbers))
     for table, prepared in read():
         rows = named.within(scorer, prepared, first)
-        followed, state = _score(scorer, prepared, state)
-        scores.append(followed[rows])
+        if has_past:
+            followed, state = _score(scorer, prepared, state)
+            scores.append(followed[rows])
         raw.append(table.take(rows))
         own.append(prepared.take(rows))
         others = np.ones(prepared.n_rows, np.bool_)
@@ -146,7 +146,9 @@ def choose(scorer: Scorer, named: Named, read: Read, n_rows: int) -> tuple[Chose
         return sum(int(tolerance.applied_in(prepared)[-1].sum()) for _, prepared in read())
 
     found = join_tables(own)
-    past = np.maximum(np.concatenate(scores) - scorer.score(found), 0.0)
+    past = np.zeros(found.n_rows)
+    if has_past:
+        past = np.maximum(np.concatenate(scores) - scorer.score(found), past)
     return Chosen(found, join_tables(around), count, past, named.still), join_tables(raw)
 
 
