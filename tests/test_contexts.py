@@ -118,7 +118,7 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
     columns = variable_columns(model.schema, as_table(data))
-    weighed, _ = scorer._weigh_evidence(columns, None, compiled=False)
+    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
     found = scorer.prepared.profiles.contradict(weighed.leaves, weighed.readings)
     for row, parts in zip(oracle.rows_of(data), found.tolist(), strict=True):
         wanted = oracle.judge(
@@ -132,9 +132,8 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
 def test_compiled_loops_judge_the_same_to_the_bit(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
-    weighed, _ = scorer._weigh_evidence(
-        variable_columns(model.schema, as_table(data)), None, compiled=False
-    )
+    columns = variable_columns(model.schema, as_table(data))
+    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
     judge = scorer.prepared.profiles
     plain, compiled = (
         judge.contradict(weighed.leaves, weighed.readings, compiled=each) for each in (False, True)
@@ -147,9 +146,8 @@ def test_compiled_loops_judge_the_same_to_the_bit(drawn):
 def test_each_context_alone_and_all_together_say_the_same(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
-    weighed, _ = scorer._weigh_evidence(
-        variable_columns(model.schema, as_table(data)), None, compiled=False
-    )
+    columns = variable_columns(model.schema, as_table(data))
+    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
     judge = scorer.prepared.profiles
     each = judge.contradict_each(weighed.leaves, weighed.readings)
     together = judge.contradict(weighed.leaves, weighed.readings)

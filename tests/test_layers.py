@@ -47,8 +47,8 @@ ROOMS = {
         *("contents", "format", "versions", "files", "implication", "matching", "comparison"),
     ],
     "scoring": [
-        *("kernels", "bits", "alignment", "truths", "limits", "readings", "leaves", "contexts"),
-        *("repeats", "rarity", "sums", "worth", "decimals"),
+        *("kernels", "scratch", "bits", "alignment", "truths", "limits", "readings", "leaves"),
+        *("contexts", "repeats", "rarity", "sums", "worth", "decimals"),
         *(
             "evidence",
             "rulebook",
@@ -57,6 +57,7 @@ ROOMS = {
             "memory",
             "series",
             "tolerance",
+            "weigher",
             "scorer",
             "thresholds",
         ),

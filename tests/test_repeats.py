@@ -74,14 +74,14 @@ def test_rows_that_repeat_score_as_they_do_alone(drawn, seed):
 def test_one_weighing_is_enough_for_equal_rows(monkeypatch):
     normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
     scorer, weighed = Scorer(learn(as_table(normal), ordered=False)), []
-    weigh = scorer._weigh_evidence
+    score = scorer._weigher.score
 
-    def counting(columns, *others, **options):
+    def counting(columns, memory):
         weighed.append(len(columns[0].values))
-        return weigh(columns, *others, **options)
+        return score(columns, memory)
 
     monkeypatch.setattr(kernels, "pay", lambda *_: True)
-    monkeypatch.setattr(scorer, "_weigh_evidence", counting)
+    monkeypatch.setattr(scorer._weigher, "score", counting)
     scores = scorer.score(as_table({"pump": ["on", "on"] * 500, "flow": [2.5, 0.0] * 500}))
     assert weighed == [2]
     assert len(set(scores.tolist())) == 2

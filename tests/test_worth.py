@@ -96,8 +96,10 @@ def test_evidence_is_put_together_row_by_row_compiled_or_not(seed, n_rows, n_var
         plain, contradictions = put_together(known, *own, compiled=compiled)
         parts = add_parts(contradictions, own[1], compiled=compiled)
         assert parts.flags.c_contiguous
-        scores = add_up(contradictions, own[1], compiled=compiled)
+        scores = add_up(known, *(each.copy().T for each in (in_context, rarities, worth)))
         assert scores.tobytes() == sum_of_rows(parts).tobytes()
+        unbroken = add_up(known, in_context.copy().T, rarities.copy().T, np.zeros_like(worth).T)
+        assert add_up(known, in_context.T, rarities.T).tobytes() == unbroken.tobytes()
         found.append([each.tolist() for each in (own[0], own[1], plain, contradictions, parts)])
     assert found[0] == found[1]
     for r in range(n_rows):

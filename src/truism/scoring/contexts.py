@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from truism.model.evidence import Context
 from truism.scoring.readings import Reader, Readings
+from truism.scoring.scratch import FRESH, Fresh
 
 TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmically for large ones
 PSEUDO_COUNT = 0.3
@@ -203,31 +204,39 @@ class LeafProfiles:
         return found.T
 
     def contradict(
-        self, leaves: LeafNumbers, readings: Readings, *, compiled: bool = False
+        self,
+        leaves: LeafNumbers,
+        readings: Readings,
+        *,
+        compiled: bool = False,
+        memory: Fresh = FRESH,
     ) -> NDArray[np.float64]:
         """Return the evidence against each variable: rows × variables."""
         if compiled:
-            return self._contradict_compiled(leaves, readings)
+            return self._contradict_compiled(leaves, readings, memory)
         found = np.zeros((len(self._times), leaves.shape[1]))
         in_context = self._judge_numbers(leaves, readings.standard)
         found[self._reader.numbers] = beyond_own(in_context, readings.standard).T
         found[self._reader.states] = self._judge_states(leaves, readings.classes.T)
         return found.T
 
-    def _contradict_compiled(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
+    def _contradict_compiled(
+        self, leaves: LeafNumbers, readings: Readings, memory: Fresh
+    ) -> NDArray[np.float64]:
         """Do as `contradict`, a few rows at a time, so that they stay in the processor's cache."""
         from truism.scoring.kernels import contexts  # the compiler, only where it pays
 
         numbers, states = self._stacked
         n_rows, n_planes = leaves.shape[1], -(-len(leaves) // _FLUSH)
         # What is left of the last plane looks at a leaf of no spread and no mean, where all is ordinary.
-        at = np.full((n_rows, n_planes * _FLUSH), self._firsts[-1], np.int32)
+        at = memory.empty("at", (n_rows, n_planes * _FLUSH), np.int32)
+        at[:, len(leaves) :] = self._firsts[-1]
         contexts.find_rows(leaves, self._firsts, at)
-        found = np.empty((len(self._times), n_rows))
+        found = memory.empty("contradictions", (len(self._times), n_rows))
         for start in range(0, n_rows, _ROWS):
             some = slice(start, start + _ROWS)
             standard = readings.standard[some]
-            products = np.empty((n_planes + 1, *standard.shape), np.float32)
+            products = memory.empty("products", (n_planes + 1, *standard.shape), np.float32)
             contexts.multiply_surprise(
                 at[some], numbers.scales, numbers.shifts, standard, np.float32(TAIL), products
             )

@@ -25,6 +25,7 @@ from truism.scoring.contexts import LeafProfiles, statistics_of
 from truism.scoring.leaves import Leaves
 from truism.scoring.rarity import Emptiness, add_beyond, rarity, state_rarities
 from truism.scoring.readings import Reader, Readings
+from truism.scoring.scratch import FRESH, Fresh
 
 ROWS_AT_ONCE = 8192  # few enough for their data to stay in the processor's cache
 
@@ -99,16 +100,22 @@ class Rarities:
         return bounds
 
     def weigh(
-        self, readings: Readings, *, sift: bool = True, compiled: bool = False
+        self,
+        readings: Readings,
+        *,
+        sift: bool = True,
+        compiled: bool = False,
+        memory: Fresh = FRESH,
     ) -> NDArray[np.float64]:
         """Return the rarity of each value: rows × variables.
 
         With `sift`, values that cannot be rare are set aside first; this pays unless rows are few.
         """
-        found = np.zeros((len(self._reader.schema.variables), len(readings.numbers)))
+        shape = len(self._reader.schema.variables), len(readings.numbers)
+        found = memory.zeros("rarities", shape)
         values = readings.numbers.T
         if sift:
-            places, rows = self._suspects(values, compiled=compiled)
+            places, rows = self._suspects(values, memory, compiled=compiled)
             if len(rows):
                 found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
         elif self.emptiness:
@@ -123,13 +130,14 @@ class Rarities:
         return found.T
 
     def _suspects(
-        self, values: NDArray[np.float64], *, compiled: bool
+        self, values: NDArray[np.float64], memory: Fresh, *, compiled: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which numbers may be rare and in which rows, number by number."""
         if compiled:
             from truism.scoring.kernels import rarity as kernel  # the compiler, only where it pays
 
-            rows, counts = np.empty(values.size, np.int64), np.empty(len(values), np.int64)
+            rows = memory.empty("suspects", (values.size,), np.int64)
+            counts = np.empty(len(values), np.int64)
             kernel.find_suspects(values, self._ordinary[..., 0], rows, counts)
             return np.repeat(np.arange(len(counts)), counts), rows[: counts.sum()]
         suspect = np.ones(values.shape, np.bool_)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from truism.model.evidence import LEAF
 from truism.scoring.bits import Words, n_words
+from truism.scoring.scratch import FRESH, Fresh
 
 
 class Leaves:
@@ -67,12 +68,14 @@ class Leaves:
                 nodes += [node for node, number in leaves if number >> digit & 1]
             yield np.array(nodes, np.int64), np.array(starts, np.int64)
 
-    def find(self, true: Words, n_rows: int, *, compiled: bool = False) -> NDArray[np.uint8]:
+    def find(
+        self, true: Words, n_rows: int, *, compiled: bool = False, memory: Fresh = FRESH
+    ) -> NDArray[np.uint8]:
         """Return the leaf of every context and row, given in which rows each split holds."""
         if compiled:
             from truism.scoring.kernels import contexts  # the compiler, only where it pays
 
-            walked = np.empty((self.n_trees, n_rows), np.uint8)
+            walked = memory.empty("leaves", (self.n_trees, n_rows), np.uint8)
             contexts.find_leaves(true, *self._paths, walked)
             return walked
         atoms = np.concatenate([true, ~true])

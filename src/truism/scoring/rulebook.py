@@ -17,6 +17,7 @@ from truism.model.predicates import Predicate, variables
 from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Schema
 from truism.scoring.bits import Words, unpack
+from truism.scoring.scratch import FRESH, Fresh
 from truism.scoring.truths import BLOCK_ROWS, Truths
 from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.columns import Column
@@ -157,7 +158,7 @@ class Rulebook:
             yield self.rules[index], int(mark.sum())
 
     def strongest(
-        self, true: Words, false: Words, n_rows: int, *, compiled: bool
+        self, true: Words, false: Words, n_rows: int, *, compiled: bool, memory: Fresh = FRESH
     ) -> Iterator[Summed]:
         """Yield each violated consequent, rows that fail it, and the worth of their strongest rule.
 
@@ -167,21 +168,11 @@ class Rulebook:
             from truism.scoring.kernels import rules  # the compiler, only where it pays
 
             antecedents, worths = self._by_worth
-            yield from self._sweep(rules.note_strongest, antecedents, worths, true, false)
+            sorted_out = antecedents, worths, true, false
+            yield from self._sweep(rules.note_strongest, *sorted_out, memory)
             return
         for consequent, rows, broken in self.violated(true, false, n_rows):
             yield consequent, rows, (broken * self.worths[consequent.units][:, None]).max(axis=0)
-
-    def note_strongest(
-        self, true: Words, false: Words, worth: NDArray[np.float64], *, compiled: bool
-    ) -> None:
-        """Raise worths, rows × variables, to what the strongest broken rule about a variable is worth."""
-        for consequent, rows, strongest in self.strongest(
-            true, false, len(worth), compiled=compiled
-        ):
-            strongest /= len(consequent.owners)
-            for owner in consequent.owners:
-                worth[rows, owner] = np.maximum(worth[rows, owner], strongest)
 
     def summed(self, true: Words, false: Words, n_rows: int, *, compiled: bool) -> Iterator[Summed]:
         """Yield each violated consequent, rows that fail it, and the summed counts of their rules."""
@@ -189,7 +180,7 @@ class Rulebook:
             from truism.scoring.kernels import rules  # the compiler, only where it pays
 
             counted = self._antecedent_of, self.counts
-            yield from self._sweep(rules.add_counts, *counted, true, false)
+            yield from self._sweep(rules.add_counts, *counted, true, false, FRESH)
             return
         for consequent, rows, broken in self.violated(true, false, n_rows):
             yield consequent, rows, self.counts[consequent.units] @ broken
@@ -207,11 +198,12 @@ class Rulebook:
         values: NDArray[np.float64],
         true: Words,
         false: Words,
+        memory: Fresh,
     ) -> Iterator[Summed]:
         """Let a compiled loop note a number for each row, consequent by consequent."""
         from truism.scoring.kernels import rules  # the compiler, only where it pays
 
-        holds = np.empty((len(self._antecedents), true.shape[1]), np.uint64)
+        holds = memory.empty("antecedents", (len(self._antecedents), true.shape[1]), np.uint64)
         rules.meet(true, self._antecedents, holds)
         violated = np.zeros(len(self._consequents), np.bool_)
         starts = self._starts

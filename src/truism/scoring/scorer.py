@@ -23,18 +23,20 @@ from truism.model.rules import Rule
 from truism.model.series import Series
 from truism.scoring import kernels
 from truism.scoring.alignment import align
-from truism.scoring.bits import Words, unpack
+from truism.scoring.bits import unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_failed, is_habit
 from truism.scoring.memory import COMPARISONS
 from truism.scoring.repeats import find_repeats
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
+from truism.scoring.scratch import Scratch
 from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.stillness import stillness_of
-from truism.scoring.tolerance import Flags, Kinds, Tolerance, sparing
+from truism.scoring.tolerance import Flags, Tolerance, sparing
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
-from truism.scoring.weighed import Pieces, Silenced, Violation, Weighed, joined
-from truism.scoring.worth import add_parts, add_up, habits_of, put_together, units, worth_of_habit
+from truism.scoring.weighed import Violation, Weighed, joined
+from truism.scoring.weigher import Weigher
+from truism.scoring.worth import add_parts, habits_of, worth_of_habit
 from truism.table.columns import Column, Table
 from truism.work import work_ahead
 
@@ -79,15 +81,18 @@ class Scorer:
             for rule in model.active_rules
             if not rule.antecedent
         ]
-        self._habits = habits_of(model, self._univariate)
         self.tolerance = Tolerance(model) if model.accepted else None
         self._stillness = stillness_of(model.schema, model.memory, self._silent)
 
     @functools.cached_property
+    def _weigher(self) -> Weigher:
+        habits = habits_of(self.model, self._univariate)
+        return Weigher(self.model, self._rulebook, habits, self._truths, self._silent)
+
+    @property
     def prepared(self) -> PreparedEvidence:
-        """The evidence, prepared when the first row is weighed; learning alone does not need it."""
-        assert self.model.evidence is not None
-        return PreparedEvidence(self.model.schema, self.model.evidence)
+        """The evidence, prepared when the first row is weighed."""
+        return self._weigher.prepared
 
     def accepting(self, accepted: tuple[Acceptance, ...] | None) -> "Scorer":
         """Return the same scorer for a model that accepts something else."""
@@ -105,7 +110,8 @@ class Scorer:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
         if self.model.memory is None:
-            for block, scores in self._blocks(table, n_jobs, self._score_block):
+            score_block = functools.partial(self._score_block, Scratch())
+            for block, scores in self._blocks(table, n_jobs, score_block):
                 total[block] = scores
             return total
         for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
@@ -291,17 +297,16 @@ class Scorer:
         yield from zip(blocks, work_ahead(n_jobs, work_on, blocks), strict=True)
 
     def _score_block(
-        self, columns: Sequence[Column], applies: Flags | None, compiled: bool
+        self, memory: Scratch, columns: Sequence[Column], applies: Flags | None, compiled: bool
     ) -> NDArray[np.float64]:
         """Score one block of rows; rows that are equal are weighed once."""
-        if self.model.evidence is None or applies is not None:
+        if self.model.evidence is None or applies is not None or not compiled:
             return self._weigh_block(columns, applies, compiled).scores
-        repeats = find_repeats(self.model.schema, columns) if compiled else None
-        if repeats is not None:
-            columns = [each.take(repeats.firsts) for each in columns]
-        pieces, _ = self._weigh_evidence(columns, None, compiled=compiled)
-        scores = add_up(pieces.contradictions, pieces.rarities, compiled=compiled)
-        return scores if repeats is None else scores[repeats.same]
+        repeats = find_repeats(self.model.schema, columns)
+        if repeats is None:
+            return self._weigher.score(columns, memory)
+        firsts = [each.take(repeats.firsts) for each in columns]
+        return self._weigher.score(firsts, memory)[repeats.same]
 
     def _weigh_block(
         self, columns: Sequence[Column], applies: Flags | None, compiled: bool
@@ -312,52 +317,10 @@ class Scorer:
                 return Weighed(penalties, None)
             penalties, silenced = self.tolerance.spare_penalties(applies, penalties)
             return Weighed(penalties, None, silenced=silenced)
-        pieces, silenced = self._weigh_evidence(columns, applies, compiled=compiled)
+        pieces, silenced = self._weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
         alone = compiled and self.tolerance is None
         parts = add_parts(pieces.contradictions, pieces.rarities, compiled=alone)
         return Weighed(parts, pieces, silenced=silenced)
-
-    def _weigh_evidence(
-        self, columns: Sequence[Column], applies: Flags | None, *, compiled: bool
-    ) -> tuple[Pieces, Silenced | None]:
-        """Weigh the evidence against each variable of one block of rows."""
-        evidence, prepared, silenced = self.model.evidence, self.prepared, None
-        assert evidence is not None
-        readings = prepared.reader.read(columns, compiled=compiled)
-        true, false = (
-            self._truths.evaluate_compiled(readings.numbers.T, readings.codes.T)
-            if compiled
-            else self._truths.evaluate(columns)
-        )
-        n_rows = len(columns[0].values)
-        leaves = prepared.leaves.find(true[self._n_predicates :], n_rows, compiled=compiled)
-        in_context = prepared.profiles.contradict(leaves, readings, compiled=compiled)
-        worth = self._broken_worth(columns, true, false, compiled=compiled)
-        rarities = prepared.rarities.weigh(readings, compiled=compiled)
-        for each in (in_context, worth, rarities) if self._silent else ():
-            each[:, self._silent] = 0.0
-        if self.tolerance is None or applies is None:
-            plain, contradictions = put_together(
-                evidence, in_context, rarities, worth, compiled=compiled
-            )
-        else:
-            unit, weight = units(evidence)
-            kinds = Kinds(worth / unit, in_context / unit, rarities * weight)
-            counted, silenced = self.tolerance.spare(applies, kinds)
-            plain, in_context, rarities = counted.plain, counted.contexts, counted.rarities
-            contradictions = counted.lifted(evidence.grave, worth)
-        return Pieces(contradictions, rarities, plain, in_context, leaves, readings), silenced
-
-    def _broken_worth(
-        self, columns: Sequence[Column], true: Words, false: Words, *, compiled: bool
-    ) -> NDArray[np.float64]:
-        worth = np.zeros((len(columns), len(columns[0].values))).T
-        for predicate, place, own in self._habits:
-            rows, _ = self._breaches(predicate, place, columns)
-            if len(rows):
-                worth[rows, place] = own
-        self._rulebook.note_strongest(true, false, worth, compiled=compiled)
-        return worth
 
     def _penalties(self, columns: Sequence[Column], *, compiled: bool) -> NDArray[np.float64]:
         """Attribute the paper's score (KDD'23, section 5.1)."""

@@ -17,6 +17,7 @@ from truism.model.predicates import AnyOf, Interval, OneOf, Predicate
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.scoring.alignment import MISSING, codes
 from truism.scoring.bits import Words, n_words, pack
+from truism.scoring.scratch import FRESH, Fresh
 from truism.table.columns import Column, numbers
 
 BLOCK_ROWS = 1 << 15
@@ -145,12 +146,13 @@ class Truths:
         return self._join(holds, atoms[self._known] & ~holds)
 
     def evaluate_compiled(
-        self, values: NDArray[np.float64], encoded: NDArray[np.int32]
+        self, values: NDArray[np.float64], encoded: NDArray[np.int32], memory: Fresh = FRESH
     ) -> tuple[Words, Words]:
         """Do as `evaluate`, given numbers and codes of states, each variables × rows."""
         from truism.scoring.kernels import truths  # the compiler, only where it pays
 
-        atoms = np.zeros((self._n_atoms, n_words(values.shape[1])), np.uint64)
+        atoms = memory.empty("atoms", (self._n_atoms, n_words(values.shape[1])), np.uint64)
+        atoms[_NEVER] = 0
         first = 1
         for index, compared in self._comparisons:
             own = atoms[first:]
@@ -161,9 +163,9 @@ class Truths:
                 equal, member = compared.equal[:, 0], compared.member
                 truths.compare_states(encoded[self._place[index]], MISSING, equal, member, own)
                 first += 1 + len(equal) + len(member)
-        holds, fails = np.empty((2, len(self._known), atoms.shape[1]), np.uint64)
+        holds, fails = memory.empty("truths", (2, len(self._known), atoms.shape[1]), np.uint64)
         truths.assemble(atoms, self._lower, self._upper, self._known, holds, fails)
-        return self._join(holds, fails)
+        return self._join(holds, fails, memory)
 
     def _atoms(self, columns: Sequence[Column]) -> Iterator[NDArray[np.bool_]]:
         """Compare, variable by variable, in the order of the atoms."""
@@ -185,12 +187,13 @@ class Truths:
             if len(compared.member):
                 yield np.take(compared.member, encoded, axis=1)
 
-    def _join(self, holds: Words, fails: Words) -> tuple[Words, Words]:
+    def _join(self, holds: Words, fails: Words, memory: Fresh = FRESH) -> tuple[Words, Words]:
         """Evaluate joins: true if a part is true, false if all are false."""
         if not self._joins:
             return holds, fails
-        true = np.empty((self.n_predicates, holds.shape[1]), np.uint64)
-        false = np.empty_like(true)
+        true, false = memory.empty(
+            "joined truths", (2, self.n_predicates, holds.shape[1]), np.uint64
+        )
         true[self._simple[:, 0]] = holds[self._simple[:, 1]]
         false[self._simple[:, 0]] = fails[self._simple[:, 1]]
         for position, members in self._joins:

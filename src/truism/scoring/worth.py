@@ -16,6 +16,7 @@ from truism.model.predicates import Predicate, Present
 from truism.model.rules import Rule
 from truism.scoring.contexts import PSEUDO_COUNT
 from truism.scoring.limits import is_habit
+from truism.scoring.scratch import FRESH, Fresh
 from truism.scoring.sums import sum_of_rows
 
 RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
@@ -74,6 +75,7 @@ def put_together(
     worth: NDArray[np.float64],
     *,
     compiled: bool,
+    memory: Fresh = FRESH,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bring evidence to the units of the score, in place, and return the contradictions.
 
@@ -86,6 +88,8 @@ def put_together(
         the values of a variable side by side in memory.
     compiled
         Whether to use a compiled loop.
+    memory
+        Where it puts what it finds.
 
     Returns
     -------
@@ -101,7 +105,8 @@ def put_together(
         return plain, lifted(evidence.grave, worth, plain, rarities)
     from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
 
-    plain, about = np.empty(worth.shape[::-1]).T, np.empty(len(worth), np.int64)
+    plain = memory.empty("plain", worth.shape[::-1]).T
+    about = np.empty(len(worth), np.int64)
     sums = np.empty((3, len(worth)))
     kernel.combine(in_context.T, rarities.T, worth.T, unit, weight, plain.T, sums, about)
     of_plain, of_rarities, strongest = sums
@@ -128,15 +133,26 @@ def add_parts(
 
 
 def add_up(
-    contradictions: NDArray[np.float64], rarities: NDArray[np.float64], *, compiled: bool
+    evidence: Evidence,
+    in_context: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+    worth: NDArray[np.float64] | None = None,
+    memory: Fresh = FRESH,
 ) -> NDArray[np.float64]:
-    """Return the scores of rows, as the sums of `add_parts` would be."""
-    if not compiled:
-        return sum_of_rows(add_parts(contradictions, rarities, compiled=False))
+    """Return the scores of rows with compiled loops: the sums of the parts of `put_together`.
+
+    Evidence is as it is there; without `worth`, no rule is broken.
+    """
     from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
 
-    scores = np.empty(len(contradictions))
-    kernel.add_up(contradictions.T, rarities.T, scores)
+    scores = np.empty(len(in_context))
+    if worth is None:
+        kernel.add_up(in_context.T, rarities.T, *units(evidence), scores)
+        return scores
+    _, contradictions = put_together(
+        evidence, in_context, rarities, worth, compiled=True, memory=memory
+    )
+    kernel.add_up(contradictions.T, rarities.T, 1.0, 1.0, scores)
     return scores
 
 

@@ -44,12 +44,12 @@ def add_parts(contradictions, rarities, parts):
 
 
 @jit
-def add_up(contradictions, rarities, scores):
-    """Add the two parts of the score of all variables, in their order."""
+def add_up(contradictions, rarities, unit, weight, scores):
+    """Add the two parts of the score of all variables, in their order, in the units of the score."""
     scores[:] = 0.0
     for i in range(contradictions.shape[0]):
         for r in range(scores.size):
-            scores[r] += contradictions[i, r] + rarities[i, r]
+            scores[r] += contradictions[i, r] / unit + rarities[i, r] * weight
 
 
 def exercise() -> None:
@@ -57,4 +57,4 @@ def exercise() -> None:
     table = np.ones((1, 1))
     combine(*table[None].repeat(3, 0), 1.0, 1.0, table, np.ones((3, 1)), np.zeros(1, np.int64))
     add_parts(table, table, table.copy())
-    add_up(table, table, np.zeros(1))
+    add_up(table, table, 1.0, 1.0, np.zeros(1))
