@@ -6,16 +6,21 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from truism.explaining.events import Limits, Newcomer, Watch, close, follow
+from truism.explaining.events import FADED, Limits, Newcomer, Watch, close, follow
 
-LIMITS = Limits(1.0, 5, 20)
+LIMITS = Limits(1.0, 5, 20, 10)
 
 
 def oracle(scores, news, limits, newcomers=()):
     """Return (start, last) of all events, asked of every row anew with the whole history."""
     events = []
     for t in range(len(scores)):
-        live = [each for each in events if not each["done"] and t - each["last"] <= limits.gap + 1]
+        live = [
+            each
+            for each in events
+            if not each["done"]
+            and t - each["last"] <= (FADED * limits.habit if each["habit"] else limits.gap) + 1
+        ]
         incident = next((each for each in live if not each["settled"]), None)
         settled = next((each for each in live if each["settled"]), None)
         new = news[t] > limits.threshold
@@ -30,7 +35,7 @@ def oracle(scores, news, limits, newcomers=()):
                 settled["done"] = True
             current["settled"], settled = True, current
             incident = {"start": t, "news": t, "last": t, "done": False, "rows": []}
-            incident |= {"on_top": True, "settled": False}
+            incident |= {"on_top": True, "settled": False, "habit": False}
             events.append(incident)
         if new and incident is None:
             if settled is not None and t - settled["news"] <= limits.gap + 1:
@@ -41,30 +46,19 @@ def oracle(scores, news, limits, newcomers=()):
                 or scores[t] > max(scores[i] for i in settled["rows"]) + limits.threshold
             ):
                 incident = {"start": t, "news": t, "last": t, "done": False, "rows": []}
-                incident |= {"on_top": settled is not None, "settled": False}
+                incident |= {"on_top": settled is not None, "settled": False, "habit": False}
                 events.append(incident)
         if incident is None and settled is None:
-            start = end = t
-            while (
-                start > 0
-                and end - start <= limits.gap
-                and not any(each["start"] <= start - 1 <= each["last"] for each in events)
-            ):
-                start -= 1
-                if scores[start] > limits.threshold:
-                    end = start
-            if t - end + 1 >= limits.lasting:
-                events.append(
-                    {
-                        "start": end,
-                        "news": end,
-                        "last": t,
-                        "rows": [i for i in range(end, t + 1) if scores[i] > limits.threshold],
-                        "done": False,
-                        "on_top": False,
-                        "settled": True,
-                    }
-                )
+            told = max((each["last"] for each in events), default=-1)
+            own = [t]
+            for i in range(t - 1, told, -1):
+                if own[0] - i > FADED * limits.habit + 1:
+                    break
+                if scores[i] > limits.threshold:
+                    own.insert(0, i)
+            if len(own) >= limits.lasting:
+                new = {"start": own[0], "news": own[0], "last": t, "done": False, "rows": own}
+                events.append(new | {"on_top": False, "settled": True, "habit": True})
             continue
         if settled is not None:
             settled["last"] = t
@@ -224,7 +218,15 @@ def test_news_on_top_of_a_shift_is_an_incident_and_so_is_what_follows_later():
 def test_nobody_becomes_normal_by_patience():
     scores = np.full(30, 1.5)
     (event,) = all_events(follow(scores, np.zeros(30), LIMITS, Watch()))
-    assert (event.start, event.last) == (0, 29)
+    assert (event.start, event.last, event.kind) == (0, 29, "shift")
+
+
+@pytest.mark.parametrize(("pause", "is_told"), [(40, True), (41, False)])
+def test_nobody_becomes_normal_by_showing_up_now_and_then(pause, is_told):
+    scores = np.tile(np.r_[np.full(3, 1.5), np.zeros(pause)], 10)
+    followed = follow(scores, np.zeros(len(scores)), LIMITS, Watch())
+    told = [(each.start, each.n_rows, each.is_open) for each in all_events(followed)]
+    assert told == [(0, 30, True)] * is_told
 
 
 def test_without_shifts_rows_are_only_grouped():

@@ -96,6 +96,22 @@ def test_chunks_give_the_same_events_and_blames(scorer, table, cuts):
     assert kept.n_rows == table.n_rows
 
 
+def test_a_change_so_slow_that_it_is_a_habit_before_it_is_news_is_told_once(scorer):
+    """Now and then a row is unusual, never for long, and none is news."""
+    data, random = series(3000, 1), np.random.default_rng(3)
+    creeping = 20 + 2 * np.minimum(np.arange(3000) / 1000, 1) + random.normal(0, 0.3, 3000)
+    table = as_table(data | {"heat": creeping.tolist()})
+    limits, kept = limits_of(scorer.model, table), None
+    (told,) = find_events(scorer, table, limits).outlines
+    assert (told.event.kind, told.event.is_habit, told.event.is_open) == ("shift", True, True)
+    assert scorer.model.schema.names[int(told.tally.shares.argmax())] == "heat"
+    assert told.event.n_rows < told.event.length / 10
+    for part in pieces(table, (964, 1400, 1401, 2500)):
+        found = find_events(scorer, part, limits, kept)
+        kept = found.following
+    assert described(found.outlines) == described([told])
+
+
 APART = (("heat", 100, 150, 6.0), ("flow", 125, 150, 2.5))
 
 

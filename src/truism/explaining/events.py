@@ -3,9 +3,10 @@
 An *incident* opens with a row that is news and lasts while rows are unusual. After a while it is
 *settled*: it stays open and visible, rows inside it raise no new alarm by themselves, and news on top of
 it is an incident of its own. Once its rows are added up, an event to which the series has got used is a
-*shift*. An event is *divided* if somebody becomes news who has nothing to do with it. All of it is
-causal: a `Watch` is all that has to be kept from row to row, and rows in one piece, in chunks or one by
-one give the same events. docs/method.md has the rules.
+*shift*, and so are many unusual rows that had become a habit before any of them was news. An event is
+*divided* if somebody becomes news who has nothing to do with it. All of it is causal: a `Watch` is all
+that has to be kept from row to row, and rows in one piece, in chunks or one by one give the same events.
+docs/method.md has the rules.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LASTING = 4  # lookbacks after which what is still unusual is settled
+FADED = 4  # lengths of a habit after which nothing of it is left
 NOTABLE = 1 / 3  # share of a score that must be new for an incident on top of something settled
 
 Kind = Literal["incident", "shift"]
@@ -93,6 +95,8 @@ class Event(msgspec.Struct, frozen=True):
         Whether the next unusual row may still belong to it.
     is_apart
         Whether it was divided from what was going on, because of newcomers.
+    is_habit
+        Whether its rows had become a habit before anybody was told.
 
     """
 
@@ -107,6 +111,7 @@ class Event(msgspec.Struct, frozen=True):
     on_top: int | None = None
     is_open: bool = True
     is_apart: bool = False
+    is_habit: bool = False
 
     def grown(
         self, row: int, score: float, level: float, limits: Limits, *, is_news: bool
@@ -125,6 +130,7 @@ class Event(msgspec.Struct, frozen=True):
             self.kind,
             self.on_top,
             is_apart=self.is_apart,
+            is_habit=self.is_habit,
         )
 
     def as_shift(self) -> "Event":
@@ -136,8 +142,12 @@ class Event(msgspec.Struct, frozen=True):
         """How many rows it has lasted."""
         return self.last - self.start + 1
 
-    def is_over(self, row: int, gap: int) -> bool:
-        """Return whether so many rows have passed that a row cannot belong to it any more."""
+    def is_over(self, row: int, limits: Limits) -> bool:
+        """Return whether so many rows have passed that a row cannot belong to it any more.
+
+        A habit comes and goes, and is over when it has faded.
+        """
+        gap = FADED * limits.habit if self.is_habit and limits.habit is not None else limits.gap
         return row - self.last > gap + 1
 
 
@@ -145,8 +155,9 @@ class Watch(msgspec.Struct, frozen=True):
     """What has to be kept from row to row: how many there were, and what is open.
 
     `incident` is what happens now, `settled` what has lasted for so long that its rows are no alarm by
-    themselves. `quiet` are unusual rows that are no news and that nothing open explains: no event yet,
-    but one if they last, so that nobody becomes normal by patience.
+    themselves. `quiet` are unusual rows that are no news and that nothing open explains: a habit of which
+    nobody was told. It is no event yet, but one when it has enough rows, so that nobody becomes normal by
+    patience.
     """
 
     n_rows: int = 0
@@ -267,16 +278,16 @@ class _Follower:
     def result(self, n_rows: int) -> Followed:
         """Return what happened until now, after so many rows."""
         self._end(n_rows)
-        over = self.quiet is not None and self.quiet.is_over(n_rows, self.limits.gap)
+        over = self.quiet is not None and self.quiet.is_over(n_rows, self.limits)
         watch = Watch(n_rows, self.incident, self.settled, None if over else self.quiet)
         return Followed(tuple(self.ended), self.rows_of, watch)
 
     def _end(self, row: int) -> None:
         """End what cannot go on in a row."""
-        if self.incident is not None and self.incident.is_over(row, self.limits.gap):
+        if self.incident is not None and self.incident.is_over(row, self.limits):
             self.ended.append(_closed(self.incident))
             self.incident = None
-        if self.settled is not None and self.settled.is_over(row, self.limits.gap):
+        if self.settled is not None and self.settled.is_over(row, self.limits):
             self.ended.append(_closed(self.settled))
             self.settled = None
 
@@ -295,12 +306,12 @@ class _Follower:
         """Take a row that is unusual but no news, outside every event."""
         if self.limits.lasting is None:
             return
-        if self.quiet is None or self.quiet.is_over(row, self.limits.gap):
-            self.quiet = Event(row, row, row, row, score)
+        if self.quiet is None or self.quiet.is_over(row, self.limits):
+            self.quiet = Event(row, row, row, row, score, is_habit=True)
         self.quiet = self.quiet.grown(row, score, score, self.limits, is_news=False)
         self._note(self.quiet, row)
-        if row - self.quiet.start + 1 >= self.limits.lasting:
-            self.settled, self.quiet = self.quiet, None
+        if self.quiet.n_rows >= self.limits.lasting:
+            self.settled, self.quiet = self.quiet.as_shift(), None
 
     def _note(self, event: Event, row: int) -> None:
         self.rows_of.setdefault(event.start, []).append(row)
