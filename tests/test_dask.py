@@ -43,7 +43,7 @@ def client():
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
         ) as cluster,
-        distributed.Client(cluster) as found,
+        distributed.Client(cluster, set_as_default=False) as found,
     ):
         yield found
 
@@ -191,3 +191,9 @@ def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
     with pytest.raises(ParameterError, match="dask must be the address of a scheduler") as caught:
         connect("tcp://nowhere:1")
     assert "it does not answer: Timed out" in str(caught.value)
+
+
+def test_what_is_no_address_is_refused_before_anybody_is_called(monkeypatch):
+    monkeypatch.setattr(distributed, "Client", None)
+    with pytest.raises(ParameterError, match="dask must be the address of a scheduler"):
+        connect("nonsense")

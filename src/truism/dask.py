@@ -67,6 +67,13 @@ def learn(
     client = get_client() if client is None else client
     if are_files(rows, order_by):
         return learn_files(DaskCrew(client), rows, parameters, progress)
+    with client.as_current():
+        return _learn_frame(client, rows, order_by, parameters, progress)
+
+
+def _learn_frame(
+    client: Any, rows: Any, order_by: str | None, parameters: dict[str, Any], progress: Progress
+) -> Model:
     if order_by is not None:
         rows = rows.sort_values(order_by)
     rows = client.persist(rows)

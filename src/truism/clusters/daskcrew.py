@@ -44,7 +44,7 @@ class DaskCrew(msgspec.Struct, frozen=True, eq=False):
             for job in jobs
         ]
         sizes = {future.key: job.n_rows for future, job in zip(level, jobs, strict=True)}
-        waiting = as_completed(level)
+        waiting = as_completed(level, loop=client.loop)  # else that of a default client, if any
         while len(level) > 1:
             pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
             level = [
@@ -76,11 +76,13 @@ def connect(address: str) -> Any:
     """Return a client of the scheduler at an address."""
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
     except ImportError:
         raise TruismError(
             "Dask is not installed.", 'install it with: pip install "truism[dask]"'
         ) from None
     try:
+        get_address_host_port(address)  # a client that was never made cannot be closed quietly
         return Client(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError, TimeoutError) as problem:
         reason = str(problem).split("\n", maxsplit=1)[0][:150]
