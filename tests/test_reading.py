@@ -183,6 +183,32 @@ def test_dates_that_no_longer_tell_day_from_month_follow_the_model():
     assert found.table.columns[0].cell(0) == datetime.datetime(2014, 1, 3, 7, 30)
 
 
+@pytest.mark.parametrize(
+    ("cells_of_when", "style", "first"),
+    [
+        (["05/03/2014 00:00", "05/03/2014 00:01"], "month first", "2014-05-03 00:00:00"),
+        (["05/03/2014 00:00", "05/03/2014 00:01"], "%d/%m/%Y %H:%M", "2014-03-05 00:00:00"),
+        (["1393632000", "1393632060"], "milliseconds", "1970-01-17 03:07:12+00:00"),
+        (["20140301", "20140302"], "digits", "2014-03-01 00:00:00"),
+    ],
+)
+def test_a_format_of_times_needs_no_name_of_their_column(cells_of_when, style, first):
+    rows = "".join(f"on,{cell},{i}\n" for i, cell in enumerate(cells_of_when))
+    write("normal.csv", f"s,time,x\n{rows}")
+    found = read(["normal.csv"], Layout(time_format=style))
+    assert str(found.table.column_of()["time"].cell(0)) == first
+    assert not any(notice.DOUBTFUL for notice in found.notices)
+    again = read(["normal.csv"], reading=found.reading)
+    assert str(again.table.column_of()["time"].cell(0)) == first
+
+
+def test_a_format_of_times_does_no_harm_where_times_are_times():
+    times = pa.array([datetime.datetime(2014, 3, 1)])
+    pq.write_table(pa.table({"s": ["on"], "t": times}), "t.parquet")
+    found = read(["t.parquet"], Layout(time_format="day first"))
+    assert [column.kind for column in found.table.columns] == ["text", "time"]
+
+
 def test_a_later_file_may_lack_the_column_that_says_when():
     reading = learned("when,x\n2014-02-13,1.5\n2014-02-14,2.5\n", time=("when",))
     assert cells(read_table([write("today.csv", "x\n1.5\n")], reading=reading)) == {"x": [1.5]}
@@ -387,6 +413,17 @@ def test_a_file_name_that_is_not_unicode_is_a_file_name():
             "when,x\n2014-03-01,1\n",
             {"time": ("whne",)},
             "time must name columns of the table, got 'whne'.\nHint: did you mean 'when'?",
+        ),
+        (
+            "when,x\n01/02/2014,1\n",
+            {"time_format": "%Y.%m.%d"},
+            "time_format must be how times in a column of the table are written, got '%Y.%m.%d'.\n"
+            "Hint: name that column; see time.",
+        ),
+        (
+            "when,x\n01/02/2014,1\n02/02/2014,1\nsoon,2\n",
+            {"time_format": "month first"},
+            "'t.csv', line 4: column 'when' must hold a time, got 'soon'.\nHint: see time_format.",
         ),
     ],
 )

@@ -18,8 +18,10 @@ from truism.table.cells.plain import read_plain
 from truism.table.cells.sentinels import find_sentinels
 from truism.table.cells.shaped import read_shaped
 from truism.table.cells.texts import BadCell, Interpreted
+from truism.table.cells.timeformats import read_instants
 from truism.table.cells.timelines import examine, find_axis
 from truism.table.cells.times import join_times
+from truism.table.cells.words import says_time
 from truism.table.columns import Table
 from truism.table.files.historian import looks_long, pivot
 from truism.table.files.notices import NoRows
@@ -28,7 +30,7 @@ from truism.table.files.sources import Part, find_places, name_of, naming, read_
 from truism.table.files.stacking import stack
 from truism.table.files.unitrows import bare
 from truism.table.frames import as_table
-from truism.table.layouts import ColumnReading, Layout, Reading
+from truism.table.layouts import DAYS, EPOCHS, ColumnReading, Layout, Reading
 from truism.table.notices import Notice
 
 
@@ -94,6 +96,8 @@ def understand(
     """Decide what the columns of files hold, or follow what was decided."""
     said = layout if reading is None else layout.over(reading.layout)
     stacked = stack(parts, said)
+    if reading is None and said.time_format is not None and not said.time:
+        layout = said = _with_axis(said, stacked)
     quick = _plain_columns(stacked, said, reading, _units(parts))
     with naming(parts[0].place):
         table = _with_quick(stacked, quick)
@@ -262,6 +266,30 @@ def _told_apart(layout: Layout, table: Table) -> Layout:
     return msgspec.structs.replace(layout, time=parts) if len(parts) == 2 else layout
 
 
+def _with_axis(layout: Layout, frame: pa.Table) -> Layout:
+    """Return a layout that names the first column whose times are written as was said."""
+    style = layout.time_format or ""
+    for name in frame.column_names:
+        if name not in layout.states and _is_written(frame.column(name), name, style):
+            return msgspec.structs.replace(layout, time=(name,))
+    if not frame.num_rows or any(pa.types.is_temporal(kind) for kind in frame.schema.types):
+        return layout
+    constraint, hint = "be how times in a column of the table are written", "name that column."
+    problem = ParameterError.of("time_format", constraint, style, hint)
+    problem.see = ("time",)
+    raise problem
+
+
+def _is_written(values: pa.ChunkedArray, name: str, style: str) -> bool:
+    """Return whether most different texts of a column are times in a style."""
+    if style in (*EPOCHS, DAYS):
+        return says_time(name)
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return style == "digits" and says_time(name)
+    texts = values.unique().drop_null()
+    return len(texts) > 0 and 2 * int(read_instants(texts, style).known.sum()) > len(texts)
+
+
 def _check_time(table: Table, layout: Layout) -> None:
     for name in layout.time:
         if name not in table.names:
@@ -306,7 +334,7 @@ def _hints(table: Table, layout: Layout) -> list[Notice]:
     hints: list[Notice] = []
     dates = [c for c in table.columns if kind_of(c) == "time"]
     clocks = [c for c in table.columns if kind_of(c) == "clock"]
-    if not layout.time and len(dates) == 1 and len(clocks) == 1:
+    if len(layout.time) < 2 and len(dates) == 1 and len(clocks) == 1:
         values = dates[0].present
         if len(values) and (values == values.astype("datetime64[D]")).all():
             hints.append(TimesInTwoColumns((dates[0].name, clocks[0].name)))
