@@ -226,6 +226,10 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
             ["--max-false-incidents", "1/day", "--threshold", "3"],
             "Error: --threshold and --max-false-incidents must not both be given.\n",
         ),
+        (
+            ["--calibrate", "normal.csv", "--threshold", "3"],
+            "Error: --threshold and --calibrate must not both be given.\n",
+        ),
     ],
 )
 def test_rates_that_cannot_be_are_refused(place, options, message):
@@ -869,6 +873,11 @@ FAILURES = [
             *("--max-false-positive-rate", "0.1", "--calibrate", "today.csv"),
         ],
         "Error: --threshold and --max-false-positive-rate must not both be given.\n",
+    ),
+    (
+        ["learn", "normal.csv", "-o", "n.truism.json", "--lookback", "soon"],
+        "Error: --lookback must be 'auto', a number of rows, or a duration such as '10min', got "
+        "'soon'.\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.1"],

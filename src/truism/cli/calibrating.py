@@ -62,6 +62,8 @@ def check_calibration(
     if threshold is not None and (max_share is not None or max_incidents is not None):
         other = "positive-rate" if max_share is not None else "incidents"
         raise ParameterError(f"--threshold and --max-false-{other} must not both be given.")
+    if threshold is not None and calibration:
+        raise ParameterError("--threshold and --calibrate must not both be given.")
     if max_share is not None and max_incidents is not None:
         raise ParameterError(
             "--max-false-positive-rate and --max-false-incidents must not both be given."

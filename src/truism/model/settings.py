@@ -9,6 +9,7 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.model.rates import IncidentRate
+from truism.table.layouts import seconds_of
 
 Scoring = Literal["evidence", "paper"]
 Cutoffs = Literal["tree", "uniform", "kmeans"]
@@ -94,8 +95,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     "max_predicates", f"be at most {MAX_LENGTH}", self.max_predicates
                 )
         check_whole("random_state", self.random_state, 0)
-        if not isinstance(self.lookback, str):
-            check_whole("lookback", self.lookback, 0)
+        self._check_lookback()
         if self.max_false_incidents is not None:
             IncidentRate.parse(self.max_false_incidents)
         check_whole("max_nodes", self.max_nodes, 1)
@@ -110,6 +110,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if value not in allowed:
                 choices = " or ".join(repr(each) for each in allowed)
                 raise ParameterError.of(name, f"be {choices}", value)
+
+    def _check_lookback(self) -> None:
+        if not isinstance(self.lookback, str):
+            check_whole("lookback", self.lookback, 0)
+        elif self.lookback != "auto":
+            try:
+                seconds_of(self.lookback)
+            except ParameterError:
+                constraint = "be 'auto', a number of rows, or a duration such as '10min'"
+                raise ParameterError.of("lookback", constraint, self.lookback) from None
 
     def _check_exceptions(self, asked: Any) -> None:
         """Refuse what is no number of rows and no part of them; none at all is unset."""
