@@ -373,10 +373,10 @@ def test_check_for_programs(place):
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "csv")
     header, first, *_ = out.splitlines()
     assert header == (
-        "incident,id,source,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,peaked,"
-        "seconds,summary,variable,share,since,began,expected,found,because,evidence,rule,row"
+        "incident,id,source,series,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,"
+        "peaked,seconds,summary,variable,share,since,began,expected,found,because,evidence,rule,row"
     )
-    assert first.split(",")[:6] == ["1", incident["id"], "", "101", "103", "3"]
+    assert first.split(",")[:6] == ["1", incident["id"], "", "", "101", "103"]
 
 
 def test_check_shows_what_repeats_if_asked(place):

@@ -1,9 +1,11 @@
 """A reason as a picture: what was expected stands only where the condition held."""
 
+import io
 import math
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import reported
 from learned import learn
@@ -18,8 +20,10 @@ from truism.report import charts
 from truism.report.contents import Band, Span, Summary
 from truism.report.html import to_html
 from truism.report.pictures import MAX_BROKEN, Painter, panels_of_rule
+from truism.report.plain import to_text
 from truism.report.series import Axis
 from truism.report.summarising import summarise
+from truism.report.terminal import show_incident
 from truism.table.frames import as_table
 
 
@@ -130,7 +134,7 @@ def test_a_rule_is_drawn_with_its_consequents_first(checker, painter):
         assert {panel.variable for panel in panels} == set(rule.variables)
 
 
-def test_a_picture_never_joins_rows_of_different_series():
+def two_machines():
     n = 300
     level = {name: np.sin(np.arange(n) / 7.0) + base for name, base in (("a", 0.0), ("b", 50.0))}
     both = {
@@ -140,7 +144,11 @@ def test_a_picture_never_joins_rows_of_different_series():
     own = Checker(learn(as_table(both), by="machine", ordered=True, min_support=0.05))
     both["level"] = both["level"].copy()
     both["level"][301:321:2] = 90.0
-    table = as_table(both)
+    return own, as_table(both)
+
+
+def test_a_picture_never_joins_rows_of_different_series():
+    own, table = two_machines()
     incident = own.find(table).incidents[0]
     assert incident.series == "b"
     axis = Axis(table, own.model.schema)
@@ -158,3 +166,24 @@ def test_a_line_is_broken_where_rows_are_far_apart():
     x, y = axis.apart(axis.x, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     assert np.isnan(y).tolist() == [False, False, False, True, False, False]
     assert x[3] == axis.x[2] + 60_000
+
+
+def test_of_several_series_everybody_is_told_which_one_it_was():
+    own, table = two_machines()
+    incident = own.find(table).incidents[0]
+    assert str(incident).startswith("rows 301 to 319 of series b, peak score ")
+    told = summarise(own, table)
+    assert told.incidents[0].when.startswith("b: ")
+    assert "1. b: " in to_text(told)
+    assert '<span class="when">b: ' in to_html(told)
+
+
+def test_of_several_series_the_terminal_names_the_one_it_was():
+    own, table = two_machines()
+    incident = own.find(table).incidents[0]
+    for number, indent in ((1, "   "), (10, "    ")):
+        console = Console(width=78, file=io.StringIO(), color_system=None)
+        console.print(show_incident(incident, number))
+        _, facts, *blames = console.file.getvalue().split("\n")
+        assert facts.startswith(f"{indent}series b · rows 301–319 · peak score ")
+        assert blames[0].startswith(f"{indent}level")

@@ -42,8 +42,8 @@ CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]
 N_SHOWN = 10
 _PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "worst")
 _CSV_NAMES = (
-    *("incident", "id", "source", "start", "end", "n_rows", "peak", "score", "severity", "kind"),
-    *("ongoing", "started", "ended", "peaked", "seconds", "summary"),
+    *("incident", "id", "source", "series", "start", "end", "n_rows", "peak", "score", "severity"),
+    *("kind", "ongoing", "started", "ended", "peaked", "seconds", "summary"),
     *(
         "variable",
         "share",

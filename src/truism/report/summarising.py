@@ -190,7 +190,7 @@ def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -
             Card(
                 number,
                 _variable(incident),
-                axis.when(incident.start, incident.end),
+                _when(axis, incident),
                 axis.lasted(incident.start, incident.end),
                 axis.when(incident.peak, incident.peak),
                 axis.span(incident.start, incident.end),
@@ -200,6 +200,12 @@ def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -
             )
         )
     return tuple(cards)
+
+
+def _when(axis: Axis, incident: Incident) -> str:
+    """Return when an incident was and, of several series, in which of them."""
+    when = axis.when(incident.start, incident.end)
+    return when if incident.series is None else f"{incident.series}: {when}"
 
 
 def _leaders_first(incident: Incident) -> list[Blame]:

@@ -267,12 +267,14 @@ def show_incident(
     head.add_row("", say(" · ".join(facts), FAINT))
     for each in more:
         head.add_row("", say(each))
-    return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, 3)))
+    indent = 3 if number is None else 2 + len(f"{number}")
+    return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, indent)))
 
 
 def _facts(incident: Incident) -> list[str]:
-    """Say when an incident was and how bad; rows are counted, and numbered only without times."""
-    parts = [] if incident.kind == "incident" else ["lasting change"]
+    """Say which series, when and how bad; rows are counted, and numbered only without times."""
+    parts = [] if incident.series is None else [f"series {incident.series}"]
+    parts += [] if incident.kind == "incident" else ["lasting change"]
     several = incident.end > incident.start
     if incident.started is not None:
         parts.append(str(incident.started))
