@@ -10,7 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
-from truism import InvariantRuleDetector
+from truism import InvariantRuleDetector, ParameterError
 from truism.explaining.checker import Checker
 from truism.explaining.delays import limits_of
 from truism.explaining.following import RISING, find_events
@@ -301,6 +301,33 @@ def test_without_a_past_rows_score_as_exchangeable_ones():
     assert ordered.limit == plain.limit
     assert ordered.series is not None
     assert plain.series is None
+
+
+def test_another_source_has_no_past():
+    detector = InvariantRuleDetector(min_support=0.05, ordered=True).fit(series(1000))
+    today = series(300, 1, FAULTS[:1])
+    early, late = ({name: each[part] for name, each in today.items()} for part in _HALVES)
+    before = detector.check(early, source="A").state
+    alone = detector.check(late).scores.tobytes()
+    going_on = detector.check(late, before, source="A")
+    assert going_on.scores.tobytes() != alone
+    assert detector.check(late, before, source="B").scores.tobytes() == alone
+    assert detector.check(late, detector.check(early).state, source="B").state.n_rows == 150
+    unsaid = detector.check(late, before)
+    assert unsaid.scores.tobytes() == going_on.scores.tobytes()
+    assert [each.id for each in unsaid.incidents] == [each.id for each in going_on.incidents]
+    assert unsaid.state.source == "A"
+
+
+_HALVES = (slice(0, 150), slice(150, 300))
+
+
+def test_a_state_is_the_state_of_findings():
+    with pytest.raises(ParameterError) as caught:
+        InvariantRuleDetector(min_support=0.1).fit(series(100)).check(series(10), "x")
+    assert str(caught.value) == (
+        "state must be the state of earlier findings, got 'x'.\nHint: hand in findings.state."
+    )
 
 
 def test_nothing_deviates_in_an_empty_table(scorer):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import truism
@@ -285,6 +286,31 @@ def test_python_joins_times_and_renames_columns_as_the_files_were():
     assert again.time == explained.time
     with pytest.raises(SchemaError, match="Column 'Date' must hold a time in row 0, got 'never'"):
         detector.predict(frame.assign(Date="never"))
+
+
+def test_a_statement_selects_both_columns_that_say_when():
+    date, clock = clocks(form="{day:02}.03.2014"), clocks(form="{hour:02}:{minute:02}")
+    write("normal.csv", 200, Date=date, Clock=clock)
+    learn("normal.csv", "--time", "Date,Clock", "--lookback", "0")
+    out, err, code = run("export", MODEL, "--to", "sql", "--dialect", "duckdb", "--table", "t")
+    assert code == 0, err
+    assert '"Date Clock"' not in out
+    assert '"Date"' in out
+    assert '"Clock"' in out
+
+
+def test_a_stream_says_once_what_it_reads_with_doubts():
+    learn(write("normal.csv"))
+    frame = pd.read_csv("normal.csv", dtype=str)
+    frame.loc[[1, 2, 130], "level"] = "broken"
+    batches = pa.Table.from_pandas(frame).to_batches(max_chunksize=100)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = list(truism.arrow_scorer(MODEL)(batches))
+    assert len(found) == 3
+    (warning,) = said
+    assert "'broken' (twice)" in str(warning.message)
+    assert warning.filename == __file__
 
 
 def test_a_column_of_times_that_cannot_be_read_is_an_error_with_its_line():

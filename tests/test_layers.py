@@ -162,6 +162,7 @@ ROOMS = {
     "estimator": [
         "inputs",
         "fitting",
+        "sources",
         "answers",
         "accepting",
         "keeping",
@@ -464,6 +465,7 @@ TESTED_IN = {
     "table.files.ledgers": "test_accept",
     "explaining.rowblames": "test_batches",
     "estimator.answers": "test_estimator",
+    "estimator.sources": "test_estimator",
     "estimator.fitting": "test_suspects",
     "report.suspicion": "test_suspects",
     "estimator.detector": "test_estimator",

@@ -7,11 +7,13 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError
 from truism.estimator.inputs import as_positions, is_row
+from truism.estimator.sources import Sourced, past_of
 from truism.explaining.checker import Checker
 from truism.explaining.delays import Delays
 from truism.explaining.explanations import Explanations
@@ -141,9 +143,11 @@ class Answers:
             Rows in order of time.
         state
             The ``state`` of the findings in the rows before these; None if there are none. Rows in
-            one piece, in chunks or one by one then have the same scores and incidents.
+            one piece, in chunks or one by one then have the same scores and incidents. Every row is
+            checked: what was seen before is not skipped.
         source
-            What is checked, for example a machine; part of every id, so the same in all calls.
+            What is checked, for example a machine; part of every id. Absent, it is that of `state`;
+            another one has no past, and begins anew.
         on_delay
             Tell only what lasts so long: a number of rows, or a duration such as ``"5min"``.
         off_delay
@@ -155,9 +159,11 @@ class Answers:
             ``incidents``, ``shifts``, ``scores`` and the next ``state``.
 
         """
-        table, checker = self._ready(X, before=state)
+        before, source = past_of(state, source)
+        table, checker = self._ready(X, before=before)
         delays = Delays(on_delay, off_delay)
-        return checker.named(source).follow(table, state, delays=delays)[0]
+        findings, following = checker.named(source).follow(table, before, delays=delays)
+        return msgspec.structs.replace(findings, state=Sourced.of(following, source))
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, worst first.

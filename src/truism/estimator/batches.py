@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from truism.estimator.detector import InvariantRuleDetector
+from truism.estimator.inputs import followed
 from truism.estimator.loading import model_of
 from truism.explaining.checker import Checker
 from truism.explaining.following import Following
@@ -73,8 +74,10 @@ class ArrowScorer:
             The scored batch, and what it leaves behind for those after it.
 
         """
+        said: set[tuple[str, ...]] = set()
         for batch in batches:
-            added, state = self._score(as_table(batch, self.checker.model.reading), state)
+            table = followed(as_table(batch), self.checker.model.reading, said=said)
+            added, state = self._score(table, state)
             yield widened(batch, self.schema(batch.schema), added), state
 
     def schema(self, schema: Any) -> Any:

@@ -90,16 +90,39 @@ def refuse_path(X: Any) -> None:  # noqa: N803
         )
 
 
-def followed(table: Table, reading: Reading | None, *, strict: bool = False) -> Table:
-    """Return a table read as the one that was learned; warn about, or refuse, what is in doubt."""
+def followed(
+    table: Table,
+    reading: Reading | None,
+    *,
+    strict: bool = False,
+    said: set[tuple[str, ...]] | None = None,
+) -> Table:
+    """Return a table read as the one that was learned; warn about, or refuse, what is in doubt.
+
+    Parameters
+    ----------
+    table
+        The table.
+    reading
+        How the one that was learned was read.
+    strict
+        Whether doubts are refused.
+    said
+        Of parts of one table: what was warned about in earlier parts, which is not said again.
+
+    """
     if reading is None:
         return table
     table, notices = conform_table(table, reading)
     if strict:
         refuse_doubts(notices)
     for notice in notices:
-        if not isinstance(notice, Converted):
-            warn_caller(str(notice))
+        about = (type(notice).__name__, *notice.columns)
+        if isinstance(notice, Converted) or (said is not None and about in said):
+            continue
+        if said is not None:
+            said.add(about)
+        warn_caller(str(notice))
     return table
 
 

@@ -125,8 +125,7 @@ def refuse_past(model: Model, form: Form = "violations") -> None:
 def _keys(model: Model, keys: Sequence[str] | None, form: Form) -> tuple[str, ...]:
     taken = RETURNED if form == "violations" else _SCORED
     if keys is None:
-        keys = model.schema.names if model.schema.time is None else (model.schema.time,)
-        return tuple(each for each in keys if each.casefold() not in taken)
+        return tuple(each for each in _usual_keys(model) if each.casefold() not in taken)
     for each in keys:
         if not isinstance(each, str) or not each:
             raise ParameterError.of("keys", "name columns of the table", each)
@@ -137,6 +136,16 @@ def _keys(model: Model, keys: Sequence[str] | None, form: Form) -> tuple[str, ..
                 each,
             )
     return tuple(dict.fromkeys(keys))
+
+
+def _usual_keys(model: Model) -> tuple[str, ...]:
+    """Return the time axis, or all variables; a database has both columns of which an axis was joined."""
+    axis, reading = model.schema.time, model.reading
+    if axis is None:
+        return model.schema.names
+    if reading is not None and len(reading.layout.time) == 2 and reading.axis == axis:
+        return reading.layout.time
+    return (axis,)
 
 
 class _Draft(msgspec.Struct, frozen=True):
