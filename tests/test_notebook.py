@@ -78,7 +78,7 @@ def public_values(detector):
         ("Findings", "<Findings: 1 incident; 1 of 2 rows above 0>"),
         ("Incidents", "<Incidents: 1>"),
         ("Incident", f"<Incident in row 1, peak score 1: {NAME}, flow>"),
-        ("Following", "<Following after 2 rows, 0 open>"),
+        ("Sourced", "<Sourced after 2 rows, 0 open>"),
         ("Summary", None),
         ("Comparison", "<Comparison of 8 and 8 rules: the same>"),
         ("Blame", f'<Blame of {NAME}, 50 %: expected "{NAME}" = off, found "{STATE}">'),
