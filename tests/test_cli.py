@@ -181,7 +181,7 @@ CHECKED = """\
                (200 of 400 training rows, no exception)
 
 An incident may contain up to 6 normal rows; --gap changes that.
-anomalies: 2 incidents; 4 of 400 rows (1 %) score above 0.777.
+anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.777.
 """
 
 
@@ -195,7 +195,9 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
         "1  flow read 0 instead of about 2.559 while pump was on.\n"
         "   2024-03-01 00:16:50 · 20 s · 3 rows · peak score 16.7 at 00:17:10\n"
     )
-    assert re.search(r"anomalies: 2 incidents \(none was to be expected by chance\);", out)
+    assert re.search(
+        r"anomalies: 2 incidents in 1 h 6 min \(none was to be expected by chance\);", out
+    )
     often = ("--max-false-incidents", "1/1000rows", "--format", "json")
     out, _, code = run("check", "today.csv", "-m", "s.truism.json", *often)
     assert code == 1
@@ -264,7 +266,7 @@ CHECKED_BY_RULES = """\
                 (200 of 400 training rows, no exception)
 
 An incident may contain up to 6 normal rows; --gap changes that.
-anomalies: 2 incidents; 4 of 400 rows (1 %) score above 0.
+anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.
 """
 
 
@@ -352,7 +354,7 @@ def test_check_doubts_the_model_when_much_is_reported(place):
 
 def test_check_gap_and_top(place):
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--gap", "300", "--top", "1")
-    assert "1 incident; 4 of 400 rows" in out
+    assert "1 incident in 1 h 6 min; 4 of 400 rows" in out
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--top", "1")
     assert "1 more incident; --top 0 shows all.\n" in out
 

@@ -80,6 +80,7 @@ def told(findings) -> dict:
             name: getattr(findings, name)
             for name in ("n_rows", "n_anomalous", "gap", "ordered", "expected", "extra", "coarser")
         },
+        **{name: getattr(findings, name) for name in ("quiet", "seconds")},
     }
 
 

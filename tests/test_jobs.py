@@ -73,7 +73,7 @@ OPENED = """\
    new · 2024-03-01 00:16:50 · 1 row · peak score 11.2 · id ID
    …
 
-anomalies: 1 incident; 1 of 102 rows (0.98 %) score above 0.777.
+anomalies: 1 incident in 16 min 50 s; 1 of 102 rows (0.98 %) score above 0.777.
 Since the last call: 1 incident is new.
 """
 ONGOING = """\
@@ -81,7 +81,7 @@ ONGOING = """\
    ongoing · 2024-03-01 00:16:50 · 20 s · 3 rows · peak score 11.2 at 00:16:50 · id ID
    …
 
-anomalies: 1 incident; 2 of 3 rows (66.7 %) score above 0.777.
+anomalies: 1 incident in 20 s; 2 of 3 rows (66.7 %) score above 0.777.
 Since the last call: 1 incident goes on.
 """
 OVER = """\
@@ -270,7 +270,10 @@ def test_short_incidents_can_be_left_out(place):
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--min-rows", "2")
     assert "2024-03-01 00:16:50 · 20 s · 3 rows" in out
     assert "00:42:00" not in out
-    assert out.endswith("anomalies: 1 incident; 4 of 400 rows (1 %) score above 0.777.\n")
+    assert out.endswith(
+        "anomalies: 1 incident in 1 h 6 min; 4 of 400 rows (1 %) score above 0.777, 1 of\n"
+        "them raises no alarm: it is over too soon.\n"
+    )
 
 
 # --- calibrating ---
@@ -379,7 +382,7 @@ def test_a_machine_that_fails_stops_no_other(place):
     assert {json.loads(line)["source"] for line in out.splitlines()} == {"pump 1"}
     assert Path("sub/p1.state").exists()
     assert err == (
-        "Note: anomalies: 2 incidents; 4 of 400 rows (1 %) score above 0.777.\n"
+        "Note: anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.777.\n"
         "Error: pump 2: The model file 'sub/m.truism.json' cannot be read: No such file or "
         "directory.\n"
         "Note: 2 machines: 0 without anomalies, 1 with anomalies ('pump 1'), 1 not checked "

@@ -1,5 +1,6 @@
 """A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
@@ -15,6 +16,7 @@ from truism.explaining.incidents import Incidents, Origin
 from truism.explaining.keeping import Clock, keep
 from truism.explaining.outlines import find_rows
 from truism.explaining.patterns import Patterns
+from truism.explaining.quiet import Quiet, Unusual, first_rows, reasons, spans_of
 from truism.explaining.rates import fit_tail
 from truism.model.model import Model
 from truism.model.origins import Threshold
@@ -22,7 +24,7 @@ from truism.model.reduction import without
 from truism.model.series import PER
 from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import State, last_rows, rows_by_series
+from truism.scoring.series import State, last_rows, rows_by_series, seconds_in, times_in
 from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, delta_name, with_deltas
@@ -150,14 +152,15 @@ class Checker:
         """Yield rows that follow each other; where a past counts, a gap in time divides them."""
         known = {} if before is None else before.previous
         if self.model.memory is None:
-            for name, rows in self._series(table).items():
+            for name, rows in self.series_in(table).items():
                 yield Run(rows, known.get(name, {}))
             return
         timeline = self.scorer.lay_out(table, {} if before is None else before.scoring)
         for name, rows, anew in timeline.runs(slice(0, table.n_rows)):
             yield Run(rows, {} if anew else known.get(name, {}))
 
-    def _series(self, table: Table) -> dict[str, NDArray[np.int64]]:
+    def series_in(self, table: Table) -> dict[str, NDArray[np.int64]]:
+        """Return the rows of each series in a table."""
         by = None if self.model.series is None else self.model.series.by
         return rows_by_series(by, table)
 
@@ -169,7 +172,7 @@ class Checker:
         values = {name: numbers(column_of[name]) for name in self.model.derived}
         latest = {
             name: {variable: float(own[rows[-1]]) for variable, own in values.items()}
-            for name, rows in self._series(table).items()
+            for name, rows in self.series_in(table).items()
         }
         return {**({} if before is None else before.previous), **latest}
 
@@ -318,6 +321,12 @@ class Checker:
             for kind, some in outlines.items()
         }
         following = self._kept(table, found.following, before)
+        quiet = Quiet()
+        if ordered:
+            unusual = Unusual(first_rows(before))
+            unusual.take(found.scores > limits.threshold, self.series_in(table))
+            why = reasons(self.model, following, short=min_rows > 1 or limits.least > 0)
+            quiet = Quiet(unusual.outside(spans_of(itertools.chain(*outlines.values()))), why)
         findings = Findings(
             found.scores,
             limits.threshold,
@@ -330,6 +339,8 @@ class Checker:
             self.extra(table),
             find_coarser(self.model, table),
             following,
+            quiet=quiet,
+            seconds=seconds_in(times_in(self.model.schema, table)),
         )
         return findings, following
 

@@ -10,10 +10,11 @@ from truism.errors import shorten
 from truism.explaining.following import Following
 from truism.explaining.incidents import Incidents
 from truism.explaining.patterns import Patterns
+from truism.explaining.quiet import Quiet
 from truism.explaining.roundings import most_when_rounded
 from truism.model.model import Model
 from truism.model.schema import Numeric
-from truism.model.wording import count
+from truism.model.wording import count, lasting
 from truism.scoring.decimals import decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
@@ -54,6 +55,10 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     counted
         How many rows were checked, and how many of them are anomalies, where their scores were not
         kept.
+    quiet
+        Rows of a series that are anomalies but lie in no incident.
+    seconds
+        The time from the first row to the last; None if that is not known.
 
     """
 
@@ -69,6 +74,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     coarser: tuple[str, ...] = ()
     state: Following | None = None
     counted: tuple[int, int] | None = None
+    quiet: Quiet = Quiet()
+    seconds: float | None = None
 
     @property
     def n_rows(self) -> int:
@@ -88,7 +95,7 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return self.n_anomalous / self.n_rows
 
     def __repr__(self) -> str:
-        return f"<Findings: {self._head()}>"
+        return f"<Findings: {say_found(len(self.incidents), len(self.shifts))}; {self._above()}>"
 
     def __str__(self) -> str:
         return "\n\n".join(
@@ -100,8 +107,11 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return f"<p><b>{self._head()}</b></p>{''.join(found)}"
 
     def _head(self) -> str:
-        above = f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
-        return f"{say_found(len(self.incidents), len(self.shifts))}; {above}"
+        quiet = f", {self.quiet}" if str(self.quiet) else ""
+        return f"{say_all(self)}; {self._above()}{quiet}"
+
+    def _above(self) -> str:
+        return f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -157,6 +167,13 @@ def say_expected(findings: Findings) -> str:
     n_expected = round(findings.expected)
     few = "none was" if not n_expected else "1 was" if n_expected == 1 else f"{n_expected:,} were"
     return f" ({few} to be expected by chance)"
+
+
+def say_all(findings: Findings) -> str:
+    """Say how much happened in which time, and how much was to be expected."""
+    within = f" in {lasting(findings.seconds)}" if findings.seconds else ""
+    n_found = len(findings.incidents), len(findings.shifts)
+    return say_found(*n_found, within + say_expected(findings))
 
 
 def say_doubt(n_anomalous: int, n_rows: int) -> str | None:

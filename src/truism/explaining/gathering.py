@@ -22,8 +22,10 @@ from truism.explaining.keeping import Clock, Kept, Latest, Stamp, count_repeats,
 from truism.explaining.marks import Marks
 from truism.explaining.outlines import Grouped, Singles, gravest_first
 from truism.explaining.patterns import Patterns
+from truism.explaining.quiet import Quiet, Unusual, spans_of
 from truism.model.schema import Schema
 from truism.scoring.alignment import time_column
+from truism.scoring.series import seconds_in, times_in
 from truism.table.aside import Aside
 from truism.table.columns import Table
 from truism.table.joining import join_tables
@@ -74,6 +76,8 @@ class Gathering:
         self._rows = _Rows(checker.model.schema)
         self._examples: list[Table] = []
         self._latest, self._n_anomalous = Latest(), 0
+        self._ends = list[int]()
+        self._unusual, self._spans = Unusual({}), dict[str, list[tuple[int, int]]]()
         self._last: Findings | None = None
 
     def take(self, table: Table) -> Findings:
@@ -95,8 +99,11 @@ class Gathering:
         }
         self.following, self._last = msgspec.structs.replace(following, kept=kept), found
         self._n_anomalous += found.n_anomalous
+        times = times_in(model.schema, table) if table.n_rows else None
+        self._ends += [] if times is None else [int(times[0]), int(times[-1])]
         needed = {row for row, each in kept.items() if each.cells}
         if self._ordered:
+            self._unusual.take(found.scores > found.threshold, self.checker.series_in(table))
             needed |= self._end(found, {} if before is None else before.kept, first, clock)
         if self._marking:
             marks = found.patterns.marks
@@ -118,6 +125,8 @@ class Gathering:
             ended = [each for each in outlines if not each.event.is_open]
             self._n_ended[kind] += len(ended)
             self._ended[kind] += ended
+            for name, spans in spans_of(ended).items():
+                self._spans.setdefault(name, []).extend(spans)
             for each in ended:
                 told |= self._note(each, before, first, clock)
             self._let_go(kind)
@@ -213,7 +222,19 @@ class Gathering:
             coarser=coarser,
             state=following,
             counted=(self.n_rows, self._n_anomalous),
+            quiet=self._quiet(last),
+            seconds=seconds_in(np.array(self._ends, np.int64)),
         )
+
+    def _quiet(self, last: Findings) -> Quiet:
+        """Return how many rows above the threshold lie in no incident."""
+        if not self._ordered:
+            return Quiet()
+        still = [each for _, some in self._outlines(last) for each in some if each.event.is_open]
+        spans = {name: list(each) for name, each in self._spans.items()}
+        for name, each in spans_of(still).items():
+            spans.setdefault(name, []).extend(each)
+        return Quiet(self._unusual.outside(spans), last.quiet.why)
 
     def _incidents(self, nothing: Table, outlines: Grouped | Singles) -> Incidents:
         checker = self.checker

@@ -176,6 +176,14 @@ def find_rounded(
     return rounded, Rounding(decimals, changes, latest)
 
 
+def any_rounded(roundings: Mapping[str, Rounding]) -> bool:
+    """Return whether numbers of some series are taken for rounded."""
+    return any(
+        bool(((each.decimals < FINE) & (each.changes >= MIN_CHANGES)).any())
+        for each in roundings.values()
+    )
+
+
 def excuse(weighed: Weighed, memory: Memory, excused: NDArray[np.bool_]) -> Weighed:
     """Return rows in which what rounding explains is neither news nor to blame; scores stay."""
     pieces, remembered = weighed.pieces, weighed.remembered

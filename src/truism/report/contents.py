@@ -308,12 +308,10 @@ class Summary(msgspec.Struct, frozen=True):
         The name and version of the JSON format.
     verdict
         The findings in one sentence.
-    source
-        Where the rows came from.
-    created
-        When the report was made, as text.
-    n_rows, n_anomalous
-        Rows, and rows above the threshold.
+    source, created
+        Where the rows came from, and when the report was made, as text.
+    n_rows, n_anomalous, quiet
+        Rows, and rows above the threshold; in words, how many of these raise no alarm, and why.
     threshold
         Rows that score above it are anomalies.
     ordered
@@ -354,6 +352,7 @@ class Summary(msgspec.Struct, frozen=True):
     created: str | None
     n_rows: int
     n_anomalous: int
+    quiet: str
     threshold: float
     ordered: bool
     several: bool

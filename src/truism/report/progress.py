@@ -9,7 +9,7 @@ from truism.explaining.findings import n_worst
 from truism.explaining.incidents import Incidents
 from truism.explaining.states import Step
 from truism.model.wording import count
-from truism.report.terminal import say_rest, show_incident, show_patterns, verdict
+from truism.report.terminal import SHIFTS, say_rest, show_incident, show_patterns, verdict
 
 _ENDS = (
     ("is new", "are new"),
@@ -38,6 +38,8 @@ def _show_incidents(step: Step, top: int) -> Iterator[RenderableType]:
     n_incidents, n_shifts = n_worst(step.findings, top)
     shown = [*step.findings.incidents[:n_incidents], *step.findings.shifts[:n_shifts]]
     for number, incident in enumerate(shown, 1):
+        if number == n_incidents + 1:
+            yield SHIFTS
         status = _status(happened.get(incident.id, ()), is_open=incident.ongoing)
         yield show_incident(incident, number, status)
         yield ""

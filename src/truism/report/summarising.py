@@ -119,6 +119,7 @@ def summarise(
         created,
         table.n_rows,
         findings.n_anomalous,
+        str(findings.quiet),
         findings.threshold,
         findings.ordered,
         model.series is not None and model.series.by is not None,

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from truism.explaining.blames import Blame, choose, say_others
 from truism.explaining.explanations import Explanation
-from truism.explaining.findings import Findings, n_worst, say_expected, say_found
+from truism.explaining.findings import Findings, n_worst, say_all
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_at
 from truism.explaining.patterns import Pattern
@@ -29,6 +29,7 @@ from truism.report.models import ModelSummary
 STRONG, FAINT, GOOD, BAD, ODD = "bold", "dim", "bold green", "bold red", "yellow"
 N_BLAMES = 3
 N_ALSO_BROKEN = 5
+SHIFTS = Text("Lasting changes: what became unusual and stayed so", STRONG)
 _MAX_NAMES, _MAX_NAME = 60, 24
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LONG = 8  # rules with at least so many predicates are counted together
@@ -187,6 +188,8 @@ def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
     n_incidents, n_shifts = n_worst(findings, top)
     shown = [*findings.incidents[:n_incidents], *findings.shifts[:n_shifts]]
     for number, incident in enumerate(shown, 1):
+        if number == n_incidents + 1:
+            yield SHIFTS
         yield show_incident(incident, number)
         yield ""
     yield from say_rest(findings, len(shown))
@@ -245,8 +248,9 @@ def verdict(findings: Findings) -> Text:
         return Text.assemble(
             ("anomalies", BAD), f": {share[:-1]}, in {count(len(findings.patterns), 'pattern')}."
         )
-    found = say_found(len(findings.incidents), len(findings.shifts), say_expected(findings))
-    return Text.assemble(("anomalies", BAD), f": {found}; {share}")
+    found = say_all(findings)
+    quiet = f", {findings.quiet}." if str(findings.quiet) else "."
+    return Text.assemble(("anomalies", BAD), f": {found}; {share[:-1]}{quiet}")
 
 
 def show_incident(

@@ -119,6 +119,17 @@ def times_in(schema: Schema, table: Table) -> NDArray[np.int64] | None:
     return _microseconds(time_column(schema, table))
 
 
+def seconds_in(times: Rows | None) -> float | None:
+    """Return how long it is from the first time to the last; None if that is not known, or no time.
+
+    >>> seconds_in(np.array([0, 5_000_000])), seconds_in(np.array([5, 0])), seconds_in(None)
+    (5.0, None, None)
+    """
+    if times is None or not len(times) or NO_TIME in (times[0], times[-1]):
+        return None
+    return float(times[-1] - times[0]) / 1e6 if times[-1] > times[0] else None
+
+
 def rows_by_series(by: str | None, table: Table) -> dict[str, Rows]:
     """Return the rows of each series in a table, by its name."""
     names, of_row = _names(by, table)
