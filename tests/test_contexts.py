@@ -84,6 +84,17 @@ def test_a_chain_of_splits_as_long_as_can_be_is_walked_to_its_end():
     assert np.array_equal(leaves.find(pack(rows), 200, compiled=True), found)
 
 
+def test_rows_of_several_portions_fall_into_the_same_leaves():
+    chain = (*(i for split in range(40) for i in (split, LEAF)), LEAF)
+    rows = np.random.default_rng(0).random((40, 20_003)) < 0.1
+    leaves = Leaves(40, [chain, (LEAF,), (3, LEAF, LEAF)])
+    found = leaves.find(pack(rows), 20_003)
+    compiled = leaves.find(pack(rows), 20_003, compiled=True)
+    assert np.array_equal(compiled, found)
+    assert compiled.flags.c_contiguous
+    assert len(np.unique(found[0])) == 41
+
+
 @given(forests())
 def test_the_leaf_is_the_one_that_a_walk_reaches(forest):
     n_splits, some, true = forest
@@ -135,10 +146,16 @@ def test_compiled_loops_judge_the_same_to_the_bit(drawn):
     columns = variable_columns(model.schema, as_table(data))
     weighed, _ = scorer._weigher.weigh(columns, compiled=False)
     judge = scorer.prepared.profiles
-    plain, compiled = (
-        judge.contradict(weighed.leaves, weighed.readings, compiled=each) for each in (False, True)
-    )
-    assert plain.tobytes() == compiled.tobytes()
+    rows = np.arange(2_500) % len(weighed.leaves.T)
+    for leaves, known in (
+        (weighed.leaves, weighed.readings),
+        (weighed.leaves[:, rows], weighed.readings.take(rows)),
+    ):
+        plain, compiled = (
+            judge.contradict(np.ascontiguousarray(leaves), known, compiled=each)
+            for each in (False, True)
+        )
+        assert plain.tobytes() == compiled.tobytes()
 
 
 @examples(max_examples=25)

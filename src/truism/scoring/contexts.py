@@ -228,24 +228,19 @@ class LeafProfiles:
 
         numbers, states = self._stacked
         n_rows, n_planes = leaves.shape[1], -(-len(leaves) // _FLUSH)
-        # What is left of the last plane looks at a leaf of no spread and no mean, where all is ordinary.
-        at = memory.empty("at", (n_rows, n_planes * _FLUSH), np.int32)
-        at[:, len(leaves) :] = self._firsts[-1]
-        contexts.find_rows(leaves, self._firsts, at)
         found = memory.empty("contradictions", (len(self._times), n_rows))
+        tables = self._firsts, numbers.scales, numbers.shifts
+        tail, steepness, share = np.float32(TAIL), (TAIL + 1) / 2, np.float32(OWN_SHARE)
         for start in range(0, n_rows, _ROWS):
-            some = slice(start, start + _ROWS)
-            standard = readings.standard[some]
-            products = memory.empty("products", (n_planes + 1, *standard.shape), np.float32)
-            contexts.multiply_surprise(
-                at[some], numbers.scales, numbers.shifts, standard, np.float32(TAIL), products
-            )
+            n_some = min(_ROWS, n_rows - start)
+            shape = n_planes + 1, n_some, readings.standard.shape[1]
+            products = memory.empty("products", shape, np.float32)
+            contexts.multiply_surprise(leaves, *tables, readings.standard, tail, start, products)
             np.log(products, out=products)
-            weights = (TAIL + 1) / 2, np.float32(OWN_SHARE)
-            contexts.add_surprise(products, *weights, *numbers.judged, found[:, some])
-        tables = self._firsts, states.judges, states.ends, states.evidence
+            contexts.add_surprise(products, steepness, share, *numbers.judged, start, found)
+        judges = self._firsts, states.judges, states.ends, states.evidence
         contexts.add_evidence(
-            leaves, *tables, readings.classes.T, self._offsets, *states.judged, found
+            leaves, *judges, readings.classes.T, self._offsets, *states.judged, found
         )
         return found.T
 

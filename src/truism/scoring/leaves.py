@@ -1,6 +1,7 @@
 """The leaf of every context that a row falls into: truths of splits go in, numbers of leaves come out."""
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -75,9 +76,9 @@ class Leaves:
         if compiled:
             from truism.scoring.kernels import contexts  # the compiler, only where it pays
 
-            walked = memory.empty("leaves", (self.n_trees, n_rows), np.uint8)
-            contexts.find_leaves(true, *self._paths, walked)
-            return walked
+            walked = memory.empty("leaves", (self.n_trees, 8 * n_words(n_rows)), np.uint64)
+            contexts.find_leaves(true, *self._paths, len(self._digits), walked)
+            return np.ascontiguousarray(walked.view(np.uint8)[:, :n_rows])
         atoms = np.concatenate([true, ~true])
         rows = np.empty((self._n_nodes + 1, n_words(n_rows)), np.uint64)
         rows[: self.n_trees] = ~np.uint64(0)
@@ -93,28 +94,12 @@ class Leaves:
 
     @functools.cached_property
     def _paths(self) -> tuple[NDArray[np.int64], ...]:
-        """The nodes of all trees: splits, where the tree goes on after each, leaves; and the roots."""
-        splits: list[int] = []
-        ends: list[int] = []
-        leaf_of: list[int] = []
-        starts: list[int] = []
-        for tree in self._trees:
-            starts.append(len(splits))
-            waiting: list[tuple[int, int]] = []  # nodes above, and how many children are to come
-            n_leaves = 0
-            for split in tree:
-                node = len(splits)
-                splits.append(split)
-                ends.append(node + 1)
-                leaf_of.append(n_leaves if split == LEAF else -1)
-                if split != LEAF:
-                    waiting.append((node, 2))
-                    continue
-                n_leaves += 1
-                while waiting:
-                    above, n_children = waiting.pop()
-                    if n_children == 2:
-                        waiting.append((above, 1))
-                        break
-                    ends[above] = node + 1
-        return tuple(np.array(each, np.int64) for each in (splits, ends, leaf_of, starts))
+        """The splits of all trees, one after the other; where each ends; and the numbers of leaves."""
+        splits, leaf_of = [
+            np.array(list(itertools.chain(*self._trees)), np.int64) for _ in range(2)
+        ]
+        ends = np.cumsum([len(tree) for tree in self._trees], dtype=np.int64)
+        for start, end in itertools.pairwise([0, *ends.tolist()]):
+            leaf = splits[start:end] == LEAF
+            leaf_of[start:end] = np.where(leaf, np.cumsum(leaf) - 1, -1)
+        return splits, ends, leaf_of

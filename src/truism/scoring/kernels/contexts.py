@@ -7,50 +7,67 @@ contexts stand one below the other in the tables; `firsts` says where those of e
 import numpy as np
 
 from truism.scoring.kernels.compiling import inner, jit
-from truism.scoring.kernels.words import first_bit, without_first_bit
 
 _TILE = 32  # rows of a table that is turned around, so that what is read and written stays near
+_WORDS = 128  # of 64 rows each, that go through a tree together
 _EVERY_ROW = np.uint64(0xFFFFFFFFFFFFFFFF)
+_EACH_BYTE = np.uint64(0x0101010101010101)
+_BIT_OF_EACH = np.uint64(0x8040201008040201)
+_ALL_BUT_HIGHEST = np.uint64(0x7F7F7F7F7F7F7F7F)
+
+
+@inner
+def spread(byte):
+    """Return eight bytes, the first of which is the lowest bit of a byte, and so on."""
+    apart = (byte * _EACH_BYTE) & _BIT_OF_EACH
+    return ((apart + _ALL_BUT_HIGHEST) >> np.uint64(7)) & _EACH_BYTE
+
+
+@inner
+def note_leaf(rows, leaf, digits):
+    """Note the binary digits of a leaf's number, in the rows that fall into it."""
+    for digit in range(digits.shape[0]):
+        if leaf >> digit & 1:
+            for w in range(rows.size):
+                digits[digit, w] |= rows[w]
 
 
 @jit
-def find_leaves(true, trees, ends, leaf_of, starts, found):
-    """Walk 64 rows at a time through each tree, and only where any of them goes.
+def find_leaves(true, trees, ends, leaf_of, n_digits, found):
+    """Walk many rows at a time through each tree, and assemble the numbers of their leaves from digits.
 
-    Nodes come before the nodes below them: `ends` is where the next part of the tree starts, `leaf_of` a
-    leaf's number, or -1.
+    `ends` is where each tree ends, `leaf_of` a leaf's number, or -1; a node comes before those below
+    it, and those of rows that satisfy its split before the others. `found` is trees × eight rows to a
+    word, one to a byte.
     """
-    n_rows = found.shape[1]
-    waiting = np.empty(256, np.uint64)
-    for k in range(found.shape[0]):
-        for w in range(true.shape[1]):
-            left = n_rows - 64 * w
-            rows = _EVERY_ROW if left >= 64 else (np.uint64(1) << np.uint64(left)) - np.uint64(1)
-            node, depth = starts[k], 0
-            while True:
-                if rows and leaf_of[node] < 0:
-                    below = rows & true[trees[node], w]
-                    waiting[depth] = rows ^ below
+    waiting = np.empty((256, _WORDS), np.uint64)
+    digits = np.empty((n_digits, _WORDS), np.uint64)
+    for start in range(0, true.shape[1], _WORDS):
+        n_words, node = min(_WORDS, true.shape[1] - start), 0
+        for k in range(ends.size):
+            digits[:] = np.uint64(0)
+            waiting[0, :n_words] = _EVERY_ROW
+            depth = 0
+            while node < ends[k]:
+                rows = waiting[depth, :n_words]
+                if leaf_of[node] >= 0:
+                    note_leaf(rows, leaf_of[node], digits)
+                    depth -= 1
+                else:
+                    holds = true[trees[node], start : start + n_words]
                     depth += 1
-                    rows = below
-                    node += 1
-                    continue
-                while rows:
-                    found[k, 64 * w + first_bit(rows)] = leaf_of[node]
-                    rows = without_first_bit(rows)
-                if depth == 0:
-                    break
-                depth -= 1
-                rows = waiting[depth]
-                node = ends[node]
-
-
-@jit
-def find_rows(leaves, firsts, at):
-    """Note where the leaf of each row and context stands in the tables: rows × contexts."""
-    for k in range(leaves.shape[0]):
-        for r in range(leaves.shape[1]):
-            at[r, k] = firsts[k] + np.int32(leaves[k, r])
+                    below = waiting[depth, :n_words]
+                    for w in range(n_words):
+                        below[w] = rows[w] & holds[w]
+                        rows[w] ^= below[w]
+                node += 1
+            for w in range(n_words):
+                for byte in range(8):
+                    leaves = np.uint64(0)
+                    for digit in range(n_digits):
+                        own = (digits[digit, w] >> np.uint64(8 * byte)) & np.uint64(0xFF)
+                        leaves |= spread(own) << np.uint64(digit)
+                    found[k, 8 * (start + w) + byte] = leaves
 
 
 @inner
@@ -61,32 +78,40 @@ def factor(standard, scale, shift):
 
 
 @jit
-def multiply_surprise(at, scale, shift, standard, tail, products):
+def multiply_surprise(leaves, firsts, scale, shift, standard, tail, first, products):
     """Multiply one plus the squared distance of each number from its leaf's mean, over contexts.
 
-    `products` are planes × rows × numbers: one plane for every six contexts, and the last for the
-    distance from the variable's own mean.
+    `products` are planes × rows from the first one on × numbers: one plane for every six contexts, and
+    the last for the distance from the variable's own mean.
     """
-    own = products.shape[0] - 1
-    for r in range(standard.shape[0]):
+    own, n_rows = products.shape[0] - 1, products.shape[1]
+    # What is left of the last plane looks at a leaf of no spread and no mean, where all is ordinary.
+    at = np.full((n_rows, 6 * own), firsts[leaves.shape[0]])
+    for k in range(leaves.shape[0]):
+        some = leaves[k, first : first + n_rows]
+        for r in range(n_rows):
+            at[r, k] = firsts[k] + np.int32(some[r])
+    for r in range(n_rows):
+        values = standard[first + r]
         for plane in range(own):
             a, b, c, d, e, f = at[r, 6 * plane : 6 * plane + 6]
-            for i in range(standard.shape[1]):
-                x = standard[r, i]
+            for i in range(values.size):
+                x = values[i]
                 product = factor(x, scale[a, i], shift[a, i]) * factor(x, scale[b, i], shift[b, i])
                 product *= factor(x, scale[c, i], shift[c, i])
                 product *= factor(x, scale[d, i], shift[d, i])
                 product *= factor(x, scale[e, i], shift[e, i])
                 products[plane, r, i] = product * factor(x, scale[f, i], shift[f, i])
-        for i in range(standard.shape[1]):
-            products[own, r, i] = standard[r, i] * standard[r, i] / tail + np.float32(1)
+        for i in range(values.size):
+            products[own, r, i] = values[i] * values[i] / tail + np.float32(1)
 
 
 @jit
-def add_surprise(logarithms, steepness, share, times, places, found):
+def add_surprise(logarithms, steepness, share, times, places, start, found):
     """Average the logarithms of products over contexts, less a share of a number's own surprise.
 
-    `found` is variables × rows; a missing value is no surprise.
+    `found` is variables × rows, of which those from `start` on are noted; a missing value is no
+    surprise.
     """
     own, steep = logarithms.shape[0] - 1, np.float32(steepness)
     near = np.empty((_TILE, places.size))
@@ -104,7 +129,7 @@ def add_surprise(logarithms, steepness, share, times, places, found):
                 near[r, i] = beyond if beyond > 0.0 else 0.0
         for i in range(places.size):
             for r in range(n_rows):
-                found[places[i], first + r] = near[r, i]
+                found[places[i], start + first + r] = near[r, i]
 
 
 @jit
@@ -121,8 +146,9 @@ def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, times, p
             where[r] = (offsets[i] + np.int64(classes[i, r])) * table.shape[1]
             added[r] = np.float32(0)
         for k in judges[first : ends[i]]:
+            own, start = leaves[k], np.int64(firsts[k])
             for r in range(where.size):
-                added[r] += flat[where[r] + firsts[k] + np.int64(leaves[k, r])]
+                added[r] += flat[where[r] + start + np.int64(own[r])]
         for r in range(where.size):
             found[places[i], r] = added[r] / times[i]
         first = ends[i]
@@ -131,18 +157,10 @@ def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, times, p
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     words, whole, one = np.ones((1, 1), np.uint64), np.zeros(1, np.int64), np.ones(1)
-    table, codes, firsts = (
-        *np.zeros((1, 1, 1), np.float32),
-        np.zeros((1, 1), np.uint8),
-        np.zeros(1, np.int32),
-    )
-    at, products, found = (
-        np.zeros((1, 6), np.int32),
-        np.ones((2, 1, 1), np.float32),
-        np.ones((1, 2)),
-    )
-    find_leaves(words, whole, whole, whole, whole, codes)
-    find_rows(codes, firsts, at)
-    multiply_surprise(at, table, table, table, np.float32(1), products)
-    add_surprise(products, 1.0, np.float32(1), one, whole, found[:, :1])
-    add_evidence(codes, firsts, whole, whole, table, codes, whole, one, whole, found)
+    table, leaves = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.uint8)
+    firsts, products = np.zeros(2, np.int32), np.ones((2, 1, 1), np.float32)
+    weight, found = np.float32(1), np.ones((1, 1))
+    find_leaves(words, whole, whole + 1, whole, 1, np.zeros((1, 8), np.uint64))
+    multiply_surprise(leaves, firsts, table, table, table, weight, 0, products)
+    add_surprise(products, 1.0, weight, one, whole, 0, found)
+    add_evidence(leaves, firsts, whole, whole, table, leaves, whole, one, whole, found)
