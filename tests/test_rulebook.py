@@ -101,11 +101,14 @@ def test_broken_rules_are_summed_as_a_look_at_each_row_says(drawn):
     for compiled in (False, True):
         found = _numbers(book.summed(*truths, len(rows), compiled=compiled))
         assert found == {at: book.counts[units].sum() for at, units in wanted.items()}
-        found = _numbers(book.strongest(*truths, len(rows), compiled=compiled))
         strongest = {at: book.worths[units].max() for at, units in wanted.items()}
-        assert {at: worth for at, worth in found.items() if worth} == {
-            at: worth for at, worth in strongest.items() if worth
-        }
+        for most in (1, rulebook.MAX_WORDS):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(rulebook, "MAX_WORDS", most)
+                found = list(book.strongest(*truths, len(rows), compiled=compiled))
+            assert {at: worth for at, worth in _numbers(found).items() if worth} == {
+                at: worth for at, worth in strongest.items() if worth
+            }
 
 
 def _numbers(summed):

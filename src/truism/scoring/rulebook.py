@@ -23,7 +23,7 @@ from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.columns import Column
 from truism.work import share_out
 
-MAX_WORDS = 1 << 20  # truth words of rules that are kept at a time
+MAX_WORDS = 1 << 20  # truth words of rules, or rows that break them, that are kept at a time
 
 
 class Consequent(msgspec.Struct, frozen=True, eq=False):
@@ -165,14 +165,28 @@ class Rulebook:
         See `violated`; with `compiled`, the loops of `truism.scoring.kernels` find the same.
         """
         if compiled:
-            from truism.scoring.kernels import rules  # the compiler, only where it pays
-
-            antecedents, worths = self._by_worth
-            sorted_out = antecedents, worths, true, false
-            yield from self._sweep(rules.note_strongest, *sorted_out, memory)
+            yield from self._strongest_compiled(true, false, memory)
             return
         for consequent, rows, broken in self.violated(true, false, n_rows):
             yield consequent, rows, (broken * self.worths[consequent.units][:, None]).max(axis=0)
+
+    def _strongest_compiled(self, true: Words, false: Words, memory: Fresh) -> Iterator[Summed]:
+        from truism.scoring.kernels import rules  # the compiler, only where it pays
+
+        holds, n_rows = self._met(true, memory), 64 * true.shape[1]
+        n_some = max(1, min(MAX_WORDS // n_rows, len(self._consequents)))
+        rows = memory.empty("broken rows", (n_some * n_rows,), np.int64)
+        worth = memory.empty("broken worths", (n_some * n_rows,))
+        for first in range(0, len(self._consequents), n_some):
+            starts = self._starts[first : first + n_some + 1]
+            counts = np.zeros(len(starts) - 1, np.int64)
+            consequents = self._consequent_of[starts[:-1]]
+            by_worth = *self._by_worth, consequents, starts
+            rules.list_strongest(holds, false, *by_worth, rows, worth, counts)
+            ends = np.cumsum(counts)
+            for index in np.flatnonzero(counts).tolist():
+                own = slice(int(ends[index] - counts[index]), int(ends[index]))
+                yield self._consequents[first + index], rows[own].copy(), worth[own].copy()
 
     def summed(self, true: Words, false: Words, n_rows: int, *, compiled: bool) -> Iterator[Summed]:
         """Yield each violated consequent, rows that fail it, and the summed counts of their rules."""
@@ -180,7 +194,7 @@ class Rulebook:
             from truism.scoring.kernels import rules  # the compiler, only where it pays
 
             counted = self._antecedent_of, self.counts
-            yield from self._sweep(rules.add_counts, *counted, true, false, FRESH)
+            yield from self._sweep(rules.add_counts, *counted, true, false)
             return
         for consequent, rows, broken in self.violated(true, false, n_rows):
             yield consequent, rows, self.counts[consequent.units] @ broken
@@ -198,13 +212,11 @@ class Rulebook:
         values: NDArray[np.float64],
         true: Words,
         false: Words,
-        memory: Fresh,
     ) -> Iterator[Summed]:
         """Let a compiled loop note a number for each row, consequent by consequent."""
         from truism.scoring.kernels import rules  # the compiler, only where it pays
 
-        holds = memory.empty("antecedents", (len(self._antecedents), true.shape[1]), np.uint64)
-        rules.meet(true, self._antecedents, holds)
+        holds = self._met(true, FRESH)
         violated = np.zeros(len(self._consequents), np.bool_)
         starts = self._starts
         first_units = self._consequent_of[starts[:-1]]
@@ -216,6 +228,14 @@ class Rulebook:
             note(holds, fails, antecedents[consequent.units], values[consequent.units], found)
             rows = np.flatnonzero(found)
             yield consequent, rows, found[rows]
+
+    def _met(self, true: Words, memory: Fresh) -> Words:
+        """Return in which rows each antecedent holds, found with a compiled loop."""
+        from truism.scoring.kernels import rules  # the compiler, only where it pays
+
+        holds = memory.empty("antecedents", (len(self._antecedents), true.shape[1]), np.uint64)
+        rules.meet(true, self._antecedents, holds)
+        return holds
 
     @functools.cached_property
     def _starts(self) -> NDArray[np.int64]:

@@ -43,19 +43,30 @@ def find_violated(holds, false, antecedents, consequents, starts, violated):
 
 
 @jit
-def note_strongest(holds, fails, antecedents, worths, found):
-    """Note for each row the first broken rule's worth; rules come in falling order of worth."""
-    left = fails.copy()
-    for u in range(antecedents.size):
-        own = holds[antecedents[u]]
-        if not met(own, left):
-            continue
-        for w in range(left.size):
-            hit = own[w] & left[w]
-            left[w] ^= hit
-            while hit:
-                found[64 * w + first_bit(hit)] = worths[u]
-                hit = without_first_bit(hit)
+def list_strongest(holds, false, antecedents, worths, consequents, starts, rows, found, counts):
+    """List for each consequent the rows that break rules about it, and what the first one is worth.
+
+    Rules about a consequent are adjacent, in falling order of worth. `counts` is how many rows there
+    are of each; those of the next follow.
+    """
+    n_found = 0
+    left = np.empty(false.shape[1], np.uint64)
+    for c in range(counts.size):
+        counts[c] = -n_found
+        left[:] = false[consequents[c]]
+        for u in range(starts[c], starts[c + 1]):
+            own = holds[antecedents[u]]
+            if not met(own, left):
+                continue
+            for w in range(left.size):
+                hit = own[w] & left[w]
+                left[w] ^= hit
+                while hit:
+                    rows[n_found] = 64 * w + first_bit(hit)
+                    found[n_found] = worths[u]
+                    n_found += 1
+                    hit = without_first_bit(hit)
+        counts[c] += n_found
 
 
 @jit
@@ -77,5 +88,7 @@ def exercise() -> None:
     words, whole, found = np.ones((1, 1), np.uint64), np.zeros(1, np.int64), np.zeros(64)
     meet(words, whole[:, None], words)
     find_violated(words, words, whole, whole, np.arange(2), np.zeros(1, np.bool_))
-    note_strongest(words, words[0], whole, found[:1], found)
+    list_strongest(
+        words, words, whole, found[:1], whole, np.arange(2), np.arange(64), found, whole.copy()
+    )
     add_counts(words, words[0], whole, found[:1], found)
