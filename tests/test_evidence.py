@@ -27,12 +27,15 @@ from truism.model.schema import Categorical
 from truism.model.settings import Settings
 from truism.scoring import contexts, evidence, rarity, readings, worth
 from truism.scoring.kernels import rarity as loops
+from truism.scoring.rarity import Emptiness
+from truism.scoring.readings import Readings
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Violation
 from truism.scoring.worth import expected_exceptions, habit_worth, rule_worth
 from truism.table.frames import as_table
 
 CONSTANTS = SimpleNamespace(**vars(readings) | vars(contexts))
+HOSTILE = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 5).map(float)
 weighed_models = learned(scoring="evidence", min_rows=12, max_rows=60)
 
 
@@ -165,6 +168,29 @@ def test_sifting_out_ordinary_values_changes_no_rarity(drawn):
     sifted = prepared.rarities.weigh(read)
     assert sifted == pytest.approx(prepared.rarities.weigh(read, sift=False), abs=1e-12)
     assert np.array_equal(prepared.rarities.weigh(read, compiled=True), sifted)
+
+
+@given(
+    st.lists(st.lists(HOSTILE, min_size=1, max_size=8), min_size=1, max_size=3),
+    st.lists(HOSTILE | st.sampled_from([math.nan, math.inf, -math.inf]), min_size=1, max_size=20),
+)
+def test_rarities_are_looked_up_where_numpy_interpolates_to_the_bit(known, asked):
+    emptiness = [
+        Emptiness(*np.unique(np.array(each) + 0.0, return_counts=True), near=2, spread=3.0)
+        for each in known
+    ]
+    numbers = len(known) * [np.array(asked)]
+    reader = SimpleNamespace(
+        numbers=list(range(len(known))), states=[], schema=SimpleNamespace(variables=known)
+    )
+    none = np.empty((len(asked), 0), np.int32)
+    read = Readings(np.array(numbers).T, none.astype(np.float32), none, none.astype(np.uint8))
+    rarities = evidence.Rarities(reader, emptiness, [])
+    found = [rarities.weigh(read, compiled=each) for each in (False, True)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        wanted = [each.rarity(own) for each, own in zip(emptiness, numbers, strict=True)]
+    assert found[0].tobytes() == found[1].tobytes()
+    assert found[0].T.tolist() == pytest.approx(np.array(wanted), abs=1e-12)
 
 
 @examples(max_examples=30)

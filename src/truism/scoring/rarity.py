@@ -106,6 +106,12 @@ class Emptiness:
         return found
 
     @functools.cached_property
+    def slopes(self) -> Numbers:
+        """How fast the distance grows after each of the points; not at all after the last."""
+        with np.errstate(over="ignore"):
+            return np.append(np.diff(self.distances) / np.diff(self.points), 0.0)
+
+    @functools.cached_property
     def rarities(self) -> Numbers:
         """The rarity at each of the points."""
         return rarity(self.distances, self.spread)
