@@ -27,6 +27,10 @@ MAX_UNPACKED = 1 << 22
 _NEVER = 0  # the atom that holds in no row
 
 
+Encoded = tuple[NDArray[np.float64], NDArray[np.int32]]
+"""Numbers, and codes of states, each variables × rows."""
+
+
 class _Cuts(msgspec.Struct, frozen=True, eq=False):
     """The cut-offs that a number is compared with, as a column."""
 
@@ -69,6 +73,11 @@ class Truths:
                 raise TypeError(f"{type(predicate).__name__} is not evaluated as a truth vector.")
         self.n_predicates = len(predicates)
         self._simple = np.array(simple, np.int64).reshape(-1, 2)
+        # The predicate that each part belongs to.
+        self._wholes = np.empty(len(parts), np.int64)
+        self._wholes[self._simple[:, 1]] = self._simple[:, 0]
+        for position, members in self._joins:
+            self._wholes[members] = position
         self._plan(parts)
 
     def _plan(self, parts: Sequence[Interval | OneOf]) -> None:
@@ -115,13 +124,17 @@ class Truths:
                 atom += 1 + len(singles) + len(several)
         self._n_atoms = atom
 
-    def evaluate(self, columns: Sequence[Column]) -> tuple[Words, Words]:
+    def evaluate(
+        self, columns: Sequence[Column], encoded: Encoded | None = None
+    ) -> tuple[Words, Words]:
         """Evaluate all predicates on one block of rows.
 
         Parameters
         ----------
         columns
             One per variable of the schema, in its order.
+        encoded
+            The same, where they were read before.
 
         Returns
         -------
@@ -133,7 +146,7 @@ class Truths:
         atoms = np.zeros((self._n_atoms, n_words(n_rows)), np.uint64)
         waiting: list[NDArray[np.bool_]] = []
         first = last = 1
-        for flags in self._atoms(columns):
+        for flags in self._atoms(columns, encoded):
             waiting.append(flags)
             last += len(flags)
             # A few rows are packed in one go, many in batches, so that little is unpacked at a time.
@@ -148,7 +161,7 @@ class Truths:
     def evaluate_compiled(
         self, values: NDArray[np.float64], encoded: NDArray[np.int32], memory: Fresh = FRESH
     ) -> tuple[Words, Words]:
-        """Do as `evaluate`, given numbers and codes of states, each variables × rows."""
+        """Do as `evaluate`, given numbers and codes of states."""
         from truism.scoring.kernels import truths  # the compiler, only where it pays
 
         atoms = memory.empty("atoms", (self._n_atoms, n_words(values.shape[1])), np.uint64)
@@ -163,15 +176,19 @@ class Truths:
                 equal, member = compared.equal[:, 0], compared.member
                 truths.compare_states(encoded[self._place[index]], MISSING, equal, member, own)
                 first += 1 + len(equal) + len(member)
-        holds, fails = memory.empty("truths", (2, len(self._known), atoms.shape[1]), np.uint64)
-        truths.assemble(atoms, self._lower, self._upper, self._known, holds, fails)
-        return self._join(holds, fails, memory)
+        true, false = memory.empty("truths", (2, self.n_predicates, atoms.shape[1]), np.uint64)
+        parts = self._lower, self._upper, self._known, self._wholes
+        truths.assemble(atoms, *parts, true, false)
+        return true, false
 
-    def _atoms(self, columns: Sequence[Column]) -> Iterator[NDArray[np.bool_]]:
+    def _atoms(
+        self, columns: Sequence[Column], encoded: Encoded | None
+    ) -> Iterator[NDArray[np.bool_]]:
         """Compare, variable by variable, in the order of the atoms."""
         for index, compared in self._comparisons:
+            place = self._place[index]
             if isinstance(compared, _Cuts):
-                values = numbers(columns[index])
+                values = numbers(columns[index]) if encoded is None else encoded[0][place]
                 finite = np.isfinite(values)
                 reached = values >= compared.cuts
                 if not finite.all():
@@ -181,19 +198,18 @@ class Truths:
                 continue
             variable = self.schema.variables[index]
             assert isinstance(variable, Categorical)
-            encoded = codes(variable, columns[index])
-            yield (encoded != MISSING)[None]
-            yield encoded == compared.equal
+            known = codes(variable, columns[index]) if encoded is None else encoded[1][place]
+            yield (known != MISSING)[None]
+            yield known == compared.equal
             if len(compared.member):
-                yield np.take(compared.member, encoded, axis=1)
+                yield np.take(compared.member, known, axis=1)
 
-    def _join(self, holds: Words, fails: Words, memory: Fresh = FRESH) -> tuple[Words, Words]:
+    def _join(self, holds: Words, fails: Words) -> tuple[Words, Words]:
         """Evaluate joins: true if a part is true, false if all are false."""
         if not self._joins:
             return holds, fails
-        true, false = memory.empty(
-            "joined truths", (2, self.n_predicates, holds.shape[1]), np.uint64
-        )
+        true = np.empty((self.n_predicates, holds.shape[1]), np.uint64)
+        false = np.empty_like(true)
         true[self._simple[:, 0]] = holds[self._simple[:, 1]]
         false[self._simple[:, 0]] = fails[self._simple[:, 1]]
         for position, members in self._joins:

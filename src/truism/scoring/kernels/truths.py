@@ -49,13 +49,19 @@ def compare_states(codes, missing, equal, member, atoms):
 
 
 @jit
-def assemble(atoms, lower, upper, known, holds, fails):
-    """Note where predicates hold and fail: the lower comparison is true, the upper one is not."""
+def assemble(atoms, lower, upper, known, wholes, true, false):
+    """Note where predicates hold and fail: the lower comparison is true, the upper one is not.
+
+    `wholes` is the predicate that each comparison makes; where it is one of several in a row, any may
+    hold, and all must fail.
+    """
     for p in range(lower.size):
+        whole, goes_on = wholes[p], p > 0 and wholes[p] == wholes[p - 1]
         for w in range(atoms.shape[1]):
-            held = atoms[lower[p], w] & ~atoms[upper[p], w]
-            holds[p, w] = held
-            fails[p, w] = atoms[known[p], w] & ~held
+            holds = atoms[lower[p], w] & ~atoms[upper[p], w]
+            fails = atoms[known[p], w] & ~holds
+            true[whole, w] = true[whole, w] | holds if goes_on else holds
+            false[whole, w] = false[whole, w] & fails if goes_on else fails
 
 
 def exercise() -> None:
@@ -64,4 +70,4 @@ def exercise() -> None:
     compare(numbers, numbers, words)
     codes, member = np.zeros(1, np.int32), np.zeros((0, 1), np.bool_)
     compare_states(codes, -1, codes, member, words)
-    assemble(words, whole, whole, whole, words, words.copy())
+    assemble(words, whole, whole, whole, whole, words, words.copy())
