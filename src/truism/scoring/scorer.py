@@ -35,7 +35,7 @@ from truism.scoring.stillness import stillness_of
 from truism.scoring.tolerance import Flags, Tolerance, sparing
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Violation, Weighed, joined
-from truism.scoring.weigher import Weigher
+from truism.scoring.weigher import Weigher, rows_at_once
 from truism.scoring.worth import add_parts, habits_of, worth_of_habit
 from truism.table.columns import Column, Table
 from truism.work import work_ahead
@@ -111,7 +111,10 @@ class Scorer:
         total = np.empty(table.n_rows)
         if self.model.memory is None:
             score_block = functools.partial(self._score_block, Scratch())
-            for block, scores in self._blocks(table, n_jobs, score_block):
+            size = ROWS_AT_ONCE
+            if self.model.evidence is not None and self.tolerance is None:
+                size = rows_at_once(table.n_rows, len(self._place), n_jobs)
+            for block, scores in self._blocks(table, n_jobs, score_block, size):
                 total[block] = scores
             return total
         for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
@@ -274,11 +277,14 @@ class Scorer:
             yield block, weighed, state
 
     def _blocks(
-        self, table: Table, n_jobs: int, work: _Work[_Found]
+        self, table: Table, n_jobs: int, work: _Work[_Found], n_compiled: int = ROWS_AT_ONCE
     ) -> Iterator[tuple[slice, _Found]]:
-        """Work on rows, each by itself, block by block, so that memory stays bounded."""
+        """Work on rows, each by itself, block by block, so that memory stays bounded.
+
+        Compiled loops work on `n_compiled` rows at once.
+        """
         compiled = self._pays(table.n_rows)
-        size = ROWS_AT_ONCE if compiled else self._block_rows
+        size = n_compiled if compiled else self._block_rows
         blocks = blocks_of(table.n_rows, size) or [slice(0, 0)]
         columns, _ = align(self.model.schema, table)
         applies = None if self.tolerance is None else self.tolerance.find(table)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from truism.model.model import Model
 from truism.model.predicates import Predicate
 from truism.scoring.bits import Words
-from truism.scoring.evidence import PreparedEvidence
+from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches
 from truism.scoring.readings import Readings
 from truism.scoring.rulebook import Rulebook
@@ -26,7 +26,20 @@ from truism.scoring.weighed import Pieces, Silenced
 from truism.scoring.worth import add_up, put_together, units
 from truism.table.columns import Column
 
+_VALUES_AT_ONCE = 1 << 21  # few enough to leave room in memory for what is found of each
+_BLOCKS_EACH = 8  # so that no thread waits long for the others at the end
 _MANY = 0.25  # share of broken rows from which all are looked at for what rules add
+
+
+def rows_at_once(n_rows: int, n_variables: int, n_jobs: int) -> int:
+    """Return how many of a table's rows to score at once where only scores are kept.
+
+    Each block takes some time whatever its size, during which other threads may have to wait: few large
+    ones are best, as long as there are several for each thread.
+    """
+    most = max(_VALUES_AT_ONCE // max(n_variables, 1), ROWS_AT_ONCE)
+    wanted = min(n_rows // (_BLOCKS_EACH * n_jobs), most)
+    return max(wanted // 64 * 64, ROWS_AT_ONCE)
 
 
 class _Seen(msgspec.Struct, frozen=True, eq=False):
@@ -131,10 +144,11 @@ class Weigher:
         """Read a block of rows, and find where predicates hold and which leaves rows fall into."""
         prepared, n_rows = self.prepared, len(columns[0].values)
         readings = prepared.reader.read(columns, compiled=compiled, memory=memory)
+        encoded = readings.numbers.T, readings.codes.T
         true, false = (
-            self._truths.evaluate_compiled(readings.numbers.T, readings.codes.T, memory)
+            self._truths.evaluate_compiled(*encoded, memory)
             if compiled
-            else self._truths.evaluate(columns)
+            else self._truths.evaluate(columns, encoded)
         )
         splits = true[len(self._rulebook.predicates) :]
         leaves = prepared.leaves.find(splits, n_rows, compiled=compiled, memory=memory)
