@@ -133,12 +133,18 @@ normal, rows = (simulate(n, seed=seed).columns for n, seed in ((20_000, 1), ({ro
 detector = InvariantRuleDetector(n_jobs=1, **how).fit(normal)
 detector.anomaly_score(rows)
 """
-LEARNING_SERIES = SERIES + """
+LEARNING_SERIES = (
+    SERIES
+    + """
 say(min(timed(lambda: InvariantRuleDetector(n_jobs=1, **how).fit(normal))[0] for _ in range(3)))
 """
-SCORING_SERIES = SERIES + """
+)
+SCORING_SERIES = (
+    SERIES
+    + """
 say(min(timed(lambda: detector.anomaly_score(rows))[0] for _ in range(5)))
 """
+)
 
 TASKS = {
     "learning 300 x 5,000": LEARNING.format(rows=300, columns=5_000),

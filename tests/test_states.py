@@ -323,7 +323,10 @@ BAD = [
     (put("following", "tallies", 0, 2, "since", [10**400] * 4), NUMBERS.format("since")),
     (put("following", "tallies", 0, 2, "blame", [10**400] * 4), None),
     (put("following", "tallies", [1]), None),
-    (put("following", "watches", "", "settled", "start", 7), "what is open does not fit its rows"),
+    (
+        put("following", "watches", "", "settled", 0, "start", 7),
+        "what is open does not fit its rows",
+    ),
     (put("following", "watches", "", "n_rows", 3), "what is open does not fit its rows"),
     (
         put("following", "rising", {"x": {"begin": 1, "plain": None, "on_top": None}}),

@@ -111,11 +111,21 @@ class Circles:
         kept = (each[self.of] for each in (since, last, earlier, n_hot))
         return found, Warmth(*kept)
 
+    def fresh(
+        self, weighed: Weighed, at: Rows, news: Floats, first: int, limits: Limits
+    ) -> dict[int, Floats]:
+        """Return what is new of each variable in rows that are news, by the number of the row."""
+        own = np.flatnonzero(news > limits.threshold)
+        return dict(zip((first + own).tolist(), self._new(weighed, at[own]), strict=True))
+
     def _levels(self, weighed: Weighed, at: Rows) -> Floats:
         """Return the news of each circle, rows × circles: scores without what has become a habit."""
-        remembered, memory = weighed.remembered, self.memory
+        new, circles = self._new(weighed, at), range(len(self.first))
+        return np.stack([sum_of_rows(new[:, self.of == each]) for each in circles], axis=1)
+
+    def _new(self, weighed: Weighed, at: Rows) -> Floats:
+        """Return the news of each variable, rows × variables."""
+        remembered = weighed.remembered
         assert remembered is not None
         past = remembered.past[at]
-        new = fresh(memory, weighed.parts[at] - past, past, remembered.known[at])
-        circles = range(len(self.first))
-        return np.stack([sum_of_rows(new[:, self.of == each]) for each in circles], axis=1)
+        return fresh(self.memory, weighed.parts[at] - past, past, remembered.known[at])

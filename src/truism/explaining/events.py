@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 LASTING = 4  # lookbacks after which what is still unusual is settled
 FADED = 4  # lengths of a habit after which nothing of it is left
+TELLING = 0.2  # share of what is new in a row that a variable must have to be told by it
 NOTABLE = 1 / 3  # share of a score that must be new for an incident on top of something settled
 
 Kind = Literal["incident", "shift"]
@@ -99,6 +100,8 @@ class Event(msgspec.Struct, frozen=True):
         Whether its rows had become a habit before any of them was news.
     is_told
         Whether it is an event, and not a habit with too few rows yet.
+    told
+        Positions of variables that were new in it, or on top of it.
 
     """
 
@@ -115,6 +118,7 @@ class Event(msgspec.Struct, frozen=True):
     is_apart: bool = False
     is_habit: bool = False
     is_told: bool = True
+    told: frozenset[int] = frozenset()
 
     def grown(
         self, row: int, score: float, level: float, limits: Limits, *, is_news: bool
@@ -135,7 +139,12 @@ class Event(msgspec.Struct, frozen=True):
             is_apart=self.is_apart,
             is_habit=self.is_habit,
             is_told=self.is_told,
+            told=self.told,
         )
+
+    def telling(self, told: frozenset[int]) -> "Event":
+        """Return the event after more variables were told."""
+        return self if told <= self.told else msgspec.structs.replace(self, told=self.told | told)
 
     def as_shift(self) -> "Event":
         """Return the event as what stays unusual."""
@@ -159,20 +168,20 @@ class Watch(msgspec.Struct, frozen=True):
     """What has to be kept from row to row: how many there were, and what is open.
 
     `incident` is what happens now, `settled` what has lasted for so long that its rows are no alarm by
-    themselves. `habit` are unusual rows that are no news and that nothing open explains: no event yet,
-    but one when there are enough of them, so that nobody becomes normal by patience. It is settled then,
-    and waits here while it pauses.
+    themselves, the latest last; all of that goes on while rows are unusual. `habit` are unusual rows that
+    are no news and that nothing open explains: no event yet, but one when there are enough of them, so
+    that nobody becomes normal by patience. It is settled then, and waits here while it pauses.
     """
 
     n_rows: int = 0
     incident: Event | None = None
-    settled: Event | None = None
+    settled: tuple[Event, ...] = ()
     habit: Event | None = None
 
     @property
     def parts(self) -> tuple[Event, ...]:
         """All that is open, the latest first."""
-        found = (self.incident, self.settled, self.habit)
+        found = (self.incident, *self.settled[::-1], self.habit)
         return tuple(each for each in found if each is not None)
 
     @property
@@ -206,6 +215,7 @@ def follow(
     limits: Limits,
     watch: Watch,
     newcomers: Mapping[int, Sequence[Newcomer]] | None = None,
+    fresh: Mapping[int, NDArray[np.float64]] | None = None,
 ) -> Followed:
     """Follow consecutive rows of one series.
 
@@ -219,9 +229,11 @@ def follow(
         What is open before the first row.
     newcomers
         Who becomes news by themselves, by the number of the row; such rows are news.
+    fresh
+        What is new of each variable in rows that are news, by the number of the row.
 
     """
-    follower = _Follower(limits, watch)
+    follower = _Follower(limits, watch, {} if fresh is None else fresh)
     newcomers = {} if newcomers is None else newcomers
     unusual = np.flatnonzero(scores > limits.threshold)
     for at, score, new in zip(
@@ -240,8 +252,10 @@ def close(watch: Watch) -> Followed:
 class _Follower:
     """Follows one row after the other."""
 
-    def __init__(self, limits: Limits, watch: Watch) -> None:
-        self.limits = limits
+    def __init__(
+        self, limits: Limits, watch: Watch, fresh: Mapping[int, NDArray[np.float64]]
+    ) -> None:
+        self.limits, self.fresh = limits, fresh
         self.incident, self.settled, self.habit = watch.incident, watch.settled, watch.habit
         self.ended: list[Event] = []
         self.rows_of: dict[int, list[int]] = {}
@@ -252,13 +266,13 @@ class _Follower:
         self._end(row)
         if newcomers:
             self._divide(row, score, newcomers)
-        settled = self.settled
+        settled = self.settled[-1] if self.settled else None
         if self.incident is None and is_news:
             if settled is None:
                 self.incident = Event(row, row, row, row, score)
             elif row - settled.last_news <= limits.gap + 1:
                 settled = msgspec.structs.replace(settled, last_news=row)
-            elif _is_more(settled, score, new, limits):
+            elif self._is_more(settled, row, score, new):
                 self.incident = Event(row, row, row, row, score, on_top=settled.start)
         incident = self.incident
         if incident is not None and incident.on_top is not None and not is_news:
@@ -270,17 +284,21 @@ class _Follower:
             self.habit = None
         if settled is not None and not (settled.is_habit and incident is not None):
             divided = self.incident is not None and self.incident.is_apart
-            level = limits.threshold if divided else score  # what a row scores counts once
-            self.settled = settled.grown(row, score, level, limits, is_news=False)
-            self._note(settled, row)
+            levels = [limits.threshold] * len(self.settled)  # what a row scores counts once
+            levels[-1] = limits.threshold if divided else score
+            self.settled = tuple(
+                each.grown(row, score, level, limits, is_news=False)
+                for each, level in zip((*self.settled[:-1], settled), levels, strict=True)
+            )
+            for each in self.settled:
+                self._note(each, row)
         if incident is not None:
             level = score if incident.on_top is None or incident.is_apart else new
             incident = incident.grown(row, score, level, limits, is_news=is_news)
             self._note(incident, row)
-            self.incident = incident
+            self.incident = incident = self._tell(incident, row, new)
             if limits.lasting is not None and incident.length >= limits.lasting:
                 self._settle(incident)
-                self.incident = None
 
     def result(self, n_rows: int) -> Followed:
         """Return what happened until now, after so many rows."""
@@ -290,34 +308,31 @@ class _Follower:
 
     def _end(self, row: int) -> None:
         """End what cannot go on in a row; a habit that pauses can."""
-        over = [
-            each
-            for each in (self.incident, self.settled, self.habit)
-            if each is not None and row >= each.end(self.limits)
-        ]
+        parts = (self.incident, *self.settled, self.habit)
+        over = [each for each in parts if each is not None and row >= each.end(self.limits)]
         for event in sorted(over, key=lambda each: each.end(self.limits)):
             if event.is_told:
                 self.ended.append(_closed(event))
         self.incident = None if self.incident in over else self.incident
-        self.settled = None if self.settled in over else self.settled
+        self.settled = tuple(each for each in self.settled if each not in over)
         self.habit = None if self.habit in over else self.habit
-        settled = self.settled
-        if settled is not None and settled.is_habit and row - settled.last > self.limits.gap + 1:
-            self._settle(None)
+        if any(row - each.last > self.limits.gap + 1 for each in self.settled):
+            (self.habit,), self.settled = self.settled, ()
 
-    def _settle(self, event: Event | None) -> None:
-        """Let an event, or none, take the place of what is settled."""
-        before, self.settled = self.settled, event
-        if before is not None and before.is_habit:
-            self.habit = before
-        elif before is not None:
-            self.ended.append(_closed(before))
+    def _settle(self, incident: Event) -> None:
+        """Let an incident be settled on top of what is; a habit below it pauses."""
+        if self.settled:
+            incident = incident.telling(self.settled[-1].told)
+        if self.settled and self.settled[-1].is_habit:
+            (self.habit,), self.settled = self.settled, ()
+        self.settled, self.incident = (*self.settled, incident), None
 
     def _divide(self, row: int, score: float, newcomers: Sequence[Newcomer]) -> None:
         """Open another incident if newcomers have nothing to do with what is going on."""
-        current = self.settled if self.incident is None else self.incident
-        if current is None or self.limits.lasting is None:
+        going_on = self.settled if self.incident is None else (self.incident,)
+        if not going_on or self.limits.lasting is None:
             return
+        current = going_on[-1]
         if any(each.is_new_to(current.start, self.limits.gap) for each in newcomers):
             if self.incident is not None:
                 self._settle(self.incident)
@@ -331,21 +346,33 @@ class _Follower:
         habit = habit.grown(row, score, score, self.limits, is_news=False)
         self._note(habit, row)
         if habit.n_rows >= self.limits.lasting:
-            self.settled, self.habit = msgspec.structs.replace(habit, is_told=True), None
+            self.settled, self.habit = (msgspec.structs.replace(habit, is_told=True),), None
         else:
             self.habit = habit
 
+    def _is_more(self, settled: Event, row: int, score: float, new: float) -> bool:
+        """Return whether news is more than the ups and downs of something settled.
+
+        Either a good part of what speaks against the row is new, and not of variables of which that was
+        told before, or the row is worse than all rows of what is settled.
+        """
+        if row in self.fresh and settled.told:
+            new -= float(self.fresh[row][sorted(settled.told)].sum())
+        is_new = new > self.limits.threshold and new > NOTABLE * score
+        worst = max(each.score for each in self.settled)
+        return is_new or score > worst + self.limits.threshold
+
+    def _tell(self, incident: Event, row: int, new: float) -> Event:
+        """Return an incident that tells who is new in a row; what is settled below has told it, too."""
+        if row not in self.fresh:
+            return incident
+        told = frozenset(np.flatnonzero(self.fresh[row] >= TELLING * new).tolist())
+        if self.settled:
+            self.settled = (*self.settled[:-1], self.settled[-1].telling(told))
+        return incident.telling(told)
+
     def _note(self, event: Event, row: int) -> None:
         self.rows_of.setdefault(event.start, []).append(row)
-
-
-def _is_more(settled: Event, score: float, new: float, limits: Limits) -> bool:
-    """Return whether news is more than the ups and downs of something settled.
-
-    Either a good part of what speaks against the row is new, or the row is worse than all rows of what
-    is settled.
-    """
-    return new > NOTABLE * score or score > settled.score + limits.threshold
 
 
 def _closed(event: Event) -> Event:

@@ -221,8 +221,8 @@ class _Recorder:
                 self.warmth.pop(name, None)
                 watch = Watch(watch.n_rows)
             at = rows - block.start
-            newcomers = self._newcomers(name, watch, at, weighed)
-            followed = follow(unusual[at], news[at], self.limits, watch, newcomers)
+            newcomers, fresh = self._newcomers(name, watch, at, weighed)
+            followed = follow(unusual[at], news[at], self.limits, watch, newcomers, fresh)
             known = self._known(followed)
             theirs = [row for event in known for row in followed.rows_of[event.start]]
             far = self._differences(weighed, at, np.array(theirs, np.int64) - watch.n_rows)
@@ -242,15 +242,14 @@ class _Recorder:
 
     def _newcomers(
         self, name: str, watch: Watch, at: NDArray[np.int64], weighed: Weighed
-    ) -> dict[int, list[Newcomer]]:
-        """Find who becomes news by themselves in a run."""
+    ) -> tuple[dict[int, list[Newcomer]], dict[int, Floats]]:
+        """Find who becomes news by themselves in a run, and what is new of each variable."""
         if self.circles is None:
-            return {}
+            return {}, {}
         warmth = self.warmth.get(name) or never_warm(weighed.parts.shape[1])
-        newcomers, self.warmth[name] = self.circles.follow(
-            weighed, at, weighed.news[at], watch.n_rows, self.limits, warmth
-        )
-        return newcomers
+        run = (weighed, at, weighed.news[at], watch.n_rows, self.limits)
+        newcomers, self.warmth[name] = self.circles.follow(*run, warmth)
+        return newcomers, self.circles.fresh(*run)
 
     def _differences(self, weighed: Weighed, at: Rows, own: Rows) -> Floats:
         """Find at once how far those rows of a run that belong to something differ."""
