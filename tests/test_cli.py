@@ -220,8 +220,9 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
         ),
         (
             ["--max-false-incidents", "1/day"],
-            "Error: max_false_incidents needs a model of a series, whose rows are judged by their "
-            "past.\nHint: learn it from rows in order, or choose a share of the rows instead; see "
+            "Error: --max-false-incidents must be absent unless the model is of a series, whose rows "
+            "are judged by their past, got '1/day'.\n"
+            "Hint: learn it from rows in order, or choose a share of the rows instead; see "
             "--ordered and --max-false-positive-rate.\n",
         ),
         (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from truism.explaining.checker import Checker
 from truism.explaining.delays import Delays
 from truism.explaining.gathering import Gathering, count_equal
+from truism.explaining.scorelists import tabulate
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.table.aside import Aside
@@ -121,6 +122,15 @@ def test_only_the_gravest_are_kept_but_all_are_counted(checker, monkeypatch):
     assert len(found.incidents) == len(whole.incidents)
     assert found.incidents[:1] == whole.incidents[:1]
     assert found.shifts[:1] == whole.shifts[:1]
+
+
+def test_scores_are_listed_with_their_series():
+    checker = Checker(train(as_table(rows_of(600)), Settings(by="line", ordered=True)))
+    data = rows_of(40, seed=2)
+    table = checker.prepare(as_table(data))
+    columns = tabulate(checker, table, checker.score(table))
+    assert list(columns)[:3] == ["row", "time", "line"]
+    assert columns["line"] == data["line"]
 
 
 def test_coarser_numbers_are_noticed():

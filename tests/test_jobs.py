@@ -312,8 +312,9 @@ def test_calibrate_a_series_by_incidents(place):
         (
             ("m.truism.json", "normal.csv", "--max-false-incidents", "1/day"),
             "Note: the rows are the rows that were learned from; use other rows.\n"
-            "Error: max_false_incidents needs a model of a series, whose rows are judged by their "
-            "past.\nHint: learn it from rows in order, or choose a share of the rows instead; see "
+            "Error: --max-false-incidents must be absent unless the model is of a series, whose rows "
+            "are judged by their past, got '1/day'.\n"
+            "Hint: learn it from rows in order, or choose a share of the rows instead; see "
             "--ordered and --max-false-positive-rate.\n",
         ),
         (

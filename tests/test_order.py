@@ -8,6 +8,7 @@ import pytest
 from truism.errors import ParameterError
 from truism.learning.kinds import infer_schema
 from truism.learning.order import LOOKBACK, find_series, is_regular, rows_to_look_back
+from truism.learning.training import train
 from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.table.frames import as_table
@@ -100,3 +101,42 @@ def test_a_lookback_that_is_no_number_of_rows_is_refused(said):
 def test_a_lookback_that_is_no_duration_is_refused():
     with pytest.raises(ParameterError):
         rows_to_look_back(Settings(lookback="soon"), Series(10.0))
+
+
+def exchangeable(n_rows=60):
+    return as_table({"x": [float(i % 7) for i in range(n_rows)], "y": ["a", "b"] * (n_rows // 2)})
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"lookback": 7}, "lookback must be absent unless rows are a series, got 7."),
+        ({"max_false_incidents": "1/day"}, "max_false_incidents must be absent unless rows are"),
+        (
+            {"scoring": "paper", "ordered": True, "max_false_incidents": "1/day"},
+            "max_false_incidents must be absent unless scoring is 'evidence', which has a past",
+        ),
+        (
+            {"scoring": "paper", "ordered": True, "lookback": 5},
+            "lookback must be absent unless scoring is 'evidence', which has a past, got 5.",
+        ),
+        ({"by": "nix"}, "by must name a column of the table, got 'nix'."),
+    ],
+)
+def test_what_would_be_ignored_is_refused(asked, message):
+    with pytest.raises(ParameterError) as caught:
+        train(exchangeable(), Settings(min_support=0.1, **asked))
+    assert str(caught.value).startswith(message)
+
+
+def test_what_cannot_tell_series_apart_is_refused():
+    times = np.datetime64("2026-01-01", "us") + 1_000_000 * np.arange(60)
+    rows = {"at": times, "p": np.arange(60) / 7, "y": ["a", "b"] * 30}
+    for by, message in (
+        ("at", "by must not be the column of times, got 'at'."),
+        ("p", "by must name a column that tells series apart, whose values repeat from row to row"),
+    ):
+        with pytest.raises(ParameterError) as caught:
+            infer_schema(as_table(rows), Settings(by=by))
+        assert str(caught.value).startswith(message)
+    assert infer_schema(as_table(rows), Settings(by="y")).time == "at"

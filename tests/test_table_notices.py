@@ -95,7 +95,7 @@ SENTENCES = {
     ),
     TimesJoined(("d", "t"), "d t"): "Columns 'd', 't' are read as one column of times, 'd t'.",
     TimesInTwoColumns(("d", "t")): (
-        "Columns 'd', 't' may together give the time; they are read separately."
+        "Columns 'd', 't' may together give the time (d,t); they are read separately."
     ),
     TimesUnsorted("t", 2, 7): (
         "Times in column 't' run backwards twice, first in row 7; rows stay in the order of the table."

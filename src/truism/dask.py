@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from truism.clusters.daskcrew import DaskCrew
+from truism.errors import ParameterError, did_you_mean
 from truism.estimator.batches import ArrowScorer, arrow_scorer
 from truism.estimator.clusters import OPENING, are_files, learn_files, learn_pieces
 from truism.explaining.following import Following
@@ -75,6 +76,9 @@ def _learn_frame(
     client: Any, rows: Any, order_by: str | None, parameters: dict[str, Any], progress: Progress
 ) -> Model:
     if order_by is not None:
+        if order_by not in rows.columns:
+            hint = did_you_mean(order_by, map(str, rows.columns))
+            raise ParameterError.of("order_by", "name a column of the DataFrame", order_by, hint)
         rows = rows.sort_values(order_by)
     rows = client.persist(rows)
     partitions = rows.to_delayed()

@@ -369,7 +369,7 @@ class Checker:
             raise ParameterError(
                 "max_false_positive_rate and max_false_incidents must not both be given."
             )
-        series, memory = series_of(self.model)
+        series, memory = series_of(self.model, max_false_incidents)
         timeline = self.scorer.lay_out(table)
         news = np.concatenate(
             [each.news for _, each, _ in self.scorer.follow(table, n_jobs=self.n_jobs)]

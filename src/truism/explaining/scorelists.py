@@ -47,6 +47,10 @@ def tabulate(
     if time is not None:
         own = time.name if time.name not in _OWN_NAMES else "time"
         columns[own] = alike([time.cell(row) for row in range(table.n_rows)])
+    by = None if model.series is None else model.series.by
+    if by is not None and by not in columns and by not in _OWN_NAMES:
+        column = table.column_of()[by]
+        columns[by] = alike([column.cell(row) for row in range(table.n_rows)])
     columns |= {"score": scores, "anomaly": scores > model.threshold}
     rows = np.flatnonzero(scores > 0)
     found: list[Blames] = [()] * table.n_rows

@@ -118,7 +118,7 @@ def infer_schema(table: Table, settings: Settings) -> Schema:
             f"A table to learn from must have at least 2 rows, got {table.n_rows} sample"
             f"{'' if table.n_rows == 1 else 's'}."
         )
-    return infer(
+    schema = infer(
         table,
         categorical=settings.categorical,
         continuous=settings.continuous,
@@ -126,6 +126,25 @@ def infer_schema(table: Table, settings: Settings) -> Schema:
         time=settings.time,
         by=settings.by,
     )
+    if settings.by is not None:
+        _check_by(table, settings.by, schema.time)
+    return schema
+
+
+def _check_by(table: Table, by: str, time: str | None) -> None:
+    """Refuse a column that cannot tell series apart."""
+    column = table.column_of().get(by)
+    if column is None:
+        hint = did_you_mean(by, table.names)
+        raise ParameterError.of("by", "name a column of the table", by, hint)
+    if by == time:
+        raise ParameterError.of("by", "not be the column of times", by)
+    if 2 * len(np.unique(column.present)) > table.n_rows:
+        raise ParameterError.of(
+            "by",
+            "name a column that tells series apart, whose values repeat from row to row",
+            by,
+        )
 
 
 def find_meters(table: Table, schema: Schema, settings: Settings) -> tuple[str, ...]:

@@ -192,7 +192,10 @@ def learn_beyond_rules(
     """
     following = table if in_order is None else table.take(in_order)
     series = None if shuffled else find_series(following, schema, settings, delta=delta)
+    if series is None and not shuffled:
+        _refuse_past(settings, "rows are a series")
     if settings.scoring != "evidence":
+        _refuse_past(settings, "scoring is 'evidence', which has a past")
         return Beyond(None, Threshold(0.0, AnyBrokenRule()), series)
     lookback = 0 if series is None else rows_to_look_back(settings, series)
     columns = variable_columns(schema, table)
@@ -208,10 +211,22 @@ def learn_beyond_rules(
         rate = IncidentRate.asked(settings.max_false_incidents, series.step)
         limit = expect(memory, rate, series.step)
     elif settings.max_false_incidents is not None:
-        raise ParameterError.of(
-            "max_false_incidents",
-            "be absent unless rows are a series and have a past",
-            settings.max_false_incidents,
-            "say that rows are in order, or choose a threshold in another way.",
-        )
+        raise _unsuited("max_false_incidents", settings, "rows are a series and have a past")
     return Beyond(learned.evidence, limit, series, learned.study)
+
+
+def _refuse_past(settings: Settings, unless: str) -> None:
+    """Refuse settings about the past of rows that have none."""
+    if settings.lookback not in ("auto", 0):
+        raise _unsuited("lookback", settings, unless)
+    if settings.max_false_incidents is not None:
+        raise _unsuited("max_false_incidents", settings, unless)
+
+
+def _unsuited(name: str, settings: Settings, unless: str) -> ParameterError:
+    hint = "say that rows are in order" if "series" in unless else "leave it out"
+    if name == "max_false_incidents":
+        hint += ", or choose a threshold in another way"
+    return ParameterError.of(
+        name, f"be absent unless {unless}", getattr(settings, name), f"{hint}."
+    )

@@ -68,14 +68,17 @@ def _rounded_up(value: float) -> float:
     return float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(value)))
 
 
-def series_of(model: Model) -> tuple[Series, Memory]:
+def series_of(model: Model, max_false_incidents: str | None) -> tuple[Series, Memory]:
     """Return what a model knows about the order of rows; refuse a model that knows nothing of it."""
     if model.series is None or model.series.memory is None:
-        raise ParameterError(
-            "max_false_incidents needs a model of a series, whose rows are judged by their past.",
+        problem = ParameterError.of(
+            "max_false_incidents",
+            "be absent unless the model is of a series, whose rows are judged by their past",
+            max_false_incidents,
             "learn it from rows in order, or choose a share of the rows instead.",
-            see=("ordered", "max_false_positive_rate"),
         )
+        problem.see = ("ordered", "max_false_positive_rate")
+        raise problem
     return model.series, model.series.memory
 
 
@@ -94,6 +97,6 @@ def expecting(model: Model, max_false_incidents: str | None) -> Model:
     """Return a model of a series with the threshold for a rate of false incidents."""
     if max_false_incidents is None and model.memory is None:
         return model
-    series, memory = series_of(model)
+    series, memory = series_of(model, max_false_incidents)
     rate = IncidentRate.asked(max_false_incidents, series.step)
     return msgspec.structs.replace(model, limit=expect(memory, rate, series.step))

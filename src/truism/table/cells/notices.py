@@ -204,7 +204,8 @@ class TimesInTwoColumns(Notice, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         return (
-            f"Columns {shorten(self.parts)} may together give the time; they are read separately."
+            f"Columns {shorten(self.parts)} may together give the time ({','.join(self.parts)}); they "
+            "are read separately."
         )
 
 
