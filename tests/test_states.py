@@ -324,6 +324,10 @@ BAD = [
     (put("following", "tallies", 0, 2, "blame", [10**400] * 4), None),
     (put("following", "tallies", [1]), None),
     (
+        put("following", "watches", "", "settled", 0, "told", [4]),
+        "a list does not fit the variables",
+    ),
+    (
         put("following", "watches", "", "settled", 0, "start", 7),
         "what is open does not fit its rows",
     ),

@@ -101,7 +101,7 @@ class Event(msgspec.Struct, frozen=True):
     is_told
         Whether it is an event, and not a habit with too few rows yet.
     told
-        Positions of variables that were new in it, or on top of it.
+        Positions of variables that were new in it, or on top of it, in ascending order.
 
     """
 
@@ -118,7 +118,7 @@ class Event(msgspec.Struct, frozen=True):
     is_apart: bool = False
     is_habit: bool = False
     is_told: bool = True
-    told: frozenset[int] = frozenset()
+    told: tuple[int, ...] = ()
 
     def grown(
         self, row: int, score: float, level: float, limits: Limits, *, is_news: bool
@@ -142,9 +142,9 @@ class Event(msgspec.Struct, frozen=True):
             told=self.told,
         )
 
-    def telling(self, told: frozenset[int]) -> "Event":
+    def telling(self, told: Sequence[int]) -> "Event":
         """Return the event after more variables were told."""
-        return self if told <= self.told else msgspec.structs.replace(self, told=self.told | told)
+        return msgspec.structs.replace(self, told=tuple(sorted({*self.told, *told})))
 
     def as_shift(self) -> "Event":
         """Return the event as what stays unusual."""
@@ -317,14 +317,14 @@ class _Follower:
         self.settled = tuple(each for each in self.settled if each not in over)
         self.habit = None if self.habit in over else self.habit
         if any(row - each.last > self.limits.gap + 1 for each in self.settled):
-            (self.habit,), self.settled = self.settled, ()
+            self.habit, self.settled = self.settled[-1], ()
 
     def _settle(self, incident: Event) -> None:
         """Let an incident be settled on top of what is; a habit below it pauses."""
         if self.settled:
             incident = incident.telling(self.settled[-1].told)
         if self.settled and self.settled[-1].is_habit:
-            (self.habit,), self.settled = self.settled, ()
+            self.habit, self.settled = self.settled[-1], ()
         self.settled, self.incident = (*self.settled, incident), None
 
     def _divide(self, row: int, score: float, newcomers: Sequence[Newcomer]) -> None:
@@ -357,7 +357,7 @@ class _Follower:
         told before, or the row is worse than all rows of what is settled.
         """
         if row in self.fresh and settled.told:
-            new -= float(self.fresh[row][sorted(settled.told)].sum())
+            new -= float(self.fresh[row][list(settled.told)].sum())
         is_new = new > self.limits.threshold and new > NOTABLE * score
         worst = max(each.score for each in self.settled)
         return is_new or score > worst + self.limits.threshold
@@ -366,7 +366,7 @@ class _Follower:
         """Return an incident that tells who is new in a row; what is settled below has told it, too."""
         if row not in self.fresh:
             return incident
-        told = frozenset(np.flatnonzero(self.fresh[row] >= TELLING * new).tolist())
+        told = np.flatnonzero(self.fresh[row] >= TELLING * new).tolist()
         if self.settled:
             self.settled = (*self.settled[:-1], self.settled[-1].telling(told))
         return incident.telling(told)

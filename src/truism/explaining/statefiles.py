@@ -140,6 +140,8 @@ def _check_whole(state: JobState) -> None:
             onset = following.onsets.get((name, each.start))
             if onset is None or not 0 <= onset <= each.start <= each.last < watch.n_rows:
                 raise StateError("what is open does not fit its rows")
+            if not all(0 <= told < len(state.variables) for told in each.told):
+                raise StateError("a list does not fit the variables")
     for name, rising in following.rising.items():
         if name not in following.watches or not 0 <= rising.begin < following.watches[name].n_rows:
             raise StateError("what is rising does not fit its rows")
