@@ -559,7 +559,7 @@ INCIDENT_WITH_ACCEPTANCE = """\
 
 2 more incidents; --top 0 shows all.
 An incident may contain up to 6 normal rows; --gap changes that.
-anomalies: 3 incidents; 6 of 400 rows (1.5 %) score above 0.777.
+anomalies: 3 incidents in 1 h 6 min; 6 of 400 rows (1.5 %) score above 0.777.
 """
 
 
