@@ -36,6 +36,7 @@ from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
 from truism.plant import schedule, simulate
 from truism.report.progress import say_progress, show_progress
+from truism.report.terminal import SHIFTS, show_findings
 from truism.scoring.weighed import Violation
 from truism.table.atomic import alone_with
 from truism.table.frames import as_table
@@ -189,6 +190,16 @@ def test_an_alarm_is_what_opened_or_an_incident_that_goes_on(checker, today):
     assert [each.what for each in shift][-1] == "closed"
     news = [False, False, True, False, False, True]
     assert alarms == [*news, *[True] * 4, *[False] * 4]
+
+
+def test_lasting_changes_are_listed_apart(checker, today):
+    step = proceed(checker, today)
+    n_incidents = len(step.findings.incidents)
+    assert n_incidents
+    assert step.findings.shifts
+    for shown in (list(show_progress(step, 20)), list(show_findings(step.findings, 20))):
+        assert shown.count(SHIFTS) == 1
+        assert sum(each == "" for each in shown[: shown.index(SHIFTS)]) == n_incidents
 
 
 def test_what_changed_is_said_in_a_line(checker, today):
@@ -368,10 +379,10 @@ def test_a_state_with_a_past_of_another_period_is_refused(checker, today, conten
         (b"{", "The state file is damaged: it is not JSON."),
         (b'{"format": "truism-model"}', "This is not a truism state file."),
         (
-            b'{"format": "truism-state", "format_version": 9}',
-            "The state file has format version 9, this truism reads 1.",
+            b'{"format": "truism-state", "format_version": 1}',
+            "The state file has format version 1, this truism reads 2.",
         ),
-        (b'{"format": "truism-state", "format_version": 1}', "The state file is damaged."),
+        (b'{"format": "truism-state", "format_version": 2}', "The state file is damaged."),
         (b"[" * 100_000, "This is not a truism state file."),
     ],
 )

@@ -23,7 +23,7 @@ from truism.explaining.keeping import Kept
 from truism.explaining.states import JobState
 from truism.table.atomic import alone_with, write_atomically
 
-FORMAT, VERSION = "truism-state", 1
+FORMAT, VERSION = "truism-state", 2
 MAX_BYTES = 64 << 20
 MAX_WHOLE = 1 << 53
 PATIENCE = 10.0  # seconds to wait for another job
