@@ -169,7 +169,7 @@ def test_a_ledger_that_another_program_changes_is_waited_for(place, monkeypatch)
 
 
 PRICE = """\
-scg5bzoq  accepted on 3 Aug 2025 by ana: valve test
+4xw6e3vc  accepted on 3 Aug 2025 by ana: valve test
   where    flow < 1 and pump = on (at most 50 % of the training rows)
   or       1 ≤ flow < 2.505 and level ≥ 504.5 (at most 4 % of the training rows)
            also in 0 rows of those known to be normal

@@ -158,6 +158,27 @@ def test_compiled_loops_judge_the_same_to_the_bit(drawn):
         assert plain.tobytes() == compiled.tobytes()
 
 
+def test_values_far_out_are_judged_by_all_contexts_without_an_overflow():
+    """Every one of many contexts finds them as far out as they can be: the product needs many bits."""
+    random = np.random.default_rng(0)
+    level = random.normal(size=600)
+    close = {f"x{i}": level + random.normal(scale=1e-3, size=600) for i in range(9)}
+    model = learn(as_table(close), ordered=False)
+    far = {name: [1e300, -1e300, 40.0, np.nan, values[0]] * 120 for name, values in close.items()}
+    scorer = Scorer(model)
+    columns = variable_columns(model.schema, as_table(far))
+    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
+    judge, seen = scorer.prepared.profiles, (weighed.leaves, weighed.readings)
+    plain, compiled = (judge.contradict(*seen, compiled=each) for each in (False, True))
+    assert plain.tobytes() == compiled.tobytes()
+    assert len(weighed.leaves) > 12
+    together = judge.average(*seen)
+    each = judge.contradict_each(*seen).sum(axis=0) / judge._times
+    assert together == pytest.approx(each, rel=1e-5, abs=1e-6)
+    assert together[0].min() > 30
+    assert not together[3].any()
+
+
 @examples(max_examples=25)
 @given(seen_in_contexts)
 def test_each_context_alone_and_all_together_say_the_same(drawn):

@@ -227,17 +227,19 @@ class LeafProfiles:
         from truism.scoring.kernels import contexts  # the compiler, only where it pays
 
         numbers, states = self._stacked
-        n_rows, n_planes = leaves.shape[1], -(-len(leaves) // _FLUSH)
+        n_rows, n_numbers = readings.standard.shape
         found = memory.empty("contradictions", (len(self._times), n_rows))
         tables = self._firsts, numbers.scales, numbers.shifts
         tail, steepness, share = np.float32(TAIL), (TAIL + 1) / 2, np.float32(OWN_SHARE)
         for start in range(0, n_rows, _ROWS):
             n_some = min(_ROWS, n_rows - start)
-            shape = n_planes + 1, n_some, readings.standard.shape[1]
-            products = memory.empty("products", shape, np.float32)
-            contexts.multiply_surprise(leaves, *tables, readings.standard, tail, start, products)
+            products = memory.empty("products", (2, n_some, n_numbers), np.float32)
+            powers = memory.empty("powers", (n_some, n_numbers), np.int32)
+            contexts.multiply_surprise(
+                leaves, *tables, readings.standard, tail, start, products, powers
+            )
             np.log(products, out=products)
-            contexts.add_surprise(products, steepness, share, *numbers.judged, start, found)
+            contexts.add_surprise(products, powers, steepness, share, *numbers.judged, start, found)
         judges = self._firsts, states.judges, states.ends, states.evidence
         contexts.add_evidence(
             leaves, *judges, readings.classes.T, self._offsets, *states.judged, found
@@ -264,10 +266,16 @@ class LeafProfiles:
     def _judge_numbers(
         self, leaves: LeafNumbers, standard: NDArray[np.float32]
     ) -> NDArray[np.float64]:
-        """Average the surprise over contexts; one logarithm of a product costs less than many."""
-        total = np.zeros(standard.shape)
+        """Average the surprise over contexts; one logarithm of a product costs less than many.
+
+        Powers of two are counted apart, so that the product of all contexts is finite.
+        """
+        together, powers = np.ones_like(standard), np.zeros(standard.shape, np.int32)
         for product in self._products(leaves, standard):
-            total += np.log(product)
+            fraction, power = np.frexp(product)  # from one half to one
+            together *= fraction * np.float32(2)
+            powers += power - 1
+        total: NDArray[np.float64] = np.log(together) + powers * math.log(2)
         total *= (TAIL + 1) / 2
         _forget_missing(total)
         total /= np.maximum(self._times[self._reader.numbers], 1)

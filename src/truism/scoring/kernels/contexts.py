@@ -4,6 +4,8 @@ Legend: ``k`` a context, ``r`` a row, ``i`` a variable, ``w`` a word of 64 rows.
 contexts stand one below the other in the tables; `firsts` says where those of each context start.
 """
 
+import math
+
 import numpy as np
 
 from truism.scoring.kernels.compiling import inner, jit
@@ -14,6 +16,9 @@ _EVERY_ROW = np.uint64(0xFFFFFFFFFFFFFFFF)
 _EACH_BYTE = np.uint64(0x0101010101010101)
 _BIT_OF_EACH = np.uint64(0x8040201008040201)
 _ALL_BUT_HIGHEST = np.uint64(0x7F7F7F7F7F7F7F7F)
+_FRACTION_BITS, _BIAS = np.int32(23), np.int32(127)  # of a float of 32 bits
+_FRACTION, _ONE = np.int32(0x007FFFFF), np.int32(0x3F800000)
+_LOG_2 = math.log(2)
 
 
 @inner
@@ -77,55 +82,66 @@ def factor(standard, scale, shift):
     return distance * distance + np.float32(1)
 
 
+@inner
+def fraction(bits):
+    """Return a number of at least one, given its bits, halved until it is below two."""
+    return np.int32(bits & _FRACTION | _ONE).view(np.float32)
+
+
 @jit
-def multiply_surprise(leaves, firsts, scale, shift, standard, tail, first, products):
+def multiply_surprise(leaves, firsts, scale, shift, standard, tail, first, products, powers):
     """Multiply one plus the squared distance of each number from its leaf's mean, over contexts.
 
-    `products` are planes × rows from the first one on × numbers: one plane for every six contexts, and
-    the last for the distance from the variable's own mean.
+    `products` are two × rows from the first one on × numbers: of all contexts, without the powers of two
+    that `powers` counts, and of the distance from the variable's own mean. Six at a time cannot overflow.
     """
-    own, n_rows = products.shape[0] - 1, products.shape[1]
-    # What is left of the last plane looks at a leaf of no spread and no mean, where all is ordinary.
-    at = np.full((n_rows, 6 * own), firsts[leaves.shape[0]])
+    n_rows, n_sixes = products.shape[1], max((leaves.shape[0] + 5) // 6, 1)
+    # What is left of the last six looks at a leaf of no spread and no mean, where all is ordinary.
+    at = np.full((n_rows, 6 * n_sixes), firsts[leaves.shape[0]])
     for k in range(leaves.shape[0]):
         some = leaves[k, first : first + n_rows]
         for r in range(n_rows):
             at[r, k] = firsts[k] + np.int32(some[r])
+    sixes = np.empty((n_sixes, standard.shape[1]), np.float32)
+    bits = sixes.view(np.int32)
     for r in range(n_rows):
         values = standard[first + r]
-        for plane in range(own):
-            a, b, c, d, e, f = at[r, 6 * plane : 6 * plane + 6]
+        for six in range(n_sixes):
+            a, b, c, d, e, f = at[r, 6 * six : 6 * six + 6]
             for i in range(values.size):
                 x = values[i]
                 product = factor(x, scale[a, i], shift[a, i]) * factor(x, scale[b, i], shift[b, i])
                 product *= factor(x, scale[c, i], shift[c, i])
                 product *= factor(x, scale[d, i], shift[d, i])
                 product *= factor(x, scale[e, i], shift[e, i])
-                products[plane, r, i] = product * factor(x, scale[f, i], shift[f, i])
+                sixes[six, i] = product * factor(x, scale[f, i], shift[f, i])
         for i in range(values.size):
-            products[own, r, i] = values[i] * values[i] / tail + np.float32(1)
+            products[0, r, i] = fraction(bits[0, i])
+            powers[r, i] = (bits[0, i] >> _FRACTION_BITS) - n_sixes * _BIAS
+            products[1, r, i] = values[i] * values[i] / tail + np.float32(1)
+        for six in range(1, n_sixes):
+            for i in range(values.size):
+                products[0, r, i] *= fraction(bits[six, i])
+            for i in range(values.size):
+                powers[r, i] += bits[six, i] >> _FRACTION_BITS
 
 
 @jit
-def add_surprise(logarithms, steepness, share, times, places, start, found):
+def add_surprise(logarithms, powers, steepness, share, times, places, start, found):
     """Average the logarithms of products over contexts, less a share of a number's own surprise.
 
     `found` is variables × rows, of which those from `start` on are noted; a missing value is no
     surprise.
     """
-    own, steep = logarithms.shape[0] - 1, np.float32(steepness)
+    steep = np.float32(steepness)
     near = np.empty((_TILE, places.size))
     for first in range(0, logarithms.shape[1], _TILE):
         n_rows = min(_TILE, logarithms.shape[1] - first)
         for r in range(n_rows):
             for i in range(places.size):
-                near[r, i] = 0.0
-            for plane in range(own):
-                for i in range(places.size):
-                    near[r, i] += logarithms[plane, first + r, i]
-            for i in range(places.size):
-                beyond = near[r, i] * steepness / times[i]
-                beyond -= logarithms[own, first + r, i] * steep * share
+                whole = logarithms[0, first + r, i] + powers[first + r, i] * _LOG_2
+                beyond = whole * steepness / times[i]
+                beyond -= logarithms[1, first + r, i] * steep * share
                 near[r, i] = beyond if beyond > 0.0 else 0.0
         for i in range(places.size):
             for r in range(n_rows):
@@ -161,6 +177,7 @@ def exercise() -> None:
     firsts, products = np.zeros(2, np.int32), np.ones((2, 1, 1), np.float32)
     weight, found = np.float32(1), np.ones((1, 1))
     find_leaves(words, whole, whole + 1, whole, 1, np.zeros((1, 8), np.uint64))
-    multiply_surprise(leaves, firsts, table, table, table, weight, 0, products)
-    add_surprise(products, 1.0, weight, one, whole, 0, found)
+    powers = np.zeros((1, 1), np.int32)
+    multiply_surprise(leaves, firsts, table, table, table, weight, 0, products, powers)
+    add_surprise(products, powers, 1.0, weight, one, whole, 0, found)
     add_evidence(leaves, firsts, whole, whole, table, leaves, whole, one, whole, found)
