@@ -32,6 +32,7 @@ def found_in(data, most=1.0):
     table = as_table(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "_MOST", most)
+        patch.setattr(repeats, "_MOST_FIRST", most)
         return find_repeats(SCHEMA, align(SCHEMA, table)[0])
 
 
@@ -51,9 +52,11 @@ def test_equal_rows_are_those_whose_values_all_are(rows):
 
 
 def test_where_few_rows_repeat_all_are_judged():
-    others = {"n": [0] * 40, "u": ["a"] * 40}
-    assert found_in({"x": [i / 8 for i in range(40)], **others}, most=0.75) is None
-    assert found_in({"x": [i % 30 / 8 for i in range(40)], **others}, most=0.75) is not None
+    others = {"n": [0] * 400, "u": ["a"] * 400}
+    assert found_in({"x": [i / 8 for i in range(400)], **others}, most=0.75) is None
+    assert found_in({"x": [i % 30 / 8 for i in range(400)], **others}, most=0.75) is not None
+    late = [i / 8 if i < 300 else 1.0 for i in range(400)]
+    assert found_in({"x": late[:200] + late[:200], **others}, most=0.75) is None  # seen too late
 
 
 @examples(max_examples=30)
