@@ -51,6 +51,25 @@ def test_reading_changes_nothing(to_library):
     assert repr(data) == before
 
 
+def test_what_is_changed_later_stays_as_it_was_read():
+    numbers = np.array([1.5, 2.5, 3.5])
+    frame = pd.DataFrame({"x": numbers.copy(), "n": [1, 2, 3], "f": [True, False, True]})
+    for data in (frame, {"x": numbers}, numbers[:, None]):
+        table = as_table(data)
+        before = cells(table)
+        if data is frame:
+            frame.loc[0, "x"], frame.loc[1, "n"], frame.loc[2, "f"] = 9.5, 9, False
+        else:
+            numbers[:] = 9.5
+        assert cells(table) == before
+
+
+def test_numbers_of_arrow_are_not_copied():
+    data = pa.table({"x": [1.5, 2.5], "n": [1, 2]})
+    for column in as_table(data).columns:
+        assert np.shares_memory(column.values, data[column.name].chunk(0).to_numpy())
+
+
 def test_a_table_is_taken_as_it_is():
     table = as_table(MIXED)
     assert as_table(table) is table

@@ -110,12 +110,14 @@ def _from_array(data: NDArray[Any]) -> Table:
 def _from_frame(data: Any) -> Table:
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
+    if isinstance(data, pa.Table):  # which nobody writes to, so that it need not be copied
+        _check_names(data.column_names)
+        columns = [_read(name, data.column(name)) for name in data.column_names]
+        return _assemble(columns, data.num_rows)
     # A lazy frame has its names checked when it is collected; asking it makes Polars warn.
     lazy = hasattr(data, "collect_schema") and not hasattr(data, "shape")
     native = None if lazy else getattr(data, "columns", None)
-    if isinstance(data, pa.Table):
-        _check_names(data.column_names)
-    elif native is not None and not callable(native):
+    if native is not None and not callable(native):
         _check_names(list(native))
     try:
         frame = nw.from_native(data)
@@ -190,12 +192,20 @@ _UNREADABLE = (pa.ArrowException, OverflowError, UnicodeError)
 def _read(name: str, values: Any) -> Column:
     """Read a column, or keep it with the reason why that is not possible."""
     try:
-        return _column(name, _arrow(name, values))
+        column = _column(name, _arrow(name, values))
+        return column if isinstance(values, pa.ChunkedArray) else _owned(column)
     except (*_UNREADABLE, TypeError) as problem:
         if _types(values) == {"Decimal"}:  # Arrow's decimals know neither infinity nor NaN
             return _column(name, pa.array([_float(each) for each in values], pa.float64()))
         kind, fault = _find_fault(name, values, problem)
         return Column(name, kind, np.zeros(len(values)), fault=fault)
+
+
+def _owned(column: Column) -> Column:
+    """Return a column that stays as it is if the caller changes a dataframe later."""
+    if column.values.flags.owndata:
+        return column
+    return msgspec.structs.replace(column, values=column.values.copy())
 
 
 def _float(value: Any) -> float | None:
@@ -244,6 +254,8 @@ def _types(values: Any) -> set[str]:
 
 
 def _arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    if isinstance(values, pa.ChunkedArray):
+        return values
     if isinstance(values, nw.Series):
         native = _dense(values.to_native())
         if native is None:
@@ -294,7 +306,7 @@ def _single(name: str, value: Any) -> Column:
 
 def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # a table of no rows has no chunks to combine
         array = pa.array([], type=array.type)
     declared = array.type
@@ -311,12 +323,12 @@ def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
         return _column_of_dictionary(name, array.dictionary_encode())
     missing = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
     if pa.types.is_boolean(kind):
-        flags = array.fill_null(False).to_numpy(zero_copy_only=False)
+        flags = _filled(array, False).to_numpy(zero_copy_only=False)
         return Column(name, "boolean", flags, missing)
     if pa.types.is_integer(kind):
-        return Column(name, "number", array.fill_null(0).to_numpy(zero_copy_only=False), missing)
+        return Column(name, "number", _filled(array, 0).to_numpy(zero_copy_only=False), missing)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        floats = array.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        floats = _filled(array.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
         unknown = np.isnan(floats)
         return Column(name, "number", floats, unknown if unknown.any() else None)
     if pa.types.is_duration(kind):
@@ -332,6 +344,11 @@ def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
         ticks = array.cast(pa.time64("us"), safe=False).cast(pa.int64()).fill_null(0)
         return Column(name, "time", ticks.to_numpy(zero_copy_only=False), missing)
     return Column(name, "other", np.zeros(len(array)), fault=_foreign(declared))
+
+
+def _filled(array: pa.Array, value: float | bool) -> pa.Array:
+    """Return an array with a value where there is none; without a copy if there is one everywhere."""
+    return array.fill_null(value) if array.null_count else array
 
 
 _TICKS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of a second, by unit
@@ -356,7 +373,7 @@ def _column_of_dictionary(name: str, array: pa.DictionaryArray) -> Column:
     if pa.types.is_string_view(dictionary.type):
         dictionary = dictionary.cast(pa.string())
     if pa.types.is_large_string(dictionary.type) or pa.types.is_string(dictionary.type):
-        codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
+        codes = _filled(array.indices, 0).to_numpy(zero_copy_only=False).astype(np.int32)
         missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
         texts = tuple(dictionary.to_pylist())
         if None in texts:
