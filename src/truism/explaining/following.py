@@ -182,7 +182,7 @@ def find_events(
     for block, weighed, after in scorer.follow(table, before.scoring, n_jobs):
         scores[block], state = weighed.scores, after
         recorder.take(block, weighed, scores[block])
-        marker.take(block, weighed, scores[block])
+        marker.take(np.arange(block.start, block.stop), weighed, scores[block])
     if scorer.model.memory is None:
         state = last_rows(timeline, state)
     return recorder.result(scores, state, marker.result())

@@ -80,8 +80,8 @@ class Marker:
         self.parts, self.blame = np.zeros((2, len(self.variables)))
         self.found: list[tuple[Rows, Floats, Rows, Rows]] = []
 
-    def take(self, block: slice, weighed: Weighed, scores: Floats) -> None:
-        """Take one block of rows."""
+    def take(self, rows: Rows, weighed: Weighed, scores: Floats) -> None:
+        """Take some rows, those at given positions, which come after those before."""
         at = np.flatnonzero(scores > self.threshold)
         if not len(at):
             return
@@ -92,10 +92,10 @@ class Marker:
         kinds = np.empty(len(at), np.int64)
         for i in np.unique(culprits).tolist():
             own = np.flatnonzero(culprits == i)
-            values = self.columns[i].take(block).take(at[own])
+            values = self.columns[i].take(rows[at[own]])
             dead = _dead(weighed, at[own], i)
             kinds[own] = _kinds(self.variables[i], values, *_pieces(weighed, at[own], i), dead)
-        self.found.append((at + block.start, scores[at], culprits, kinds))
+        self.found.append((rows[at], scores[at], culprits, kinds))
 
     def result(self) -> Marks:
         """Return the rows that were marked."""

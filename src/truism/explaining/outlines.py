@@ -178,10 +178,9 @@ def find_rows(
 
     """
     first = 0 if before is None else before.n_rows
-    scores, marker = np.empty(table.n_rows), Marker(scorer.model, table, threshold)
-    for block, weighed, _ in scorer.follow(table, n_jobs=n_jobs):
-        scores[block] = weighed.scores
-        marker.take(block, weighed, scores[block])
+    scores, marker = scorer.score(table, n_jobs), Marker(scorer.model, table, threshold)
+    for rows, weighed in scorer.weigh_some(table, np.flatnonzero(scores > threshold), n_jobs):
+        marker.take(rows, weighed, scores[rows])
     marks = marker.result()
     outlines = Singles(scorer, table, marks, threshold, first)
     return Found(scores, outlines, Following(n_rows=first + table.n_rows), marks)

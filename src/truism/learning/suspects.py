@@ -317,7 +317,7 @@ def _groups(scorer: Scorer, table: Table, rows: Rows) -> Iterator[tuple[Rows, st
     part = table.take(rows)
     marker = Marker(model, part, FAR * model.threshold)
     weighed = scorer.weigh(part)
-    marker.take(slice(0, len(rows)), weighed, weighed.scores)
+    marker.take(np.arange(len(rows)), weighed, weighed.scores)
     patterns = Patterns(scorer, part, marker.result(), None)
     for position in range(len(patterns)):
         yield rows[patterns.rows(position)], patterns[position].summary

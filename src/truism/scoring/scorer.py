@@ -44,6 +44,8 @@ _Found = TypeVar("_Found")
 _Work = Callable[[Sequence[Column], Flags | None, bool], _Found]
 """Works on one block of rows, given where acceptances apply, and whether compiled loops pay."""
 
+_BLOCKS_TAKEN = 4  # for each thread, from rows that lie scattered
+
 
 class Scorer:
     """A model, ready for scoring.
@@ -144,8 +146,10 @@ class Scorer:
     ) -> Iterator[tuple[NDArray[np.int64], Weighed]]:
         """Weigh some rows in ascending order, portion by portion; of a series, with their past."""
         if self.model.memory is None:
-            for portion in blocks_of(len(rows), self._block_rows):
-                yield rows[portion], self.weigh_alone(table.take(rows[portion]))
+            for some in blocks_of(len(rows), _BLOCKS_TAKEN * n_jobs * self._block_rows):
+                taken = table.take(rows[some])
+                for block, weighed in self._blocks(taken, n_jobs, self._weigh_block):
+                    yield rows[some][block], weighed
             return
         until = table.take(slice(0, int(rows.max(initial=0)) + 1))
         for block, weighed, _ in self.follow(until, state, n_jobs):
@@ -161,6 +165,11 @@ class Scorer:
     def _pays(self, n_rows: int) -> bool:
         """Return whether it pays to weigh so many rows with compiled loops."""
         return kernels.pay(n_rows, len(self._rulebook.counts) + 50 * len(self._place))
+
+    def expect(self, n_rows: int) -> None:
+        """Load compiled loops if that pays for so many rows, which come in portions."""
+        if self._pays(n_rows):
+            kernels.load()
 
     def violations(self, table: Table) -> list[list[Violation]]:
         """List what each row breaks, univariate rules first, then by consequent."""
