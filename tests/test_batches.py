@@ -13,6 +13,7 @@ import truism
 from truism import InvariantRuleDetector, ParameterError, SchemaError, TableError
 from truism.estimator.batches import ArrowScorer
 from truism.explaining.rowblames import RowBlame, as_columns, blame_kinds
+from truism.scoring import kernels
 from truism.table.batches import widened_schema
 
 N_ROWS = 400
@@ -67,6 +68,18 @@ def test_scores_do_not_depend_on_how_rows_are_divided(detector, ends) -> None:
     assert scores.tobytes() == detector.anomaly_score(table).tobytes()
     assert (marks == (detector.predict(table) == -1)).all()
     assert [each.num_rows for each in found] == [each.num_rows for each in divided(table, ends)]
+
+
+def test_loops_are_compiled_once_enough_rows_have_come(detector, monkeypatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(kernels, "pay", lambda n_rows, _: n_rows >= 1000)
+    monkeypatch.setattr(kernels, "load", lambda: asked.append(scorer._n_rows))
+    scorer = truism.arrow_scorer(detector)
+    table = tampered()
+    first, second, third = (list(scorer(divided(table, []))) for _ in range(3))
+    assert asked == [3 * N_ROWS]
+    assert first[0].equals(second[0])
+    assert second[0].equals(third[0])
 
 
 def test_blames_do_not_depend_on_how_rows_are_divided(detector) -> None:

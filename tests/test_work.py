@@ -6,7 +6,7 @@ import time
 import pytest
 
 from truism import work as module
-from truism.work import share_out, threads, work_ahead
+from truism.work import read_ahead, share_out, threads, work_ahead
 
 
 @pytest.mark.parametrize("patience", [0.0, 60.0])
@@ -59,3 +59,40 @@ def test_working_ahead_keeps_the_order_and_stays_near_the_reader(n_jobs):
     assert list(results) == [2 * item for item in range(1, 50)]
     with pytest.raises(ZeroDivisionError):
         list(work_ahead(n_jobs, lambda x: 1 // x, [1, 2, 0, 4]))
+
+
+def test_the_next_item_is_read_while_one_is_used():
+    read, go_on = [], threading.Event()
+
+    def items():
+        for item in range(5):
+            read.append(item)
+            if item == 1:
+                go_on.set()
+            yield item
+
+    found = read_ahead(items())
+    assert next(found) == 0
+    assert go_on.wait(60)  # nobody has asked for it yet
+    assert len(read) == 2
+    assert list(found) == [1, 2, 3, 4]
+    assert list(read_ahead([])) == []
+
+
+def test_reading_ahead_ends_with_its_reader_and_tells_what_went_wrong():
+    closed = []
+
+    def items():
+        try:
+            yield from range(100)
+        finally:
+            closed.append(True)
+
+    found = read_ahead(items())
+    assert next(found) == 0
+    found.close()
+    assert closed == [True]
+    found = read_ahead(1 // x for x in (1, 2, 0, 4))
+    assert [next(found), next(found)] == [1, 0]
+    with pytest.raises(ZeroDivisionError):
+        next(found)

@@ -4,6 +4,7 @@
 other threads when the work takes long. Results never depend on the number of threads.
 """
 
+import itertools
 import os
 import time
 from collections import deque
@@ -93,6 +94,24 @@ def work_ahead(
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+
+
+def read_ahead(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Yield items while another thread gets the next one.
+
+    >>> list(read_ahead(map(abs, [-1, 2, -3])))
+    [1, 2, 3]
+    """
+    waiting = iter(items)
+
+    def get() -> list[_Item]:
+        return list(itertools.islice(waiting, 1))
+
+    with ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(get)
+        while found := ahead.result():
+            ahead = pool.submit(get)
+            yield from found
 
 
 @contextmanager

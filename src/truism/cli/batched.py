@@ -24,7 +24,7 @@ from truism.table.files.columnar import Columnar, open_batches
 from truism.table.files.portions import read_opening, read_portions
 from truism.table.layouts import Reading
 from truism.table.notices import Notice, refuse_doubts
-from truism.work import Progress
+from truism.work import Progress, read_ahead
 
 BYTES_WHOLE = 64  # held for each value of a table that is checked whole
 BYTES_AT_ONCE = 100  # held for each value of a portion; few of its rows are weighed at a time
@@ -110,7 +110,8 @@ class Portions:
 
     def read(self, wanted: set[str], n_rows: int) -> Iterator[Table]:
         """Read some columns, so many rows at once."""
-        for found in read_portions(self.files, self.said.layout, self._reading, n_rows, wanted):
+        asked = self.files, self.said.layout, self._reading, n_rows, wanted
+        for found in read_ahead(read_portions(*asked)):
             self._note(found.notices)
             yield found.table
 

@@ -32,6 +32,7 @@ class ArrowScorer:
         check_whole("blames", blames, 0)
         self.checker = Checker(model, count_threads(n_jobs))
         self.blames, self.keep, self.n_jobs = blames, tuple(keep), n_jobs
+        self._n_rows = 0  # that came so far: a stream does not say how many will
 
     def __repr__(self) -> str:
         return f"<ArrowScorer of {repr(self.checker.model).strip('<>')}>"
@@ -77,6 +78,8 @@ class ArrowScorer:
         said: set[tuple[str, ...]] = set()
         for batch in batches:
             table = followed(as_table(batch), self.checker.model.reading, said=said)
+            self._n_rows += table.n_rows
+            self.checker.scorer.expect(self._n_rows)
             added, state = self._score(table, state)
             yield widened(batch, self.schema(batch.schema), added), state
 
