@@ -1,6 +1,7 @@
 """Later files are read as the first ones were; what cannot be is named, and doubts are values."""
 
 import datetime
+import itertools
 import os
 import sqlite3
 import sys
@@ -20,9 +21,11 @@ from truism.table.cells.fixedtimes import read_fixed
 from truism.table.cells.interpreting import interpret
 from truism.table.cells.kinds import reading_of
 from truism.table.cells.names import read_renames
+from truism.table.cells.notices import HourRepeated, TimesDoubled, TimesUnsorted
 from truism.table.cells.plain import read_plain
 from truism.table.cells.texts import BadCell
 from truism.table.cells.timeformats import _SIGNS, read_by_pattern, read_instants
+from truism.table.cells.timelines import examine
 from truism.table.cells.times import dated, find_times
 from truism.table.counters import find_counter
 from truism.table.files.reading import read, read_table
@@ -859,3 +862,36 @@ def test_a_sample_of_many_dates_may_decide_which_comes_first():
         assert found.instants.times.astype("datetime64[D]").astype(str).tolist() == days
     texts[5000] = "soon"
     assert not find_times(as_table({"when": texts}).columns[0]).instants.known.all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["A", "B", None])), max_size=25))
+def test_times_of_several_series_are_compared_within_each(rows):
+    days = np.array([f"2024-01-{1 + day:02}" for day, _ in rows], "datetime64[s]")
+    when, machine = as_table({"day": days, "machine": [name for _, name in rows]}).columns
+    pairs = [
+        (row, days[row] - days[before])
+        for name in {name for _, name in rows}
+        for own in [[row for row, (_, each) in enumerate(rows) if each == name]]
+        for before, row in itertools.pairwise(own)
+    ]
+    back = [row for row, step in pairs if step < np.timedelta64(0)]
+    doubled = [row for row, step in pairs if not step]
+    wanted = [TimesUnsorted("day", len(back), min(back))] if back else []
+    wanted += [TimesDoubled("day", len(doubled), min(doubled))] if doubled else []
+    assert list(examine(when, machine)) == wanted
+
+
+def test_an_hour_that_all_machines_repeat_is_told_once():
+    hours = np.array([0, 1, 2, 3, 2, 3, 4, 5]) * np.timedelta64(3600, "s")
+    times = np.datetime64("2014-10-26T00:00", "s") + np.repeat(hours, 2)
+    when, machine = as_table({"t": times, "machine": ["A", "B"] * 8}).columns
+    assert examine(when, machine) == (HourRepeated("t", 8, "2014-10-26 02:00"),)
+
+
+def test_files_of_one_machine_after_the_other_are_in_order():
+    write("a.csv", "t,machine,x\n2024-01-01,A,1.5\n2024-01-02,A,1.7\n")
+    write("b.csv", "t,machine,x\n2024-01-01,B,1.5\n2024-01-02,B,1.7\n")
+    assert [type(each) for each in read(["a.csv", "b.csv"]).notices] == [TimesUnsorted]
+    found = read(["a.csv", "b.csv"], Layout(by="machine"))
+    assert found.notices == ()
+    assert read(["a.csv", "b.csv"], reading=found.reading).notices == ()

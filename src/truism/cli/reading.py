@@ -114,6 +114,7 @@ def asked(options: dict[str, Any]) -> Asked:
         renames=_renames(options.pop("rename"), options.pop("rename_file")),
         missing=tuple(options.pop("missing")),
         states=tuple(options.get("categorical", ())),
+        by=options.get("by"),
         **{
             name: options.pop(name)
             for name in (

@@ -74,6 +74,8 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         Pairs of the name in the files and the name that the column is to have.
     states
         Columns whose texts stay texts, whatever they look like.
+    by
+        The column that tells several series apart, in each of which times run on.
 
     """
 
@@ -91,6 +93,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     every: str | None = None
     renames: tuple[tuple[str, str], ...] = ()
     states: tuple[str, ...] = ()
+    by: str | None = None
 
     def __post_init__(self) -> None:
         _check_delimiter(self.delimiter)

@@ -37,32 +37,49 @@ def find_axis(columns: Sequence[Column]) -> str | None:
     return next(each.name for each, n in zip(dates, n_distinct, strict=True) if n >= enough)
 
 
-def examine(column: Column) -> tuple[Notice, ...]:
-    """Return what is unusual about the order of a column of times."""
+def examine(column: Column, by: Column | None = None) -> tuple[Notice, ...]:
+    """Return what is unusual about the order of a column of times; `by` tells series apart.
+
+    >>> from truism.table.frames import as_table
+    >>> days = np.array(["2024-01-01", "2024-01-01", "2024-01-02", "2024-01-02"], "datetime64[s]")
+    >>> when, machine = as_table({"day": days, "machine": ["A", "B", "A", "B"]}).columns
+    >>> len(examine(when)), len(examine(when, machine))
+    (1, 0)
+    """
     if column.kind != "time" or column.values.dtype.kind != "M" or len(column.present) < 2:
         return ()
-    return tuple(_oddities(column))
+    return tuple(_oddities(column, by))
 
 
-def _oddities(column: Column) -> Iterator[Notice]:
+def _oddities(column: Column, by: Column | None) -> Iterator[Notice]:
     rows = np.arange(len(column.values))
     if column.missing is not None:
         rows = rows[~column.missing]
+    goes_on = np.ones(max(len(rows) - 1, 0), np.bool_)
+    if by is not None:
+        series = np.unique(by.values, return_inverse=True)[1]
+        if by.missing is not None:
+            series[by.missing] = -1
+        rows = rows[np.argsort(series[rows], kind="stable")]
+        goes_on = np.diff(series[rows]) == 0
     times = column.values[rows].astype(np.int64)
     steps = np.diff(times)
-    back = np.flatnonzero(steps < 0) + 1
-    ahead = steps[steps > 0]
+    back = np.flatnonzero((steps < 0) & goes_on) + 1
+    ahead = steps[(steps > 0) & goes_on]
     usual = int(np.median(ahead)) if len(ahead) else 0
     repeated = [] if column.zoned else [row for row in back if _repeats_hour(steps, row, usual)]
     if repeated and len(repeated) == len(back):
-        for row in repeated:
+        moments = dict[str, int]()
+        for row in sorted(repeated, key=lambda each: int(rows[each])):
             moment = str(times[row].astype("datetime64[us]").astype("datetime64[m]"))
-            yield HourRepeated(column.name, int(rows[row]), moment.replace("T", " "))
+            moments.setdefault(moment.replace("T", " "), int(rows[row]))
+        for moment, first in moments.items():
+            yield HourRepeated(column.name, first, moment)
     elif len(back):
-        yield TimesUnsorted(column.name, len(back), int(rows[back[0]]))
-    doubled = np.flatnonzero(steps == 0) + 1
+        yield TimesUnsorted(column.name, len(back), int(rows[back].min()))
+    doubled = np.flatnonzero((steps == 0) & goes_on) + 1
     if len(doubled):
-        yield TimesDoubled(column.name, len(doubled), int(rows[doubled[0]]))
+        yield TimesDoubled(column.name, len(doubled), int(rows[doubled].min()))
 
 
 def _repeats_hour(steps: NDArray[np.int64], row: np.intp, usual: int) -> bool:

@@ -87,14 +87,16 @@ def read_portions(
     n_rows
         The most rows of a portion.
     wanted
-        The columns to read, by the names that they are to have; those that say when are always read.
+        The columns to read, by the names that they are to have; those that say when or tell series apart
+        are always read.
     span
         The rows to read; all when absent.
 
     """
     said = layout.over(reading.layout)
     own = files.schema.names
-    names = {*wanted, *said.time, *(part.strip() for each in said.time for part in each.split(","))}
+    parts = (part.strip() for each in said.time for part in each.split(","))
+    names = {*wanted, *said.time, *parts, said.by}
     asked = [old for old, new in zip(own, renamed(own, said), strict=True) if new in names]
     for place, first, batch in files.located(n_rows, asked, span):
         part = _part(files, place, first, pa.Table.from_batches([batch]), said)

@@ -194,7 +194,8 @@ def _interpret_all(
     axis = layout.time[0] if len(layout.time) == 1 else None
     axis = axis or find_axis(columns)
     if axis is not None:
-        extra += examine(whole.column_of()[axis])
+        column_of = whole.column_of()
+        extra += examine(column_of[axis], column_of.get(layout.by or ""))
     if reading is None:
         extra += [notice for column in columns for notice in find_sentinels(column)]
         extra += _hints(whole, layout)
