@@ -1,6 +1,7 @@
 """A real Dask cluster of two processes: the same model, byte for byte, even if a worker dies."""
 
 import os
+import pathlib
 import signal
 import threading
 
@@ -158,6 +159,30 @@ def test_problems_of_workers_are_told(client, tmp_path, small_sample):
     (tmp_path / "a.json").write_text('{"a": 1}')
     with pytest.raises(TableError, match="cannot be read in batches"):
         truism.dask.learn(str(tmp_path / "a.json"), client=client)
+
+
+def test_workers_may_work_in_another_folder(client, files, small_sample, monkeypatch):
+    folder = os.path.dirname(files)
+    here = os.path.basename(files)
+    monkeypatch.chdir(folder)  # the workers stay where they were started
+    assert undated(truism.dask.learn(here, client=client)) == undated(in_one_process(files))
+    found = truism.dask.learn(
+        [pathlib.Path(here) / "0.parquet", f"{here}/1.parquet"], client=client
+    )
+    assert undated(found) == undated(in_one_process(files))
+
+
+def test_what_cannot_be_learned_from_is_refused(client):
+    frame = pd.DataFrame(plant_of(30))
+    for call in (truism.dask.learn, lambda rows, client: truism.dask.score(rows, client)):
+        with pytest.raises(ParameterError, match="rows must be a distributed DataFrame"):
+            call(frame, client=client)
+    with pytest.raises(ParameterError, match="rows must name at least one file"):
+        truism.dask.learn([], client=client)
+    with pytest.raises(TableError, match="The table has no rows"):
+        truism.dask.learn(dd.from_pandas(frame[:0], npartitions=1), client=client)
+    with pytest.raises(ParameterError, match="client must be given"):
+        truism.dask.learn("files")
 
 
 def test_the_command_line_uses_a_cluster(client, files, tmp_path, monkeypatch):

@@ -15,7 +15,13 @@ import msgspec
 from truism.clusters.daskcrew import DaskCrew
 from truism.errors import ParameterError, did_you_mean
 from truism.estimator.batches import ArrowScorer, arrow_scorer
-from truism.estimator.clusters import OPENING, are_files, learn_files, learn_pieces
+from truism.estimator.clusters import (
+    OPENING,
+    are_files,
+    check_distributed,
+    learn_files,
+    learn_pieces,
+)
 from truism.explaining.following import Following
 from truism.model.model import Model
 from truism.table.batches import as_batch, as_frame, empty_like
@@ -63,13 +69,23 @@ def learn(
         The same as if one process had learned it.
 
     """
-    from distributed import get_client
-
-    client = get_client() if client is None else client
-    if are_files(rows, order_by):
+    client = _current_client() if client is None else client
+    if are_files(rows, order_by, "to_delayed"):
         return learn_files(DaskCrew(client), rows, parameters, progress)
     with client.as_current():
         return _learn_frame(client, rows, order_by, parameters, progress)
+
+
+def _current_client() -> Any:
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        raise ParameterError(
+            "client must be given, because there is no current one.",
+            "make one with distributed.Client(...).",
+        ) from None
 
 
 def _learn_frame(
@@ -117,6 +133,7 @@ def score(rows: Any, model: Any, *, blames: int = 0, keep: Sequence[str] = ()) -
     import dask
     import dask.dataframe as dd
 
+    check_distributed(rows, "to_delayed")
     scorer = arrow_scorer(model, blames=blames, keep=keep, n_jobs=1)
     meta = empty_like(rows._meta, scorer.schema)
     has_past = scorer.checker.model.memory is not None or bool(scorer.checker.model.derived)

@@ -15,7 +15,13 @@ import msgspec
 from truism.clusters.sparkcrew import SparkCrew
 from truism.errors import ParameterError
 from truism.estimator.batches import arrow_scorer
-from truism.estimator.clusters import OPENING, are_files, learn_files, learn_pieces
+from truism.estimator.clusters import (
+    OPENING,
+    are_files,
+    check_distributed,
+    learn_files,
+    learn_pieces,
+)
 from truism.model.model import Model
 from truism.table.batches import check_kept, content_batch
 from truism.table.columns import Table
@@ -65,7 +71,7 @@ def learn(
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.getOrCreate() if session is None else session
-    if are_files(rows, order_by):
+    if are_files(rows, order_by, "mapInArrow"):
         return learn_files(SparkCrew(session), rows, parameters, progress)
     kept = (rows if order_by is None else rows.orderBy(order_by)).persist()
     try:
@@ -129,6 +135,7 @@ def score(
     """
     from pyspark.sql.types import BooleanType, DoubleType, StringType, StructField, StructType
 
+    check_distributed(rows, "mapInArrow")
     scorer = arrow_scorer(model, blames=blames, keep=keep, n_jobs=1)
     if scorer.checker.model.memory is not None or scorer.checker.model.derived:
         if order_by is None:

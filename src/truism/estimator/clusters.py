@@ -1,5 +1,6 @@
 """Learning on a cluster, whichever it is: pieces and parameters go in, a model comes out."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,21 +26,48 @@ from truism.work import Progress
 OPENING = 1 << 18  # rows of a distributed DataFrame by which it is seen what columns hold
 
 
-def are_files(rows: Any, order_by: str | None) -> bool:
-    """Tell files from a distributed DataFrame; only the latter needs a column to order by."""
-    if not isinstance(rows, str | Sequence):
+def are_files(rows: Any, order_by: str | None, needed: str) -> bool:
+    """Tell files from a distributed DataFrame; only the latter needs a column to order by.
+
+    Parameters
+    ----------
+    rows, order_by
+        The rows to learn from, and the column that tells their order.
+    needed
+        What a distributed DataFrame can do, and no other.
+
+    """
+    if not isinstance(rows, str | os.PathLike | Sequence):
+        check_distributed(rows, needed)
         return False
     if order_by is not None:
         raise ParameterError("order_by must be absent for files, which have an order.")
     return True
 
 
+def check_distributed(rows: Any, needed: str) -> None:
+    """Refuse what is no distributed DataFrame."""
+    if not hasattr(rows, needed):
+        raise ParameterError.of(
+            "rows",
+            "be a distributed DataFrame, or files to learn from",
+            type(rows).__name__,
+            "truism.InvariantRuleDetector learns from tables in memory, and scores them.",
+        )
+
+
 def learn_files(
-    crew: Crew, rows: str | Sequence[str], parameters: dict[str, Any], progress: Progress
+    crew: Crew,
+    rows: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    parameters: dict[str, Any],
+    progress: Progress,
 ) -> Model:
     """Learn from files that all workers see."""
     detector = InvariantRuleDetector(**parameters)
-    sources = [rows] if isinstance(rows, str) else list(rows)
+    given = [rows] if isinstance(rows, str | os.PathLike) else rows
+    sources = [os.fspath(each) for each in given]
+    if not sources:
+        raise ParameterError("rows must name at least one file.")
     time = detector.time
     layout = Layout(time=() if time is None else (time,))
     files = open_batches(sources, layout)
@@ -79,6 +107,8 @@ def learn_pieces(
 
     """
     detector = InvariantRuleDetector(**parameters)
+    if not any(n_rows for _, n_rows in pieces):
+        raise TableError("The table has no rows.")
     if not ordered:
         for name in ("ordered", "delta", "by"):
             if getattr(detector, name):

@@ -151,5 +151,6 @@ class _Last(msgspec.Struct, frozen=True):
 
 def of_spans(crew: Crew, files: Columnar, reading: Reading, size: int) -> Scattered:
     """Return the rows of files that all workers see, in pieces of about `size` rows."""
+    files = files.anywhere()
     pieces = [(FilePiece(files, reading, span, size), span.n_rows) for span in files.spans(size)]
     return Scattered.of(crew, pieces)

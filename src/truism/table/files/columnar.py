@@ -92,6 +92,10 @@ class Columnar(msgspec.Struct, frozen=True, eq=False):
         written = self.written[self.places.index(place)]
         return None if written is None else written.dialect
 
+    def anywhere(self) -> "Columnar":
+        """Return the same files for processes that work in other folders."""
+        return msgspec.structs.replace(self, places=tuple(map(os.path.abspath, self.places)))
+
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Read all files from the beginning, in batches of at most so many rows."""
         for _, _, batch in self.located(n_rows):
@@ -317,7 +321,8 @@ def _check_unchanged(place: str, stamp: _Stamp) -> None:
         same = _stamp(place) == stamp
     except OSError:
         raise TableError(
-            f"{name_of(place)} disappeared while it was read.", "keep files until the end."
+            f"{name_of(place)} disappeared while it was read.",
+            "keep files until the end, where every process that reads them sees them.",
         ) from None
     if not same:
         raise TableError(
