@@ -143,6 +143,13 @@ def test_what_is_wrong_is_said(detector) -> None:
     batch = pa.record_batch(tampered())
     with pytest.raises(TableError, match="none named 'tank'"):
         next(truism.arrow_scorer(detector, keep=["tank"])([batch]))
+    with pytest.raises(ParameterError, match="keep must be a list of columns, got 'tank'"):
+        truism.arrow_scorer(detector, keep="tank")
+    for wrong in (batch, pa.table(tampered()), [tampered()]):
+        with pytest.raises(TableError, match="Batches must be Arrow record batches, got "):
+            next(truism.arrow_scorer(detector)(wrong))
+    with pytest.raises(ParameterError, match="state must be what `follow` yields, got 'str'"):
+        next(truism.arrow_scorer(detector).follow([batch], "yesterday"))
     named = pa.record_batch({**tampered(), "score": tampered()["id"]})
     with pytest.raises(TableError, match="got 'score'"):
         next(truism.arrow_scorer(detector, keep=["score"])([named]))

@@ -88,6 +88,17 @@ def test_files_batches_and_limits_change_nothing(tmp_path, small_sample):
         assert learned(source, tmp_path / f"{k}.truism.json", *options) == one
 
 
+def test_a_limit_that_is_no_size_is_refused_though_small_files_do_not_need_it(tmp_path):
+    output = tmp_path / "m.truism.json"
+    options = ["-o", str(output), "--memory-limit", "lots"]
+    done = CliRunner().invoke(app, ["learn", written(tmp_path / "a", []), *options])
+    assert done.exit_code == 2
+    assert (
+        "--memory-limit must be a size of at least 1 MiB, such as 3GiB, got 'lots'" in done.output
+    )
+    assert not output.exists()
+
+
 def test_small_files_are_read_whole(tmp_path):
     assert large.open_large([written(tmp_path / "a", [])], Asked(Layout())) is None
 

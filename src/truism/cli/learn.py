@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.excluding import asked_exclusion, exclude, exclusion_options, write_suspects
-from truism.cli.large import dask_option, memory_option, open_large, read_large
+from truism.cli.large import dask_option, memory_option, open_large, read_large, size_of
 from truism.cli.ledgers import accepted_option, with_accepted
 from truism.cli.legends import legend_options, read_legend
 from truism.cli.options import (
@@ -170,6 +170,7 @@ def learn(
     """
     said = asked(options)
     settings = settings_of(options)
+    size_of(memory_limit)  # small files do not need it, but what is no size is a mistake
     rate = options["max_false_incidents"]
     check_calibration(threshold, max_false_positive_rate, rate, calibration, data)
     check_output(output, (*data, *calibration, *accepted))

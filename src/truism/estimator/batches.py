@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from truism.errors import ParameterError, TableError
 from truism.estimator.detector import InvariantRuleDetector
-from truism.estimator.inputs import followed
+from truism.estimator.inputs import followed, names_in
 from truism.estimator.loading import model_of
 from truism.explaining.checker import Checker
 from truism.explaining.following import Following
@@ -31,7 +32,7 @@ class ArrowScorer:
     def __init__(self, model: Model, blames: int, keep: Sequence[str], n_jobs: int | None) -> None:
         check_whole("blames", blames, 0)
         self.checker = Checker(model, count_threads(n_jobs))
-        self.blames, self.keep, self.n_jobs = blames, tuple(keep), n_jobs
+        self.blames, self.keep, self.n_jobs = blames, names_in("keep", keep), n_jobs
         self._n_rows = 0  # that came so far: a stream does not say how many will
 
     def __repr__(self) -> str:
@@ -75,8 +76,15 @@ class ArrowScorer:
             The scored batch, and what it leaves behind for those after it.
 
         """
+        if state is not None and not isinstance(state, Following):
+            raise ParameterError.of("state", "be what `follow` yields", type(state).__name__)
         said: set[tuple[str, ...]] = set()
         for batch in batches:
+            if not hasattr(batch, "schema"):
+                raise TableError(
+                    f"Batches must be Arrow record batches, got {type(batch).__name__}.",
+                    "pass an iterable of them, such as table.to_batches().",
+                )
             table = followed(as_table(batch), self.checker.model.reading, said=said)
             self._n_rows += table.n_rows
             self.checker.scorer.expect(self._n_rows)
