@@ -17,9 +17,10 @@ import truism
 from test_passes import plant_of
 from truism.cli import app
 from truism.clusters.daskcrew import DaskCrew, connect
-from truism.errors import ParameterError, TableError
+from truism.errors import ParameterError, TableError, TruismError
 from truism.estimator import clusters
 from truism.learning.parts import of_files
+from truism.learning.scattered import Job
 from truism.learning.training import train, train_on_parts
 from truism.model.files import encode_model
 from truism.model.settings import Settings
@@ -27,6 +28,7 @@ from truism.table.files.columnar import open_columnar
 from truism.table.files.portions import read_opening
 from truism.table.frames import as_table
 from truism.table.layouts import Layout
+from truism.work import stand_still
 
 distributed = pytest.importorskip("distributed", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -183,6 +185,16 @@ def test_what_cannot_be_learned_from_is_refused(client):
         truism.dask.learn(dd.from_pandas(frame[:0], npartitions=1), client=client)
     with pytest.raises(ParameterError, match="client must be given"):
         truism.dask.learn("files")
+
+
+def test_a_cluster_that_is_lost_is_told_in_a_sentence(client):
+    gone = client.submit(pow, 2, 3)
+    gone.cancel()
+    job = Job(None, 0, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "submit", lambda *_, **__: gone)
+        with pytest.raises(TruismError, match="The Dask cluster was lost before all rows"):
+            DaskCrew(client).total([job], len, stand_still)
 
 
 def test_the_command_line_uses_a_cluster(client, files, tmp_path, monkeypatch):

@@ -3,7 +3,9 @@
 Jobs are done again if a worker dies; what they bring depends on nothing but the rows.
 """
 
+import logging
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
 import msgspec
@@ -34,7 +36,7 @@ class DaskCrew(msgspec.Struct, frozen=True, eq=False):
 
     def total(self, jobs: Sequence[Job], task: Task[Any], advance: Advance) -> Any:
         """Do all jobs, and add up what comes out in their order."""
-        from distributed import as_completed
+        from distributed import KilledWorker, as_completed
 
         client, n_rows = self.client, sum(job.n_rows for job in jobs)
         # As the result of a task it can be made again if the worker that holds it dies.
@@ -52,12 +54,19 @@ class DaskCrew(msgspec.Struct, frozen=True, eq=False):
                 for pair in pairs
             ]
         done = 0
-        for future in waiting:
-            if future.status == "error":
-                future.result()
-            done += sizes[future.key]
-            advance(done, n_rows)
-        return level[0].result()
+        try:
+            for future in waiting:
+                if future.status == "error":
+                    future.result()
+                done += sizes[future.key]
+                advance(done, n_rows)
+            return level[0].result()
+        except (CancelledError, KilledWorker) as problem:
+            reason = str(problem).strip().split("\n", maxsplit=1)[0].rstrip(".")[:150]
+            raise TruismError(
+                f"The Dask cluster was lost before all rows were read: {reason}.",
+                "look at what its scheduler and workers wrote, and learn again.",
+            ) from None
 
 
 def _same(task: Task[Any]) -> Task[Any]:
@@ -73,7 +82,7 @@ def _add(one: Any, other: Any) -> Any:
 
 
 def connect(address: str) -> Any:
-    """Return a client of the scheduler at an address."""
+    """Return a client of the scheduler at an address, which logs nothing: problems are errors."""
     try:
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port
@@ -81,6 +90,7 @@ def connect(address: str) -> Any:
         raise TruismError(
             "Dask is not installed.", 'install it with: pip install "truism[dask]"'
         ) from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it logs tracebacks
     try:
         get_address_host_port(address)  # a client that was never made cannot be closed quietly
         return Client(address, timeout="10s", set_as_default=False)
