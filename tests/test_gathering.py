@@ -1,6 +1,7 @@
 """Findings gathered from parts: the same as of the whole table, however it is divided."""
 
 import itertools
+import tracemalloc
 import weakref
 
 import msgspec
@@ -188,3 +189,24 @@ def test_rows_set_aside_come_back(monkeypatch, at_once):
     assert aside.take([3, 300], {"flow", None}).names == ("flow",)
     assert aside.take([]).n_rows == 0
     assert Aside().take([]).n_rows == 0
+
+
+def test_little_is_held_of_an_anomalous_row(monkeypatch):
+    """Rows that wait in a file must not be held by something that is left of them."""
+    monkeypatch.setattr("truism.table.aside.IN_MEMORY", 1)
+    monkeypatch.setattr("truism.table.aside.AT_ONCE", 1000)
+    random = np.random.default_rng(0)
+    normal = {f"x{i}": random.normal(size=300) for i in range(20)}
+    checker = Checker(train(as_table(normal), Settings(ordered=False)))
+    gathering = Gathering(checker, 40_000)
+    held = []
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            strange = {name: random.normal(50, 1, 2000) for name in normal}
+            gathering.take(checker.prepare(as_table(strange)))
+            held.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert len(gathering.findings().incidents) == 40_000
+    assert (held[-1] - held[4]) / 30_000 < 80

@@ -71,10 +71,7 @@ class Aside:
             self._file.write(np.ascontiguousarray(column.values).tobytes())
             if column.missing is not None:
                 self._file.write(column.missing.tobytes())
-            absent = None if column.missing is None else column.missing[:0]
-            columns.append(
-                msgspec.structs.replace(column, values=column.values[:0], missing=absent)
-            )
+            columns.append(_emptied(column))
         self._parts.append(_Part(numbers, tuple(columns), tuple(places)))
         self._firsts.append(int(numbers[0]))
 
@@ -134,6 +131,12 @@ class Aside:
 
     def _read(self, kind: np.dtype[Any], n_values: int) -> NDArray[Any]:
         return np.frombuffer(self._file.read(kind.itemsize * n_values), kind)
+
+
+def _emptied(column: Column) -> Column:
+    """Return a column without its rows; a slice of none would still hold all of them."""
+    missing = None if column.missing is None else np.empty(0, column.missing.dtype)
+    return msgspec.structs.replace(column, values=np.empty(0, column.values.dtype), missing=missing)
 
 
 def _compact(column: Column) -> Column:
