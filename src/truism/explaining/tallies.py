@@ -395,5 +395,6 @@ def with_floor(units: Floats) -> Floats:
 
 def added(total: Floats, rows: Floats) -> Floats:
     """Add rows one after the other, so that the sum does not depend on how many come at once."""
-    sums: Floats = np.add.accumulate(np.concatenate([total[None], rows]), axis=0)
-    return sums[-1].copy()  # a row of them alone would hold all
+    sums = np.add.accumulate(np.concatenate([total[None], rows]), axis=0)
+    last: Floats = sums[-1].copy()  # one of them alone would hold all
+    return last
