@@ -113,6 +113,20 @@ def test_a_state_goes_on_where_another_stream_ended() -> None:
     assert alone["score"].to_pylist() != two["score"].to_pylist()
 
 
+def test_a_state_of_another_model_is_refused() -> None:
+    rows = rows_of(300)
+    one, other = (
+        truism.arrow_scorer(
+            InvariantRuleDetector(ignore=["id"], ordered=True).fit(rows_of(900, seed))
+        )
+        for seed in (0, 1)
+    )
+    [(_, state)] = one.follow(divided(rows, []))
+    assert len(list(one.follow(divided(rows, []), state))) == 1
+    with pytest.raises(ParameterError, match=r"state must come from this model, \w+, got"):
+        next(other.follow(divided(rows, []), state))
+
+
 def test_a_worker_gets_the_same_scorer(detector) -> None:
     scorer = truism.arrow_scorer(detector, blames=1, keep=["id"])
     again = pickle.loads(pickle.dumps(scorer))

@@ -14,7 +14,7 @@ import msgspec
 
 from truism.clusters.daskcrew import DaskCrew
 from truism.errors import ParameterError, did_you_mean
-from truism.estimator.batches import ArrowScorer, arrow_scorer
+from truism.estimator.batches import ArrowScorer, Left, arrow_scorer
 from truism.estimator.clusters import (
     OPENING,
     are_files,
@@ -22,7 +22,6 @@ from truism.estimator.clusters import (
     learn_files,
     learn_pieces,
 )
-from truism.explaining.following import Following
 from truism.model.model import Model
 from truism.table.batches import as_batch, as_frame, empty_like
 from truism.table.columns import Table
@@ -145,6 +144,6 @@ def score(rows: Any, model: Any, *, blames: int = 0, keep: Sequence[str] = ()) -
     return dd.from_delayed(scored, meta=meta, verify_meta=False)
 
 
-def _follow(scorer: ArrowScorer, frame: Any, state: Following | None) -> tuple[Any, Any]:
+def _follow(scorer: ArrowScorer, frame: Any, state: Left | None) -> tuple[Any, Any]:
     [(batch, after)] = scorer.follow([as_batch(frame)], state)
     return as_frame(batch, frame), after

@@ -1,9 +1,11 @@
 """Batches of rows scored one after the other, however many there are."""
 
+import functools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from truism.errors import ParameterError, TableError
@@ -21,6 +23,27 @@ from truism.table.batches import Kind, widened, widened_schema
 from truism.table.columns import Table
 from truism.table.frames import as_table
 from truism.work import count_threads
+
+
+class Left(msgspec.Struct, frozen=True, eq=False):
+    """What batches leave behind for those after them.
+
+    Parameters
+    ----------
+    model
+        The model that scored them, by its id; to another one it would mean something else.
+    following
+        What was kept of the rows.
+
+    """
+
+    model: str
+    following: Following
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have come so far."""
+        return self.following.n_rows
 
 
 class ArrowScorer:
@@ -59,8 +82,8 @@ class ArrowScorer:
             yield batch
 
     def follow(
-        self, batches: Iterable[Any], state: Following | None = None
-    ) -> Iterator[tuple[Any, Following]]:
+        self, batches: Iterable[Any], state: Left | None = None
+    ) -> Iterator[tuple[Any, Left]]:
         """Score batches that go on where others ended.
 
         Parameters
@@ -76,8 +99,16 @@ class ArrowScorer:
             The scored batch, and what it leaves behind for those after it.
 
         """
-        if state is not None and not isinstance(state, Following):
+        if state is not None and not isinstance(state, Left):
             raise ParameterError.of("state", "be what `follow` yields", type(state).__name__)
+        if state is not None and state.model != self._model_id:
+            raise ParameterError.of(
+                "state",
+                f"come from this model, {self._model_id}",
+                state.model,
+                "begin without a state where a model was learned anew.",
+            )
+        kept = None if state is None else state.following
         said: set[tuple[str, ...]] = set()
         for batch in batches:
             if not hasattr(batch, "schema"):
@@ -88,8 +119,12 @@ class ArrowScorer:
             table = followed(as_table(batch), self.checker.model.reading, said=said)
             self._n_rows += table.n_rows
             self.checker.scorer.expect(self._n_rows)
-            added, state = self._score(table, state)
-            yield widened(batch, self.schema(batch.schema), added), state
+            added, kept = self._score(table, kept)
+            yield widened(batch, self.schema(batch.schema), added), Left(self._model_id, kept)
+
+    @functools.cached_property
+    def _model_id(self) -> str:
+        return self.checker.model.id
 
     def schema(self, schema: Any) -> Any:
         """Return the Arrow schema of what comes out for batches of a schema."""
