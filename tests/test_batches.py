@@ -157,6 +157,8 @@ def test_what_is_wrong_is_said(detector) -> None:
     batch = pa.record_batch(tampered())
     with pytest.raises(TableError, match="none named 'tank'"):
         next(truism.arrow_scorer(detector, keep=["tank"])([batch]))
+    with pytest.raises(TableError, match="distinct, got 'id' twice"):
+        next(truism.arrow_scorer(detector, keep=["id", "id"])([batch]))
     with pytest.raises(ParameterError, match="keep must be a list of columns, got 'tank'"):
         truism.arrow_scorer(detector, keep="tank")
     for wrong in (batch, pa.table(tampered()), [tampered()]):

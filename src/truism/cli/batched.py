@@ -68,10 +68,20 @@ def open_beyond(
     if whole:
         raise ParameterError(
             f"{whole[0]} needs all rows at once: {files.n_rows:,} rows take about "
-            f"{needed / (1 << 30):.1f} GiB of memory.",
+            f"{_say_size(needed)} of memory.",
             "take fewer files at a time, or raise --memory-limit.",
         )
     return files
+
+
+def _say_size(n_bytes: int) -> str:
+    """Return a size in words.
+
+    >>> _say_size(3 << 29), _say_size(5 << 20)
+    ('1.5 GiB', '5 MiB')
+    """
+    gib = n_bytes / (1 << 30)
+    return f"{gib:.1f} GiB" if gib >= 1 else f"{max(n_bytes >> 20, 1):,} MiB"
 
 
 def announce_compiling(screen: Screen, progress: Progress) -> None:

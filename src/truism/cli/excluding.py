@@ -102,8 +102,9 @@ def exclude(
         return Excluded()
     if not is_whole:
         raise TableError(
-            "Rows can only be left out of a table that is learned from at once, not of a larger one.",
-            "leave rows out before learning, or learn from a part of the table.",
+            "Suspects can only be found in, and rows left out of, a table that is learned from at once, "
+            "not a larger one.",
+            "take a part of the table for that.",
         )
     table = found.table
     settings = msgspec.structs.replace(settings, time=found.reading.axis)

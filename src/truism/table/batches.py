@@ -24,12 +24,15 @@ def widened_schema(schema: pa.Schema, keep: Sequence[str], added: Mapping[str, K
 
 
 def check_kept(names: Sequence[str], keep: Sequence[str], added: Mapping[str, Kind]) -> None:
-    """Refuse columns to keep that are not there, or that are named like others which are added."""
+    """Refuse columns to keep that are not there, are given twice, or are named like added ones."""
     absent = [name for name in keep if name not in names]
     if absent:
         raise TableError(
             f"Columns to keep must be in every batch, got none named {shorten(absent)}."
         )
+    repeated = [name for name in dict.fromkeys(keep) if list(keep).count(name) > 1]
+    if repeated:
+        raise TableError(f"Columns to keep must be distinct, got {shorten(repeated)} twice.")
     twice = [name for name in keep if name in added]
     if twice:
         raise TableError(
