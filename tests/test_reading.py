@@ -28,6 +28,7 @@ from truism.table.cells.timeformats import _SIGNS, read_by_pattern, read_instant
 from truism.table.cells.timelines import examine
 from truism.table.cells.times import dated, find_times
 from truism.table.counters import find_counter
+from truism.table.files.columnar import open_columnar
 from truism.table.files.reading import read, read_table
 from truism.table.frames import as_table
 from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading
@@ -895,3 +896,19 @@ def test_files_of_one_machine_after_the_other_are_in_order():
     found = read(["a.csv", "b.csv"], Layout(by="machine"))
     assert found.notices == ()
     assert read(["a.csv", "b.csv"], reading=found.reading).notices == ()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int16(), pa.string())])
+def test_texts_may_be_listed_in_one_file_and_written_out_in_another(kind):
+    texts = ["on", "off", None, "on"]
+    listed = pa.array(texts).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string()))
+    for name, column in (("a", listed), ("b", pa.array(texts).cast(kind)), ("c", pa.nulls(4))):
+        pq.write_table(pa.table({"pump": column, "flow": [2.5, 0.0, 0.1, 2.4]}), f"{name}.parquet")
+    for files in (["a", "b"], ["b", "a"], ["a", "b", "c"], ["a", "c"], ["a", "a"]):
+        places = [f"{name}.parquet" for name in files]
+        whole, opened = read_table(places), open_columnar(places)
+        wanted = [text for name in files for text in (texts if name != "c" else [None] * 4)]
+        assert cells(whole)["pump"] == wanted
+        assert opened is not None
+        parts = [as_table(batch) for batch in opened.batches(3)]
+        assert [cell for part in parts for cell in cells(part)["pump"]] == wanted

@@ -25,7 +25,7 @@ from truism.table.files.sources import (
     reading_arrow,
     said_of_texts,
 )
-from truism.table.files.stacking import check_same_columns, find_differing
+from truism.table.files.stacking import check_same_columns, find_differing, write_out
 from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice
 
@@ -215,7 +215,7 @@ def open_batches(
     first = known[0][0].remove_metadata()
     if len(set(first.names)) < len(first.names):
         return None  # which is refused where it is read as one table
-    schemas = [pa.schema([own.field(name) for name in first.names]) for own, _ in known]
+    schemas = write_out([pa.schema([own.field(name) for name in first.names]) for own, _ in known])
     try:
         schema = pa.unify_schemas(schemas, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):

@@ -20,6 +20,8 @@ def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
         with naming(part.place):
             check_same_columns(parts[0].name, first.column_names, part.frame.column_names)
     frames = [part.frame.select(first.column_names) for part in parts]
+    written_out = write_out([frame.schema for frame in frames])
+    frames = [_as_in(schema, frame) for frame, schema in zip(frames, written_out, strict=True)]
     differing = find_differing([frame.schema for frame in frames])
     if differing:
         frames = [
@@ -27,6 +29,34 @@ def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
             for part, frame in zip(parts, frames, strict=True)
         ]
     return _concatenated(parts, frames)
+
+
+def _as_in(schema: pa.Schema, frame: pa.Table) -> pa.Table:
+    """Return a table whose columns have the types of a schema."""
+    for place, field in enumerate(schema):
+        if frame.schema.field(place).type != field.type:
+            frame = frame.set_column(place, field, frame.column(place).cast(field.type))
+    return frame
+
+
+def write_out(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
+    """Return types without lists of texts that only some of the files have, or have in another form.
+
+    >>> listed, plain = pa.dictionary(pa.int8(), pa.string()), pa.string()
+    >>> [each.field("x").type for each in write_out([pa.schema({"x": t}) for t in (listed, plain)])]
+    [DataType(string), DataType(string)]
+    """
+    mixed = {
+        name for name in schemas[0].names if len({each.field(name).type for each in schemas}) > 1
+    }
+
+    def written(field: pa.Field) -> pa.Field:
+        listed = field.name in mixed and pa.types.is_dictionary(field.type)
+        if not listed or _family(field.type.value_type) != "text":
+            return field
+        return field.with_type(field.type.value_type)
+
+    return [pa.schema(map(written, each), each.metadata) for each in schemas]
 
 
 def find_differing(schemas: Sequence[pa.Schema]) -> list[str]:
