@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COVERED := 97  # percent of lines and branches that the tests must reach
 
-.PHONY: help demo test check test-deep test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean test-others attack
+.PHONY: help demo test check test-deep test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean net-record test-others attack
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -54,6 +54,9 @@ test-ecosystem:  ## run truism in Spark, Ray, dbt, Great Expectations, MLflow an
 	$(ECOSYSTEM)/bin/python -m pytest -q -raP -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
 
 check: test      ## the same
+
+net-record: $(READY)  ## record anew what tests/net compares with, and print what differs
+	$(BIN)/python -m tests.net
 
 test-deep: $(READY)  ## let Hypothesis draw ten times as many examples, and new ones (an hour)
 	TRUISM_EXAMPLES=10 $(BIN)/python -m pytest -q -n auto --dist worksteal tests
