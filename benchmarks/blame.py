@@ -26,7 +26,7 @@ from benchmarks.encode import Matrix, fit_encoder
 from benchmarks.results import BLAME, Finding, Interpretation, warn
 from benchmarks.tails import Tails, copod, ecod
 from truism.explaining.checker import Checker
-from truism.explaining.following import Outline
+from truism.incidents.events import Event
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
@@ -136,19 +136,18 @@ def judge(case: Case) -> Interpretation:
     findings = []
     for segment in case.segments:
         own = [each for each in outlines if overlaps(each, segment)]
-        gravest = max(own, key=lambda each: each.event.severity, default=None)
+        gravest = max(own, key=lambda each: each.severity, default=None)
         blame: Blame = {}
         if gravest is not None:
-            blame = merged(zip(model.schema.names, gravest.tally.shares.tolist(), strict=True))
-        n_rows = 0 if gravest is None else gravest.tally.n_rows
+            blame = merged(zip(model.schema.names, gravest.shares.tolist(), strict=True))
+        n_rows = 0 if gravest is None else gravest.n_rows
         findings.append(_finding(segment, n_rows, blame))
     return Interpretation(BLAME + case.name, "truism", "", len(model.rules), 0.0, tuple(findings))
 
 
-def overlaps(outline: Outline, segment: Segment) -> bool:
-    """Return whether an incident says something new while a segment lasts."""
-    first, event = outline.tally.first, outline.event
-    return first < segment.stop and first + event.last_news - event.start >= segment.start
+def overlaps(event: Event, segment: Segment) -> bool:
+    """Return whether an event and a segment share rows."""
+    return event.first < segment.stop and event.last >= segment.start
 
 
 def judge_peers(case: Case, reported: Sequence[bool]) -> Iterator[Interpretation]:

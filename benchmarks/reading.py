@@ -99,15 +99,15 @@ def choose(
     taken: set[int] = set()
     for segment in segments:
         own = [each for each in events if overlaps(each, segment)]
-        gravest = max(own, key=lambda each: each.event.severity, default=None)
-        if gravest is not None and gravest.tally.first not in taken:
-            taken.add(gravest.tally.first)
+        gravest = max(own, key=lambda each: each.severity, default=None)
+        if gravest is not None and gravest.first not in taken:
+            taken.add(gravest.first)
             reported.append((segment, gravest))
     step = max(1, len(reported) // most)
     nothing = Incidents(checker.scorer, table, (), checker.origin)
     for segment, outline in reported[::step][:most]:
         alone = Incidents(checker.scorer, table, [outline], checker.origin)
-        is_shift = outline.event.kind == "shift"
+        is_shift = outline.kind == "shift"
         findings = msgspec.structs.replace(
             found,
             incidents=nothing if is_shift else alone,

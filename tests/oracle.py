@@ -631,3 +631,150 @@ def clash(one, other):
     if isinstance(one, OneOf):
         return not set(one.values) & set(other.values)
     return isinstance(one, Interval | Range) and (one.low >= other.high or other.low >= one.high)
+
+
+# --- a series followed row by row, from docs/method.md ---------------------------------------------
+
+
+class Followed:
+    """Follow rows of points with plain lists; see docs/method.md, "Time"."""
+
+    RETURNED, SHARE = 0.25, 0.05
+
+    def __init__(self, memory, threshold, gap):
+        self.memory, self.threshold, self.gap = memory, threshold, gap
+        self.n, self.every = 0, range(len(memory.usual))
+        self.unfolding, self.horizon = 4 * memory.lookback, 7 * memory.lookback
+        self.reference = list(memory.usual)
+        self.near = [0.0 for _ in self.every]
+        self.place = [0.0 for _ in self.every]
+        self.stray = [0.0 for _ in self.every]
+        self.active = self.rising = None
+        self.standing, self.ended = [], []
+
+    def since(self, i):
+        starts = [each["start"] for each in self.standing if i in each["members"]]
+        return min(starts) if starts else None
+
+    def excess(self, points):
+        parts = []
+        for i in self.every:
+            part = max(math.sqrt(points[i]) - self.reference[i], 0.0) ** 2
+            since = self.since(i)
+            steady = self.stray[i] <= 2 * self.memory.stray[i]
+            if since is not None and self.n - since >= self.horizon and steady:
+                far = max(abs(self.near[i] - self.place[i]) - self.stray[i], 0.0)
+                way = min(far / max(abs(self.place[i]), 3.0), 1.0)
+                part = max(part, (way * self.reference[i]) ** 2)
+            parts.append(part)
+        return parts
+
+    def look(self, differences, rate):
+        for i in self.every:
+            if differences[i] is not None:
+                self.near[i] += rate * (differences[i] - self.near[i])
+
+    def stand(self, event):
+        total = sum(event["blame"])
+        members = {i for i in self.every if event["blame"][i] > 0}
+        event["members"] = {i for i in members if event["blame"][i] >= self.SHARE * total}
+        for i in event["members"]:
+            self.reference[i] = max(self.reference[i], event["highest"][i])
+            self.place[i], self.stray[i] = self.near[i], self.memory.stray[i]
+        self.standing.append(event)
+
+    def begin(self):
+        nothing = [0.0 for _ in self.every]
+        return {
+            "onset": self.n,
+            "frozen": list(self.reference),
+            "highest": list(nothing),
+            "blame": list(nothing),
+            "slow": False,
+        }
+
+    def add(self, event, points, parts):
+        for i in self.every:
+            event["highest"][i] = max(event["highest"][i], math.sqrt(points[i]))
+            if self.n - event["onset"] < self.unfolding:
+                event["blame"][i] += parts[i]
+
+    def take(self, points, differences):
+        is_open = self.active is not None or bool(self.standing)
+        if is_open:
+            self.look(differences, 2 / (self.memory.lookback + 1))
+        parts = self.excess(points)
+        event = self.active
+        if event is not None and (
+            self.n - event["alarm"] > self.gap + 1 or self.n - event["start"] >= self.unfolding
+        ):
+            self.stand(event)
+            self.active = None
+            parts = self.excess(points)
+        height = sum(parts)
+        low = self.RETURNED * self.threshold
+        rising = self.rising
+        if rising is not None and (height <= low or self.n - rising["onset"] >= self.unfolding):
+            self.rising = None
+        if height > low and self.active is None and self.rising is None:
+            self.rising = self.begin()
+        if height > self.threshold and self.active is None:
+            if not is_open:
+                self.near = [0.0 for _ in self.every]
+                self.look(differences, 1.0)
+            is_open = True
+            self.active, self.rising = self.rising, None
+            self.active |= {"start": self.n, "last": self.n}
+        before = list(self.standing)
+        if self.rising is not None:
+            self.add(self.rising, points, parts)
+        if self.active is not None:
+            if height > self.threshold:
+                self.active["alarm"] = self.active["last"] = self.n
+            self.add(self.active, points, parts)
+        for event in before:
+            beyond = [max(math.sqrt(points[i]) - event["frozen"][i], 0) for i in event["members"]]
+            level = sum(each**2 for each in beyond)
+            if event["slow"]:
+                drift = [max(self.reference[i] - event["frozen"][i], 0) for i in event["members"]]
+                level = max(level, sum(each**2 for each in drift))
+            if level > low:
+                event["last"] = self.n
+            elif self.n - event["last"] > self.gap:
+                self.standing.remove(event)
+                self.ended.append(event)
+                for i in event["members"] if not event["slow"] else ():
+                    self.reference[i] = min(self.reference[i], event["frozen"][i])
+        if self.active is None:
+            free = [i for i in self.every if self.since(i) is None]
+            drift = [0.0 for _ in self.every]
+            for i in free:
+                drift[i] = max(self.reference[i] - self.memory.highest[i], 0.0) ** 2
+            if sum(drift) > self.threshold:
+                if not self.standing:
+                    self.near = [0.0 for _ in self.every]
+                    self.look(differences, 1.0)
+                event = self.begin()
+                event |= {"start": self.n, "last": self.n, "alarm": self.n, "slow": True}
+                highest = self.memory.highest
+                event["frozen"] = [min(self.reference[i], highest[i]) for i in self.every]
+                event["blame"] = drift
+                self.stand(event)
+        is_open = self.active is not None or bool(self.standing)
+        for i in self.every:
+            far = math.sqrt(points[i]) - self.reference[i]
+            at_once = self.active is None and far > 0 and self.since(i) is not None
+            self.reference[i] += far if at_once else far / self.horizon
+            if is_open and self.since(i) is not None and differences[i] is not None:
+                off = min(abs(self.near[i] - self.place[i]), 4 * self.memory.stray[i])
+                self.stray[i] += (off - self.stray[i]) / self.horizon
+                self.place[i] += (self.near[i] - self.place[i]) / self.horizon
+        self.n += 1
+        return height
+
+    def events(self):
+        open_ = [] if self.active is None else [self.active]
+        return sorted(
+            (each["start"], each["last"], each["slow"])
+            for each in (*self.ended, *self.standing, *open_)
+        )

@@ -1,14 +1,9 @@
 """Findings, and rows that are rounded more than in training."""
 
-import itertools
-
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from truism.explaining.checker import Checker
 from truism.explaining.findings import find_coarser
-from truism.explaining.quiet import Quiet, Unusual
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.table.frames import as_table
@@ -64,53 +59,6 @@ def test_rows_that_are_rounded_more_than_in_training_are_told():
         "Fewer decimals than in training: 'narrow'. Rows may be reported because of rounding alone; "
         "learn from rows with the same rounding."
     )
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=60),
-    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.integers(0, 9)), max_size=6),
-    st.lists(st.integers(0, 60), max_size=3),
-)
-def test_rows_outside_incidents_are_counted_however_they_are_divided(rows, events, cuts):
-    first = {"a": 3}
-    unusual = Unusual(first)
-    for start, end in itertools.pairwise([0, *sorted(cuts), 60]):
-        part = rows[start:end]
-        names = np.array([name for name, _ in part])
-        rows_of = {each: np.flatnonzero(names == each) for each in {*names.tolist()}}
-        unusual.take(np.array([above for _, above in part], bool), rows_of)
-    spans = {}
-    for name, start, more in events:
-        spans.setdefault(name, []).append((start, start + more))
-    expected, numbers = 0, {"b": 0, **first}
-    for name, above in rows:
-        inside = any(a <= numbers[name] <= b for a, b in spans.get(name, ()))
-        expected += above and not inside
-        numbers[name] += 1
-    assert unusual.outside(spans) == expected
-
-
-def test_rows_that_raise_no_alarm_are_counted_and_explained():
-    random = np.random.default_rng(0)
-
-    def rows(n_rows, decimals):
-        level = np.cumsum(random.normal(0, 0.001, n_rows)) % 0.02 + 2.9
-        return {"a": level, "b": np.round(level + random.normal(0, 0.0004, n_rows), decimals)}
-
-    checker = Checker(train(as_table(rows(3000, 9)), Settings(ordered=True)))
-    found = checker.find(as_table(rows(600, 2)))
-    assert "rounded" in found.quiet.why
-    inside = {
-        row
-        for each in (*found.incidents.outlines[:], *found.shifts.outlines[:])
-        for row in range(each.event.start, each.event.last + 1)
-    }
-    above = np.flatnonzero(found.scores > found.threshold).tolist()
-    assert found.quiet.n_rows == sum(row not in inside for row in above) > 0
-    assert f"{found.quiet.n_rows} of them raise no alarm: rounding explains them, or" in str(found)
-    assert len(repr(found)) < 100
-    assert str(Quiet(1, ("usual",))) == "1 of them raises no alarm: nothing about it is new"
-    assert str(Quiet()) == ""
 
 
 def test_few_rows_or_values_do_not_tell_rounding():

@@ -188,7 +188,7 @@ anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.777.
 def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
     out, err, code = run("learn", "normal.csv", "-o", "s.truism.json")
     assert (code, err) == (0, "")
-    assert "about 1 a day to be expected of normal rows, extrapolated" in out
+    assert "about 2.5 per 1,000 rows to be expected of normal rows" in out
     out, err, code = run("check", "today.csv", "-m", "s.truism.json")
     assert (code, err) == (1, "")
     assert out.startswith(
@@ -296,7 +296,7 @@ def test_check_chooses_a_threshold_on_calibration_rows(place):
         *("--calibrate", "quiet.csv"),
     )
     limit = re.fullmatch(
-        r"Note: threshold (\S+): 0 of 200 calibration rows \(0 %\) score above it.\n", err
+        r"Note: threshold (\S+): 0 of 200 calibration rows \(0 %\) exceed it.\n", err
     )
     assert limit
     assert (out, code) == (f"clean: none of 400 rows scores above {limit[1]}.\n", 0)
@@ -304,7 +304,7 @@ def test_check_chooses_a_threshold_on_calibration_rows(place):
         *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.01"),
         *("--calibrate", "quiet.csv"),
     )
-    assert err == "Note: threshold 0.679: 1 of 200 calibration rows (0.5 %) score above it.\n"
+    assert err == "Note: threshold 0.679: 1 of 200 calibration rows (0.5 %) exceed it.\n"
 
 
 def test_learn_keeps_a_threshold_chosen_on_calibration_rows(place):
@@ -314,7 +314,7 @@ def test_learn_keeps_a_threshold_chosen_on_calibration_rows(place):
         *("--lookback", "0"),
         *("--calibrate", "quiet.csv"),
     )
-    meaning = "1 of 200 calibration rows (0.5 %) score above it"
+    meaning = "1 of 200 calibration rows (0.5 %) exceed it"
     assert (err, code) == (f"Note: threshold 0.679: {meaning}.\n", 0)
     assert meaning in " ".join(out.split())
     model = load_model("c.truism.json")

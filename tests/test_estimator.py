@@ -547,11 +547,9 @@ def test_a_threshold_can_be_calibrated(tmp_path):
     other = plant(1000, seed=3)
     assert detector.calibrate(other, max_false_positive_rate=0.02) is detector
     assert detector.threshold is None
-    scores = detector.anomaly_score(other)
-    assert (scores > -detector.offset_).sum() <= 20
-    assert (scores >= np.nextafter(-detector.offset_ * 0.99, 0)).sum() > 20
+    assert (detector.predict(other) == -1).sum() <= 20
     assert re.fullmatch(
-        r"\d+ of 1,000 calibration rows \(\d(\.\d)? %\) score above it",
+        r"\d+ of 1,000 calibration rows \(\d(\.\d)? %\) exceed it",
         str(detector.model_.limit.origin),
     )
     detector.save(tmp_path / "m.truism.json")
@@ -703,8 +701,8 @@ def test_threshold_is_the_number_in_force(tmp_path):
     def in_force():
         threshold = detector.threshold_
         assert threshold == -detector.offset_ == detector.check(later).threshold
-        anomalous = detector.anomaly_score(later) > threshold
-        assert (detector.predict(later) == np.where(anomalous, -1, 1)).all()
+        excess = threshold - detector.decision_function(later)
+        assert (detector.predict(later) == np.where(excess > threshold, -1, 1)).all()
         return threshold
 
     learned = in_force()
@@ -721,7 +719,7 @@ def test_threshold_is_the_number_in_force(tmp_path):
     assert (again.threshold_, again.max_false_incidents) == (stricter, "20/1000rows")
     detector.calibrate(later, max_false_positive_rate=0.1)
     calibrated = in_force()
-    assert (detector.anomaly_score(later) > calibrated).mean() <= 0.1
+    assert (detector.predict(later) == -1).mean() <= 0.1
     assert detector.model_.threshold == calibrated
     detector.set_params(max_false_incidents="2/1000rows")
     assert in_force() != calibrated

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
 from truism.explaining.gathering import Gathering, count_equal
 from truism.explaining.scorelists import tabulate
+from truism.incidents.delays import Delays
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.table.aside import Aside
@@ -80,9 +80,17 @@ def told(findings) -> dict:
         "patterns": [each.to_dict() for each in findings.patterns],
         **{
             name: getattr(findings, name)
-            for name in ("n_rows", "n_anomalous", "gap", "ordered", "expected", "extra", "coarser")
+            for name in (
+                "n_rows",
+                "n_anomalous",
+                "gap",
+                "ordered",
+                "expected",
+                "extra",
+                "coarser",
+                "seconds",
+            )
         },
-        **{name: getattr(findings, name) for name in ("quiet", "seconds")},
     }
 
 
@@ -129,7 +137,8 @@ def test_scores_are_listed_with_their_series():
     checker = Checker(train(as_table(rows_of(600)), Settings(by="line", ordered=True)))
     data = rows_of(40, seed=2)
     table = checker.prepare(as_table(data))
-    columns = tabulate(checker, table, checker.score(table))
+    scores = checker.score(table)
+    columns = tabulate(checker, table, scores, scores)
     assert list(columns)[:3] == ["row", "time", "line"]
     assert columns["line"] == data["line"]
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from learned import find_incidents, learn
 from strategies import BROKEN, NORMAL
 from truism.errors import ParameterError
-from truism.explaining.delays import usual_gap
 from truism.explaining.explanations import explain_rows
 from truism.explaining.incidents import Incident
 from truism.explaining.investigation import find_clues
+from truism.incidents.delays import usual_gap
 from truism.model.schema import Schema
 from truism.report.pictures import Painter
 from truism.report.series import Axis

@@ -284,7 +284,7 @@ def test_calibrate_writes_the_threshold_and_nothing_else(place):
     piece(0, 100)
     assert run("calibrate", "m.truism.json", "h.csv", "--max-false-positive-rate", "0.1") == (
         "m.truism.json: the threshold was 0.777 and is 0.647 now.\n",
-        "Note: threshold 0.647: 2 of 100 calibration rows (2 %) score above it.\n",
+        "Note: threshold 0.647: 2 of 100 calibration rows (2 %) exceed it.\n",
         0,
     )
     edited = load_model("m.truism.json")

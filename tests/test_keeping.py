@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from learned import learn
 from test_following import FAULTS, series
 from truism.explaining.checker import Checker
-from truism.explaining.keeping import Cell, Clock, Infinite, Kept, Stamp, as_rows, keep
+from truism.incidents.keeping import Cell, Clock, Infinite, Kept, Stamp, as_rows, keep
 from truism.table.columns import Column
 from truism.table.frames import as_table
 

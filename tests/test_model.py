@@ -157,7 +157,7 @@ def test_models_are_values(model):
     assert model.with_threshold(model.threshold) == model
     # The same number can be chosen for another reason.
     again = model.with_threshold(model.threshold, Calibrated(3, 100))
-    assert str(again.limit.origin) == "3 of 100 calibration rows (3 %) score above it"
+    assert str(again.limit.origin) == "3 of 100 calibration rows (3 %) exceed it"
     assert again != model
     with pytest.raises(AttributeError):
         model.threshold = 3.0

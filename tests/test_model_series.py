@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truism.errors import ParameterError
-from truism.explaining.rates import fit_tail, group_rows
+from truism.incidents.rates import fit_tail, group_rows
 from truism.model.origins import RateOfIncidents
 from truism.model.rates import IncidentRate
 from truism.model.series import Memory, Tail
@@ -18,25 +18,13 @@ from truism.scoring.thresholds import expect
     scale=st.floats(0.01, 100),
     n_incidents=st.integers(1, 500),
     rate=st.floats(0.001, 5),
-    heavier=st.none() | st.floats(1, 10),
 )
-def test_threshold_and_rate_are_inverses(level, scale, n_incidents, rate, heavier):
-    rare_scale = None if heavier is None else heavier * scale
-    tail = Tail(level, scale, n_incidents, 10_000, rare_scale)
+def test_threshold_and_rate_are_inverses(level, scale, n_incidents, rate):
+    tail = Tail(level, scale, n_incidents, 10_000)
     threshold = tail.threshold(rate)
     assert threshold >= level
     most = n_incidents / 10
     assert tail.rate(threshold) == pytest.approx(min(rate, most), rel=1e-6)
-
-
-@given(scale=st.floats(0.01, 100), n_incidents=st.integers(1, 500), rate=st.floats(0.001, 50))
-def test_only_what_is_rarer_than_one_in_1000_rows_has_a_law_of_its_own(scale, n_incidents, rate):
-    plain = Tail(3.0, scale, n_incidents, 10_000)
-    heavy = Tail(3.0, scale, n_incidents, 10_000, 2 * scale)
-    more = scale * np.log(max(min(n_incidents / 10, 1.0) / rate, 1.0))
-    assert heavy.threshold(rate) == pytest.approx(plain.threshold(rate) + more)
-    if rate >= 1:
-        assert heavy.threshold(rate) == plain.threshold(rate)
 
 
 def test_a_rate_that_too_few_rows_show_is_extrapolated():
@@ -50,38 +38,7 @@ def test_the_scale_is_the_mean_height_of_incidents():
     levels[[10, 11, 12]] = 2.0, 5.0, 3.0
     levels[40] = 9.0
     tail = fit_tail(levels, [np.arange(100)])
-    assert tail == Tail(0.0, 7.0, 2, 100, 7.0)
-
-
-def test_rare_incidents_show_how_high_they_rise():
-    levels = np.zeros(1000)
-    levels[[100, 300, 500]] = 1.0, 2.0, 12.0
-    tail = fit_tail(levels, [np.arange(1000)])
-    rare = 5.0 * np.log(3.0)
-    assert tail == Tail(0.0, 5.0, 3, 1000, float(f"{(25 + 12 - rare) / 6:.4g}"))
-    levels[500] = 1.5
-    light = fit_tail(levels, [np.arange(1000)])
-    assert light.rare_scale == light.scale == 1.5
-
-
-def test_rare_situations_beside_ordinary_ups_and_downs_are_expected_as_often_as_they_come():
-    random = np.random.default_rng(0)
-    rows = [np.arange(200_000)]
-
-    def draw():
-        ordinary = random.exponential(1.0, 200_000)
-        rare = random.random(200_000) < 0.001
-        return np.where(rare, 5 + random.exponential(6.0, 200_000), ordinary)
-
-    tail, fresh = fit_tail(draw(), rows, gap=0), draw()
-    former = Tail(tail.level, tail.scale, tail.n_incidents, tail.n_rows)
-    for rate in (0.25, 0.1):
-        seen, before = (
-            len(group_rows(np.flatnonzero(fresh > each.threshold(rate)), 0)) / 200
-            for each in (tail, former)
-        )
-        assert 0.5 < seen / rate < 2
-        assert before > 1.5 * seen
+    assert tail == Tail(0.0, 7.0, 2, 100)
 
 
 def test_incidents_do_not_reach_from_one_run_into_the_next():
@@ -139,6 +96,11 @@ def test_a_rate_in_time_needs_times():
     assert "because the model knows no times" in str(caught.value)
 
 
+def test_no_series_exceeds_less_than_a_point():
+    memory = Memory(15, 1, 1.0, 1.0, *((),) * 5, Tail(0.001, 0.001, 100, 10_000))
+    assert expect(memory, IncidentRate.parse("1/day"), 60.0).value == 1.0
+
+
 def test_the_usual_rate_depends_on_how_often_rows_come():
     assert str(IncidentRate.usual(86.4)) == "1 a day"
     assert str(IncidentRate.usual(87.0)) == "1 per 1,000 rows"
@@ -146,7 +108,7 @@ def test_the_usual_rate_depends_on_how_often_rows_come():
 
 
 def test_a_threshold_is_set_by_the_rate_and_says_so():
-    memory = Memory(15, 1, 1.0, 1.0, 1.0, (), (), Tail(10.0, 5.0, 100, 10_000))
+    memory = Memory(15, 1, 1.0, 1.0, *((),) * 5, Tail(10.0, 5.0, 100, 10_000))
     limit = expect(memory, IncidentRate.parse("1/day"), 60.0)
     assert limit.value == pytest.approx(10 + 5 * np.log(10 / (1000 / 1440)), rel=0.01)
     assert isinstance(limit.origin, RateOfIncidents)

@@ -13,9 +13,9 @@ from learned import learn
 from truism.explaining.checker import Checker
 from truism.explaining.clues import Contradiction, Rarity
 from truism.explaining.explanations import explain_rows
-from truism.explaining.marks import KINDS, most_blamed
-from truism.explaining.outlines import Grouped, Singles
 from truism.explaining.patterns import N_TOLD, N_WORST, pattern_id
+from truism.incidents.marks import KINDS, most_blamed
+from truism.incidents.outlines import Grouped, Singles
 from truism.model.schema import Categorical
 from truism.scoring.weighed import Violation
 from truism.table.frames import as_table

@@ -109,7 +109,7 @@ def test_rows_in_which_the_incident_was_not_found_are_refused(detector, table):
         plot.incident(detector, NORMAL, incident)
     assert str(caught.value) == (
         "data must be the rows in which the incident was found; "
-        f"row {incident.peak} scores 0 there, but {incident.score:.4g} in the incident."
+        f"row {incident.start}, where the incident starts, is no anomaly there."
     )
 
 

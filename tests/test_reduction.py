@@ -1,6 +1,5 @@
 """A model without some variables: what needs them is gone, and the rest says what it said before."""
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 
 from learned import learn
 from strategies import NORMAL, ratios, tables, thresholds
-from truism.errors import ModelFileError
 from truism.explaining.checker import Checker
 from truism.model.files import decode_model, encode_model
 from truism.model.predicates import variables
@@ -124,17 +122,3 @@ def test_a_checker_does_without_columns_and_their_changes():
     less = checker.without(["level"])
     assert less.absent(as_table({"flow": [1.0]})) == ()
     assert less.score(less.prepare(as_table({"flow": [1.25]}))).shape == (1,)
-
-
-def test_circles_of_variables_that_remain_are_numbered_anew():
-    random = np.random.default_rng(0)
-    level = random.normal(0, 1, 300)
-    rows = {"heat": random.normal(0, 1, 300), "level": level, "flow": 2 * level}
-    model = learn(as_table(rows), min_support=0.05, ordered=True)
-    assert model.memory.circles == (0, 1, 1)
-    assert without(model, ("heat",)).memory.circles == (0, 0)
-    bad = msgspec.structs.replace(model.memory, circles=(1, 0, 0))
-    series = msgspec.structs.replace(model.series, memory=bad)
-    content = encode_model(msgspec.structs.replace(model, series=series))
-    with pytest.raises(ModelFileError, match="circles"):
-        decode_model(content)

@@ -178,7 +178,9 @@ def test_scores_are_the_same(spark, delta):
     scored = truism.spark.score(frame, detector, order_by="at" if delta else None, keep=["at"])
     found = scored.toArrow()["score"].to_numpy()
     assert found.tobytes() == detector.anomaly_score(table.drop_columns(["at"])).tobytes()
-    assert spark.context.schema == [("at", "own"), ("score", "Double"), ("anomaly", "Boolean")]
+    excess = [("excess", "Double")] if delta else []
+    expected = [("at", "own"), ("score", "Double"), *excess, ("anomaly", "Boolean")]
+    assert spark.context.schema == expected
     with pytest.raises(TableError, match="Columns to keep must be in every batch"):
         truism.spark.score(frame, detector, order_by="at", keep=["nothing"])
     if delta:

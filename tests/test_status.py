@@ -117,7 +117,7 @@ def test_a_series_tells_since_when_and_how_many_incidents(tmp_path):
     )
     wrong = [0.0 if i >= 200 else v for i, v in enumerate([2.5, 0.0] * 300)]
     found = truism.status(model, {"pump": ["on", "off"] * 300, "flow": wrong})
-    assert found.verdict == "stale"
+    assert found.verdict == "drifting"
     assert found.since == "row 200"
     assert found.n_older == 600
     lines = dict(say_status(found))

@@ -40,7 +40,7 @@ SCHEMA = Schema(
     )
 )
 MEMORY = Memory(
-    *(15, 1, 2.0, 6.0, 1.0, (0.0,) * 3, (1.0,) * 3, Tail(1.0, 1.0, 1, 1), (0, 0, 0)),
+    *(15, 1, 2.0, 1.0, *((0.0,) * 3,) * 4, (1.0,) * 3, Tail(1.0, 1.0, 1, 1)),
     longest=(2, 0, 5),
     absent=(0, 7, 1),
 )
@@ -87,28 +87,33 @@ def stretched(values):
     u=stretched(["a", "b", None]),
     y=stretched([1.0, 2.0, None]),
     cuts=st.lists(st.integers(0, 60), max_size=4),
+    begins=st.sets(st.integers(0, 60), max_size=3),
 )
-def test_dead_variables_are_those_that_counting_back_finds_in_any_chunks(x, u, y, cuts):
+def test_dead_variables_are_those_that_counting_back_finds_in_any_chunks(x, u, y, cuts, begins):
     n_rows = min(map(len, (x, u, y)))
+    x, u, y, anew = x[:n_rows], u[:n_rows], y[:n_rows], np.isin(np.arange(n_rows), [*begins])
     stillness = Stillness(SCHEMA, MEMORY)
-    readings = readings_of(x[:n_rows], u[:n_rows], y[:n_rows])
+    readings = readings_of(x, u, y)
     still, found = stillness.begin(), []
     ends = [0, *sorted(min(each, n_rows) for each in cuts), n_rows]
     for start, end in itertools.pairwise(ends):
-        dead, still = stillness.follow(readings.take(slice(start, end)), still)
+        part = slice(start, end)
+        dead, still = stillness.follow(readings.take(part), still, anew[part])
         found.append(dead)
     dead = np.concatenate(found)
-    assert dead[:, 0].tolist() == dead_by_rows(x[:n_rows], LOOKBACK, 2)
-    assert dead[:, 1].tolist() == gone_by_rows(u[:n_rows], TIMES * 7)
-    same, gone = dead_by_rows(y[:n_rows], LOOKBACK), gone_by_rows(y[:n_rows], LOOKBACK)
-    assert dead[:, 2].tolist() == np.maximum(same, gone).tolist()
+    for start, end in itertools.pairwise([0, *np.flatnonzero(anew).tolist(), n_rows]):
+        own = slice(start, end)
+        assert dead[own, 0].tolist() == dead_by_rows(x[own], LOOKBACK, 2)
+        assert dead[own, 1].tolist() == gone_by_rows(u[own], TIMES * 7)
+        same, gone = dead_by_rows(y[own], LOOKBACK), gone_by_rows(y[own], LOOKBACK)
+        assert dead[own, 2].tolist() == np.maximum(same, gone).tolist()
 
 
 def test_what_stood_still_in_training_is_muted_or_infinite_is_never_dead():
     memory = msgspec.structs.replace(MEMORY, longest=(6, 0, 5))
     readings = readings_of([2.5] * 40, ["a"] * 40, [float("inf")] * 40)
     for stillness in (Stillness(SCHEMA, memory), Stillness(SCHEMA, MEMORY, [0])):
-        dead, still = stillness.follow(readings, stillness.begin())
+        dead, still = stillness.follow(readings, stillness.begin(), np.zeros(40, bool))
         assert not dead.any()
         assert np.isfinite(still.value).all()
     assert stillness_of(SCHEMA, None, []) is None
@@ -192,7 +197,7 @@ def test_a_sensor_that_stands_still_is_told_once_and_stays_open(model):
 
 
 def test_what_is_muted_in_a_situation_does_not_die_in_it(model):
-    table = as_table(series(900, 1, still=[("heat", 100, 400), ("level", 500, 700)]))
+    table = as_table(series(900, 1, still=[("heat", 100, 350), ("level", 500, 700)]))
     checker = Checker(model)
     made = offer_by_hand(checker, "hour < 1", ("heat",), Terms("cleaning"))
     accepting = Checker(model.accept(made.acceptance))

@@ -34,7 +34,8 @@ def test_a_quiet_table_has_a_verdict_too(checker):
 
 @pytest.mark.parametrize("scoring", ["paper", "evidence"])
 def test_a_share_means_the_same_everywhere_on_the_page(scoring):
-    own = Checker(learn(as_table(NORMAL), min_support=0.1, scoring=scoring))
+    options = {} if scoring == "paper" else {"lookback": 0}
+    own = Checker(learn(as_table(NORMAL), min_support=0.1, scoring=scoring, **options))
     told = summarised(own, as_table(attacked()), gap=200)
     (card,) = told.incidents
     shares = {each.name: each.share for each in told.variables}

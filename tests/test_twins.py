@@ -11,7 +11,7 @@ from learned import learn
 from truism.errors import ModelFileError
 from truism.learning import twins
 from truism.learning.kinds import infer_schema, variable_columns
-from truism.learning.twins import MIN_ROWS, correlate, find_circles, find_twins, pairs_above
+from truism.learning.twins import MIN_ROWS, correlate, find_twins, pairs_above
 from truism.model.files import load_model, save_model
 from truism.model.settings import Settings
 from truism.table.frames import as_table
@@ -49,24 +49,6 @@ def test_a_model_keeps_them(tmp_path):
     assert model.twins[0] == ("flow", "level")
     save_model(model, tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == model
-
-
-def test_circles_are_wider_than_twins_and_hold_states_and_changes():
-    data = rows()
-    random = np.random.default_rng(1)
-    data |= {
-        "near": (np.array(data["level"]) + random.normal(0, 2, 400)).tolist(),
-        "still": [1.0] * 400,
-        "Δheat": random.normal(0, 1, 400).tolist(),
-    }
-    table = as_table(data)
-    schema = infer_schema(table, Settings())
-    found = find_circles(schema, variable_columns(schema, table))
-    circle = dict(zip(schema.names, found, strict=True))
-    assert [*dict.fromkeys(found)] == [*range(len(set(found)))]
-    assert len({circle[each] for each in ("flow", "level", "empty", "pump", "near")}) == 1
-    assert circle["heat"] == circle["Δheat"] != circle["flow"]
-    assert sorted(found).count(circle["still"]) == 1
 
 
 @examples(max_examples=30)

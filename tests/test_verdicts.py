@@ -40,7 +40,7 @@ severities = st.lists(st.floats(0, 9), max_size=6).map(lambda some: sorted(some,
 @given(incidents=severities, shifts=severities, n=st.integers(1, 14))
 def test_the_worst_are_those_of_both_kinds_together(incidents, shifts, n):
     def outlined(some):
-        outlines = [SimpleNamespace(event=SimpleNamespace(severity=each)) for each in some]
+        outlines = [SimpleNamespace(severity=each) for each in some]
         return SimpleNamespace(outlines=outlines)
 
     found = n_worst(SimpleNamespace(incidents=outlined(incidents), shifts=outlined(shifts)), n)

@@ -53,7 +53,7 @@ def judge(detector: InvariantRuleDetector, rows: Any) -> Any:
 
     """
     scores = detector.anomaly_score(rows)
-    return to_frame({"score": scores, "anomaly": scores > detector.threshold_}, "pandas")
+    return to_frame({"score": scores, "anomaly": detector.predict(rows) < 0}, "pandas")
 
 
 def log_model(detector: InvariantRuleDetector, name: str = "model", **options: Any) -> Any:

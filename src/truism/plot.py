@@ -6,7 +6,6 @@ and a driver, and figures for papers are styled by hand. Matplotlib is optional
 itself, and leaves the user's style settings alone.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from textwrap import fill
@@ -62,7 +61,7 @@ def scores(
     checker, table = _prepare(detector, data)
     axis = Axis(table, checker.model.schema)
     findings = checker.find(table, gap=gap)
-    values, threshold = findings.scores, findings.threshold
+    values, threshold = findings.excess, findings.threshold
     if ax is None:
         ax = _new(1, 2.6)[1][0]
     x = _moments(axis.x, axis.unit)
@@ -213,13 +212,15 @@ def _blames_of(explained: Any) -> list[Blame]:
 
 def _refuse_other_rows(checker: Checker, table: Table, which: Incident) -> None:
     """Refuse rows or a model that cannot have produced an incident."""
-    if which.end < table.n_rows:
-        score = float(checker.score(table.take(np.array([which.peak])))[0])
-        if math.isclose(score, which.score, rel_tol=1e-9):
-            return
-        why = f"row {which.peak} scores {score:.4g} there, but {which.score:.4g} in the incident"
-    else:
+    if which.end >= table.n_rows:
         why = f"there are {table.n_rows} rows, but the incident ends in row {which.end}"
+    elif (
+        which.kind == "incident"
+        and not checker.excess(table)[which.start] > checker.model.threshold
+    ):
+        why = f"row {which.start}, where the incident starts, is no anomaly there"
+    else:
+        return
     raise ParameterError(f"data must be the rows in which the incident was found; {why}.")
 
 

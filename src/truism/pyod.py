@@ -43,7 +43,7 @@ class InvariantRules:
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn from normal rows."""
         self.detector_ = self._detector.fit(X)
-        self.decision_scores_ = self.detector_.anomaly_score(X)
+        self.decision_scores_ = self.detector_._excess(X)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:  # noqa: ARG002, N803
@@ -52,7 +52,7 @@ class InvariantRules:
 
     @property
     def threshold_(self) -> float:
-        """Rows that score above it are anomalies; changes with the parameter."""
+        """Rows above it are anomalies; changes with the parameter."""
         return self.detector_.threshold_
 
     @property
@@ -61,8 +61,8 @@ class InvariantRules:
         return (self.decision_scores_ > self.threshold_).astype(np.int64)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score rows; higher is worse."""
-        return self.detector_.anomaly_score(X)
+        """Score rows, those of a series by their excess; higher is worse."""
+        return self.detector_._excess(X)
 
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
         """Return 0 for normal rows and 1 for anomalies."""

@@ -12,12 +12,12 @@ from truism.cli.reading import Asked, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
 from truism.explaining.findings import Findings
-from truism.explaining.following import Following
 from truism.explaining.gathering import Gathering
 from truism.explaining.scorelists import tabulate
 from truism.explaining.states import JobState, Step, tuning
+from truism.incidents.delays import Delays
+from truism.incidents.following import Following
 from truism.scoring import kernels
 from truism.table.columns import Table
 from truism.table.files.columnar import Columnar, open_batches
@@ -237,7 +237,7 @@ class Batched:
 
         def taken(prepared: Table, found: Findings, before: Following | None) -> None:
             if write is not None:
-                write(tabulate(checker, prepared, found.scores, before=before))
+                write(tabulate(checker, prepared, found.scores, found.excess, before=before))
 
         findings = self._portions.gather(gathering, self._limit, self._progress, taken)
         findings = msgspec.structs.replace(findings, extra=self._extra)

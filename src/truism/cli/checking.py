@@ -14,7 +14,6 @@ from truism.cli.reading import Asked
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, did_you_mean, shorten
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
 from truism.explaining.findings import Findings, n_worst
 from truism.explaining.incidents import Incident
 from truism.explaining.rowblames import blame_kinds
@@ -23,6 +22,7 @@ from truism.explaining.statefiles import working_on
 from truism.explaining.states import Step, proceed
 from truism.export.incidents import Teller
 from truism.export.spreadsheets import tame
+from truism.incidents.delays import Delays
 from truism.model.files import load_model
 from truism.model.origins import ByHand, Threshold
 from truism.model.stamps import now_here
@@ -134,7 +134,7 @@ def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tu
             def advance(done: int, of: int) -> None:
                 progress("writing scores", done, of)
 
-            columns = tabulate(checker, step.table, findings.scores, advance)
+            columns = tabulate(checker, step.table, findings.scores, findings.excess, advance)
             write_table(_written(columns, wanted.scores_place), wanted.scores_place)
         if wanted.report_place is not None:
             progress("writing report", 0, 0)

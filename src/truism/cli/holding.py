@@ -10,8 +10,8 @@ from truism.cli.reading import Asked
 from truism.cli.screen import Screen
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
-from truism.explaining.following import Following
 from truism.explaining.gathering import Gathering
+from truism.incidents.following import Following
 from truism.table.columns import Table
 from truism.work import Progress
 

@@ -11,10 +11,10 @@ from truism.cli.reading import Asked, asked, layout_options, read_data
 from truism.cli.screen import Screen
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
-from truism.explaining.following import Following
 from truism.explaining.freshness import Status, Survey
 from truism.explaining.freshness import status as find_status
 from truism.explaining.gathering import Gathering
+from truism.incidents.following import Following
 from truism.model.files import load_model
 from truism.report.freshness import say_remedy, say_status
 from truism.report.terminal import show_pairs

@@ -11,8 +11,8 @@ from truism.estimator.inputs import as_positions
 from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand
 from truism.explaining.checker import Checker
 from truism.explaining.chosen import choose_from
-from truism.explaining.following import Following
 from truism.explaining.incidents import Incident
+from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.stamps import today
 from truism.table.columns import Table

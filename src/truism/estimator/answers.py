@@ -15,12 +15,12 @@ from truism.errors import ParameterError
 from truism.estimator.inputs import as_positions, is_row
 from truism.estimator.sources import Sourced, past_of
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
-from truism.explaining.following import Following
 from truism.explaining.incidents import Incident
 from truism.explaining.patterns import Patterns
+from truism.incidents.delays import Delays
+from truism.incidents.following import Following
 from truism.model.stamps import now_here
 from truism.table.columns import Table
 from truism.table.libraries import library_of, to_frame
@@ -48,7 +48,7 @@ class Answers:
 
     @property
     def threshold_(self) -> float:
-        """The threshold in force; rows that score above it are anomalies."""
+        """The threshold in force: rows above it are anomalies, by their excess if they are a series."""
         return self._current().model.threshold
 
     @property
@@ -57,18 +57,26 @@ class Answers:
         return -self.threshold_
 
     def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row; higher is worse."""
+        """Score every row by how unusual it is against what was learned; higher is worse."""
         table, checker = self._ready(X)
         return checker.score(table)
+
+    def _excess(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return what is compared with the threshold: the excess of a series, else the score."""
+        table, checker = self._ready(X)
+        return checker.excess(table)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Score every row as scikit-learn does: lower is worse."""
         return -self.anomaly_score(X)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row so that anomalies score below 0."""
-        scores = self.score_samples(X)
-        return scores - self.offset_
+        """Return the threshold minus the excess of each row of a series, or minus its score.
+
+        The excess is how far the evidence against a row is beyond what it has been like lately.
+        Anomalies are below 0.
+        """
+        return -self._excess(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
         """Return 1 for normal rows and -1 for anomalies."""

@@ -13,8 +13,9 @@ from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import followed, names_in
 from truism.estimator.loading import model_of
 from truism.explaining.checker import Checker
-from truism.explaining.following import Following
 from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
+from truism.incidents.delays import limits_of
+from truism.incidents.following import Follower, Following
 from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
 from truism.model.settings import check_whole
@@ -133,25 +134,31 @@ class ArrowScorer:
     @property
     def added(self) -> dict[str, Kind]:
         """The columns that come out besides those that are kept, and what they hold."""
-        return {"score": "number", "anomaly": "boolean", **blame_kinds(self.blames)}
+        beyond: dict[str, Kind] = {} if self.checker.model.memory is None else {"excess": "number"}
+        return {"score": "number", **beyond, "anomaly": "boolean", **blame_kinds(self.blames)}
 
     def _score(self, table: Table, before: Following | None) -> tuple[dict[str, Any], Following]:
         """Score one batch."""
-        checker, state = self.checker, {} if before is None else before.scoring
+        checker = self.checker
         table = checker.prepare(table, before)
         scorer, threshold = checker.scorer, checker.model.threshold
         found = list[Blames]()
         if checker.model.memory is None and not self.blames:
             scores = scorer.score(table, checker.n_jobs)  # looks at equal rows once
-        else:
-            scores = np.empty(table.n_rows)
-            for block, weighed, after in scorer.follow(table, state, checker.n_jobs):
-                scores[block], state = weighed.scores, after
-                if self.blames:
-                    part = table.take(np.arange(block.start, block.stop))
-                    found += blame_rows(scorer, part, weighed, threshold, self.blames)
-        added = {"score": scores, "anomaly": scores > threshold}
-        return added | as_columns(found, self.blames), checker.leave(table, state, before)
+            after = checker.pass_by(table, before)
+            return {"score": scores, "anomaly": scores > threshold}, after
+        limits = limits_of(checker.model, table)
+        follower = Follower(scorer, table, limits, before)
+        scores, excess = np.empty((2, table.n_rows))
+        for block, weighed, beyond in follower.follow(checker.n_jobs):
+            scores[block], excess[block] = weighed.scores, beyond
+            if self.blames:
+                part = table.take(np.arange(block.start, block.stop))
+                found += blame_rows(scorer, part, weighed, beyond > threshold, self.blames)
+        added = {"score": scores, "excess": excess, "anomaly": excess > threshold}
+        kept = {name: added[name] for name in self.added if name in added}
+        after = checker.leave(table, follower.following, before)
+        return kept | as_columns(found, self.blames), after
 
     def __reduce__(self) -> tuple[Any, ...]:
         content = encode_model(self.checker.model)

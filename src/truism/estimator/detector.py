@@ -21,7 +21,7 @@ from truism.estimator.inputs import check_shape, followed, one_row, refuse_path,
 from truism.estimator.keeping import Kept
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
-from truism.explaining.following import Following
+from truism.incidents.following import Following
 from truism.learning.suspects import Suspects
 from truism.model.files import save_model
 from truism.model.model import Model

@@ -3,7 +3,7 @@
 from typing import Any
 
 from truism.errors import ParameterError
-from truism.explaining.following import Following
+from truism.incidents.following import Following
 
 
 class Sourced(Following, frozen=True, eq=False):

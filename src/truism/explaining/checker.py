@@ -1,6 +1,5 @@
 """A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
-import itertools
 from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
@@ -8,23 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError
-from truism.explaining.delays import Delays, limits_of
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings, find_coarser
-from truism.explaining.following import Following, Outline, find_events
 from truism.explaining.incidents import Incidents, Origin
-from truism.explaining.keeping import Clock, keep
-from truism.explaining.outlines import find_rows
 from truism.explaining.patterns import Patterns
-from truism.explaining.quiet import Quiet, Unusual, first_rows, reasons, spans_of
-from truism.explaining.rates import fit_tail
+from truism.incidents.delays import Delays, limits_of
+from truism.incidents.events import Event
+from truism.incidents.following import Following, excess_of, find_events
+from truism.incidents.keeping import Clock, keep
+from truism.incidents.outlines import find_rows
+from truism.incidents.rates import fit_tail
 from truism.model.model import Model
-from truism.model.origins import Threshold
+from truism.model.origins import Calibrated, Threshold
 from truism.model.reduction import without
 from truism.model.series import PER
 from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import State, last_rows, rows_by_series, seconds_in, times_in
+from truism.scoring.series import last_rows, rows_by_series, seconds_in, times_in
 from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
 from truism.table.columns import Table, numbers
 from truism.table.deltas import Run, delta_name, with_deltas
@@ -156,8 +155,10 @@ class Checker:
                 yield Run(rows, known.get(name, {}))
             return
         timeline = self.scorer.lay_out(table, {} if before is None else before.scoring)
-        for name, rows, anew in timeline.runs(slice(0, table.n_rows)):
-            yield Run(rows, {} if anew else known.get(name, {}))
+        for name, rows in timeline.series(slice(0, table.n_rows)):
+            for own in timeline.divided(rows):
+                anew = timeline.breaks[own[0]]
+                yield Run(own, {} if anew else known.get(name, {}))
 
     def series_in(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """Return the rows of each series in a table."""
@@ -176,26 +177,26 @@ class Checker:
         }
         return {**({} if before is None else before.previous), **latest}
 
-    def leave(self, table: Table, scoring: State, before: Following | None = None) -> Following:
-        """Return what a prepared table leaves behind for scoring the next one; nothing is open in it.
+    def leave(self, table: Table, after: Following, before: Following | None = None) -> Following:
+        """Return what a prepared table leaves behind for the next one; no row is kept.
 
         Parameters
         ----------
         table
             The table.
-        scoring
-            What is left of its series after scoring.
+        after
+            What is left of it after scoring.
         before
             What was kept of the tables before.
 
         """
-        n_rows = table.n_rows + (0 if before is None else before.n_rows)
-        return self._with_previous(Following(scoring, n_rows=n_rows), table, before)
+        return self._with_previous(after, table, before)
 
     def pass_by(self, table: Table, before: Following | None = None) -> Following:
         """Return what a prepared table leaves behind for preparing the next one, if nobody scores it."""
-        state = {} if before is None else before.scoring
-        return self.leave(table, last_rows(self.scorer.lay_out(table, state), state), before)
+        state, n_rows = ({}, 0) if before is None else (before.scoring, before.n_rows)
+        left = last_rows(self.scorer.lay_out(table, state), state)
+        return self.leave(table, Following(left, n_rows=n_rows + table.n_rows), before)
 
     def _with_previous(
         self, following: Following, table: Table, before: Following | None
@@ -210,8 +211,8 @@ class Checker:
             Clock(time_column(self.model.schema, table)),
             0 if before is None else before.n_rows,
             self.model.schema.names,
-            {row for tally in after.pending for row in tally.telling_rows},
-            {row for tally in after.pending for row in tally.marked_rows},
+            {row for event in after.pending for row in event.telling_rows},
+            {row for event in after.pending for row in event.marked_rows},
         )
         after = msgspec.structs.replace(after, kept=kept)
         return self._with_previous(after, table, before)
@@ -223,6 +224,12 @@ class Checker:
     def score(self, table: Table) -> NDArray[np.float64]:
         """Score every row of a prepared table."""
         return self.scorer.score(table, self.n_jobs)
+
+    def excess(self, table: Table) -> NDArray[np.float64]:
+        """Return how far rows are beyond what their series has been like lately; else their scores."""
+        if self.model.memory is None:
+            return self.score(table)
+        return excess_of(self.scorer, table, limits_of(self.model, table), self.n_jobs)
 
     def attribute(self, table: Table, names: Sequence[str]) -> NDArray[np.float64]:
         """Attribute each row's score to columns: rows × `names`, the training table's columns.
@@ -242,8 +249,8 @@ class Checker:
         return Explanations(self.scorer, table, rows)
 
     def anomalous(self, table: Table) -> NDArray[np.int64]:
-        """Return the rows of a prepared table that score above the threshold."""
-        return np.flatnonzero(self.score(table) > self.model.threshold)
+        """Return the rows of a prepared table that are above the threshold."""
+        return np.flatnonzero(self.excess(table) > self.model.threshold)
 
     def find(
         self,
@@ -300,20 +307,20 @@ class Checker:
         limits = limits_of(self.model, table, gap, delays)
         ordered = self.model.series is not None or gap is not None
         first, kept = (0, None) if before is None else (before.n_rows, before.kept)
-        outlines: dict[str, Sequence[Outline]]
+        outlines: dict[str, Sequence[Event]]
         if not ordered:
             found = find_rows(self.scorer, table, limits.threshold, before, self.n_jobs)
-            outlines = {"incident": found.outlines if min_rows <= 1 else (), "shift": ()}
+            outlines = {"incident": found.events if min_rows <= 1 else (), "shift": ()}
         else:
             found = find_events(self.scorer, table, limits, before, self.n_jobs)
             shown = [
                 each
-                for each in found.outlines
-                if each.event.length >= limits.least
-                and (each.tally.n_rows >= min_rows or (each.series, each.event.start) in told)
+                for each in found.events
+                if each.length >= limits.least
+                and (each.n_rows >= min_rows or (each.series, each.start) in told)
             ]
             outlines = {
-                kind: [each for each in shown if each.event.kind == kind]
+                kind: [each for each in shown if each.kind == kind]
                 for kind in ("incident", "shift")
             }
         kinds = {
@@ -321,14 +328,9 @@ class Checker:
             for kind, some in outlines.items()
         }
         following = self._kept(table, found.following, before)
-        quiet = Quiet()
-        if ordered:
-            unusual = Unusual(first_rows(before))
-            unusual.take(found.scores > limits.threshold, self.series_in(table))
-            why = reasons(self.model, following, short=min_rows > 1 or limits.least > 0)
-            quiet = Quiet(unusual.outside(spans_of(itertools.chain(*outlines.values()))), why)
         findings = Findings(
             found.scores,
+            found.excess,
             limits.threshold,
             limits.gap if ordered else None,
             kinds["incident"],
@@ -339,7 +341,6 @@ class Checker:
             self.extra(table),
             find_coarser(self.model, table),
             following,
-            quiet=quiet,
             seconds=seconds_in(times_in(self.model.schema, table)),
         )
         return findings, following
@@ -364,21 +365,37 @@ class Checker:
         """
         if max_false_incidents is None:
             rate = DEFAULT_RATE if max_false_positive_rate is None else max_false_positive_rate
-            return self.at(calibrate(self.score(table), rate)).model
+            return self._calibrated(table, rate).model
         if max_false_positive_rate is not None:
             raise ParameterError(
                 "max_false_positive_rate and max_false_incidents must not both be given."
             )
         series, memory = series_of(self.model, max_false_incidents)
         timeline = self.scorer.lay_out(table)
-        news = np.concatenate(
-            [each.news for _, each, _ in self.scorer.follow(table, n_jobs=self.n_jobs)]
-        )
-        runs = [rows for _, rows, _ in timeline.runs(slice(0, table.n_rows))]
-        memory = msgspec.structs.replace(memory, tail=fit_tail(news, runs))
+        runs = list(timeline.runs(slice(0, table.n_rows)))
+        memory = msgspec.structs.replace(memory, tail=fit_tail(self._calm(table), runs))
         series = msgspec.structs.replace(series, memory=memory)
         model = msgspec.structs.replace(self.model, series=series)
         return expecting(model, None if max_false_incidents == "auto" else max_false_incidents)
+
+    def _calibrated(self, table: Table, rate: float) -> "Checker":
+        """Return a checker that reports at most a share of normal rows."""
+        checker = self.at(calibrate(self._calm(table), rate))
+        while self.model.memory is not None:  # what follows an alarm depends on the threshold
+            excess, value = checker.excess(table), checker.model.threshold
+            limit = calibrate(excess, rate)
+            if limit.value <= value:
+                n_above = int((excess > value).sum())
+                return checker.at(Threshold(value, Calibrated(n_above, len(excess))))
+            checker = checker.at(limit)
+        return checker
+
+    def _calm(self, table: Table) -> NDArray[np.float64]:
+        """Return the excess of rows of which none is an alarm; without a past, their scores."""
+        if self.model.memory is None:
+            return self.score(table)
+        limits = msgspec.structs.replace(limits_of(self.model, table), threshold=np.inf)
+        return excess_of(self.scorer, table, limits, self.n_jobs)
 
     def expected(self, n_rows: int) -> float | None:
         """Return how many incidents to expect among normal rows."""

@@ -180,11 +180,13 @@ class Dead(msgspec.Struct, frozen=True):
     n_rows
         For how many rows, this one included.
     longest
-        For how many consecutive rows training had that at most.
+        For how many consecutive rows training had that at most, other than at `rest`.
     step
         The usual time from one row to the next, in seconds; None if there are no times.
     penalty
         What this adds to the row's score.
+    rest
+        The value at which it may stand still; None if there is none.
 
     """
 
@@ -194,6 +196,7 @@ class Dead(msgspec.Struct, frozen=True):
     longest: int
     step: float | None
     penalty: float
+    rest: float | None = None
 
 
 Clue = Violation | Contradiction | Outside | Rarity | Lasting | Dead

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from truism.errors import SchemaError
 from truism.explaining.advantage import Advantage, Judged, weigh_up
 from truism.explaining.checker import Checker
-from truism.explaining.delays import usual_gap
 from truism.explaining.incidents import Incidents
 from truism.explaining.moments import say_moment
-from truism.explaining.outlines import Extent
-from truism.explaining.rates import group_rows
+from truism.incidents.delays import usual_gap
+from truism.incidents.outlines import Extent
+from truism.incidents.rates import group_rows
 from truism.model.comparison import ModelComparison, compare_models
 from truism.scoring.alignment import time_column, wall_clock
 from truism.table.columns import Column, Table
@@ -217,7 +217,7 @@ def _see(checker: Checker, table: Table, which: str) -> _Seen:
             # A comparison needs the columns of both models.
             see=tuple(name for name in problem.see if name != "allow_missing"),
         ) from None
-    reported = findings.scores > checker.model.threshold
+    reported = findings.excess > checker.model.threshold
     times = time_column(checker.model.schema, prepared)
     explained_by, sightings = {}, []
     for events in (findings.incidents, findings.shifts):

@@ -18,7 +18,8 @@ from truism.explaining.clues import CluesOfRow
 from truism.explaining.investigation import find_clues
 from truism.explaining.moments import say_moment
 from truism.explaining.sparing import Spared, find_spared
-from truism.explaining.tallies import Judge, shares_of
+from truism.incidents.deviations import Judge
+from truism.incidents.events import shares_of
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer

@@ -7,15 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import shorten
-from truism.explaining.following import Following
 from truism.explaining.incidents import Incidents
 from truism.explaining.patterns import Patterns
-from truism.explaining.quiet import Quiet
-from truism.explaining.roundings import most_when_rounded
+from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.schema import Numeric
 from truism.model.wording import count, lasting
-from truism.scoring.decimals import decimals_up_to
+from truism.scoring.contexts import FLOOR
+from truism.scoring.decimals import decimals_of, decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
 
@@ -55,14 +54,13 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     counted
         How many rows were checked, and how many of them are anomalies, where their scores were not
         kept.
-    quiet
-        Rows of a series that are anomalies but lie in no incident.
     seconds
         The time from the first row to the last; None if that is not known.
 
     """
 
     scores: NDArray[np.float64]
+    excess: NDArray[np.float64]
     threshold: float
     gap: int | None
     incidents: Incidents
@@ -74,7 +72,6 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
     coarser: tuple[str, ...] = ()
     state: Following | None = None
     counted: tuple[int, int] | None = None
-    quiet: Quiet = Quiet()
     seconds: float | None = None
 
     @property
@@ -84,10 +81,10 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def n_anomalous(self) -> int:
-        """Rows that score above the threshold."""
+        """Rows that are above the threshold."""
         if self.counted is not None:
             return self.counted[1]
-        return int((self.scores > self.threshold).sum())
+        return int((self.excess > self.threshold).sum())
 
     @property
     def rate(self) -> float:
@@ -107,8 +104,7 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return f"<p><b>{self._head()}</b></p>{''.join(found)}"
 
     def _head(self) -> str:
-        quiet = f", {self.quiet}" if str(self.quiet) else ""
-        return f"{say_all(self)}; {self._above()}{quiet}"
+        return f"{say_all(self)}; {self._above()}"
 
     def _above(self) -> str:
         return f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
@@ -130,7 +126,7 @@ def n_worst(findings: Findings, n: int) -> tuple[int, int]:
     while n_incidents + n_shifts < n:
         if n_shifts == len(shifts) or (
             n_incidents < len(incidents)
-            and incidents[n_incidents].event.severity >= shifts[n_shifts].event.severity
+            and incidents[n_incidents].severity >= shifts[n_shifts].severity
         ):
             n_incidents += 1
         else:
@@ -189,6 +185,21 @@ def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
         f"is normal has changed since the model was learned. If it has changed, learn from newer rows "
         f"or calibrate the threshold on them."
     )
+
+
+def most_when_rounded(variable: Numeric) -> int | None:
+    """Return the most decimals of values that were rounded to coarse steps; None if none are.
+
+    A step is coarse if it is larger than the least deviation that counts at all.
+
+    >>> narrow = Numeric("P", 2.1, 3.0, 2.5, 0.01, 0, (2.134, 2.957), (5, 5))
+    >>> most_when_rounded(narrow)
+    2
+    """
+    for decimals in range(decimals_of(variable.edges) - 1, -1, -1):
+        if 10.0**-decimals > FLOOR * variable.std:
+            return decimals
+    return None
 
 
 def find_coarser(model: Model, table: Table) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.explaining.moments import say_moment
-from truism.explaining.tallies import added
+from truism.incidents.deviations import added
 from truism.model.model import Model
 from truism.model.origins import Calibrated, ShareOfRows
 from truism.model.predicates import Predicate

@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays, limits_of
-from truism.explaining.events import Kind
 from truism.explaining.findings import MIN_ROWS_TO_DOUBT, Findings, coarser_in, step_to_tell
-from truism.explaining.following import Following, Outline
 from truism.explaining.incidents import Incidents
-from truism.explaining.keeping import Clock, Kept, Latest, Stamp, count_repeats, keep
-from truism.explaining.marks import Marks
-from truism.explaining.outlines import Grouped, Singles, gravest_first
 from truism.explaining.patterns import Patterns
-from truism.explaining.quiet import Quiet, Unusual, spans_of
+from truism.incidents.delays import Delays, limits_of
+from truism.incidents.events import Event, Kind, gravest_first
+from truism.incidents.following import Following
+from truism.incidents.keeping import Clock, Kept, Latest, Stamp, count_repeats, keep
+from truism.incidents.marks import Marks
+from truism.incidents.outlines import Grouped, Singles
 from truism.model.schema import Schema
 from truism.scoring.alignment import time_column
 from truism.scoring.series import seconds_in, times_in
@@ -70,14 +69,13 @@ class Gathering:
         self._gap, self._min_rows, self._delays, self._most = gap, min_rows, delays, most
         self._ordered = checker.model.series is not None or gap is not None
         self._marking = patterns or not self._ordered
-        self._ended: dict[Kind, list[Outline]] = {"incident": [], "shift": []}
+        self._ended: dict[Kind, list[Event]] = {"incident": [], "shift": []}
         self._n_ended: dict[Kind, int] = {"incident": 0, "shift": 0}
         self._marks: list[Marks] = []
         self._rows = _Rows(checker.model.schema)
         self._examples: list[Table] = []
         self._latest, self._n_anomalous = Latest(), 0
         self._ends = list[int]()
-        self._unusual, self._spans = Unusual({}), dict[str, list[tuple[int, int]]]()
         self._last: Findings | None = None
 
     def take(self, table: Table) -> Findings:
@@ -103,7 +101,6 @@ class Gathering:
         self._ends += [] if times is None else [int(times[0]), int(times[-1])]
         needed = {row for row, each in kept.items() if each.cells}
         if self._ordered:
-            self._unusual.take(found.scores > found.threshold, self.checker.series_in(table))
             needed |= self._end(found, {} if before is None else before.kept, first, clock)
         if self._marking:
             marks = found.patterns.marks
@@ -122,17 +119,15 @@ class Gathering:
         """Keep what ended; return the rows by which it is told."""
         told: set[int] = set()
         for kind, outlines in self._outlines(found):
-            ended = [each for each in outlines if not each.event.is_open]
+            ended = [each for each in outlines if not each.is_open]
             self._n_ended[kind] += len(ended)
             self._ended[kind] += ended
-            for name, spans in spans_of(ended).items():
-                self._spans.setdefault(name, []).extend(spans)
             for each in ended:
                 told |= self._note(each, before, first, clock)
             self._let_go(kind)
         return told
 
-    def _outlines(self, found: Findings) -> Iterator[tuple[Kind, list[Outline]]]:
+    def _outlines(self, found: Findings) -> Iterator[tuple[Kind, list[Event]]]:
         kinds: tuple[tuple[Kind, Incidents], ...] = (
             ("incident", found.incidents),
             ("shift", found.shifts),
@@ -140,17 +135,14 @@ class Gathering:
         for kind, events in kinds:
             yield kind, list(events.outlines)
 
-    def _note(
-        self, outline: Outline, before: Mapping[int, Kept], first: int, clock: Clock
-    ) -> set[int]:
+    def _note(self, event: Event, before: Mapping[int, Kept], first: int, clock: Clock) -> set[int]:
         """Keep the times by which an incident is told; return the rows whose cells are needed."""
-        tally = outline.tally
-        for row in tally.telling_rows | tally.marked_rows:
+        for row in event.telling_rows | event.marked_rows:
             if row >= first:
                 self._rows.stamps[row] = clock.stamp(row - first)
             elif row in before:
                 self._rows.stamps[row] = before[row].stamp
-        return tally.telling_rows
+        return event.telling_rows
 
     def _let_go(self, kind: Kind) -> None:
         """Let go of incidents that nobody will look at."""
@@ -158,8 +150,8 @@ class Gathering:
         if self._most is None or len(known) <= 2 * self._most + SLACK:
             return
         self._ended[kind] = sorted(known, key=gravest_first)[: self._most]
-        tallies = [each.tally for some in self._ended.values() for each in some]
-        needed = {row for each in tallies for row in each.telling_rows | each.marked_rows}
+        events = [each for some in self._ended.values() for each in some]
+        needed = {row for each in events for row in each.telling_rows | each.marked_rows}
         stamps = self._rows.stamps
         self._rows.stamps = {row: stamps[row] for row in needed if row in stamps}
 
@@ -177,9 +169,9 @@ class Gathering:
             Reads all rows in parts, from the first one on; the column of times is enough.
 
         """
-        starts = [each.tally.first for some in self._ended.values() for each in some]
+        starts = [each.first for some in self._ended.values() for each in some]
         assert self.following is not None
-        starts += [each.first for each in self.following.tallies.values()]
+        starts += [each.first for each in self.following.pending]
         if not self._ordered:
             starts += np.concatenate([each.rows for each in self._marks]).tolist()
         rows, schema = np.unique(np.array(starts, np.int64)), self.checker.model.schema
@@ -199,7 +191,7 @@ class Gathering:
         nothing = last.patterns.table.take(np.empty(0, np.int64))
         kinds = {}
         for kind, outlines in self._outlines(last) if self._ordered else ():
-            still = [each for each in outlines if each.event.is_open]
+            still = [each for each in outlines if each.is_open]
             self._rows.stamps |= {row: each.stamp for row, each in following.kept.items()}
             known = Grouped([*self._ended[kind], *still], self._n_ended[kind] + len(still))
             kinds[kind] = self._incidents(nothing, known)
@@ -215,6 +207,7 @@ class Gathering:
         return msgspec.structs.replace(
             last,
             scores=np.empty(0),
+            excess=np.empty(0),
             incidents=kinds["incident"],
             shifts=kinds["shift"],
             patterns=Patterns(checker.scorer, self._rows.aside, marks, last.gap),
@@ -222,19 +215,8 @@ class Gathering:
             coarser=coarser,
             state=following,
             counted=(self.n_rows, self._n_anomalous),
-            quiet=self._quiet(last),
             seconds=seconds_in(np.array(self._ends, np.int64)),
         )
-
-    def _quiet(self, last: Findings) -> Quiet:
-        """Return how many rows above the threshold lie in no incident."""
-        if not self._ordered:
-            return Quiet()
-        still = [each for _, some in self._outlines(last) for each in some if each.event.is_open]
-        spans = {name: list(each) for name, each in self._spans.items()}
-        for name, each in spans_of(still).items():
-            spans.setdefault(name, []).extend(each)
-        return Quiet(self._unusual.outside(spans), last.quiet.why)
 
     def _incidents(self, nothing: Table, outlines: Grouped | Singles) -> Incidents:
         checker = self.checker

@@ -17,18 +17,16 @@ from numpy.typing import NDArray
 
 from truism.explaining.blames import Blame, blames_html, confront, describe, in_short
 from truism.explaining.clues import Clue, CluesOfRow, Dead, Lasting, conditional_on
-from truism.explaining.events import Kind
 from truism.explaining.expectations import round_to
 from truism.explaining.folding import fold
-from truism.explaining.following import Outline
 from truism.explaining.investigation import dead_clue, find_clues, with_dead
-from truism.explaining.keeping import Clock, Kept, Stamp, as_rows
 from truism.explaining.listings import Listing
 from truism.explaining.moments import say_moment
-from truism.explaining.outlines import Grouped, Outlines, Singles
 from truism.explaining.sparing import Spared, note, say_spared
 from truism.explaining.stories import say_onsets, tell
-from truism.explaining.tallies import NEVER, Tally
+from truism.incidents.events import NEVER, Event, Kind
+from truism.incidents.keeping import Clock, Kept, Stamp, as_rows
+from truism.incidents.outlines import Grouped, Outlines, Singles
 from truism.model.ids import id_of
 from truism.model.schema import Numeric, Variable
 from truism.model.wording import visible
@@ -37,6 +35,8 @@ from truism.scoring.scorer import Scorer
 from truism.table.cells.times import Moment
 from truism.table.columns import Table
 
+GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
+_LATER = np.iinfo(np.int64).max
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
 _PLAIN = ("id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
@@ -88,7 +88,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     series
         The series it belongs to, if the table holds several.
     blames
-        Merged over the incident; `truism.explaining.tallies` says how. Variables with less than 1 %
+        Merged over the incident; `truism.incidents.kernels` says how. Variables with less than 1 %
         are left out, and the clues come from the row in which a variable is to blame most.
     accepted
         What does not count because it was accepted.
@@ -220,7 +220,7 @@ class Incidents(Listing[Incident]):
         self,
         scorer: Scorer,
         table: Table,
-        outlines: Sequence[Outline],
+        outlines: Sequence[Event],
         origin: Origin,
         first: int = 0,
         kept: Mapping[int, Kept] | None = None,
@@ -242,11 +242,11 @@ class Incidents(Listing[Incident]):
     def _make(self, positions: Sequence[int]) -> Iterable[Incident]:
         return self._explain([one for each in _runs(positions) for one in self.outlines[each]])
 
-    def id_of(self, outline: Outline) -> str:
+    def id_of(self, event: Event) -> str:
         """Return the id of an incident."""
-        stamp = self._stamp(outline.tally.first)
-        start = f"row {outline.event.start}" if stamp.time is None else str(stamp)
-        return self.origin.name(outline.series, start)
+        stamp = self._stamp(event.first)
+        start = f"row {event.start}" if stamp.time is None else str(stamp)
+        return self.origin.name(event.series, start)
 
     def _stamp(self, row: int) -> Stamp:
         if row >= self._first:
@@ -259,9 +259,9 @@ class Incidents(Listing[Incident]):
             return self.table.column_of()[name].cell(row - self._first)
         return self._kept[row].cells.get(name) if row in self._kept else None
 
-    def _explain(self, outlines: Sequence[Outline]) -> Iterator[Incident]:
+    def _explain(self, outlines: Sequence[Event]) -> Iterator[Incident]:
         """Look for clues in the telling rows of some incidents."""
-        telling = {_told_at(each.tally, i) for each in outlines for i in blamed(each.tally)}
+        telling = {_told_at(each, i) for each in outlines for i in blamed(each)}
         own = np.array(sorted(row for row in telling if row >= self._first), np.int64)
         clues_at = self._clues(own, self.table.take(own - self._first))
         old = [row for row in sorted(telling) if row < self._first and row in self._kept]
@@ -275,46 +275,45 @@ class Incidents(Listing[Incident]):
             return {}
         return dict(zip(map(int, rows), find_clues(self.scorer, part), strict=True))
 
-    def _incident(self, outline: Outline, clues_at: Mapping[int, CluesOfRow]) -> Incident:
-        tally, event = outline.tally, outline.event
-        marked = (tally.first, tally.last, tally.peak)
+    def _incident(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Incident:
+        marked = (event.first, event.last, event.peak)
         started, ended, peaked = (self._stamp(row).time for row in marked)
         return Incident(
-            id=self.id_of(outline),
-            start=tally.first,
-            end=tally.last,
-            n_rows=tally.n_rows,
-            peak=tally.peak,
-            score=tally.score,
+            id=self.id_of(event),
+            start=event.first,
+            end=event.last,
+            n_rows=event.n_rows,
+            peak=event.peak,
+            score=event.score,
             severity=event.severity,
             kind=event.kind,
             ongoing=event.is_open,
-            series=outline.series or None,
+            series=event.series or None,
             started=started,
             ended=ended,
             peaked=peaked,
-            blames=confront(tuple(self._blames(tally, clues_at))),
-            accepted=note(self.scorer.model, tally.silences),
+            blames=confront(tuple(self._blames(event, clues_at))),
+            accepted=note(self.scorer.model, event.silences),
         )
 
-    def _blames(self, tally: Tally, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
+    def _blames(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
         """Say why each variable is to blame, by the row in which it is to blame most."""
-        shares, offsets, order = tally.shares, tally.offsets, blamed(tally)
+        shares, offsets, order = event.shares, event.offsets, blamed(event)
         names = [self.scorer.model.schema.names[i] for i in order]
-        clues = [self._clues_of(tally, i, clues_at) for i in order]
+        clues = [self._clues_of(event, i, clues_at) for i in order]
         told_by = [conditional_on(each[0]) for each in clues]
         behind = fold(names, self.scorer.model, dict(zip(names, told_by, strict=True)))
         for i, against in zip(order, clues, strict=True):
             variable = self.scorer.model.schema.variables[i]
-            row, since = _told_at(tally, i), int(tally.since[i])
+            row, since = _told_at(event, i), int(event.since[i])
             yield Blame(
                 variable.name,
                 float(shares[i]),
-                float(tally.parts[i]),
+                float(event.parts[i]),
                 against,
                 self.scorer.n_training,
-                None if row == tally.peak else row,
-                None if row == tally.peak else self._stamp(row).time,
+                None if row == event.peak else row,
+                None if row == event.peak else self._stamp(row).time,
                 None if since == NEVER else since,
                 None if since == NEVER else self._stamp(since).time,
                 _in_units(variable, float(offsets[i])),
@@ -323,15 +322,15 @@ class Incidents(Listing[Incident]):
             )
 
     def _clues_of(
-        self, tally: Tally, i: int, clues_at: Mapping[int, CluesOfRow]
+        self, event: Event, i: int, clues_at: Mapping[int, CluesOfRow]
     ) -> tuple[Clue, ...]:
         """Return the evidence against a variable in the row in which it is to blame most."""
-        name, row = self.scorer.model.schema.names[i], _told_at(tally, i)
+        name, row = self.scorer.model.schema.names[i], _told_at(event, i)
         clues = clues_at.get(row, {}).get(name, ())
-        if tally.stood[i]:
-            dead = dead_clue(self.scorer.model, i, self._cell(row, name), int(tally.stood[i]))
+        if event.stood[i]:
+            dead = dead_clue(self.scorer.model, i, self._cell(row, name), int(event.stood[i]))
             clues = with_dead(dead, clues)
-        return clues or (Lasting(name, max(int(tally.lasting[i]), 1), float(tally.parts[i])),)
+        return clues or (Lasting(name, max(int(event.lasting[i]), 1), float(event.parts[i])),)
 
 
 def _runs(positions: Sequence[int]) -> Iterator[slice]:
@@ -347,20 +346,27 @@ def _runs(positions: Sequence[int]) -> Iterator[slice]:
             start = at
 
 
-def blamed(tally: Tally) -> list[int]:
-    """Return the variables to blame, worst first; those with hardly any share are left out."""
-    shares = tally.shares
-    least = min(MIN_SHARE, shares.max(initial=0.0) / 2)
-    return [i for i in np.argsort(-shares, kind="stable").tolist() if shares[i] > least]
+def blamed(event: Event) -> list[int]:
+    """Return the variables to blame, without those that have hardly any share.
+
+    Those with half the largest share or more come first, in the order in which they began to deviate:
+    what comes first is seldom a consequence. The others follow, the largest share first.
+    """
+    shares = event.shares
+    most = shares.max(initial=0.0)
+    least = min(MIN_SHARE, most / 2)
+    since = np.where((shares >= GUILTY * most) & (event.since != NEVER), event.since, _LATER)
+    order = np.lexsort((-shares, since)).tolist()
+    return [i for i in order if shares[i] > least]
 
 
-def _told_at(tally: Tally, i: int) -> int:
+def _told_at(event: Event, i: int) -> int:
     """Return the row in which a variable is told: where it deviates most, else the peak.
 
     One that died is told as it was when that had lasted longest.
     """
-    row = int(tally.dead[i] if tally.stood[i] else tally.telling[i])
-    return tally.peak if row == NEVER else row
+    row = int(event.dead[i] if event.stood[i] else event.telling[i])
+    return event.peak if row == NEVER else row
 
 
 def _in_units(variable: Variable, offset: float) -> float | None:

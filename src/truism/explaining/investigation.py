@@ -38,6 +38,7 @@ from truism.explaining.clues import (
 )
 from truism.explaining.expectations import count_others, nearest, usual_classes, usual_interval
 from truism.explaining.nodes import Chooser, Chosen, Nodes, counts_of, nodes_of_all
+from truism.incidents.marks import WHY_FIRST
 from truism.model.evidence import MAX_CLASSES, Split
 from truism.model.model import Model
 from truism.model.predicates import Interval, OneOf, Range, variables
@@ -49,7 +50,6 @@ from truism.scoring.stillness import worth_of_death
 from truism.scoring.weighed import Pieces, Violation, Weighed
 from truism.table.columns import Table
 
-WHY_FIRST = 4.0  # how much more a rarity must weigh to come before a clue that can say why
 RULE_FIRST = 1 / 3  # share of a context's worth from which a broken rule is named in its place
 RESOLUTION = 0.02  # share of a variable's standard deviation: contexts keep four decimals of it
 NEGLIGIBLE = 0.05  # share of rows with missing values that is too small to mention
@@ -90,8 +90,11 @@ def dead_clue(model: Model, i: int, found: Any, n_rows: int) -> Dead:
     series, memory = model.series, model.memory
     assert series is not None
     assert memory is not None
-    longest = memory.absent[i] if found is None else memory.longest[i]
-    return Dead(model.schema.names[i], found, n_rows, longest, series.step, worth_of_death(memory))
+    longest, rest = memory.longest[i], memory.rest[i]
+    if found is None:
+        longest, rest = memory.absent[i], None
+    name, worth = model.schema.names[i], worth_of_death(memory)
+    return Dead(name, found, n_rows, longest, series.step, worth, rest)
 
 
 def with_dead(clue: Dead, clues: Sequence[Clue]) -> tuple[Clue, ...]:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from truism.explaining.clues import Clue, Contradiction, Outside
 from truism.explaining.investigation import find_clues
 from truism.explaining.listings import Listing
-from truism.explaining.marks import KINDS, Marks, Wrong
 from truism.explaining.moments import say_moment
 from truism.explaining.reasons import Reason, say
+from truism.incidents.marks import KINDS, Marks, Wrong
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.model import Model
@@ -89,7 +89,7 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     variable
         The culprit.
     kind
-        What sort of reason there is against it; see `truism.explaining.marks.Wrong`.
+        What sort of reason there is against it; see `truism.incidents.marks.Wrong`.
     n_rows, share
         How many rows there are, and their share of all anomalous rows.
     n_times

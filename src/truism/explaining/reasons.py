@@ -36,6 +36,7 @@ from truism.model.wording import (
     brief_conditions,
     exclude,
     name_some,
+    other_than,
     round_outward,
     round_states,
     same_side,
@@ -297,7 +298,7 @@ def _say_lasting(clue: Lasting, row: int | None) -> Reason:
 
 def _say_dead(clue: Dead, row: int | None, legend: Legend) -> Reason:
     name, how_long = quote_name(clue.variable), say_length(clue.n_rows, clue.step)
-    evidence = f"at most {say_length(clue.longest, clue.step)} in training"
+    evidence = f"at most {say_length(clue.longest, clue.step)} in training{other_than(clue.rest)}"
     if clue.found is None:
         expected, found = f"{name} to come back", f"missing for {how_long}"
     else:

@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from truism.explaining.investigation import find_clues
 from truism.explaining.reasons import say
-from truism.explaining.tallies import Judge, shares_of
+from truism.incidents.deviations import Judge
+from truism.incidents.events import shares_of
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
@@ -38,7 +40,11 @@ Blames = tuple[RowBlame, ...]
 
 
 def blame_rows(
-    scorer: Scorer, table: Table, weighed: Weighed, threshold: float, most: int = N_BLAMES
+    scorer: Scorer,
+    table: Table,
+    weighed: Weighed,
+    anomalies: NDArray[np.bool_],
+    most: int = N_BLAMES,
 ) -> list[Blames]:
     """Return for each row the variables that are most to blame, worst first.
 
@@ -48,17 +54,17 @@ def blame_rows(
         The model.
     table, weighed
         The rows, and what speaks against them.
-    threshold
-        Rows that score above it are anomalies, and their blames have reasons.
+    anomalies
+        Which rows are anomalies; their blames have reasons.
     most
         How many variables to name.
 
     """
-    above = np.flatnonzero(weighed.scores > threshold)
+    above = np.flatnonzero(anomalies)
     told = find_clues(scorer, table.take(above), weighed.take(above))
     clues_at = dict(zip(above.tolist(), told, strict=True))
     names = scorer.model.schema.names
-    far = Judge(scorer.model).deviations(weighed, np.arange(table.n_rows))
+    far = Judge(scorer.model).deviations(weighed)
     found: list[Blames] = []
     for row in range(table.n_rows):
         shares = shares_of(far[row], weighed.parts[row])

@@ -6,33 +6,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.checker import Checker
-from truism.explaining.following import Following
 from truism.explaining.rowblames import Blames, alike, as_columns, blame_kinds, blame_rows
+from truism.incidents.following import Following
 from truism.table.columns import Table
 from truism.work import Advance, stand_still
 
 _CHUNK = 256
-_OWN_NAMES = {"row", "score", "anomaly", *blame_kinds()}
+_OWN_NAMES = {"row", "score", "excess", "anomaly", *blame_kinds()}
 
 
 def tabulate(
     checker: Checker,
     table: Table,
     scores: NDArray[np.float64],
+    excess: NDArray[np.float64],
     advance: Advance = stand_still,
     before: Following | None = None,
 ) -> dict[str, Any]:
     """Return the score and blames of every row as columns.
 
-    Rows that score above 0 have their first three variables and shares; rows above the threshold also
-    have what was expected and found.
+    Rows that score above 0 have their first three variables and shares; anomalies also have what was
+    expected and found. Rows of a series have their excess, too.
 
     Parameters
     ----------
     checker
         The model.
-    table, scores
-        A prepared table, and the scores of its rows.
+    table, scores, excess
+        A prepared table, the scores of its rows, and what is compared with the threshold.
     advance
         Called with the number of rows that are done, and that of all.
     before
@@ -51,7 +52,9 @@ def tabulate(
     if by is not None and by not in columns and by not in _OWN_NAMES:
         column = table.column_of()[by]
         columns[by] = alike([column.cell(row) for row in range(table.n_rows)])
-    columns |= {"score": scores, "anomaly": scores > model.threshold}
+    anomalies = excess > model.threshold
+    beyond = {} if model.memory is None else {"excess": excess}
+    columns |= {"score": scores, **beyond, "anomaly": anomalies}
     rows = np.flatnonzero(scores > 0)
     found: list[Blames] = [()] * table.n_rows
     done = 0
@@ -61,7 +64,7 @@ def tabulate(
             some = np.arange(start, min(start + _CHUNK, len(portion)))
             own_rows = portion[some]
             part = table.take(own_rows)
-            told = blame_rows(checker.scorer, part, weighed.take(some), model.threshold)
+            told = blame_rows(checker.scorer, part, weighed.take(some), anomalies[own_rows])
             for row, blames in zip(own_rows.tolist(), told, strict=True):
                 found[row] = blames
             done += len(some)

@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 
 from truism.explaining.statements import listed
-from truism.explaining.tallies import Silence, own_variables
+from truism.incidents.deviations import silences_of
+from truism.incidents.events import Silence
 from truism.model.model import Model
 from truism.model.wording import count
 from truism.scoring.weighed import Weighed
@@ -42,14 +43,7 @@ class Spared(msgspec.Struct, frozen=True):
 
 def find_spared(model: Model, weighed: Weighed) -> list[tuple[Spared, ...]]:
     """Return for each row what was accepted of it."""
-    silenced = weighed.silenced
-    if silenced is None:
-        return [()] * len(weighed.parts)
-    found: list[dict[str, Silence]] = [{} for _ in weighed.parts]
-    for (name, own), applies in zip(own_variables(model), silenced.applies, strict=True):
-        for row in np.flatnonzero(applies & (silenced.points * own > 0).any(axis=1)).tolist():
-            found[row][name] = Silence(1, silenced.points[row] * own)
-    return [note(model, each) for each in found]
+    return [note(model, each) for each in silences_of(model, weighed)]
 
 
 def note(model: Model, silences: dict[str, Silence]) -> tuple[Spared, ...]:

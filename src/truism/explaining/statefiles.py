@@ -18,16 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import StateError, TruismError
-from truism.explaining.following import Following
-from truism.explaining.keeping import Kept
 from truism.explaining.states import JobState
+from truism.incidents.events import ACTIVE, RISING, STANDING
+from truism.incidents.following import Following
+from truism.incidents.keeping import Kept
 from truism.table.atomic import alone_with, write_atomically
 
-FORMAT, VERSION = "truism-state", 2
+FORMAT, VERSION = "truism-state", 3
 MAX_BYTES = 64 << 20
 MAX_WHOLE = 1 << 53
 PATIENCE = 10.0  # seconds to wait for another job
-_PAIRS = ("tallies", "onsets", "apart")  # by series and start, which JSON cannot have as a key
+_OPEN = (RISING, ACTIVE, STANDING)
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -42,10 +43,7 @@ def encode_state(state: JobState) -> bytes:
         msgspec.structs.replace(state, following=Following()), enc_hook=_as_list
     )
     following = state.following
-    plain["following"] = {
-        name: _in_pairs(getattr(following, name)) if name in _PAIRS else getattr(following, name)
-        for name in following.__struct_fields__
-    }
+    plain["following"] = {name: getattr(following, name) for name in following.__struct_fields__}
     # JSON has no word for a number that is missing or infinite; one that is absent counts as missing.
     plain["following"]["previous"] = {
         series: {name: value for name, value in values.items() if math.isfinite(value)}
@@ -63,9 +61,6 @@ def decode_state(content: bytes) -> JobState:
         read = msgspec.json.decode(content)
         digest = read.pop("digest")
         del read["format"], read["format_version"]
-        for name in _PAIRS:
-            pairs = read["following"][name]
-            read["following"][name] = {(series, start): each for series, start, each in pairs}
         state = msgspec.convert(read, JobState, dec_hook=_as_array, str_keys=True)
         _check_sizes(state, state.variables)
         _check_whole(state)
@@ -87,10 +82,6 @@ _ANEW = "restore it, or remove it to begin anew."
 def _digest(content: dict[str, Any]) -> str:
     encoded = msgspec.json.encode({**content, "digest": ""})
     return hashlib.blake2b(encoded, digest_size=16).hexdigest()
-
-
-def _in_pairs(value: dict[tuple[str, int], Any]) -> list[tuple[str, int, Any]]:
-    return [(series, start, each) for (series, start), each in value.items()]
 
 
 def _as_list(value: Any) -> Any:
@@ -131,20 +122,11 @@ def _check_whole(state: JobState) -> None:
             raise StateError("a number is too large")
         if isinstance(each, float) and not math.isfinite(each):
             raise StateError("a number is not finite")
-    if following.tallies.keys() != following.onsets.keys():
-        raise StateError("tallies and onsets do not fit")
-    if not following.apart.keys() <= following.tallies.keys():
-        raise StateError("tallies and members do not fit")
-    for name, watch in following.watches.items():
-        for each in watch.parts:
-            onset = following.onsets.get((name, each.start))
-            if onset is None or not 0 <= onset <= each.start <= each.last < watch.n_rows:
+    for name, present in following.present.items():
+        for event in present.events:
+            rows = (0, event.onset, event.start, event.alarm, event.latest, present.n_rows - 1)
+            if event.series != name or list(rows) != sorted(rows) or event.phase not in _OPEN:
                 raise StateError("what is open does not fit its rows")
-            if not all(0 <= told < len(state.variables) for told in each.told):
-                raise StateError("a list does not fit the variables")
-    for name, rising in following.rising.items():
-        if name not in following.watches or not 0 <= rising.begin < following.watches[name].n_rows:
-            raise StateError("what is rising does not fit its rows")
     past = (each.past.n_rows for each in following.scoring.values() if each.past is not None)
     if min(following.n_rows, state.gap or 0, *past, *following.kept) < 0:
         raise StateError("a number is below 0")
@@ -180,7 +162,7 @@ def _check_header(content: bytes) -> None:
     if header.format_version != VERSION:
         raise StateError(
             f"The state file has format version {header.format_version}, this truism reads {VERSION}.",
-            "use the version of truism that wrote it, or remove it to begin anew.",
+            "remove it to begin anew.",
         )
 
 

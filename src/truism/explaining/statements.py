@@ -33,7 +33,16 @@ from truism.model.predicates import (
     quote_name,
     variables,
 )
-from truism.model.wording import brief, count, name_some, same_side, say_length, say_state, shorten
+from truism.model.wording import (
+    brief,
+    count,
+    name_some,
+    other_than,
+    same_side,
+    say_length,
+    say_state,
+    shorten,
+)
 from truism.scoring.weighed import Violation
 from truism.table.deltas import DELTA
 
@@ -150,7 +159,7 @@ def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Stateme
 
 def _died(variable: str, clue: Dead, legend: Legend) -> Statement:
     how_long, longest = (say_length(each, clue.step) for each in (clue.n_rows, clue.longest))
-    never = f"for {how_long}, in training for at most {longest}"
+    never = f"for {how_long}, in training for at most {longest}{other_than(clue.rest)}"
     if clue.found is None:
         return Statement(variable, "was", f"missing {never}")
     value = shorten(clue.found, lambda _: True) + legend.after(variable)

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from truism.errors import StateError
 from truism.explaining.checker import Checker
-from truism.explaining.delays import Delays, limits_of
-from truism.explaining.events import Kind
 from truism.explaining.findings import Findings
-from truism.explaining.following import Following, Outline
 from truism.explaining.incidents import Incident, Incidents
-from truism.explaining.keeping import Kept
-from truism.explaining.outlines import Grouped
-from truism.explaining.tallies import NEVER
+from truism.incidents.delays import Delays, limits_of
+from truism.incidents.events import NEVER, Event, Kind
+from truism.incidents.following import Following
+from truism.incidents.keeping import Kept
+from truism.incidents.outlines import Grouped
 from truism.model.model import Model
 from truism.model.predicates import format_number
 from truism.scoring.series import NO_TIME, rows_by_series, times_in
@@ -33,9 +32,7 @@ _NOTHING = {
     "since": NEVER,
     "telling": NEVER,
     "dead": NEVER,
-    "strength": -1.0,
-    "last": NEVER,
-    "before": NEVER,
+    "standing": NEVER,
 }  # of a variable without rows; else 0
 
 
@@ -138,7 +135,7 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
         if not self.findings.ordered:
             return bool(self.findings.incidents)
         opened = any(each.what == "opened" for each in self.changes)
-        return opened or any(each.event.is_open for each in self.findings.incidents.outlines)
+        return opened or any(each.is_open for each in self.findings.incidents.outlines)
 
 
 def tuning(checker: Checker) -> str:
@@ -244,7 +241,7 @@ def _suits(model: Model, state: JobState) -> bool:
     if model.memory is None:
         return all(each is None for each in pasts)
     period = model.memory.period
-    return all(each is not None and len(each.past) == len(each.habit) == period for each in pasts)
+    return all(each is not None and len(each.averages) == period for each in pasts)
 
 
 def _named(source: str | None) -> str:
@@ -315,27 +312,25 @@ def _by(model: Model) -> str | None:
 def _open_in(findings: Findings) -> dict[str, Told]:
     """Return what is open, by id; rows that stand for themselves never are."""
     return {
-        events.id_of(outline): _said(outline)
+        events.id_of(event): _said(event)
         for events in (findings.incidents, findings.shifts)
         if isinstance(events.outlines, Grouped)
-        for outline in events.outlines
-        if outline.event.is_open
+        for event in events.outlines
+        if event.is_open
     }
 
 
-def _said(outline: Outline) -> Told:
-    event = outline.event
-    return Told(outline.series, event.start, outline.tally.n_rows, event.kind)
+def _said(event: Event) -> Told:
+    return Told(event.series, event.start, event.n_rows, event.kind)
 
 
 def _changes(findings: Findings, told: dict[str, Told]) -> tuple[Change, ...]:
     """Return what changed, in the order of the rows."""
     found: list[tuple[int, int, Change]] = []
     for events in (findings.incidents, findings.shifts):
-        for position, outline in enumerate(events.outlines[:]):
-            tally = outline.tally
-            for what in _happened(told.get(events.id_of(outline)), outline):
-                row = tally.first if what == "opened" else tally.last
+        for position, event in enumerate(events.outlines[:]):
+            for what in _happened(told.get(events.id_of(event)), event):
+                row = event.first if what == "opened" else event.last
                 found.append((row, _ORDER[what], Change(what, events, position)))
     found.sort(key=lambda each: each[:2])
     return tuple(change for *_, change in found)
@@ -344,10 +339,10 @@ def _changes(findings: Findings, told: dict[str, Told]) -> tuple[Change, ...]:
 _ORDER: dict[What, int] = {"opened": 0, "updated": 1, "closed": 2}
 
 
-def _happened(before: Told | None, outline: Outline) -> list[What]:
-    is_open = outline.event.is_open
+def _happened(before: Told | None, event: Event) -> list[What]:
+    is_open = event.is_open
     if before is None:
         return ["opened"] if is_open else ["opened", "closed"]
     if not is_open:
         return ["closed"]
-    return ["updated"] if _said(outline) != before else []
+    return ["updated"] if _said(event) != before else []

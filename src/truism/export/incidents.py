@@ -10,13 +10,13 @@ from typing import Any, Literal
 import msgspec
 
 from truism.explaining.blames import Blame
-from truism.explaining.events import Kind
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident, Origin
 from truism.explaining.moments import say_moment
 from truism.explaining.sparing import Spared
 from truism.explaining.states import Change, What
 from truism.export.facts import Facts, facts_of
+from truism.incidents.events import Kind
 from truism.model.files import put_null_last
 
 N_REASONS = 3  # of each blame: a bad row can break hundreds of rules

@@ -209,6 +209,8 @@ def learn_beyond_rules(
         memory = learn_memory(learned, mined, settings, timeline, lookback, n_jobs, in_order)
         series = msgspec.structs.replace(series, memory=memory)
         rate = IncidentRate.asked(settings.max_false_incidents, series.step)
+        if settings.max_false_incidents is None:
+            rate = rate.at_least_once(table.n_rows, series.step)
         limit = expect(memory, rate, series.step)
     elif settings.max_false_incidents is not None:
         raise _unsuited("max_false_incidents", settings, "rows are a series and have a past")

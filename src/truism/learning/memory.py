@@ -1,8 +1,9 @@
 """How earlier rows count: held-out stretches of training rows go in, a `Memory` comes out.
 
 Every unit of a memory is one that held-out normal rows show: what a row adds and what its past adds are
-weighed by the level that either reaches once in 1,000 rows, and incidents of normal rows become rarer
-with their height by a law whose scale is the mean height of those that were seen.
+weighed by the level that either reaches once in 1,000 rows, references begin where those rows are and
+may drift as far as theirs did, and incidents of normal rows become rarer with their height by a law whose
+scale is the mean height of those that were seen.
 """
 
 import itertools
@@ -12,32 +13,33 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.rates import fit_tail
-from truism.explaining.tallies import with_floor
+from truism.incidents.deviations import with_floor
+from truism.incidents.events import HORIZON, Limits
+from truism.incidents.following import Ready, calm_excess
+from truism.incidents.rates import fit_tail
 from truism.learning.evidence import LearnedEvidence, as_if_learned_from_all
 from truism.learning.holdout import broken_worths
 from truism.learning.rules import MinedRules
 from truism.learning.stretches import find_stretches
 from truism.learning.study import N_BLOCKS, N_STRETCHES, Study
-from truism.learning.twins import find_circles
 from truism.model.evidence import Evidence
 from truism.model.schema import Numeric, Schema
-from truism.model.series import RARE, Memory, Tail
+from truism.model.series import LOOKBACK, RARE, Memory, Tail
 from truism.model.settings import Settings
 from truism.scoring.alignment import codes
 from truism.scoring.memory import no_past, recall
 from truism.scoring.series import Timeline
+from truism.scoring.stillness import TIMES
 from truism.scoring.sums import sum_of_rows
-from truism.scoring.weighed import Remembered, join_remembered
 from truism.scoring.worth import RARITY_WEIGHT, find_grave, lift
 from truism.table.columns import Column, numbers
 
-CAP, HABIT_CAP = 1.5, 5.0  # times the threshold of rows: the most that a value leaves behind
+CAP = 1.5  # times the threshold of rows: the most that a value leaves behind
 WEIGHT = 2.0  # of the past beside the row, both in units of what is rare among held-out rows
 NORMAL = 0.98  # share of the held-out rows below a variable's unit of blame
 MAX_ROWS = 20_000  # rows to weigh; of more rows, five runs are weighed
 N_RUNS = 5
-ROWS_PER_STRETCH = 100  # stretches of fewer rows resemble the rows beside them
+ROWS_PER_STRETCH = 420  # references need some of them to settle
 MAX_PERIOD, MUCH_NEARER, AS_NEAR, FAR = 8, 0.5, 1.1, 3.0
 
 Floats = NDArray[np.float64]
@@ -45,23 +47,31 @@ Rows = NDArray[np.int64]
 
 
 class _Draft(msgspec.Struct, frozen=True, eq=False):
-    """Evidence against held-out rows in order, what grave rules add, and which rows follow each other."""
+    """Held-out rows in order.
+
+    Evidence against them, what grave rules add, how far numbers lie off, which values are there, and
+    which rows follow each other.
+    """
 
     plain: Floats
     lift: Floats
+    apart: Floats
+    known: NDArray[np.bool_]
     runs: Sequence[Rows]
 
-    def recall(self, memory: Memory) -> Remembered:
-        """Add the past to all rows."""
-        found = [
-            recall(memory, self.plain[rows], self.lift[rows], no_past(memory), compiled=True)[0]
-            for rows in self.runs
-        ]
-        joined = found[0] if len(found) == 1 else join_remembered(found)
-        rows = np.concatenate(self.runs)
-        if (np.diff(rows) > 0).all():  # one series: its runs follow each other
-            return joined
-        return joined.take(np.argsort(rows, kind="stable"))
+    def recall(self, memory: Memory) -> Floats:
+        """Return what the past adds to all rows."""
+        found = np.zeros(self.plain.shape)
+        for rows in self.runs:
+            found[rows] = recall(memory, self.plain[rows], no_past(memory))[0].past
+        return found
+
+    def excess(self, memory: Memory, points: Floats) -> Floats:
+        """Return how far rows are beyond what their series has been like lately."""
+        found = np.zeros(len(points))
+        for rows in self.runs:
+            found[rows] = calm_excess(memory, points[rows], self.known[rows])
+        return found
 
 
 def learn_memory(
@@ -97,34 +107,55 @@ def learn_memory(
     if in_order is not None:
         columns = [column.take(in_order) for column in columns]
     every = slice(0, learned.study.n_rows)
-    runs = held.runs if in_order is not None else [rows for _, rows, _ in timeline.runs(every)]
+    runs = held.runs if in_order is not None else list(timeline.runs(every))
     unit = learned.limit.value
     n_variables = len(schema.variables)
+    nothing = (0.0,) * n_variables
     memory = Memory(
         lookback,
         find_period(schema, columns),
         _short(CAP * unit),
-        _short(HABIT_CAP * unit),
         1.0,
-        (0.0,) * n_variables,
-        tuple(map(_short, with_floor(np.quantile(held.plain, NORMAL, axis=0)).tolist())),
+        *(nothing, nothing, nothing),
+        _shortened(with_floor(np.quantile(held.plain, NORMAL, axis=0))),
         Tail(0.0, 1.0, 0, 1),
-        find_circles(schema, columns),
-        *find_stretches(schema, columns, runs),
+        *find_stretches(schema, columns, runs, max(lookback, LOOKBACK) // TIMES),
     )
-    recalled = held.recall(memory)
+    past = held.recall(memory)
     of_rows = fit_tail(sum_of_rows(held.plain + held.lift), held.runs).threshold(RARE)
-    of_past = fit_tail(sum_of_rows(recalled.past), held.runs).threshold(RARE)
+    of_past = fit_tail(sum_of_rows(past), held.runs).threshold(RARE)
+    weight = _short(WEIGHT * of_rows / of_past) if of_past > 0 else 0.0
+    points = held.plain + held.lift + weight * past
+    usual = np.sqrt(np.quantile(points, 0.5, axis=0))
     memory = msgspec.structs.replace(
         memory,
-        weight=_short(WEIGHT * of_rows / of_past) if of_past > 0 else 0.0,
-        usual=tuple(map(_short, np.quantile(recalled.known, 0.5, axis=0).tolist())),
+        weight=weight,
+        usual=_shortened(usual),
+        highest=_shortened(_highest(held, lookback, points, usual)),
     )
-    tail = fit_tail(held.recall(memory).news, held.runs)
+    stray = _stray(held, memory)
+    memory = msgspec.structs.replace(memory, stray=_shortened(stray))
+    tail = fit_tail(held.excess(memory, points), held.runs)
     return msgspec.structs.replace(memory, tail=tail)
 
 
-def held_out_news(
+def _highest(held: _Draft, lookback: int, points: Floats, usual: Floats) -> Floats:
+    """Return the highest that references rise in held-out rows."""
+    from truism.incidents import kernels
+
+    rate = 1 / (HORIZON * lookback)
+    found = [kernels.highest(points[rows], held.known[rows], rate, usual) for rows in held.runs]
+    return np.asarray(np.maximum.reduce(found))
+
+
+def _stray(held: _Draft, memory: Memory) -> Floats:
+    """Return how far numbers usually are from where they have been lately."""
+    ready = Ready(Limits(np.inf, 0, memory.lookback), memory, np.array(memory.units))
+    found = [ready.strays(held.apart[rows]) for rows in held.runs]
+    return np.asarray(np.average(found, axis=0, weights=[len(rows) for rows in held.runs]))
+
+
+def held_out_excess(
     learned: LearnedEvidence,
     mined: MinedRules,
     settings: Settings,
@@ -132,10 +163,7 @@ def held_out_news(
     memory: Memory,
     n_jobs: int,
 ) -> Floats:
-    """Score every training row with its past, judged by the other stretches of rows.
-
-    What has become a habit does not count; incidents of normal rows are expected in the same measure.
-    """
+    """Return the excess of every training row, judged by the other stretches of rows."""
     rows = np.arange(learned.study.n_rows)
     if len(learned.judged) < len(rows):
         study = learned.study
@@ -143,7 +171,8 @@ def held_out_news(
             study.schema, study.columns, mined, settings, study.apart.of_row, rows, n_jobs
         )
         learned = msgspec.structs.replace(learned, judged=rows, worths=worths)
-    return _hold_out(learned, mined, settings, timeline, rows, n_jobs).recall(memory).news
+    held = _hold_out(learned, mined, settings, timeline, rows, n_jobs)
+    return held.excess(memory, held.plain + held.lift + held.recall(memory))
 
 
 def find_period(schema: Schema, columns: Sequence[Column]) -> int:
@@ -195,8 +224,16 @@ def _hold_out(
     assert held.values is not None
     plain = held.values[0] / learned.evidence.contradiction_unit
     plain += RARITY_WEIGHT / learned.evidence.rarity_unit * held.values[1]
-    runs = _runs(timeline, rows)
-    return _Draft(plain, _lifts(learned.evidence, plain, as_if_learned_from_all(worths)), runs)
+    lifts = _lifts(learned.evidence, plain, as_if_learned_from_all(worths))
+    known = np.stack([~_missing(column, rows) for column in study.columns], axis=1)
+    return _Draft(plain, lifts, held.values[2], known, _runs(timeline, rows))
+
+
+def _missing(column: Column, rows: Rows) -> NDArray[np.bool_]:
+    """Return which values of some rows are missing."""
+    if column.values.dtype.kind == "f":
+        return np.isnan(numbers(column)[rows])
+    return np.zeros(len(rows), np.bool_) if column.missing is None else column.missing[rows]
 
 
 def rows_in_order(n_rows: int) -> Rows:
@@ -214,8 +251,7 @@ def _runs(timeline: Timeline, rows: Rows) -> list[Rows]:
     found = []
     for start, end in itertools.pairwise(ends):
         block = slice(int(rows[start]), int(rows[end - 1]) + 1)
-        for _, run, _ in timeline.runs(block):
-            found.append(run - block.start + start)
+        found += [run - block.start + start for run in timeline.runs(block)]
     return found
 
 
@@ -225,6 +261,10 @@ def _lifts(evidence: Evidence, plain: Floats, worths: Floats) -> Floats:
     rows, about = find_grave(evidence.grave, worths)
     lifts[rows, about] = lift(evidence.grave, sum_of_rows(plain[rows]), worths[rows, about])
     return lifts
+
+
+def _shortened(values: Floats) -> tuple[float, ...]:
+    return tuple(map(_short, values.tolist()))
 
 
 def _short(value: float) -> float:

@@ -39,7 +39,7 @@ class HeldOut(msgspec.Struct, frozen=True, eq=False):
     Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; and the
     worth of the `strongest` rule that it breaks. Per variable: mean surprise `alone` and in context,
     and mean and spread of contradictions. `values` has, if asked for, contradictions and rarities of
-    each value: 2 × rows × variables.
+    each value, and how far numbers lie off: 3 × rows × variables.
     """
 
     in_context: Floats
@@ -159,7 +159,7 @@ class Study:
 
         """
         chosen = self.chosen(blocks) if rows is None else rows
-        of_values = np.empty((2, len(chosen), len(self.schema.variables))) if each_value else None
+        of_values = np.empty((3, len(chosen), len(self.schema.variables))) if each_value else None
         leaf_sums = [each[blocks.axis] for each in self.leaf_sums]
         judge = LeafProfiles(self.reader, (each.without_each() for each in leaf_sums))
         n_leaves = np.array([each.rows.shape[1] for each in leaf_sums], np.uint16)
@@ -187,6 +187,7 @@ class Study:
                     of_values[1, some[own]] = rarity
             if of_values is not None:
                 of_values[0, some] = all_told
+                of_values[2, some] = judge.differences(leaves, readings)
             of_rows[:, some] = in_context.sum(axis=1), all_told.sum(axis=1), rare, worth.max(axis=1)
             alone = np.zeros(len(self.schema.variables))
             own_surprise = np.nan_to_num(surprise(readings.standard))

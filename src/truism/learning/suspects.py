@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.explanations import Explanation, explain_rows
-from truism.explaining.marks import Marker
 from truism.explaining.patterns import Patterns
+from truism.incidents.marks import Marker
 from truism.learning.evidence import held_out_scores, learn_evidence
 from truism.learning.kinds import infer_schema, variable_columns
 from truism.learning.learned import find_changing, learn_rules
-from truism.learning.memory import held_out_news, learn_memory
+from truism.learning.memory import held_out_excess, learn_memory
 from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.study import N_BLOCKS, N_STRETCHES
 from truism.learning.training import train
@@ -242,7 +242,7 @@ def _stretched_doubts(
         scores, limit = held_out_scores(learned.evidence, held), learned.limit
     else:
         memory = learn_memory(learned, mined, settings, timeline, lookback, n_jobs)
-        scores = held_out_news(learned, mined, settings, timeline, memory, n_jobs)
+        scores = held_out_excess(learned, mined, settings, timeline, memory, n_jobs)
         limit = expect(memory, IncidentRate.asked(None, series.step), series.step)
     return scores / max(limit.value, _LEAST)
 

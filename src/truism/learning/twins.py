@@ -1,27 +1,22 @@
-"""Variables that move together: training columns go in, pairs and circles of variables come out.
+"""Variables that move together: training columns go in, pairs of variables come out.
 
-Where one of two twins is wrong, the other usually is, too. Explanations then name one of them. Circles
-are far wider: what happens to a variable may be a consequence of what happens to others of its circle.
+Where one of two twins is wrong, the other usually is, too. Explanations then name one of them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.schema import Numeric, Schema
-from truism.scoring.alignment import codes
 from truism.scoring.readings import standardise
 from truism.table.columns import Column, numbers
-from truism.table.deltas import delta_name
 
 ALIKE = 0.9  # correlation, either way, above which two numbers are twins
 MAX_ROWS = 10_000  # rows to look at
 MIN_ROWS = 30  # rows in which both are known
 PAIRS_PER_VARIABLE = 10
 MAX_COLUMNS = 256  # whose correlations with all others are held at a time
-RELATED = 0.3  # correlation, either way, above which two variables are in one circle
-N_STATES = 6  # commonest states of a variable that are looked at
 _DIGITS = 6  # of a correlation, so that it does not depend on how sums are divided
 _NO_PAIRS = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
@@ -50,57 +45,6 @@ def find_twins(schema: Schema, columns: Sequence[Column]) -> tuple[tuple[str, st
     closest = np.argsort(-closeness, kind="stable")[:most].tolist()
     names = [each.name for each, _ in numeric]
     return tuple((names[first[k]], names[second[k]]) for k in closest) or None
-
-
-def find_circles(schema: Schema, columns: Sequence[Column]) -> tuple[int, ...]:
-    """Return the circle of each variable, numbered in the order in which they come.
-
-    Two variables are in one circle if they, or states of them, are correlated in training, or if one
-    is the change of the other; and so is everybody who is in one with either.
-    """
-    n_rows = len(columns[0].values)
-    rows = np.arange(min(n_rows, MAX_ROWS)) * n_rows // min(n_rows, MAX_ROWS)
-    values: list[NDArray[np.float64]] = []
-    owners: list[int] = []
-    for i, (each, column) in enumerate(zip(schema.variables, columns, strict=True)):
-        part = column.take(rows)
-        if isinstance(each, Numeric):
-            own = [standardise(numbers(part), each.mean, each.std or 1.0)]
-        else:
-            found = codes(each, part)
-            commonest = np.argsort(-np.bincount(found[found >= 0], minlength=1), kind="stable")
-            own = [(found == code).astype(np.float64) for code in commonest[:N_STATES]]
-        values += own
-        owners += [i] * len(own)
-    first, second, _ = pairs_above(RELATED, np.array(values).T)
-    pairs = [(owners[a], owners[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-    place = {name: i for i, name in enumerate(schema.names)}
-    pairs += [
-        (i, place[delta_name(name)]) for name, i in place.items() if delta_name(name) in place
-    ]
-    return _circles(len(schema.variables), pairs)
-
-
-def _circles(n_variables: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """Join all who are connected by pairs.
-
-    >>> _circles(5, [(0, 3), (4, 3)])
-    (0, 1, 2, 0, 0)
-    >>> _circles(5, [(0, 1), (0, 2), (0, 3), (1, 4)])  # each pair once
-    (0, 0, 0, 0, 0)
-    """
-    leader = list(range(n_variables))
-
-    def led_by(i: int) -> int:
-        while leader[i] != i:
-            leader[i] = leader[leader[i]]
-            i = leader[i]
-        return i
-
-    for a, b in pairs:
-        leader[led_by(a)] = led_by(b)
-    number: dict[int, int] = {}
-    return tuple(number.setdefault(led_by(i), len(number)) for i in range(n_variables))
 
 
 def pairs_above(

@@ -100,9 +100,6 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         order = {} if self.series is None else msgspec.to_builtins(self.series)
         if self.memory is not None:
             del order["memory"]["tail"]  # calibrating changes it
-            for name in ("longest", "absent"):
-                if not order["memory"][name]:  # learned by an earlier version, and known by its id
-                    del order["memory"][name]
         learned = (self.schema.variables, self.rules, self.derived, self.evidence, order)
         return id_of(learned, 10)
 

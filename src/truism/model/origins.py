@@ -40,7 +40,7 @@ class Calibrated(msgspec.Struct, frozen=True, tag="calibrated", forbid_unknown_f
 
     def __str__(self) -> str:
         part = f"{100 * self.n_above / self.n_rows:.2g} %"
-        return f"{self.n_above:,} of {self.n_rows:,} calibration rows ({part}) score above it"
+        return f"{self.n_above:,} of {self.n_rows:,} calibration rows ({part}) exceed it"
 
 
 class RateOfIncidents(

@@ -58,6 +58,16 @@ class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the rate that the user asks for, or the usual one."""
         return cls.usual(step) if text is None else cls.parse(text)
 
+    def at_least_once(self, n_rows: int, step: float | None) -> "IncidentRate":
+        """Return the rate, or once in so many rows if it is rarer: nothing shows what is rarer.
+
+        >>> str(IncidentRate(1.0, "day").at_least_once(400, 1.0))
+        '2.5 per 1,000 rows'
+        """
+        return (
+            self if self.in_rows(step) * n_rows >= ROWS else IncidentRate(ROWS / n_rows, "1000rows")
+        )
+
     def in_rows(self, step: float | None) -> float:
         """Return the rate in 1,000 rows, which are `step` seconds apart.
 

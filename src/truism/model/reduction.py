@@ -71,20 +71,14 @@ def _series(series: Series, schema: Schema, absent: Collection[str]) -> Series:
     if memory is None:
         return series
     kept = [i for i, name in enumerate(schema.names) if name not in absent]
-    usual, units = (tuple(each[i] for i in kept) for each in (memory.usual, memory.units))
-    circles = [memory.circles[i] for i in kept] if memory.circles else []
-    number = {circle: at for at, circle in enumerate(dict.fromkeys(circles))}
-    circles = [number[circle] for circle in circles]
-    longest, lacking = (
-        tuple(each[i] for i in kept) if each else () for each in (memory.longest, memory.absent)
-    )
+    fields = ("usual", "highest", "stray", "units", "longest", "absent", "rest")
+    of_variables = {name: getattr(memory, name) for name in fields}
     known = msgspec.structs.replace(
         memory,
-        usual=usual,
-        units=units,
-        circles=tuple(circles),
-        longest=longest,
-        absent=lacking,
+        **{
+            name: tuple(each[i] for i in kept) if each else ()
+            for name, each in of_variables.items()
+        },
     )
     return msgspec.structs.replace(series, memory=known)
 

@@ -16,9 +16,6 @@ LOOKBACK, MAX_LOOKBACK = 15, 1_000_000  # rows
 class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """How often incidents of normal rows reach a level: ever more rarely, by an exponential law.
 
-    Incidents that are rarer than one in 1,000 rows have a law of their own: ordinary ups and downs do
-    not tell how high rare situations rise.
-
     Parameters
     ----------
     level
@@ -27,8 +24,6 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         By how much a level must rise for incidents to become e times rarer.
     n_incidents, n_rows
         How many incidents rose above `level` in how many held-out rows.
-    rare_scale
-        The same as `scale`, for incidents that are rarer than one in 1,000 rows; None if it is equal.
 
     """
 
@@ -36,7 +31,6 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     scale: float
     n_incidents: int
     n_rows: int
-    rare_scale: float | None = None
 
     def rate(self, threshold: float) -> float:
         """Return how many incidents to expect in 1,000 normal rows.
@@ -44,21 +38,16 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         >>> Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000).rate(2.0)
         20.0
         """
-        rare = self.threshold(RARE)
-        if threshold > rare:
-            return min(self._most, RARE) * math.exp((rare - threshold) / self._rare_scale)
         return self._most * math.exp(-max(threshold - self.level, 0.0) / self.scale)
 
     def threshold(self, rate: float) -> float:
         """Return the threshold above which so many incidents are to be expected in 1,000 normal rows.
 
-        >>> tail = Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000, rare_scale=3.0)
+        >>> tail = Tail(level=2.0, scale=1.0, n_incidents=40, n_rows=2000)
         >>> round(tail.rate(tail.threshold(1.0)), 9), round(tail.rate(tail.threshold(0.1)), 9)
         (1.0, 0.1)
         """
-        common = self.level + self.scale * math.log(max(self._most / max(rate, RARE), 1.0))
-        rarer = max(min(self._most, RARE) / rate, 1.0)
-        return common + self._rare_scale * math.log(rarer)
+        return self.level + self.scale * math.log(max(self._most / rate, 1.0))
 
     def has_seen(self, rate: float) -> bool:
         """Return whether the held-out rows suffice to show a rate; if not, it is extrapolated."""
@@ -67,10 +56,6 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     @property
     def _most(self) -> float:
         return PER * self.n_incidents / self.n_rows
-
-    @property
-    def _rare_scale(self) -> float:
-        return self.scale if self.rare_scale is None else self.rare_scale
 
 
 class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,38 +69,40 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         After how many rows the same kind of row comes again, if kinds of rows take turns; else 1.
     cap
         The most that one value leaves behind in the past.
-    habit_cap
-        The most that one value leaves behind in what is taken for a habit.
     weight
         How much the past counts beside the row.
-    usual
-        Each variable's habit in normal rows.
+    usual, highest
+        The root of the points against each variable in normal rows, and the highest that its reference
+        rose in them.
+    stray
+        How far each number usually is from where it has been lately, in standard deviations; 0 for
+        states.
     units
         The evidence against each variable that one of fifty normal rows exceeds.
     tail
         How often normal rows form incidents.
-    circles
-        The circle of each variable, by number: those that have something to do with each other are
-        in one. Empty if that is not known.
     longest
-        For how many consecutive rows of training each number was the same at most; 0 for states.
-        Empty if that is not known.
+        For how many consecutive rows of training each number was the same at most, other than at its
+        rest; 0 for states. Empty if that is not known.
     absent
         For how many consecutive rows of training each variable was missing at most.
+    rest
+        The number at which each variable stood still for long, as a flow does at 0; None if it never did.
 
     """
 
     lookback: int
     period: int
     cap: float
-    habit_cap: float
     weight: float
     usual: tuple[float, ...]
+    highest: tuple[float, ...]
+    stray: tuple[float, ...]
     units: tuple[float, ...]
     tail: Tail
-    circles: tuple[int, ...] = ()
     longest: tuple[int, ...] = ()
     absent: tuple[int, ...] = ()
+    rest: tuple[float | None, ...] = ()
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

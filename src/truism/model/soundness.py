@@ -137,30 +137,25 @@ def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, st
     """Yield what is wrong with a memory that was read from a file: each problem and its place."""
     if not (1 <= memory.lookback <= MAX_LOOKBACK and 1 <= memory.period <= MAX_LOOKBACK):
         yield "out of range", "$.series.memory"
-    numbers = (memory.cap, memory.habit_cap, memory.weight, *memory.usual, *memory.units)
+    of_variables = (memory.usual, memory.highest, memory.stray, memory.units)
+    numbers = (memory.cap, memory.weight, *itertools.chain.from_iterable(of_variables))
     if not all(0 <= number < np.inf for number in numbers):
         yield "out of range", "$.series.memory"
-    if not len(memory.usual) == len(memory.units) == len(schema.variables):
+    if any(len(each) != len(schema.variables) for each in of_variables):
         yield "it does not fit the variables", "$.series.memory"
-    circles = memory.circles
-    if circles and (len(circles) != len(schema.variables) or not _is_numbered(circles)):
-        yield "it does not fit the variables", "$.series.memory.circles"
     for name, lengths in (("longest", memory.longest), ("absent", memory.absent)):
         fits = len(lengths) == (len(schema.variables) if memory.longest else 0)
         if not fits or not all(0 <= each <= MAX_COUNT for each in lengths):
             yield "it does not fit the variables", f"$.series.memory.{name}"
+    rests = [rest for rest in memory.rest if rest is not None]
+    if len(memory.rest) != len(memory.longest) or not np.isfinite(rests).all():
+        yield "it does not fit the variables", "$.series.memory.rest"
     if not all(memory.units):
         yield "out of range", "$.series.memory.units"
     tail = memory.tail
     sound = 0 < tail.scale < np.inf and 0 <= tail.level < np.inf
-    sound = sound and (tail.rare_scale is None or 0 < tail.rare_scale < np.inf)
     if not (sound and 0 <= tail.n_incidents <= tail.n_rows and tail.n_rows >= 1):
         yield "out of range", "$.series.memory.tail"
-
-
-def _is_numbered(circles: tuple[int, ...]) -> bool:
-    """Return whether circles are numbered in the order in which they come."""
-    return list(dict.fromkeys(circles)) == list(range(len(set(circles))))
 
 
 def _categorical(schema: Schema) -> list[Categorical]:

@@ -218,6 +218,15 @@ def lasting(seconds: float) -> str:
     return " ".join(f"{n:.4g} {unit}" for n, unit in parts[:2] if n) or "no time"
 
 
+def other_than(rest: float | None) -> str:
+    """Return at which value what is said does not hold.
+
+    >>> other_than(0.0), other_than(None)
+    (' other than at 0', '')
+    """
+    return "" if rest is None else f" other than at {format_number(rest)}"
+
+
 def say_length(n_rows: int, step: float | None) -> str:
     """Print how long some rows last, by the seconds from one row to the next if there are times.
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from truism.explaining.events import Kind
 from truism.explaining.reasons import Reason
+from truism.incidents.events import Kind
 from truism.model.provenance import Trial
 from truism.report.patterncards import PatternCard
 
@@ -310,8 +310,8 @@ class Summary(msgspec.Struct, frozen=True):
         The findings in one sentence.
     source, created
         Where the rows came from, and when the report was made, as text.
-    n_rows, n_anomalous, quiet
-        Rows, and rows above the threshold; in words, how many of these raise no alarm, and why.
+    n_rows, n_anomalous
+        Rows, and rows above the threshold.
     threshold
         Rows that score above it are anomalies.
     ordered
@@ -352,7 +352,6 @@ class Summary(msgspec.Struct, frozen=True):
     created: str | None
     n_rows: int
     n_anomalous: int
-    quiet: str
     threshold: float
     ordered: bool
     several: bool

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from truism.explaining.marks import Wrong
 from truism.explaining.reasons import Reason
+from truism.incidents.marks import Wrong
 
 
 class ToldLine(msgspec.Struct, frozen=True):

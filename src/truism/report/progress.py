@@ -72,7 +72,7 @@ def say_progress(step: Step) -> str:
         numbers = [0] * len(_ENDS)
         for outline in events.outlines:
             opened = "opened" in happened.get(events.id_of(outline), ())
-            numbers[(0 if opened else 2) + (not outline.event.is_open)] += 1
+            numbers[(0 if opened else 2) + (not outline.is_open)] += 1
         for n, (one, many) in zip(numbers, _ENDS, strict=True):
             if n:
                 said.append(f"{count(n, noun)} {one if n == 1 else many}")

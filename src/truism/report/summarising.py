@@ -12,7 +12,7 @@ from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_moment
-from truism.explaining.tallies import shares_of
+from truism.incidents.events import shares_of
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
@@ -104,13 +104,15 @@ def summarise(
             "learn again without that column.",
         )
     findings = checker.find(table) if findings is None else findings
-    scores = findings.scores
+    scores = findings.excess
     axis = Axis(table, model.schema)
     incidents = findings.incidents
     # Rows that are no series are never joined by a line.
     painter = Painter(scorer, table, axis) if findings.ordered else None
     cards = _cards(painter, axis, [*incidents[:MAX_CARDS], *findings.shifts[:MAX_SHIFTS]])
-    detection = None if label is None else detect(table, label, scores, findings.threshold, axis)
+    detection = (
+        None if label is None else detect(table, label, findings.excess, findings.threshold, axis)
+    )
     return Summary(
         "truism-report",
         3,
@@ -119,7 +121,6 @@ def summarise(
         created,
         table.n_rows,
         findings.n_anomalous,
-        str(findings.quiet),
         findings.threshold,
         findings.ordered,
         model.series is not None and model.series.by is not None,

@@ -249,8 +249,7 @@ def verdict(findings: Findings) -> Text:
             ("anomalies", BAD), f": {share[:-1]}, in {count(len(findings.patterns), 'pattern')}."
         )
     found = say_all(findings)
-    quiet = f", {findings.quiet}." if str(findings.quiet) else "."
-    return Text.assemble(("anomalies", BAD), f": {found}; {share[:-1]}{quiet}")
+    return Text.assemble(("anomalies", BAD), f": {found}; {share}")
 
 
 def show_incident(

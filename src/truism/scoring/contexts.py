@@ -180,14 +180,13 @@ class LeafProfiles:
             found[k][:, states] = np.take_along_axis(self._tables[k][leaf], where, axis=1)
         return found
 
-    def differences(
-        self, leaves: LeafNumbers, standard: NDArray[np.float32]
-    ) -> NDArray[np.float64]:
+    def differences(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Return how far numbers are from their leaves' means, in standard deviations: rows × variables.
 
         Contexts count by how precisely they know a mean. States and missing values are NaN.
         """
         found = np.full((leaves.shape[1], len(self._times)), np.nan)
+        standard = self._reader.standard(readings.numbers)
         weight, total = np.zeros((2, *standard.shape))
         for leaf, (scale, shift) in zip(leaves, self._scaled, strict=True):
             weight += np.square(scale[leaf], dtype=np.float64)

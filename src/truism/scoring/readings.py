@@ -42,16 +42,19 @@ def has_rest(variable: Categorical) -> bool:
 
 
 def standardise(
-    values: NDArray[np.float64], mean: NDArray[np.float64] | float, std: NDArray[np.float64] | float
+    values: NDArray[np.float64],
+    mean: NDArray[np.float64] | float,
+    std: NDArray[np.float64] | float,
+    most: float = CLIP,
 ) -> NDArray[np.float64]:
-    """Return numbers in standard deviations from the mean, at most `CLIP`; missing ones stay missing."""
+    """Return numbers in standard deviations from the mean; missing ones stay missing."""
     with np.errstate(over="ignore", invalid="ignore"):
         # Halved, so that the distance between the farthest doubles does not overflow.
         distance = values * 0.5
         distance -= np.multiply(mean, 0.5)
         distance /= std
         distance *= 2.0
-    return np.clip(distance, -CLIP, CLIP, out=distance)
+    return np.clip(distance, -most, most, out=distance)
 
 
 class Readings(msgspec.Struct, frozen=True, eq=False):
@@ -126,6 +129,10 @@ class Reader:
         for place, i in enumerate(self.states):
             known[place] = codes(self._categorical[place], columns[i])
         return values, known
+
+    def standard(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return numbers in standard deviations from the mean, however far off: rows × variables."""
+        return standardise(values, self._means, self._stds, most=np.inf)
 
     def _standardise(
         self, values: NDArray[np.float64], memory: Fresh, *, compiled: bool

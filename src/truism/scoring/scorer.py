@@ -26,7 +26,6 @@ from truism.scoring.alignment import align
 from truism.scoring.bits import unpack
 from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
 from truism.scoring.limits import breaches, degrees_failed, is_habit
-from truism.scoring.memory import COMPARISONS
 from truism.scoring.repeats import find_repeats
 from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.scratch import Scratch
@@ -279,10 +278,8 @@ class Scorer:
             return
         timeline = self.lay_out(table, state)
         still = sparing(self._stillness, self.tolerance, table)
-        compiled = kernels.pay(table.n_rows, COMPARISONS * len(self._place))
         for block, alone in self._blocks(table, n_jobs, self._weigh_block):
-            step = (memory, timeline, block, alone, state, still)
-            weighed, state = remember(*step, compiled=compiled)
+            weighed, state = remember(memory, timeline, block, alone, state, still)
             yield block, weighed, state
 
     def _blocks(

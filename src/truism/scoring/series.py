@@ -71,14 +71,19 @@ class Timeline(msgspec.Struct, frozen=True, eq=False):
     times: NDArray[np.int64] | None
     breaks: NDArray[np.bool_]
 
-    def runs(self, block: slice) -> Iterator[tuple[str, Rows, bool]]:
-        """Yield the rows of a block that follow each other: series, rows, and whether they begin anew."""
+    def series(self, block: slice) -> Iterator[tuple[str, Rows]]:
+        """Yield the series in a block, and the rows of each."""
         for number in np.unique(self.of_row[block]).tolist():
-            rows = np.flatnonzero(self.of_row[block] == number) + block.start
-            cuts = np.flatnonzero(self.breaks[rows])
-            for part in np.split(rows, cuts):
-                if len(part):
-                    yield self.names[number], part, bool(self.breaks[part[0]])
+            yield self.names[number], np.flatnonzero(self.of_row[block] == number) + block.start
+
+    def runs(self, block: slice) -> Iterator[Rows]:
+        """Yield the rows of a block that follow each other without a break."""
+        for _, rows in self.series(block):
+            yield from self.divided(rows)
+
+    def divided(self, rows: Rows) -> Iterator[Rows]:
+        """Divide the rows of a series where one does not follow the one before it."""
+        return filter(len, np.split(rows, np.flatnonzero(self.breaks[rows])))
 
 
 def lay_out(series: Series, schema: Schema, table: Table, state: State | None = None) -> Timeline:
@@ -144,8 +149,6 @@ def remember(
     weighed: Weighed,
     state: State,
     stillness: Stillness | None = None,
-    *,
-    compiled: bool = False,
 ) -> tuple[Weighed, State]:
     """Add the past to the rows of a block; return them, and what is left after them."""
     pieces = weighed.pieces
@@ -154,18 +157,14 @@ def remember(
     stills: dict[str, Still] = {}
     if stillness is not None:
         dead, stills = _find_dead(stillness, timeline, block, pieces.readings, state)
-    lift = None if pieces.contradictions is pieces.plain else pieces.contradictions - pieces.plain
     after = dict(state)
     found: list[tuple[Rows, Remembered]] = []
-    for name, rows, anew in timeline.runs(block):
+    for name, rows in timeline.series(block):
         at = rows - block.start
-        left_behind = None if anew or name not in after else after[name].past
+        left_behind = after[name].past if name in after else None
         before = no_past(memory) if left_behind is None else left_behind
-        if len(rows) == len(plain):
-            recalled, left = recall(memory, plain, lift, before, compiled=compiled)
-        else:
-            own = None if lift is None else lift[at]
-            recalled, left = recall(memory, plain[at], own, before, compiled=compiled)
+        own = plain if len(rows) == len(plain) else plain[at]
+        recalled, left = recall(memory, own, before, timeline.breaks[rows])
         found.append((at, recalled))
         time = None if timeline.times is None else int(timeline.times[rows[-1]])
         after[name] = Latest(left, time, stills.get(name))
@@ -181,10 +180,9 @@ def _find_dead(
     """Find the variables that died in the rows of a block, and what each series has shown by now."""
     dead = np.zeros((len(readings.numbers), stillness.n_variables), np.int32)
     stills = {name: each.still for name, each in state.items() if each.still is not None}
-    for name, rows, anew in timeline.runs(block):
-        before = stillness.begin() if anew or name not in stills else stills[name]
-        at = rows - block.start
-        dead[at], stills[name] = stillness.follow(readings.take(at), before)
+    for name, rows in timeline.series(block):
+        before, at = stills.get(name) or stillness.begin(), rows - block.start
+        dead[at], stills[name] = stillness.follow(readings.take(at), before, timeline.breaks[rows])
     if stillness.spared is not None:
         dead[stillness.spared[block]] = 0
     return dead, stills

@@ -9,7 +9,7 @@ training has.
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -20,11 +20,9 @@ from truism.model.series import LOOKBACK, Memory
 from truism.scoring.alignment import MISSING
 from truism.scoring.decimals import FINE, decimals_of, decimals_up_to
 from truism.scoring.readings import Readings
-from truism.scoring.sums import sum_of_rows
 from truism.scoring.weighed import Weighed
 
 TIMES = 3  # how many times longer than any stretch of training a dead one is
-KNOWN_AFTER = 5  # lookbacks after which it is no news that a variable is dead
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -61,6 +59,8 @@ class Judged(msgspec.Struct, frozen=True):
         For how many rows it stays alive.
     decimals
         Of numbers that must not repeat: how many decimals training values have.
+    rest
+        The number at which it may stay for ever; None if there is none.
 
     """
 
@@ -68,6 +68,7 @@ class Judged(msgspec.Struct, frozen=True):
     place: int
     longest: int
     decimals: int = 0
+    rest: float | None = None
 
 
 class Stillness:
@@ -84,7 +85,7 @@ class Stillness:
 
     def __init__(self, schema: Schema, memory: Memory, muted: Sequence[int] = ()) -> None:
         span = max(memory.lookback, LOOKBACK)
-        self.worth, self.known_after = worth_of_death(memory), KNOWN_AFTER * span
+        self.worth = worth_of_death(memory)
         self.n_variables = len(schema.variables)
         self.same: list[Judged] = []
         self.missing: list[tuple[bool, Judged]] = []
@@ -98,7 +99,9 @@ class Stillness:
                 continue
             longest, absent = memory.longest[i], memory.absent[i]
             if isinstance(variable, Numeric) and 0 < TIMES * longest <= span:
-                self.same.append(Judged(i, place, span, decimals_of(variable.edges)))
+                self.same.append(
+                    Judged(i, place, span, decimals_of(variable.edges), memory.rest[i])
+                )
             if absent:
                 self.missing.append((is_number, Judged(i, place, max(span, TIMES * absent))))
 
@@ -113,7 +116,9 @@ class Stillness:
         nought = np.zeros(self.n_variables, np.int64)
         return Still(np.zeros(self.n_variables), nought, nought, nought)
 
-    def follow(self, readings: Readings, before: Still) -> tuple[NDArray[np.int32], Still]:
+    def follow(
+        self, readings: Readings, before: Still, anew: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int32], Still]:
         """Return for how many rows each dead variable has been so, and what to keep.
 
         Parameters
@@ -122,6 +127,8 @@ class Stillness:
             Consecutive rows of one series.
         before
             What the rows before them have shown.
+        anew
+            In which rows the series begins again.
 
         Returns
         -------
@@ -131,16 +138,20 @@ class Stillness:
         """
         dead = np.zeros((len(readings.numbers), self.n_variables), np.int32)
         value, n_same, n_missing, fine = (each.copy() for each in msgspec.structs.astuple(before))
+        rows = np.arange(1, len(dead) + 1)
+        begins = np.maximum.accumulate(np.where(anew, rows, 0))
         for each in self.same if len(dead) else ():
             i, values = each.variable, readings.numbers[:, each.place]
-            lengths = _lengths(values, float(value[i]), int(n_same[i]))
-            shown = np.ones(len(values), np.bool_)
-            if not fine[i] and each.decimals:
-                precise = np.isfinite(values)
+            lengths = _lengths(values, float(value[i]), int(n_same[i]), anew)
+            precise = np.isfinite(values)
+            if each.decimals:
                 precise[precise] = decimals_up_to(values[precise], each.decimals - 1) == FINE
-                shown = np.logical_or.accumulate(precise)
-            dead[:, i] = np.where(shown & (lengths > each.longest), lengths, 0)
-            n_same[i], fine[i] = lengths[-1], fine[i] or shown[-1]
+            latest = np.maximum.accumulate(np.where(precise, rows, int(fine[i]) - 1))
+            died = (latest >= begins) & (lengths > each.longest)
+            if each.rest is not None:
+                died &= values != each.rest
+            dead[:, i] = np.where(died, lengths, 0)
+            n_same[i], fine[i] = lengths[-1], latest[-1] >= begins[-1]
             value[i] = values[-1] if lengths[-1] else 0.0
         for is_number, each in self.missing if len(dead) else ():
             i = each.variable
@@ -148,26 +159,17 @@ class Stillness:
                 gone = np.isnan(readings.numbers[:, each.place])
             else:
                 gone = readings.codes[:, each.place] == MISSING
-            lengths = stretches(gone, int(n_missing[i]))
+            lengths = stretches(gone, int(n_missing[i]), anew)
             dead[:, i] = np.where(lengths > each.longest, lengths, dead[:, i])
             n_missing[i] = lengths[-1]
         return dead, Still(value, n_same, n_missing, fine)
 
     def weigh(self, weighed: Weighed, dead: NDArray[np.int32]) -> Weighed:
-        """Add to what speaks against rows that some variables are dead; after a while that is known."""
-        remembered = weighed.remembered
-        assert remembered is not None
-        remembered = msgspec.structs.replace(remembered, dead=dead)
-        if not dead.any():
-            return msgspec.structs.replace(weighed, remembered=remembered)
-        worth = np.where(dead > 0, self.worth, 0.0)
-        known = np.where(dead > self.known_after, worth, 0.0)
-        remembered = msgspec.structs.replace(
-            remembered,
-            news=remembered.news + sum_of_rows(worth - known),
-            known=remembered.known + known,
-        )
-        return msgspec.structs.replace(weighed, parts=weighed.parts + worth, remembered=remembered)
+        """Add to what speaks against rows that some variables are dead."""
+        assert weighed.remembered is not None
+        remembered = msgspec.structs.replace(weighed.remembered, dead=dead)
+        parts = weighed.parts + np.where(dead > 0, self.worth, 0.0) if dead.any() else weighed.parts
+        return msgspec.structs.replace(weighed, parts=parts, remembered=remembered)
 
 
 def worth_of_death(memory: Memory) -> float:
@@ -182,30 +184,38 @@ def stillness_of(schema: Schema, memory: Memory | None, muted: Sequence[int]) ->
     return Stillness(schema, memory, muted)
 
 
-def _lengths(values: Floats, latest: float, n_same: int) -> Rows:
+def _lengths(
+    values: Floats, latest: float = 0.0, n_same: int = 0, anew: NDArray[np.bool_] | None = None
+) -> Rows:
     """Return for how many rows, each one included, a number has been the same; 0 if there is none."""
     known = np.isfinite(values)
     same = np.empty(len(values), np.bool_)
     same[0] = n_same > 0 and values[0] == latest
     same[1:] = values[1:] == values[:-1]
+    if anew is not None:
+        same &= ~anew
     return np.where(known, stretches(same & known, n_same - 1) + 1, 0)
 
 
-def stretches(goes_on: NDArray[np.bool_], before: int = 0) -> Rows:
+def stretches(
+    goes_on: NDArray[np.bool_], before: int = 0, anew: NDArray[np.bool_] | None = None
+) -> Rows:
     """Count for each row since how many rows, itself included, something has gone on.
 
     >>> stretches(np.array([True, True, False, True]), 5).tolist()
     [6, 7, 0, 1]
+    >>> stretches(np.array([True, True, False]), 5, np.array([False, True, True])).tolist()
+    [6, 1, 0]
     """
     rows = np.arange(1, len(goes_on) + 1)
-    stops = np.maximum.accumulate(np.where(goes_on, -before, rows))
-    return np.asarray(rows - stops)
+    stops = np.where(goes_on, -before, rows)
+    if anew is not None:
+        stops[anew & goes_on] = rows[anew & goes_on] - 1
+    return np.asarray(rows - np.maximum.accumulate(stops))
 
 
-def longest_stretches(values: Floats, missing: NDArray[np.bool_]) -> Iterator[int]:
-    """Yield for how many consecutive rows numbers were the same at most, and for how many missing."""
+def stretches_of(values: Floats, missing: NDArray[np.bool_]) -> tuple[Rows, Rows]:
+    """Return for how many rows, each one included, numbers have been the same, and have been missing."""
     if not len(values):
-        yield from (0, 0)
-        return
-    yield int(_lengths(np.where(missing, np.nan, values), 0.0, 0).max())
-    yield int(stretches(missing).max())
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    return _lengths(np.where(missing, np.nan, values)), stretches(missing)

@@ -13,6 +13,8 @@ from truism.model.rates import IncidentRate
 from truism.model.series import Memory, Series
 from truism.model.settings import check_number, exact
 
+LEAST = 1.0  # point that rows of a series must exceed: less says nothing, however calm training was
+
 
 def calibrate(scores: NDArray[np.float64], max_rate: float) -> Threshold:
     """Choose the lowest threshold, of three digits, that at most a given share of rows exceeds.
@@ -54,7 +56,7 @@ def expect(memory: Memory, rate: IncidentRate, step: float | None) -> Threshold:
     """
     wanted = rate.in_rows(step)
     tail = memory.tail
-    value = _rounded_up(tail.threshold(wanted))
+    value = max(_rounded_up(tail.threshold(wanted)), LEAST)
     origin = RateOfIncidents(rate, tail.n_incidents, tail.n_rows, not tail.has_seen(wanted))
     return Threshold(value, origin)
 

@@ -81,10 +81,6 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     ----------
     past
         What they add to each variable's part: rows × variables.
-    news
-        The score of each row without what has become a habit.
-    known
-        How far each variable's habit is above what is usual of it: rows × variables.
     lasting
         For how many rows, the row included, each variable's past has been high: rows × variables.
     dead
@@ -94,20 +90,13 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     """
 
     past: NDArray[np.float64]
-    news: NDArray[np.float64]
-    known: NDArray[np.float64]
     lasting: NDArray[np.int32]
     dead: NDArray[np.int32] | None = None
 
     def take(self, rows: NDArray[np.int64]) -> "Remembered":
         """Return some of the rows."""
-        return Remembered(
-            self.past[rows],
-            self.news[rows],
-            self.known[rows],
-            self.lasting[rows],
-            None if self.dead is None else self.dead[rows],
-        )
+        dead = None if self.dead is None else self.dead[rows]
+        return Remembered(self.past[rows], self.lasting[rows], dead)
 
 
 class Silenced(msgspec.Struct, frozen=True, eq=False):
@@ -155,11 +144,6 @@ class Weighed(msgspec.Struct, frozen=True, eq=False):
     def scores(self) -> NDArray[np.float64]:
         """The rows' scores."""
         return sum_of_rows(self.parts)
-
-    @property
-    def news(self) -> NDArray[np.float64]:
-        """The rows' scores without what has become a habit."""
-        return self.scores if self.remembered is None else self.remembered.news
 
     def take(self, rows: NDArray[np.int64]) -> "Weighed":
         """Return some of the rows."""
@@ -212,8 +196,6 @@ def join_remembered(parts: Sequence[Remembered]) -> Remembered:
     """Join runs of rows."""
     return Remembered(
         np.concatenate([each.past for each in parts]),
-        np.concatenate([each.news for each in parts]),
-        np.concatenate([each.known for each in parts]),
         np.concatenate([each.lasting for each in parts]),
         np.concatenate([each.dead for each in parts if each.dead is not None])
         if all(each.dead is not None for each in parts)

@@ -7,7 +7,6 @@
 - `contexts`: which leaf a row falls into, and how unusual it is there
 - `rarity`: which values may be rare
 - `worth`: what speaks against each value, put together
-- `memory`: what earlier rows of a series leave behind
 - `words`: bits, as the loops visit them
 - `compiling`: how loops are compiled
 
@@ -21,7 +20,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("contexts", "memory", "rarity", "readings", "repeats", "rules", "truths", "worth")
+NAMES = ("contexts", "rarity", "readings", "repeats", "rules", "truths", "worth")
 ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
 ENOUGH_ROWS = 512  # of a block, from which loops that are loaded are faster
 

@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.investigation import WHY_FIRST
-from truism.explaining.tallies import Judge, added
+from truism.incidents.deviations import Judge, added
 from truism.model.model import Model
 from truism.model.schema import Categorical, Variable
 from truism.scoring.alignment import MISSING, UNSEEN, align, codes
@@ -31,6 +30,7 @@ because of the rows before it, or the same for far longer than ever in training.
 KINDS: tuple[Wrong, ...] = (
     *("missing", "unseen", "above", "below", "rare", "conflict", "lasting", "dead"),
 )
+WHY_FIRST = 4.0  # how much more a rarity must weigh to come before a clue that can say why
 _MISSING, _UNSEEN, _ABOVE, _BELOW, _RARE, _CONFLICT, _LASTING, _DEAD = range(len(KINDS))
 
 

@@ -1,17 +1,15 @@
-"""How often normal rows form incidents: scores or news of rows go in, a `Tail` comes out."""
+"""How often normal rows form incidents: the excess of rows goes in, a `Tail` comes out."""
 
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.series import RARE, Tail
+from truism.model.series import Tail
 
 GAP = 5  # rows below a level that may lie within an incident
 LEVEL = 0.9  # share of the rows below the level from which on incidents are counted
 MIN_SCALE = 1e-9
-PRIOR = 5  # rare incidents that are taken to rise like all others, beside those that were seen
 
 Rows = NDArray[np.int64]
 
@@ -31,13 +29,12 @@ def fit_tail(levels: NDArray[np.float64], runs: Sequence[Rows], gap: int = GAP) 
     """Find how much rarer higher incidents of normal rows are.
 
     The uppermost tenth of the rows forms incidents; by how much their peaks rise above it on average
-    is the scale of the law. Those that are higher than the law lets one in 1,000 rows be show in the same
-    way by how much rare ones rise; they are never taken to rise less than the others.
+    is the scale of the law.
 
     Parameters
     ----------
     levels
-        One number for each row: a score, or news.
+        One number for each row: its excess, or what it scores.
     runs
         Which rows follow each other.
     gap
@@ -53,11 +50,7 @@ def fit_tail(levels: NDArray[np.float64], runs: Sequence[Rows], gap: int = GAP) 
         ]
     )
     excess = float(np.mean(peaks)) - level if len(peaks) else 0.0
-    tail = Tail(level, max(_short(excess), MIN_SCALE), len(peaks), len(levels))
-    rare = tail.threshold(RARE)
-    above = peaks[peaks > rare] - rare
-    rare_scale = _short((PRIOR * tail.scale + float(above.sum())) / (PRIOR + len(above)))
-    return msgspec.structs.replace(tail, rare_scale=max(rare_scale, tail.scale))
+    return Tail(level, max(_short(excess), MIN_SCALE), len(peaks), len(levels))
 
 
 def _short(value: float) -> float:

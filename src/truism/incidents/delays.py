@@ -1,4 +1,4 @@
-"""How long something must be unusual before it is told, and how long it is waited for its return."""
+"""On-delay and off-delay of alarms, and how far apart rows of one event may lie."""
 
 import math
 
@@ -6,13 +6,12 @@ import msgspec
 import numpy as np
 
 from truism.errors import ParameterError
-from truism.explaining.events import LASTING, Limits
-from truism.explaining.rates import GAP
+from truism.incidents.events import Limits
+from truism.incidents.rates import GAP
 from truism.model.model import Model
 from truism.model.schema import Schema
 from truism.model.settings import check_whole
 from truism.scoring.alignment import time_column
-from truism.scoring.memory import HABIT
 from truism.table.columns import Table
 from truism.table.layouts import seconds_of
 
@@ -75,9 +74,7 @@ def limits_of(
     elif gap is None:
         # What a series is, and so its gap, must not depend on how its rows are divided.
         gap = usual_gap(model.schema, table) if model.series is None else rows_in_a_minute(step)
-    if lookback is None:
-        return Limits(model.threshold, max(gap, most), least=least)
-    return Limits(model.threshold, max(gap, most), LASTING * lookback, HABIT * lookback, least)
+    return Limits(model.threshold, max(gap, most), lookback, least)
 
 
 def usual_gap(schema: Schema, table: Table) -> int:

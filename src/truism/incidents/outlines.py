@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.events import Event
-from truism.explaining.following import Following, Found, Outline
-from truism.explaining.marks import Marker, Marks
-from truism.explaining.tallies import Judge, Tally, differences, no_rows
+from truism.incidents.deviations import Judge, differences, silences_of
+from truism.incidents.events import ENDED, NEVER, Event, Silence, gravest_first
+from truism.incidents.following import Following, Found
+from truism.incidents.marks import Marker, Marks
 from truism.scoring.scorer import Scorer
 from truism.table.aside import Aside
 from truism.table.columns import Table
@@ -32,8 +32,8 @@ class Extent(msgspec.Struct, frozen=True):
     score: float
 
 
-class Grouped(Sequence[Outline]):
-    """Outlines of incidents that consist of several rows.
+class Grouped(Sequence[Event]):
+    """Events of incidents that consist of several rows.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Grouped(Sequence[Outline]):
 
     """
 
-    def __init__(self, outlines: Sequence[Outline], n_known: int | None = None) -> None:
+    def __init__(self, outlines: Sequence[Event], n_known: int | None = None) -> None:
         self._outlines = sorted(outlines, key=gravest_first)
         self._n_known = len(outlines) if n_known is None else n_known
 
@@ -52,29 +52,28 @@ class Grouped(Sequence[Outline]):
         return self._n_known
 
     @overload
-    def __getitem__(self, position: int) -> Outline: ...
+    def __getitem__(self, position: int) -> Event: ...
     @overload
-    def __getitem__(self, position: slice) -> list[Outline]: ...
-    def __getitem__(self, position: int | slice) -> Outline | list[Outline]:
+    def __getitem__(self, position: slice) -> list[Event]: ...
+    def __getitem__(self, position: int | slice) -> Event | list[Event]:
         return self._outlines[position]
 
     def extents(self) -> Iterator[Extent]:
         """Yield where each incident is."""
         for each in self._outlines:
-            tally = each.tally
-            yield Extent(tally.first, tally.last, tally.n_rows, tally.peak, tally.score)
+            yield Extent(each.first, each.last, each.n_rows, each.peak, each.score)
 
     def totals(self, n_variables: int) -> tuple[Floats, Floats]:
         """Return each variable's blame for all incidents, and what it adds to the scores of all rows."""
         blame, parts = np.zeros((2, n_variables))
         for each in self._outlines:
-            blame += each.tally.blame
-            parts += each.tally.parts
+            blame += each.blame
+            parts += each.parts
         return blame, parts
 
 
-class Singles(Sequence[Outline]):
-    """Outlines of incidents that are one row each.
+class Singles(Sequence[Event]):
+    """Events of incidents that are one row each.
 
     Parameters
     ----------
@@ -101,10 +100,10 @@ class Singles(Sequence[Outline]):
         return len(self._rows)
 
     @overload
-    def __getitem__(self, position: int) -> Outline: ...
+    def __getitem__(self, position: int) -> Event: ...
     @overload
-    def __getitem__(self, position: slice) -> list[Outline]: ...
-    def __getitem__(self, position: int | slice) -> Outline | list[Outline]:
+    def __getitem__(self, position: slice) -> list[Event]: ...
+    def __getitem__(self, position: int | slice) -> Event | list[Event]:
         if isinstance(position, slice):
             return self._outline(self._rows[position], self._scores[position])
         position = range(len(self))[position]
@@ -121,39 +120,57 @@ class Singles(Sequence[Outline]):
         assert len(self._parts) == n_variables
         return self._blame, self._parts
 
-    def _outline(self, rows: NDArray[np.int64], scores: Floats) -> list[Outline]:
+    def _outline(self, rows: NDArray[np.int64], scores: Floats) -> list[Event]:
         if not len(rows):
             return []
-        tallies = _tally_alone(self._scorer, self._table, rows, scores, self._first)
-        return [Outline("", self._event(tally.first, tally.score), tally) for tally in tallies]
+        weighed = self._scorer.weigh_alone(self._table.take(rows))
+        far = Judge(self._scorer.model).deviations(weighed)
+        apart = differences(self._scorer, weighed)
+        silenced = silences_of(self._scorer.model, weighed)
+        return [
+            self._event(
+                row + self._first, score, far[at], weighed.parts[at], apart[at], silenced[at]
+            )
+            for at, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
+        ]
 
-    def _event(self, row: int, score: float) -> Event:
-        limit = self._threshold
-        excess = score / limit - 1 if limit > 0 else score
-        return Event(row, row, row, row, score, excess, 1, is_open=False)
+    def _event(
+        self,
+        row: int,
+        score: float,
+        far: Floats,
+        parts: Floats,
+        apart: Floats,
+        silences: dict[str, Silence],
+    ) -> Event:
+        """Return a row that stands for itself."""
+        limit, nought = self._threshold, np.zeros(len(far), np.int64)
+        since = np.where(far > 0, row, NEVER)
+        return Event(
+            *("", ENDED, row, row, row, row, row, False, row, row, row),
+            score=score,
+            severity=score / limit - 1 if limit > 0 else score,
+            n_rows=1,
+            kind="incident",
+            frozen=0.0 * far,
+            highest=far,
+            blame=far,
+            parts=parts,
+            strength=far,
+            above=np.fmax(apart, 0.0),
+            below=np.fmax(-apart, 0.0),
+            member=nought,
+            since=since,
+            telling=since,
+            lasting=nought,
+            n_known=np.isfinite(apart).astype(np.int64),
+            dead=nought + NEVER,
+            stood=nought,
+            silences=silences,
+        )
 
 
 Outlines = Grouped | Singles
-
-
-def _tally_alone(
-    scorer: Scorer, table: Table | Aside, rows: NDArray[np.int64], scores: Floats, first: int
-) -> Iterator[Tally]:
-    """Return what is known of rows that stand for themselves."""
-    judge, nothing = Judge(scorer.model), no_rows(len(scorer.model.schema.variables))
-    weighed = scorer.weigh_alone(table.take(rows))
-    for at in np.arange(len(rows))[:, None]:
-        yield judge.add_rows(
-            nothing,
-            rows[at] + first,
-            np.zeros(1, np.int64),
-            weighed,
-            at,
-            scores[at],
-            1,
-            differences(scorer, weighed, at),
-            on_top=False,
-        )
 
 
 def find_rows(
@@ -183,9 +200,4 @@ def find_rows(
         marker.take(rows, weighed, scores[rows])
     marks = marker.result()
     outlines = Singles(scorer, table, marks, threshold, first)
-    return Found(scores, outlines, Following(n_rows=first + table.n_rows), marks)
-
-
-def gravest_first(outline: Outline) -> tuple[float, int]:
-    """Return by what incidents are sorted."""
-    return -outline.event.severity, outline.tally.first
+    return Found(scores, scores, outlines, Following(n_rows=first + table.n_rows), marks)
