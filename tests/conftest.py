@@ -89,7 +89,6 @@ FAR = {
     "test_looks::test_the_page_in_a_browser": "a browser",
     "test_pictures::test_values_that_are_missing_only_today_are_drawn": "learning twice",
     "test_sql::test_long_sums_are_not_nested_too_deeply_for_a_database": "a large model",
-    "test_sql::test_the_default_score_with_contexts_is_that_of_python_in_double_precision": "numbers",
 }
 ROOT = Path(__file__).parents[1]
 

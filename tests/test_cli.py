@@ -679,7 +679,7 @@ def test_export_to_sql(place):
     rules = {rule.id for rule in load_model("m.truism.json").rules}
     assert found
     assert {row[-4] for row in found} <= rules
-    limited = ("--form", "evidence", "--key", "pump", "--rules", 1, "-o", "score.sql")
+    limited = ("--form", "paper", "--key", "pump", "--rules", 1, "-o", "score.sql")
     arguments = ("export", "m.truism.json", "--to", "sql", "--dialect", "spark", "--table", "p.t")
     out, err, code = run(*arguments, *limited)
     assert (out, code) == ("", 0)

@@ -1,4 +1,4 @@
-"""Statements say in a database what Python says: the same broken rules, the same scores."""
+"""Statements say in a database what Python says: the same broken rules, the same scores of the paper."""
 
 import math
 
@@ -18,12 +18,7 @@ from truism.errors import ParameterError, TruismError
 from truism.export.sql.dialects import DIALECTS, Dialect, number, words
 from truism.export.sql.statements import FORMS, to_sql
 from truism.export.sql.strength import strongest
-from truism.model.evidence import LEAF, Grave
-from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric
-from truism.scoring.alignment import align
-from truism.scoring.contexts import cautious_spreads, state_evidence, statistics_of
-from truism.scoring.readings import classes
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
 
@@ -67,19 +62,6 @@ def with_rules(model, chosen):
     return msgspec.structs.replace(model, rules=rules)
 
 
-def with_grave(model, grave):
-    evidence = msgspec.structs.replace(model.evidence, grave=grave)
-    return msgspec.structs.replace(model, evidence=evidence)
-
-
-graves = st.sampled_from([None, Grave(0.0, 2.5), Grave(0.4, 30.0)])
-
-
-def without_contexts(model):
-    evidence = msgspec.structs.replace(model.evidence, contexts=(), splits=())
-    return msgspec.structs.replace(model, evidence=evidence)
-
-
 @given(learned())
 def test_the_same_rows_break_the_same_rules(drawn):
     _, model, data = drawn
@@ -102,129 +84,6 @@ def test_the_papers_score_is_exact_for_the_rules_that_are_written(drawn, n):
     expected = Scorer(fewer).score(as_table(data))
     found = scores(model, data, "paper", rules=n)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-
-
-@given(learned(scoring="evidence", min_rows=20, max_rows=60, min_columns=2), graves)
-def test_rules_and_rarity_add_up_to_the_same_default_score(drawn, grave):
-    _, model, data = drawn
-    model = with_grave(without_contexts(model), grave)
-    expected = Scorer(model).score(as_table(data))
-    np.testing.assert_allclose(scores(model, data, "evidence"), expected, rtol=1e-9, atol=1e-9)
-
-
-@examples(max_examples=25)
-@given(learned(scoring="evidence", min_rows=20, max_rows=60, min_columns=2), graves)
-def test_the_default_score_with_contexts_is_that_of_python_in_double_precision(drawn, grave):
-    _, model, data = drawn
-    model = with_grave(model, grave)
-    found = scores(model, data, "evidence")
-    np.testing.assert_allclose(found, double_scores(model, data), rtol=1e-9, atol=1e-9)
-    single = Scorer(model).score(as_table(data))
-    np.testing.assert_allclose(found, single, rtol=1e-5, atol=1e-5)
-
-
-@examples(max_examples=20)
-@given(learned(scoring="evidence", min_rows=20, max_rows=60, min_columns=2), st.integers(0, 5))
-def test_what_is_left_out_only_lowers_a_score(drawn, n):
-    _, model, data = drawn
-    whole = Scorer(model).score(as_table(data))
-    fewer = scores(without_contexts(model), data, "evidence", rules=n)
-    assert (fewer <= whole + 1e-5 * (1 + np.abs(whole))).all()
-
-
-def leaf_of(context, splits, row):
-    """Walk down a context's tree, and return the number of the leaf."""
-    nodes, n_leaves = list(context.tree), 0
-
-    def walk(position, wanted):
-        nonlocal n_leaves
-        if nodes[position] == LEAF:
-            n_leaves += 1
-            return position + 1, (n_leaves - 1 if wanted else None)
-        yes = holds(splits[nodes[position]], row)
-        after, left = walk(position + 1, wanted and yes)
-        end, right = walk(after, wanted and not yes)
-        return end, left if left is not None else right
-
-    return walk(0, True)[1]
-
-
-def holds(split, row):
-    value = row[split.variable]
-    if value is None:
-        return False
-    if isinstance(split, Interval):
-        return math.isfinite(value) and split.low <= value < split.high
-    return value in split.values
-
-
-def double_scores(model, data):
-    """Score in double precision: contexts one value at a time, the rest as Python weighs it."""
-    table = as_table(data)
-    scorer, evidence = Scorer(model), model.evidence
-    columns = dict(zip(model.schema.names, align(model.schema, table)[0], strict=True))
-    rows = [
-        {name: columns[name].cell(i) for name in model.schema.names} for i in range(table.n_rows)
-    ]
-    against = np.zeros((len(rows), len(model.schema.variables)))
-    for place, variable in enumerate(model.schema.variables):
-        for i, row in enumerate(rows):
-            against[i, place] = contradiction(evidence, place, variable, row)
-    alone = Scorer(without_contexts(model)).weigh(table).pieces
-    worth = alone.plain * evidence.contradiction_unit
-    plain = np.maximum(against, worth) / evidence.contradiction_unit
-    rest = plain.sum(axis=1) + alone.rarities.sum(axis=1)
-    if evidence.grave is None:
-        return rest
-    is_grave = (worth > evidence.grave.worth).any(axis=1)
-    assert scorer.model is model
-    return np.where(is_grave, np.hypot(rest, evidence.grave.score), rest)
-
-
-def contradiction(evidence, place, variable, row):
-    """Average what all contexts say against one value, beyond what it is in itself."""
-    value = row[variable.name]
-    found = []
-    for context in evidence.contexts:
-        leaf = leaf_of(context, evidence.splits, row)
-        statistics = statistics_of(context)
-        if place in context.numbers and value is not None:
-            at = context.numbers.index(place)
-            scale = 1 / (math.sqrt(10) * cautious_spreads(statistics)[leaf, at])
-            shift = statistics.means[leaf, at] * scale
-            distance = standard(value, variable) * single(scale) - single(shift)
-            found.append(5.5 * math.log(1 + distance**2))
-        elif place in context.states:
-            found.append(state_against(context, statistics, leaf, place, variable, value))
-    if not found or value is None:
-        return 0.0
-    mean = math.fsum(found) / len(found)
-    if isinstance(variable, Categorical):
-        return mean
-    return max(0.0, mean - 0.6 * 5.5 * math.log(1 + standard(value, variable) ** 2 / 10))
-
-
-def single(value):
-    return float(str(np.float32(value)))
-
-
-def standard(value, variable):
-    with np.errstate(over="ignore"):
-        distance = (np.float64(value) * 0.5 - variable.mean * 0.5) / (variable.std or 1.0) * 2
-    return float(np.clip(distance, -50, 50))
-
-
-def state_against(context, statistics, leaf, place, variable, value):
-    if value is None:
-        return 0.0
-    at = context.states.index(place)
-    known, unseen = state_evidence(statistics.state_counts.astype(float), statistics.widths)
-    ranks = classes(variable)
-    rank = ranks[variable.values.index(value)] if value in variable.values else ranks[-2]
-    width = statistics.widths[at]
-    if rank == width:
-        return single(unseen[leaf, at])
-    return single(known[leaf, sum(statistics.widths[:at]) + rank])
 
 
 @pytest.fixture(scope="module")
@@ -287,8 +146,6 @@ def test_nan_is_missing_and_infinity_is_out_of_range(small):
     assert broken(model, data) == broken_in_python(model, data)
     expected = Scorer(paper(model)).score(as_table(data))
     np.testing.assert_allclose(scores(model, data, "paper"), expected, rtol=1e-9)
-    expected = Scorer(model).score(as_table(data))
-    np.testing.assert_allclose(scores(model, data, "evidence"), expected, rtol=1e-5)
 
 
 def test_numbers_as_large_as_doubles_can_be_are_compared():
@@ -296,9 +153,8 @@ def test_numbers_as_large_as_doubles_can_be_are_compared():
     model = learn(as_table({"x": values, "u": ["a", "b"] * 30}), min_support=0.1)
     data = {"x": [1.7e308, -1.7e308, 3.0, math.inf, 1e300], "u": ["a", "a", "b", "b", "b"]}
     assert broken(model, data) == broken_in_python(model, data)
-    expected = Scorer(without_contexts(model)).score(as_table(data))
-    found = scores(without_contexts(model), data, "evidence")
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    expected = Scorer(paper(model)).score(as_table(data))
+    np.testing.assert_allclose(scores(model, data, "paper"), expected, rtol=1e-9)
 
 
 def test_disabled_rules_are_not_written(small):
@@ -316,27 +172,15 @@ def test_each_rule_stands_beside_its_words(small):
 
 
 def test_what_does_not_fit_is_left_out_and_said(small):
-    whole = to_sql(small, dialect="duckdb", table="t", form="evidence")
+    whole = to_sql(small, dialect="duckdb", table="t", form="paper")
     assert (whole.left_out, whole.n_rules) == ((), 4)
-    smaller = to_sql(
-        small, dialect="duckdb", table="t", form="evidence", max_bytes=len(whole.text.encode()) - 1
-    )
-    assert smaller.left_out == (
-        "What contexts say (values that are unusual given the others) is left out, because it does "
-        "not fit.",
-        "So a row may score less than truism gives it, never more.",
-    )
-    smallest = to_sql(
-        small,
-        dialect="duckdb",
-        table="t",
-        form="evidence",
-        max_bytes=len(smaller.text.encode()) - 1,
-    )
+    room = len(whole.text.encode()) - 1
+    smallest = to_sql(small, dialect="duckdb", table="t", form="paper", max_bytes=room)
     assert smallest.n_rules < 4
     assert smallest.left_out[0].endswith(" weakest of 4 rules with a condition are left out.")
+    assert smallest.left_out[1:] == ("So a row may score less than truism gives it, never more.",)
     assert f"-- {smallest.left_out[0]}\n" in smallest.text
-    assert len(smallest.text.encode()) < len(smaller.text.encode())
+    assert len(smallest.text.encode()) <= room
     with pytest.raises(
         ParameterError, match=r"^max_bytes must be at least \d+ for a model of this many variables"
     ):
@@ -374,7 +218,7 @@ def test_long_sums_are_not_nested_too_deeply_for_a_database():
             "table must name a table, got '(SELECT 1)'.\n"
             "Hint: quote names as the database does, such as plant.readings.",
         ),
-        ({"form": "all"}, "form must be one of 'violations', 'paper', 'evidence', got 'all'."),
+        ({"form": "all"}, "form must be one of 'violations', 'paper', got 'all'."),
         ({"rules": -1}, "rules must be a whole number of at least 0, got -1."),
         ({"keys": [""]}, "keys must name columns of the table, got ''."),
         (
@@ -388,16 +232,6 @@ def test_what_cannot_be_written_is_refused(small, change, said):
     with pytest.raises(ParameterError) as refused:
         to_sql(small, **{"dialect": "duckdb", "table": "t", **change})
     assert str(refused.value) == said
-
-
-def test_a_model_of_the_paper_has_no_default_score():
-    model = learn(as_table(NORMAL), min_support=0.1, scoring="paper")
-    with pytest.raises(ParameterError) as refused:
-        to_sql(model, dialect="duckdb", table="t", form="evidence")
-    assert str(refused.value) == (
-        "form must be 'paper' or 'violations' for a model that was learned with the paper's scoring, "
-        "got 'evidence'."
-    )
 
 
 def test_a_model_that_looks_at_the_row_before_is_refused(small):
@@ -450,12 +284,3 @@ def test_all_kinds_of_variables_are_written(model):
         "CASE WHEN NOT IS_NAN(CAST(`LIT301` AS FLOAT64)) THEN CAST(`LIT301` AS FLOAT64) END" in text
     )
     assert "CAST(`auto` AS BOOL) AS v5" in text
-
-
-def test_the_score_of_a_series_is_refused():
-    rows = {"pump": ["on", "off"] * 100, "flow": [2.5, 0.0] * 100}
-    model = learn(as_table(rows), min_support=0.1, ordered=True)
-    with pytest.raises(ParameterError) as caught:
-        to_sql(model, dialect="duckdb", table="t", form="evidence")
-    assert "this model's score counts earlier rows, too" in str(caught.value)
-    assert to_sql(model, dialect="duckdb", table="t", form="violations").n_rules

@@ -52,7 +52,7 @@ Examples:
 @click.option(
     "--form",
     type=click.Choice(FORMS),
-    help="Which rules rows break, the paper's score, or the default score.  [default: violations]",
+    help="Which rules rows break, or the paper's score.  [default: violations]",
 )
 @click.option(
     "--key",

@@ -6,6 +6,5 @@
 - `conditions`: readings and predicates as columns
 - `violations`: which rules rows break
 - `penalties`: the paper's score
-- `rarities`, `contexts`, `evidence`: the default score
 - `statements`: the front door, with the limits on rules and length
 """

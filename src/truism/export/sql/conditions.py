@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from truism.export.sql.dialects import LARGEST, Dialect, number
 from truism.export.sql.levels import Column, Level, column
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range
-from truism.model.schema import Categorical, Numeric, Scalar, Schema, Variable
+from truism.model.schema import Numeric, Scalar, Schema, Variable
 
 MAX_COLUMNS = 1600  # PostgreSQL allows 1,664 columns in a query
 
@@ -90,20 +90,6 @@ class Conditions:
         quoted = (self.dialect.identifier(name) for name in self.keys)
         return tuple(column(f"k{i}", name) for i, name in enumerate(quoted, 1))
 
-    @property
-    def values(self) -> tuple[Column, ...]:
-        """The readings, and the finite numbers among them."""
-        names = [f"v{i}" for i in self.place_of.values()] + [
-            f"f{i}" for i, each in enumerate(self.schema.variables, 1) if isinstance(each, Numeric)
-        ]
-        return tuple(column(name, name) for name in names)
-
-    @property
-    def states(self) -> list[str]:
-        """The columns of readings of states."""
-        every = enumerate(self.schema.variables, 1)
-        return [f"v{i}" for i, each in every if isinstance(each, Categorical)]
-
     def readings(self, table: str) -> tuple[Level, Level]:
         """Return the first two levels: readings of all variables, and which numbers are finite."""
         name = self.dialect.identifier
@@ -124,7 +110,7 @@ class Conditions:
     def predicates(self, used: Iterable[Predicate]) -> Level:
         """Return the level of predicates, given all uses; those used most get a column."""
         times = Counter(used)
-        room = max(0, MAX_COLUMNS - len(self.keys) - len(self.values))
+        room = max(0, MAX_COLUMNS - len(self.keys) - 2 * len(self.schema.variables))
         often = sorted(times, key=lambda each: -times[each])[:room]
         chosen = {each for each in often if times[each] > 1}
         self._named = {}

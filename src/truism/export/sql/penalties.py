@@ -46,13 +46,9 @@ def penalties(
     over = conditions.dialect.cast(number(n_training), "DOUBLE")
     score = Column((*summed[:-1], f") / {over} + alone"), "score")
     total = Level("truism_score", (*conditions.kept, score), failing.name)
-    return (predicates, failing, total, result(conditions, total, threshold))
-
-
-def result(conditions: Conditions, total: Level, threshold: float) -> Level:
-    """Return the last level of a score: the keys, the score, and whether the row is an anomaly."""
     above = column(f"score > {number(threshold)}", "anomaly")
-    return Level("", (*conditions.returned, column("score", "score"), above), total.name)
+    last = Level("", (*conditions.returned, column("score", "score"), above), total.name)
+    return (predicates, failing, total, last)
 
 
 def _univariate(conditions: Conditions, rule: Rule) -> Lines:

@@ -8,7 +8,6 @@ import msgspec
 from truism.errors import ParameterError
 from truism.export.sql.conditions import Conditions
 from truism.export.sql.dialects import Dialect, DialectName
-from truism.export.sql.evidence import evidence_score
 from truism.export.sql.levels import Level, Lines, Listing, comment_lines, write
 from truism.export.sql.penalties import penalties
 from truism.export.sql.strength import Selection, strongest
@@ -16,7 +15,7 @@ from truism.export.sql.violations import RETURNED, violations
 from truism.model.model import Model
 from truism.model.settings import check_whole
 
-Form = Literal["violations", "paper", "evidence"]
+Form = Literal["violations", "paper"]
 FORMS: tuple[Form, ...] = get_args(Form)
 MAX_RULES = 2000
 MAX_BYTES = 900_000  # several warehouses refuse statements of more than a megabyte
@@ -65,14 +64,14 @@ def to_sql(
         The table to check, as the database writes it: ``readings``, ``plant.readings``.
     form
         ``"violations"``: which rule a row breaks, what was expected and what was found.
-        ``"paper"``: the paper's score. ``"evidence"``: the default score, as far as it fits.
+        ``"paper"``: the paper's score.
     keys
         Columns of the table that the result keeps, by default the time axis; without one, all
         variables.
     rules
         At most so many rules with a condition, the strongest.
     max_bytes
-        At most so much text. What does not fit is left out, contexts before rules, and said.
+        At most so much text. The weakest rules that do not fit are left out, and said.
 
     Examples
     --------
@@ -90,21 +89,15 @@ def to_sql(
     check_whole("max_bytes", max_bytes, 1)
     if form not in FORMS:
         raise ParameterError.of("form", f"be one of {', '.join(map(repr, FORMS))}", form)
-    if form == "evidence" and model.evidence is None:
-        raise ParameterError.of(
-            "form",
-            "be 'paper' or 'violations' for a model that was learned with the paper's scoring",
-            form,
-        )
-    refuse_past(model, form)
+    refuse_past(model)
     wrote = Dialect(dialect)
     conditions = Conditions(wrote, model.schema, _keys(model, keys, form))
     draft = _Draft(model, conditions, wrote.table(table), form, table)
     return draft.fitting(strongest(model).first(rules), max_bytes)
 
 
-def refuse_past(model: Model, form: Form = "violations") -> None:
-    """Refuse a model whose rules or scores look at earlier rows; a statement sees one row at a time.
+def refuse_past(model: Model) -> None:
+    """Refuse a model whose rules look at earlier rows; a statement sees one row at a time.
 
     This is the one place that decides which models a statement can stand for.
     """
@@ -113,12 +106,6 @@ def refuse_past(model: Model, form: Form = "violations") -> None:
             f"A statement checks each row by itself, and this model looks at the change of "
             f"{model.derived[0]!r} since the row before.",
             "learn a model without changes since the previous row.",
-        )
-    if form == "evidence" and model.memory is not None:
-        raise ParameterError(
-            "A statement checks each row by itself, and this model's score counts earlier rows, too.",
-            "write the broken rules instead, or learn a model that judges every row by itself.",
-            see=("form", "lookback"),
         )
 
 
@@ -158,18 +145,15 @@ class _Draft(msgspec.Struct, frozen=True):
     table: str
 
     def fitting(self, selection: Selection, max_bytes: int) -> Statement:
-        """Return the statement with as many of the rules as fit, and with contexts if they do."""
-        found = self.write(selection, with_contexts=True)
-        if len(found.text.encode()) <= max_bytes:
-            return found
-        found = self.write(selection, with_contexts=False)
+        """Return the statement with as many of the rules as fit."""
+        found = self.write(selection)
         if len(found.text.encode()) <= max_bytes:
             return found
         low, high = 0, selection.n_rules
-        found = self.write(selection.first(0), with_contexts=False)
+        found = self.write(selection.first(0))
         while low + 1 < high:
             middle = (low + high) // 2
-            tried = self.write(selection.first(middle), with_contexts=False)
+            tried = self.write(selection.first(middle))
             if len(tried.text.encode()) <= max_bytes:
                 low, found = middle, tried
             else:
@@ -182,47 +166,31 @@ class _Draft(msgspec.Struct, frozen=True):
             )
         return found
 
-    def write(self, selection: Selection, *, with_contexts: bool) -> Statement:
+    def write(self, selection: Selection) -> Statement:
         """Return the statement with these rules."""
-        left_out = tuple(self._left_out(selection, with_contexts))
-        levels = (*self.conditions.readings(self.source), *self._levels(selection, with_contexts))
+        left_out = tuple(self._left_out(selection))
+        levels = (*self.conditions.readings(self.source), *self._levels(selection))
         head = self._head(selection, left_out)
         text = write(self.conditions.dialect, head, levels)
         return Statement(text, selection.n_rules, left_out)
 
-    def _levels(self, selection: Selection, with_contexts: bool) -> Sequence[Level | Listing]:
+    def _levels(self, selection: Selection) -> Sequence[Level | Listing]:
         model = self.model
         if self.form == "violations":
             return violations(self.conditions, selection)
-        if self.form == "paper":
-            # The threshold of another scoring says nothing here; any broken rule does.
-            threshold = model.threshold if model.evidence is None else 0.0
-            return penalties(self.conditions, selection, model.rules.n_rows, threshold)
-        assert model.evidence is not None
-        return evidence_score(
-            self.conditions,
-            selection,
-            model.evidence,
-            model.threshold,
-            with_contexts=with_contexts,
-        )
+        # The threshold of another scoring says nothing here; any broken rule does.
+        threshold = model.threshold if model.evidence is None else 0.0
+        return penalties(self.conditions, selection, model.rules.n_rows, threshold)
 
-    def _left_out(self, selection: Selection, with_contexts: bool) -> list[str]:
+    def _left_out(self, selection: Selection) -> list[str]:
         found = []
         if selection.n_rules < selection.n_all:
             rest = selection.n_all - selection.n_rules
             found.append(
                 f"The {rest:,} weakest of {selection.n_all:,} rules with a condition are left out."
             )
-        evidence = self.model.evidence
-        contexts = evidence is not None and bool(evidence.contexts)
-        if self.form == "evidence" and contexts and not with_contexts:
-            found.append(
-                "What contexts say (values that are unusual given the others) is left out, because "
-                "it does not fit."
-            )
-        if found and self.form != "violations":
-            found.append("So a row may score less than truism gives it, never more.")
+            if self.form == "paper":
+                found.append("So a row may score less than truism gives it, never more.")
         if self.model.accepted:
             found.append("What was accepted as normal counts here all the same.")
         return found
@@ -232,7 +200,6 @@ class _Draft(msgspec.Struct, frozen=True):
         titles = {
             "violations": "the rules that rows break",
             "paper": "the score of rows as in the paper",
-            "evidence": "the score of rows",
         }
         n_rules = f"{selection.n_rules:,} rules with a condition"
         return comment_lines(

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from truism.model.model import Model
-from truism.model.predicates import Predicate, conjunction
+from truism.model.predicates import Predicate
 from truism.model.rules import Rule
 from truism.scoring.worth import expected_exceptions, rule_worth
 
@@ -26,15 +26,6 @@ class Ranked(msgspec.Struct, frozen=True, dict=True, eq=False):
     def words(self) -> str:
         """What the rule says."""
         return describe(self.rule)
-
-    @functools.cached_property
-    def units(self) -> tuple[tuple[Predicate, float, str], ...]:
-        """Each consequent, its worth, and what the rule says of it."""
-        because, name = conjunction(self.rule.antecedent), self.rule.id
-        return tuple(
-            (failed, worth, f"{because} ⇒ {failed} [{name}]")
-            for failed, worth in zip(self.rule.consequents, self.worths, strict=True)
-        )
 
 
 class Selection(msgspec.Struct, frozen=True):
