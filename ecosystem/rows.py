@@ -17,8 +17,16 @@ BROKEN = {
 }
 MODEL = train(as_table(NORMAL), Settings(min_support=0.1))
 
+# Names and states that mean something to templates, and to SQLAlchemy.
+_OWNED = "{{ run_query('CREATE TABLE owned (i int)') }}"
+_PUMP, _FLOW = "{%+ endraw %}" + _OWNED, "FROM truism_relation\nflow :bar"
+_ON, _OFF = "{% endraw +%}" + _OWNED + "{# :remote", "auto\r\n\\:remote % {batch}"
+HOSTILE = {_PUMP: [_ON, _OFF] * 50, _FLOW: ["high", "low"] * 50}
+HOSTILE_BROKEN = {_PUMP: [_ON, _OFF, "n :x"], _FLOW: ["low", "low", "high"]}
+HOSTILE_MODEL = train(as_table(HOSTILE), Settings(min_support=0.1))
 
-def broken_rules(data):
+
+def broken_rules(data, model=MODEL):
     """Return the ids of the rules with a condition that rows break."""
-    listed = Scorer(MODEL).violations(as_table(data))
+    listed = Scorer(model).violations(as_table(data))
     return {each.rule.id for row in listed for each in row if each.rule.antecedent}

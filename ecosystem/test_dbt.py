@@ -7,9 +7,11 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from rows import BROKEN, MODEL, NORMAL
+from rows import BROKEN, HOSTILE, HOSTILE_BROKEN, HOSTILE_MODEL, MODEL, NORMAL
 
 from truism.export.contracts import to_dbt
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 
 pytest.importorskip("dbt.adapters.duckdb", reason="dbt-duckdb is not installed")
 
@@ -28,16 +30,16 @@ plant:
 """
 
 
-def dbt(folder, data):
+def dbt(folder, data, model=MODEL):
     files = {
         "dbt_project.yml": PROJECT,
         "profiles.yml": PROFILE,
         "models/readings.sql": "SELECT * FROM main.rows",
-        "tests/readings_are_normal.sql": to_dbt(MODEL, dialect="duckdb", table="readings"),
+        "tests/readings_are_normal.sql": to_dbt(model, dialect="duckdb", table="readings"),
     }
     for name, content in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(content)
+        (folder / name).write_text(content, newline="")
     with duckdb.connect(str(folder / "plant.duckdb")) as database:
         database.register("given", pa.table(data))
         database.execute("CREATE TABLE main.rows AS SELECT * FROM given")
@@ -63,3 +65,16 @@ def test_broken_rows_fail(tmp_path):
     assert "FAIL" in done.stdout
     assert "readings_are_normal" in done.stdout
     assert "ERROR=1" in done.stdout
+
+
+@pytest.mark.parametrize(("data", "code"), [(HOSTILE, 0), (HOSTILE_BROKEN, 1)])
+def test_names_and_states_mean_nothing_to_dbt(tmp_path, data, code):
+    done = dbt(tmp_path, data, HOSTILE_MODEL)
+    assert done.returncode == code, done.stdout
+    n_broken = sum(map(len, Scorer(HOSTILE_MODEL).violations(as_table(data))))
+    assert (f"Got {n_broken} results" in done.stdout) == (code == 1)
+    with duckdb.connect(str(tmp_path / "plant.duckdb")) as database:
+        assert {name for (name,) in database.execute("SHOW TABLES").fetchall()} == {
+            "readings",
+            "rows",
+        }

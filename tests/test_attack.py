@@ -24,6 +24,7 @@ SHORT = {
     "writers": 2,
     "streams": 1,
     "names": 1,
+    "exports": 2,
     "surroundings": 1,
     "determinism": 1,
 }

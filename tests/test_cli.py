@@ -690,7 +690,7 @@ def test_export_to_sql(place):
 @pytest.mark.parametrize(
     ("target", "start"),
     [
-        ("dbt", "{% raw %}-- the rules that rows break"),
+        ("dbt", "-- the rules that rows break"),
         ("great-expectations", '{\n  "name": "truism pumps",\n'),
         ("odcs", "apiVersion: v3.0.2\nkind: DataContract\n"),
     ],

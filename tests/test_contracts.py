@@ -8,16 +8,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as examples
-from jinja2 import Environment
+from hypothesis import strategies as st
 
+from attack.exports import (
+    PIECES,
+    contract_queries,
+    counts,
+    rendered,
+    suite_queries,
+    table_of,
+)
+from attack.exports import compare as compare_exports
 from learned import learn
 from strategies import BROKEN, NORMAL, learned
 from truism.errors import ParameterError
 from truism.export.contracts import MAX_CHECKS, to_dbt, to_great_expectations, to_odcs
 from truism.export.sql.strength import strongest
-from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
 
 
@@ -32,31 +40,6 @@ def run(query, data):
         return database.execute(query).fetchall()
 
 
-def counts(model, data):
-    """Return how many rows break each rule, and how many break one about one variable alone."""
-    listed = Scorer(model).violations(as_table(data))
-    found = {"variables": 0}
-    for row in listed:
-        broken = {each.rule for each in row}
-        found["variables"] += any(not rule.antecedent for rule in broken)
-        for rule in broken:
-            found[rule.id] = found.get(rule.id, 0) + 1
-    return found
-
-
-def suite_queries(model, rules=10**6):
-    suite = json.loads(to_great_expectations(model, dialect="duckdb", table="t", rules=rules))
-    for each in suite["expectations"]:
-        yield each["meta"]["rule"], each["kwargs"]["unexpected_rows_query"].format(batch="readings")
-
-
-def contract_queries(model, rules=10**6):
-    contract = yaml.safe_load(to_odcs(model, dialect="duckdb", table="readings", rules=rules))
-    for each in contract["schema"][0]["quality"]:
-        assert (each["type"], each["mustBe"]) == ("sql", 0)
-        yield each["name"], each["query"]
-
-
 @examples(max_examples=25)
 @given(learned())
 def test_every_query_finds_the_rows_that_break_its_rule(drawn):
@@ -66,15 +49,6 @@ def test_every_query_finds_the_rows_that_break_its_rule(drawn):
         assert len(run(query, data)) == expected.get(name, 0)
     for name, query in contract_queries(model):
         assert run(query, data) == [(expected.get(name, 0),)]
-
-
-def rendered(text):
-    """Render as dbt does, with functions that name the relation."""
-    return (
-        Environment()
-        .from_string(text)
-        .render(ref=lambda name: name, source=lambda source, name: f"{source}_{name}")
-    )
 
 
 def test_a_dbt_test_returns_the_broken_rules(small):
@@ -90,18 +64,44 @@ def test_a_dbt_test_returns_the_broken_rules(small):
     )
 
 
-def test_braces_in_names_and_states_mean_nothing_to_other_tools():
-    name, state = "{{ 1 / 0 }}", "{% endraw %}{batch}"
-    data = {name: [state, "off"] * 20, "flow": ["high", "low"] * 20}
-    model = learn(as_table(data), min_support=0.1)
-    broken = {name: [state, "off"], "flow": ["low", "low"]}
-    text = rendered(to_dbt(model, dialect="duckdb", table="readings"))
-    assert name in text
-    assert f"'{state}'" in text
-    assert {row[:2] for row in run(text, broken)} == {(state, "low")}
-    expected = counts(model, broken)
-    for rule, query in suite_queries(model):
-        assert len(run(query, broken)) == expected.get(rule, 0)
+texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=5).map(
+    lambda pieces: "".join(pieces).replace("\x00", "") + "n"
+)
+
+
+@examples(max_examples=25)
+@example("{%+ endraw %}{{ owned() }}")
+@example("{% endraw +%}{{ owned() }}")
+@example("{{ owned() }}")
+@example("{# x #}")
+@example("FROM truism_relation\n")
+@example("a\r\nb")
+@example("auto :remote")
+@example("\\:x")
+@given(texts)
+def test_names_and_states_mean_nothing_to_other_tools(text):
+    compare_exports(*learned_from(text, text))
+
+
+@examples(max_examples=25)
+@given(texts, texts)
+def test_no_two_names_and_states_mean_anything_together(name, state):
+    compare_exports(*learned_from(name, state))
+
+
+def learned_from(name, state):
+    normal, rows = table_of(iter((name, state, state, name, state)).__next__)
+    return learn(as_table(normal), min_support=0.1), rows
+
+
+def test_a_brace_is_refused_in_a_data_contract():
+    model = learn(as_table({"u": ["{table}", "off"] * 20, "v": ["high", "low"] * 20}))
+    with pytest.raises(ParameterError) as refused:
+        to_odcs(model, dialect="duckdb", table="t")
+    assert str(refused.value) == (
+        "A data contract cannot hold '{table}': its tools fill something in at a brace.\n"
+        "Hint: export to another tool, or rename it before learning."
+    )
 
 
 def test_at_most_fifty_rules_unless_asked():

@@ -2,6 +2,7 @@
 
 from attack import (
     determinism,
+    exports,
     faults,
     files,
     kills,
@@ -26,6 +27,7 @@ KINDS = (
     writers.KIND,
     streams.KIND,
     names.KIND,
+    exports.KIND,
     surroundings.KIND,
     determinism.KIND,
 )

@@ -2,11 +2,14 @@
 
 A dbt test is one statement about all rules. The other two take one query for each rule with a condition,
 and one for all rules about one variable alone.
+
+These tools read queries as templates. So names and states never meet them as they are: everything but the
+table is escaped character by character, and a data contract, which knows no way to write a
+brace, is refused one.
 """
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -14,25 +17,43 @@ import msgspec
 from truism.errors import ParameterError, TruismError
 from truism.export.sql.conditions import Conditions, breach
 from truism.export.sql.dialects import Dialect, DialectName
-from truism.export.sql.levels import Level, bracketed, chain, column, write
-from truism.export.sql.statements import refuse_past, to_sql
-from truism.export.sql.strength import Selection, describe, strongest
+from truism.export.sql.levels import (
+    NO_ESCAPES,
+    Escapes,
+    Level,
+    Lines,
+    bracketed,
+    chain,
+    column,
+    write,
+)
+from truism.export.sql.statements import Draft, refuse_past, usual_keys
+from truism.export.sql.strength import strongest
 from truism.model.model import Model
 from truism.model.predicates import Present, variables
-from truism.model.rules import Rule
 from truism.model.schema import Categorical, Schema, Variable
 
 MAX_CHECKS = 50
-_RELATION = "truism_relation"
-_RAW_END = re.compile(r"\{%-?\s*endraw\s*-?%\}")
+# Whatever Jinja reads begins with an opening brace; it also makes a carriage return a line feed.
+_FOR_JINJA: Escapes = str.maketrans({"{": '{{ "{" }}', "\r": '{{ "\\r" }}'})
+_FOR_FORMAT: Escapes = str.maketrans({"{": "{{", "}": "}}"})
+_FOR_SQLALCHEMY: Escapes = str.maketrans({":": "\\:"})  # it takes :x for a parameter
 
 
 class Check(msgspec.Struct, frozen=True):
-    """A query that returns rows that break something, and what it checks."""
+    """A query for rows that break something, and what it checks."""
 
     name: str
     words: str
-    query: str
+    conditions: Conditions
+    broken: Lines
+
+    def query(self, table: str, *, counted: bool = False, escapes: Escapes = NO_ESCAPES) -> str:
+        """Return the query for the rows, or for how many they are; see `write`."""
+        readings, numbers = self.conditions.readings()
+        columns = (column("COUNT(*)", "n_rows"),) if counted else self.conditions.returned
+        last = Level("", columns, numbers.name, condition="\n".join(self.broken))
+        return write(self.conditions.dialect, (), table, (readings, numbers, last), escapes)
 
 
 def to_dbt(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_CHECKS) -> str:
@@ -54,19 +75,9 @@ def to_dbt(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_C
         raise ParameterError.of("table", "be a dbt model, or a source and its table", table)
     source, _, name = table.rpartition(".")
     relation = f"source('{source}', '{name}')" if source else f"ref('{name}')"
-    text = to_sql(model, dialect=dialect, table=_RELATION, rules=rules).text
-    before, after = text.split(f"FROM {_RELATION}\n", 1)
-    return f"{_raw(before)}FROM {{{{ {relation} }}}}\n{_raw(after)}\n"
-
-
-def _raw(text: str) -> str:
-    """Keep dbt from reading braces in names and states as its own."""
-    pieces = _RAW_END.split(text)
-    ends = [f"{{{{ {json.dumps(each)} }}}}" for each in _RAW_END.findall(text)]
-    found = f"{{% raw %}}{pieces[0]}{{% endraw %}}"
-    for end, piece in zip(ends, pieces[1:], strict=True):
-        found += f"{end}{{% raw %}}{piece}{{% endraw %}}"
-    return found
+    conditions = Conditions(Dialect(dialect), model.schema, usual_keys(model))
+    draft = Draft(model, conditions, f"{{{{ {relation} }}}}", escapes=_FOR_JINJA)
+    return draft.fitting(rules).text
 
 
 def to_great_expectations(
@@ -87,10 +98,10 @@ def to_great_expectations(
 
     """
     found = []
-    for check in _checks(model, Dialect(dialect), _RELATION, rules, counted=False):
-        # The query is filled in with str.format: braces in names must be doubled.
-        query = check.query.replace("{", "{{").replace("}", "}}")
-        query = query.replace(f"FROM {_RELATION}\n", "FROM {batch}\n")
+    # Great Expectations hands queries to Spark as they are, and to other databases with SQLAlchemy.
+    escapes = _FOR_FORMAT if dialect == "spark" else _FOR_FORMAT | _FOR_SQLALCHEMY
+    for check in _checks(model, Dialect(dialect), rules):
+        query = check.query("{batch}", escapes=escapes)
         found.append(
             {
                 "type": "unexpected_rows_expectation",
@@ -118,7 +129,8 @@ def to_odcs(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_
 
     """
     wrote = Dialect(dialect)
-    checks = _checks(model, wrote, wrote.table(table), rules, counted=True)
+    source = wrote.table(table)
+    _refuse_braces(model.schema)
     required = {
         each.variable
         for rule in model.active_rules
@@ -139,10 +151,10 @@ def to_odcs(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_
             "name": each.name,
             "description": each.words,
             "type": "sql",
-            "query": each.query,
+            "query": each.query(source, counted=True),
             "mustBe": 0,
         }
-        for each in checks
+        for each in _checks(model, wrote, rules)
     ]
     contract = {
         "apiVersion": "v3.0.2",
@@ -172,6 +184,16 @@ def to_odcs(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_
         ) from None
 
 
+def _refuse_braces(schema: Schema) -> None:
+    states = [v for each in schema.variables if isinstance(each, Categorical) for v in each.values]
+    for text in (*schema.names, *states):
+        if isinstance(text, str) and "{" in text:
+            raise ParameterError(
+                f"A data contract cannot hold {text!r}: its tools fill something in at a brace.",
+                "export to another tool, or rename it before learning.",
+            )
+
+
 def _logical_type(variable: Variable) -> str:
     if not isinstance(variable, Categorical):
         return "number"
@@ -188,34 +210,23 @@ def _made(model: Model) -> dict[str, Any]:
     return {"truism": model.provenance.version, "training_rows": model.provenance.n_rows}
 
 
-def _checks(
-    model: Model, dialect: Dialect, table: str, rules: int, *, counted: bool
-) -> Iterator[Check]:
+def _checks(model: Model, dialect: Dialect, rules: int) -> Iterator[Check]:
     refuse_past(model)
     selection = strongest(model).first(rules)
     if selection.univariate:
-        yield _about_one_variable(model, dialect, table, selection, counted)
-    for each in selection.ranked:
-        names = {*each.rule.variables}
+        names = {name for rule in selection.univariate for name in rule.variables}
         conditions = _conditions(model, dialect, names)
+        broken = []
+        for rule in selection.univariate:
+            failed = rule.consequents[0]
+            broken.append((breach(dialect, failed, conditions.value(variables(failed)[0])),))
+        words = "Every variable is as it always was, by itself."
+        yield Check("variables", words, conditions, bracketed(chain("OR", broken)))
+    for each in selection.ranked:
+        conditions = _conditions(model, dialect, {*each.rule.variables})
         holds = conditions.all_hold(each.rule.antecedent)
         claimed = conditions.all_hold(each.rule.consequents)
-        query = _query(conditions, table, (f"{holds} AND NOT ({claimed})",), counted)
-        yield Check(each.rule.id, describe(each.rule), query)
-
-
-def _about_one_variable(
-    model: Model, dialect: Dialect, table: str, selection: Selection, counted: bool
-) -> Check:
-    rules: Sequence[Rule] = selection.univariate
-    names = {name for rule in rules for name in rule.variables}
-    conditions = _conditions(model, dialect, names)
-    broken = []
-    for rule in rules:
-        failed = rule.consequents[0]
-        broken.append((breach(dialect, failed, conditions.value(variables(failed)[0])),))
-    query = _query(conditions, table, bracketed(chain("OR", broken)), counted)
-    return Check("variables", "Every variable is as it always was, by itself.", query)
+        yield Check(each.rule.id, each.words, conditions, (f"{holds} AND NOT ({claimed})",))
 
 
 def _conditions(model: Model, dialect: Dialect, names: set[str]) -> Conditions:
@@ -223,10 +234,3 @@ def _conditions(model: Model, dialect: Dialect, names: set[str]) -> Conditions:
     used = tuple(each for each in model.schema.variables if each.name in names)
     time = () if model.schema.time is None else (model.schema.time,)
     return Conditions(dialect, Schema(used), (*time, *(each.name for each in used)))
-
-
-def _query(conditions: Conditions, table: str, condition: Sequence[str], counted: bool) -> str:
-    readings, numbers = conditions.readings(table)
-    columns = (column("COUNT(*)", "n_rows"),) if counted else conditions.returned
-    last = Level("", columns, numbers.name, condition="\n".join(condition))
-    return write(conditions.dialect, (), (readings, numbers, last))

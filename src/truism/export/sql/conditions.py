@@ -55,7 +55,7 @@ def breach(dialect: Dialect, predicate: Predicate, expression: str) -> str:
 
 
 class Conditions:
-    """Writes readings and predicates of one model for one table.
+    """Writes readings and predicates of one model.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Conditions:
         quoted = (self.dialect.identifier(name) for name in self.keys)
         return tuple(column(f"k{i}", name) for i, name in enumerate(quoted, 1))
 
-    def readings(self, table: str) -> tuple[Level, Level]:
+    def readings(self) -> tuple[Level, Level]:
         """Return the first two levels: readings of all variables, and which numbers are finite."""
         name = self.dialect.identifier
         keys = [column(name(each), f"k{i}") for i, each in enumerate(self.keys, 1)]
@@ -103,7 +103,7 @@ class Conditions:
             for i, each in enumerate(self.schema.variables, 1)
             if isinstance(each, Numeric)
         ]
-        first = Level("truism_readings", (*keys, *values), table)
+        first = Level("truism_readings", (*keys, *values), "")
         second = Level("truism_numbers", tuple(finite), first.name, keeps=True)
         return first, second
 

@@ -12,6 +12,8 @@ import msgspec
 from truism.export.sql.dialects import Dialect, words
 
 Lines = tuple[str, ...]
+Escapes = dict[int, str]
+NO_ESCAPES: Escapes = {}
 
 # Databases limit how deeply an expression may be nested (DuckDB: 1,000), and a + b + c nests by one
 # with every sign; so long sums are sums of shorter ones.
@@ -36,7 +38,7 @@ class Level(msgspec.Struct, frozen=True):
     columns
         What it selects.
     source
-        Where from; with joins.
+        Where from, with joins; empty for the first one, which reads the table.
     keeps
         Whether all columns of the source are selected too.
     condition
@@ -103,15 +105,38 @@ def said(line: str, comment: str) -> str:
     return f"{line}  -- {words(comment)}" if comment else line
 
 
-def write(dialect: Dialect, head: Lines, parts: Sequence[Level | Listing]) -> str:
-    """Write a statement; the last part is what it returns."""
-    found = list(head)
-    *named, last = parts
-    for i, part in enumerate(named):
-        found.append(f"{'WITH ' if i == 0 else ''}{part.name} {dialect.opening}")
-        found += indented(_query(dialect, part))
-        found.append(")," if i < len(named) - 1 else ")")
-    return "\n".join([*found, *_query(dialect, last)]) + "\n"
+def write(
+    dialect: Dialect,
+    head: Lines,
+    table: str,
+    parts: Sequence[Level | Listing],
+    escapes: Escapes = NO_ESCAPES,
+) -> str:
+    """Write a statement.
+
+    Parameters
+    ----------
+    dialect
+        The kind of database.
+    head
+        Comments above it.
+    table
+        What the first part reads, as it is to be written.
+    parts
+        Its queries; the last is what it returns.
+    escapes
+        How characters are written before and after the table, so that the tool that fills in the
+        table reads nothing else as its own.
+
+    """
+    first, *named, last = parts
+    before = [*head, f"WITH {first.name} {dialect.opening}", *indented(_query(dialect, first))]
+    after: list[str] = []
+    for part in named:
+        after += ["),", f"{part.name} {dialect.opening}", *indented(_query(dialect, part))]
+    after += [")", *_query(dialect, last)]
+    ahead, behind = ("\n".join(lines).translate(escapes) for lines in (before, ["", *after, ""]))
+    return f"{ahead}\n  FROM {table}{behind}"
 
 
 def _query(dialect: Dialect, part: Level | Listing) -> Lines:
@@ -128,7 +153,8 @@ def _query(dialect: Dialect, part: Level | Listing) -> Lines:
         *before, last = item
         comma = "," if i < len(items) - 1 else ""
         found += indented([*before, said(f"{last}{comma}", comment)])
-    found.append(f"FROM {part.source}")
+    if part.source:
+        found.append(f"FROM {part.source}")
     if part.condition:
         found.append(f"WHERE {part.condition}")
     return tuple(found)

@@ -8,7 +8,15 @@ import msgspec
 from truism.errors import ParameterError
 from truism.export.sql.conditions import Conditions
 from truism.export.sql.dialects import Dialect, DialectName
-from truism.export.sql.levels import Level, Lines, Listing, comment_lines, write
+from truism.export.sql.levels import (
+    NO_ESCAPES,
+    Escapes,
+    Level,
+    Lines,
+    Listing,
+    comment_lines,
+    write,
+)
 from truism.export.sql.penalties import penalties
 from truism.export.sql.strength import Selection, strongest
 from truism.export.sql.violations import RETURNED, violations
@@ -85,15 +93,13 @@ def to_sql(
     True
 
     """
-    check_whole("rules", rules, 0)
     check_whole("max_bytes", max_bytes, 1)
     if form not in FORMS:
         raise ParameterError.of("form", f"be one of {', '.join(map(repr, FORMS))}", form)
-    refuse_past(model)
     wrote = Dialect(dialect)
     conditions = Conditions(wrote, model.schema, _keys(model, keys, form))
-    draft = _Draft(model, conditions, wrote.table(table), form, table)
-    return draft.fitting(strongest(model).first(rules), max_bytes)
+    draft = Draft(model, conditions, wrote.table(table), form)
+    return draft.fitting(rules, max_bytes)
 
 
 def refuse_past(model: Model) -> None:
@@ -110,9 +116,9 @@ def refuse_past(model: Model) -> None:
 
 
 def _keys(model: Model, keys: Sequence[str] | None, form: Form) -> tuple[str, ...]:
-    taken = RETURNED if form == "violations" else _SCORED
     if keys is None:
-        return tuple(each for each in _usual_keys(model) if each.casefold() not in taken)
+        return usual_keys(model, form)
+    taken = _taken(form)
     for each in keys:
         if not isinstance(each, str) or not each:
             raise ParameterError.of("keys", "name columns of the table", each)
@@ -125,27 +131,48 @@ def _keys(model: Model, keys: Sequence[str] | None, form: Form) -> tuple[str, ..
     return tuple(dict.fromkeys(keys))
 
 
-def _usual_keys(model: Model) -> tuple[str, ...]:
+def usual_keys(model: Model, form: Form = "violations") -> tuple[str, ...]:
     """Return the time axis, or all variables; a database has both columns of which an axis was joined."""
     axis, reading = model.schema.time, model.reading
-    if axis is None:
-        return model.schema.names
+    found = model.schema.names if axis is None else (axis,)
     if reading is not None and len(reading.layout.time) == 2 and reading.axis == axis:
-        return reading.layout.time
-    return (axis,)
+        found = reading.layout.time
+    return tuple(each for each in found if each.casefold() not in _taken(form))
 
 
-class _Draft(msgspec.Struct, frozen=True):
-    """A statement to be written with more or fewer rules."""
+def _taken(form: Form) -> tuple[str, ...]:
+    return RETURNED if form == "violations" else _SCORED
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A statement to be written with more or fewer rules.
+
+    Parameters
+    ----------
+    model
+        The model.
+    conditions
+        Its readings and predicates.
+    table
+        What stands for the table.
+    form
+        What the statement returns.
+    escapes
+        See `write`.
+
+    """
 
     model: Model
     conditions: Conditions
-    source: str
-    form: Form
     table: str
+    form: Form = "violations"
+    escapes: Escapes = NO_ESCAPES
 
-    def fitting(self, selection: Selection, max_bytes: int) -> Statement:
-        """Return the statement with as many of the rules as fit."""
+    def fitting(self, rules: int, max_bytes: int = MAX_BYTES) -> Statement:
+        """Return the statement with as many of the strongest rules as fit."""
+        check_whole("rules", rules, 0)
+        refuse_past(self.model)
+        selection = strongest(self.model).first(rules)
         found = self.write(selection)
         if len(found.text.encode()) <= max_bytes:
             return found
@@ -169,9 +196,9 @@ class _Draft(msgspec.Struct, frozen=True):
     def write(self, selection: Selection) -> Statement:
         """Return the statement with these rules."""
         left_out = tuple(self._left_out(selection))
-        levels = (*self.conditions.readings(self.source), *self._levels(selection))
+        levels = (*self.conditions.readings(), *self._levels(selection))
         head = self._head(selection, left_out)
-        text = write(self.conditions.dialect, head, levels)
+        text = write(self.conditions.dialect, head, self.table, levels, self.escapes)
         return Statement(text, selection.n_rules, left_out)
 
     def _levels(self, selection: Selection) -> Sequence[Level | Listing]:
