@@ -1,6 +1,8 @@
 """Statements say in a database what Python says: the same broken rules, the same scores of the paper."""
 
+import json
 import math
+from pathlib import Path
 
 import duckdb
 import msgspec
@@ -14,10 +16,12 @@ from hypothesis import strategies as st
 
 from learned import learn
 from strategies import BROKEN, NORMAL, learned, names
+from test_cli import run
 from truism.errors import ParameterError, TruismError
 from truism.export.sql.dialects import DIALECTS, Dialect, number, words
 from truism.export.sql.statements import FORMS, to_sql
 from truism.export.sql.strength import strongest
+from truism.model.files import load_model
 from truism.model.schema import Categorical, Numeric
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table
@@ -146,6 +150,38 @@ def test_nan_is_missing_and_infinity_is_out_of_range(small):
     assert broken(model, data) == broken_in_python(model, data)
     expected = Scorer(paper(model)).score(as_table(data))
     np.testing.assert_allclose(scores(model, data, "paper"), expected, rtol=1e-9)
+
+
+def test_what_the_model_takes_for_missing_is_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{2 + i % 5 / 10},{'on' if i % 2 else 'off'},{i % 3}" for i in range(60)]
+    Path("normal.csv").write_text(
+        "\n".join(["flow,pump,mode", *rows, "-999,none,2", "2.1,on,-999"])
+    )
+    Path("today.csv").write_text(
+        "flow,pump,mode\n-999,none,-999\n2.2,none,1\n-999,odd,7\n-998,on,1"
+    )
+    words = ("--missing", "-999", "--missing", "none")
+    assert run("learn", "normal.csv", "-o", "m.json", *words, "--scoring", "paper")[2] == 0
+    model = load_model("m.json")
+    text = run("export", "m.json", "--to", "sql", "--dialect", "duckdb", "--table", "today")[0]
+    other = run(
+        "export", "m.json", "--to", "great-expectations", "--dialect", "duckdb", "--table", "t"
+    )[0]
+    first = json.loads(other)["expectations"][0]["kwargs"]["unexpected_rows_query"]
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE today AS SELECT * FROM read_csv('today.csv')")
+        found = sorted(row[-4] for row in database.execute(text).fetchall())
+        alone = database.execute(first.format(batch="today")).fetchall()
+    data = {
+        "flow": [None, 2.2, None, -998.0],
+        "pump": [None, None, "odd", "on"],
+        "mode": [None, 1, 7, 1],
+    }
+    listed = Scorer(model).violations(as_table(data))
+    assert [len(row) for row in listed] == [0, 0, 2, 1]
+    assert found == sorted(each.rule.id for row in listed for each in row)
+    assert len(alone) == 2
 
 
 def test_numbers_as_large_as_doubles_can_be_are_compared():

@@ -27,7 +27,7 @@ from truism.export.sql.levels import (
     column,
     write,
 )
-from truism.export.sql.statements import Draft, refuse_past, usual_keys
+from truism.export.sql.statements import Draft, missing_words, refuse_past, usual_keys
 from truism.export.sql.strength import strongest
 from truism.model.model import Model
 from truism.model.predicates import Present, variables
@@ -75,7 +75,7 @@ def to_dbt(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_C
         raise ParameterError.of("table", "be a dbt model, or a source and its table", table)
     source, _, name = table.rpartition(".")
     relation = f"source('{source}', '{name}')" if source else f"ref('{name}')"
-    conditions = Conditions(Dialect(dialect), model.schema, usual_keys(model))
+    conditions = Conditions(Dialect(dialect), model.schema, usual_keys(model), missing_words(model))
     draft = Draft(model, conditions, f"{{{{ {relation} }}}}", escapes=_FOR_JINJA)
     return draft.fitting(rules).text
 
@@ -233,4 +233,5 @@ def _conditions(model: Model, dialect: Dialect, names: set[str]) -> Conditions:
     """Return conditions about some of the variables; a query reads no others."""
     used = tuple(each for each in model.schema.variables if each.name in names)
     time = () if model.schema.time is None else (model.schema.time,)
-    return Conditions(dialect, Schema(used), (*time, *(each.name for each in used)))
+    keys = (*time, *(each.name for each in used))
+    return Conditions(dialect, Schema(used), keys, missing_words(model))

@@ -1,9 +1,12 @@
 """Readings and predicates as columns: what every form of statement begins with.
 
-A predicate is true, false or unknown, as in Python: SQL's NULL follows the same logic. NaN becomes NULL
-first; an infinite number is unknown to every predicate but the range of its variable.
+A predicate is true, false or unknown, as in Python: SQL's NULL follows the same logic. NaN, and what the
+model takes for a missing value, becomes NULL first; an infinite number is unknown to every predicate but
+the range of its variable.
 """
 
+import functools
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -35,11 +38,41 @@ def states(dialect: Dialect, expression: str, values: Sequence[Scalar]) -> str:
     return f"{expression} IN ({', '.join(written)})"
 
 
-def reading(dialect: Dialect, variable: Variable, expression: str) -> str:
-    """Write the reading of a column as the type that it was learned as."""
+def reading(
+    dialect: Dialect, variable: Variable, expression: str, missing: Sequence[str] = ()
+) -> str:
+    """Write the reading of a column as the type that it was learned as.
+
+    Parameters
+    ----------
+    dialect
+        The kind of database.
+    variable
+        What the column holds.
+    expression
+        The column.
+    missing
+        Spellings of a missing value; a column of numbers has the numbers that they stand for.
+
+    """
     if isinstance(variable, Numeric) or variable.holds == "number":
-        return dialect.without_nan(dialect.cast(expression, "DOUBLE"))
-    return dialect.cast(expression, "TEXT" if variable.holds == "text" else "BOOLEAN")
+        found = dialect.without_nan(dialect.cast(expression, "DOUBLE"))
+        numbers = filter(math.isfinite, map(_as_number, missing))
+        return functools.reduce(_without, map(number, numbers), found)
+    if variable.holds == "boolean":
+        return dialect.cast(expression, "BOOLEAN")
+    return functools.reduce(_without, map(dialect.text, missing), dialect.cast(expression, "TEXT"))
+
+
+def _without(expression: str, value: str) -> str:
+    return f"NULLIF({expression}, {value})"
+
+
+def _as_number(word: str) -> float:
+    try:
+        return float(word.replace(",", "."))
+    except ValueError:
+        return math.nan
 
 
 def breach(dialect: Dialect, predicate: Predicate, expression: str) -> str:
@@ -65,11 +98,16 @@ class Conditions:
         The variables.
     keys
         Columns of the table that the result keeps.
+    missing
+        Spellings of a missing value.
 
     """
 
-    def __init__(self, dialect: Dialect, schema: Schema, keys: Sequence[str]) -> None:
+    def __init__(
+        self, dialect: Dialect, schema: Schema, keys: Sequence[str], missing: Sequence[str]
+    ) -> None:
         self.dialect = dialect
+        self.missing = missing
         self.schema = schema
         self.keys = tuple(keys)
         self.place_of = {name: i for i, name in enumerate(schema.names, 1)}
@@ -95,7 +133,9 @@ class Conditions:
         name = self.dialect.identifier
         keys = [column(name(each), f"k{i}") for i, each in enumerate(self.keys, 1)]
         values = [
-            column(reading(self.dialect, each, name(each.name)), self.value(each.name))
+            column(
+                reading(self.dialect, each, name(each.name), self.missing), self.value(each.name)
+            )
             for each in self.schema.variables
         ]
         finite = [

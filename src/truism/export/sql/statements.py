@@ -97,7 +97,7 @@ def to_sql(
     if form not in FORMS:
         raise ParameterError.of("form", f"be one of {', '.join(map(repr, FORMS))}", form)
     wrote = Dialect(dialect)
-    conditions = Conditions(wrote, model.schema, _keys(model, keys, form))
+    conditions = Conditions(wrote, model.schema, _keys(model, keys, form), missing_words(model))
     draft = Draft(model, conditions, wrote.table(table), form)
     return draft.fitting(rules, max_bytes)
 
@@ -129,6 +129,11 @@ def _keys(model: Model, keys: Sequence[str] | None, form: Form) -> tuple[str, ..
                 each,
             )
     return tuple(dict.fromkeys(keys))
+
+
+def missing_words(model: Model) -> tuple[str, ...]:
+    """Return how the model's tables spell missing values, besides the usual ways."""
+    return () if model.reading is None else model.reading.layout.missing
 
 
 def usual_keys(model: Model, form: Form = "violations") -> tuple[str, ...]:
