@@ -86,6 +86,24 @@ def test_statements_of_the_default_length_run(database, model):
         assert asked(database, model, form)
 
 
+@pytest.mark.parametrize(("size", "middle", "edge"), [(1.0, 0.0, 5e-324), (1e306, -1e308, 1.7e308)])
+def test_no_distance_from_an_interval_is_too_small_or_too_large(database, size, middle, edge):
+    values = [(1 + i * 7 % 13) * (-1) ** i * size + middle for i in range(100)]
+    normal = {"x": values, "u": ["a", "b"] * 50}
+    model = learn(as_table(normal), min_support=0.1, scoring="paper")
+    assert model.rules.containing("u = b ⇒ x < ")
+    data = {"x": [-edge, edge], "u": ["a", "b"]}
+    database.run(
+        "DROP TABLE IF EXISTS distances;\n"
+        "CREATE TABLE distances (i INTEGER, x DOUBLE PRECISION, u TEXT);\n"
+        f"INSERT INTO distances VALUES (0, '-{edge}', 'a'), (1, '{edge}', 'b');"
+    )
+    text = to_sql(model, dialect="postgres", table="distances", form="paper", keys=["i"]).text
+    found = sorted(database.rows(text), key=lambda row: row["i"])
+    expected = Scorer(model).score(as_table(data))
+    np.testing.assert_allclose([float(row["score"]) for row in found], expected, rtol=1e-9)
+
+
 def test_numbers_at_the_edge_of_doubles_raise_no_error(database):
     normal = {"x": [i / 7 for i in range(50)], "u": ["a", "b"] * 25}
     small = learn(as_table(normal), min_support=0.1)

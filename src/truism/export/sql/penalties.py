@@ -84,7 +84,8 @@ def _failed(conditions: Conditions, predicate: Predicate) -> str:
 def _degree(conditions: Conditions, name: str, value: str, low: float, high: float) -> str:
     """Write the degree by which a number lies outside, as `truism.scoring.limits.degrees` has it.
 
-    The farthest numbers are compared first: PostgreSQL refuses a difference that no double can hold.
+    PostgreSQL refuses a difference or a quotient that no double can hold. So the farthest numbers are
+    compared first, and a distance too small to count is made larger before it is divided.
     """
     variable = conditions.schema.variable_of()[name]
     assert isinstance(variable, Numeric)
@@ -95,12 +96,11 @@ def _degree(conditions: Conditions, name: str, value: str, low: float, high: flo
         if math.isinf(bound):
             continue
         beyond = "<" if sign < 0 else ">="
-        far = min(max(bound + sign * MAX_DEGREE * variable.std, -LARGEST), LARGEST)
+        reach = min(MAX_DEGREE * variable.std, LARGEST)
+        far = min(max(bound + sign * reach, -LARGEST), LARGEST)
         arms.append(f"WHEN {value} {beyond[0]} {number(far)} THEN {number(MAX_DEGREE)}")
         distance = f"{number(bound)} - {value}" if sign < 0 else f"{value} - {number(bound)}"
-        clipped = (
-            f"LEAST(GREATEST(({distance}) / {number(variable.std)}, {number(MIN_DEGREE)}), "
-            f"{number(MAX_DEGREE)})"
-        )
+        counted = f"GREATEST({distance}, {number(MIN_DEGREE * variable.std)})"
+        clipped = f"LEAST({counted} / {number(variable.std)}, {number(MAX_DEGREE)})"
         arms.append(f"WHEN {value} {beyond} {number(bound)} THEN {clipped}")
     return f"CASE {' '.join(arms)} END"
