@@ -6,9 +6,12 @@ import math
 import msgspec
 import pytest
 
+from learned import learn
 from reported import HOSTILE, hostile_model
 from truism.export.records import rule_records, select, to_json
 from truism.model.rules import RuleSet
+from truism.scoring.scorer import Scorer
+from truism.table.frames import as_table
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +33,24 @@ def test_a_record_says_what_the_rule_says(model):
         assert (record.count, record.length) == (rule.count, rule.length)
         assert record.support == rule.count / 100
         assert record.log10_chance == pytest.approx(chance(rule) / math.log(10), abs=0.005)
+
+
+def test_support_is_what_the_score_weighs_a_rule_by():
+    data = {"x": [None] * 10 + [float(i) for i in range(40)], "u": ["a", "b"] * 25}
+    model = learn(as_table(data), min_support=0.1, scoring="paper")
+    support_of = {each.id: each.support for each in rule_records(model)}
+    assert support_of == dict(
+        zip(*(model.rules.to_frame()[name] for name in ("id", "support")), strict=True)
+    )
+    (row,) = Scorer(model).violations(as_table({"x": [1e9], "u": ["?"]}))
+    assert {each.rule.consequents[0].variable for each in row} == {"x", "u"}
+    (out, unseen) = sorted(row, key=lambda each: each.rule.count)
+    assert out.rule.count == 40
+    assert (out.penalty, unseen.penalty) == (
+        1e6 * support_of[out.rule.id],
+        support_of[unseen.rule.id],
+    )
+    assert support_of[out.rule.id] == 1
 
 
 def test_rules_are_chosen_by_variable_and_by_text(model):

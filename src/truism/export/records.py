@@ -26,7 +26,8 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
     variables
         The variables it is about.
     count, support
-        Training rows in which it holds, and their share of all training rows.
+        Training rows in which it holds, and their share of all training rows; the support of a rule
+        about one variable alone is 1, also where that is missing in some.
     log10_chance
         How likely it is by chance, as a decimal logarithm.
     disabled
@@ -79,7 +80,7 @@ def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord
             rule.consequents,
             rule.variables,
             rule.count,
-            rule.count / model.rules.n_rows,
+            model.rules.support_of(rule),
             round(log_chance(rule) / math.log(10), 2) + 0.0,
             disabled_of.get(rule_id),
             rule.n_exceptions or msgspec.UNSET,

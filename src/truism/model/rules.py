@@ -207,13 +207,20 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         log_chance = self.log_chances()
         keys: dict[str, Any] = {
             "chance": lambda rule: (log_chance(rule), rule.length),
-            "support": lambda rule: (-rule.count, rule.length),
+            "support": lambda rule: (-self.support_of(rule), rule.length),
             "length": lambda rule: (rule.length, log_chance(rule)),
             "id": lambda rule: rule.id,
         }
         if key not in keys:
             raise ParameterError.of("sort", f"be one of {shorten(list(keys))}", key)
         return self._with(sorted(self.rules, key=keys[key]))
+
+    def support_of(self, rule: Rule) -> float:
+        """Return the share of training rows in which a rule holds, by which the paper's score weighs it.
+
+        Deviation: a univariate rule, which says nothing of rows without its variable, has support 1.
+        """
+        return rule.count / self.n_rows if rule.antecedent else 1.0
 
     def log_chances(self) -> "LogChances":
         """Return the function from a rule to the natural logarithm of its chance."""
@@ -237,7 +244,7 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
                 "rule": [str(rule) for rule in self.rules],
                 "length": [rule.length for rule in self.rules],
                 "count": [rule.count for rule in self.rules],
-                "support": [rule.count / self.n_rows for rule in self.rules],
+                "support": [self.support_of(rule) for rule in self.rules],
                 "log_chance": [log_chance(rule) for rule in self.rules],
                 "variables": [", ".join(rule.variables) for rule in self.rules],
                 **exceptions,

@@ -277,7 +277,7 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
                 text,
                 rule.variables,
                 rule.rows_in_words,
-                rule.count / model.rules.n_rows,
+                model.rules.support_of(rule),
                 log_chance(rule),
                 broken.get(rule, 0),
                 tuple(named.get(rule_id, ())),
