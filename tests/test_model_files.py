@@ -381,6 +381,14 @@ def altered(*path_and_change):
     return alter
 
 
+def known(n_rows):
+    """Say of how many rows in each leaf the numbers are known."""
+    return altered(
+        *("evidence", "contexts", C),
+        lambda context: context | {"known": [[n_rows] * len(each) for each in context["means"]]},
+    )
+
+
 SPACING, SPLIT = "$.evidence.spacings[0]", "$.evidence.splits[0]"
 C = first_context()
 CONTEXT = f"$.evidence.contexts[{C}]"
@@ -477,6 +485,9 @@ EVIDENCE_REFUSALS = [
     (altered("evidence", "contexts", C, "means", 0, 0, lambda _: 1e308), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "spreads", 0, 0, lambda _: -1e-300), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "spreads", 0, 0, lambda _: 1e300), UNFIT, CONTEXT),
+    (setting("evidence", "contexts", C, "known", [[1]]), UNFIT, CONTEXT),
+    (known(-1), UNFIT, CONTEXT),
+    (known(10**9), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [*v, 1]), UNFIT, CONTEXT),
     (
         altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [-1, *v[1:]]),

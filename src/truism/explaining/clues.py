@@ -16,10 +16,9 @@ from truism.scoring.weighed import Violation
 
 
 class UsualNumber(msgspec.Struct, frozen=True, gc=False):
-    """Mean and spread of a number in the training rows of a node.
+    """Mean and spread of a number in those training rows of a node that have it.
 
-    `resolution` is how precisely they are known. `some_missing` says that training rows lack the value;
-    how many rows of the node do is not known, only how many of all rows.
+    `resolution` is how precisely they are known. `some_missing` says that other rows of the node lack it.
     """
 
     mean: float

@@ -52,7 +52,6 @@ from truism.table.columns import Table
 
 RULE_FIRST = 1 / 3  # share of a context's worth from which a broken rule is named in its place
 RESOLUTION = 0.02  # share of a variable's standard deviation: contexts keep four decimals of it
-NEGLIGIBLE = 0.05  # share of rows with missing values that is too small to mention
 SUSPECT = 0.25  # share of the largest part of a row's score, from which on a variable is a suspect
 _NODES_OF: WeakKeyDictionary[Scorer, list[Nodes]] = WeakKeyDictionary()  # made once for each model
 
@@ -172,7 +171,7 @@ class _ClueFinder:
         assert pieces is not None
         self.pieces: Pieces = pieces
         self.columns, _ = align(scorer.model.schema, table)
-        self.contexts, self.splits = evidence.contexts, evidence.splits
+        self.splits = evidence.splits
         self.variables = scorer.model.schema.variables
         self.place_of = {each.name: place for place, each in enumerate(self.variables)}
         self.n_training = scorer.n_training
@@ -270,7 +269,7 @@ class _ClueFinder:
         mean = variable.mean + variable.std * float(statistics.means[node, at])
         mean = min(max(mean, variable.low), variable.high)
         spread = variable.std * float(statistics.spreads[node, at])
-        some_missing = self._lacks_some(variable, n_like)
+        some_missing = int(self.chooser.nodes[k].known[node, at]) < n_like
         return UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing), n_like
 
     def _choose(self, i: int) -> Chosen:
@@ -278,16 +277,9 @@ class _ClueFinder:
         readings, variable = self.pieces.readings, self.variables[i]
         if isinstance(variable, Numeric):
             standard = readings.standard[:, self.number_at[i]].astype(np.float64)
-            # Where values are missing, what leaves add up to is not known.
-            fewest = min(min(each.counts) for each in self.contexts)
-            only_leaves = self._lacks_some(variable, fewest)
-            return self.chooser.choose_for_number(i, standard, only_leaves=only_leaves)
+            return self.chooser.choose_for_number(i, standard)
         classes = readings.classes[:, self.code_at[i]].astype(np.int64)
         return self.chooser.choose_for_state(i, classes)
-
-    def _lacks_some(self, variable: Numeric, n_rows: int) -> bool:
-        """Return whether a mean over so many training rows may lack more than a few of them."""
-        return variable.n_missing > NEGLIGIBLE * n_rows
 
     def _usual_states(
         self, row: int, i: int, counts: Sequence[int]

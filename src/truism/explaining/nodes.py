@@ -18,6 +18,7 @@ from truism.scoring.contexts import (
     PSEUDO_COUNT,
     Statistics,
     cautious_spreads,
+    spreads_where_known,
     statistics_of,
     surprise,
 )
@@ -43,7 +44,10 @@ class Nodes(msgspec.Struct, frozen=True, eq=False):
     asks
         Which variables the path to each node asks about: nodes × variables.
     statistics
-        Those of the leaves below each node, added up.
+        Those of the leaves below each node, added up; means and spreads are of the rows that have the
+        number.
+    known
+        How many these are: nodes × numbers.
 
     """
 
@@ -51,6 +55,7 @@ class Nodes(msgspec.Struct, frozen=True, eq=False):
     paths: Integers
     asks: NDArray[np.bool_]
     statistics: Statistics
+    known: Integers
 
 
 def nodes_of_all(schema: Schema, evidence: Evidence) -> list[Nodes]:
@@ -87,36 +92,40 @@ def _nodes_of(context: Context, asked: Sequence[int], n_variables: int) -> Nodes
         tuple(answers),
         np.array([(*path, *path[-1:] * (deepest - len(path))) for path in paths], np.int64),
         asks,
-        _added(statistics_of(context), np.array(spans, np.int64)),
+        *_added(context, np.array(spans, np.int64)),
     )
 
 
-def _added(leaves: Statistics, spans: Integers) -> Statistics:
+def _added(context: Context, spans: Integers) -> tuple[Statistics, Integers]:
     """Add up the statistics of the leaves from `spans[:, 0]` to before `spans[:, 1]`."""
+    leaves = statistics_of(context)
+    rows = np.broadcast_to(leaves.counts[:, None], leaves.means.shape)
+    weights = np.array(context.known, np.float64) if context.known else rows.astype(np.float64)
+    own = spreads_where_known(leaves.spreads, weights, rows)
 
     def total(of_leaves: NDArray[np.generic]) -> Floats:
         padded = np.concatenate([of_leaves, np.zeros_like(of_leaves[:1])]).astype(np.float64)
         sums: Floats = np.add.reduceat(padded, spans.ravel(), axis=0)[::2]
         return sums
 
-    counts = total(leaves.counts)
-    weights = leaves.counts[:, None].astype(np.float64)
-    rows = np.maximum(counts, 1.0)[:, None]
-    means = total(weights * leaves.means) / rows
-    squares = total(weights * (leaves.spreads**2 + leaves.means**2)) / rows
+    known = total(weights)
+    divisors = np.maximum(known, 1.0)
+    means = total(weights * leaves.means) / divisors
+    squares = total(weights * (own**2 + leaves.means**2)) / divisors
     # A leaf's own spread is exact; the difference of two squares is not.
     alone = spans[:, 1] - spans[:, 0] == 1
     spreads = np.sqrt(np.maximum(squares - means**2, 0.0))
-    means[alone], spreads[alone] = leaves.means, leaves.spreads
-    return Statistics(
+    means[alone], spreads[alone] = leaves.means, own
+    statistics = Statistics(
         leaves.numbers,
         leaves.states,
-        counts.astype(np.int64),
+        total(leaves.counts).astype(np.int64),
         means,
         spreads,
         leaves.widths,
         total(leaves.state_counts).astype(np.int64),
     )
+    return statistics, known.astype(np.int64)
 
 
 class Chosen(msgspec.Struct, frozen=True, eq=False):
@@ -155,10 +164,12 @@ class Chooser:
             )
             for each, path in zip(self.nodes, self._paths, strict=True)
         ]
-        self._cautious = [cautious_spreads(each.statistics) for each in self.nodes]
+        self._cautious = [
+            cautious_spreads(each.statistics.spreads, each.known) for each in self.nodes
+        ]
 
-    def choose_for_number(self, i: int, standard: Floats, *, only_leaves: bool) -> Chosen:
-        """Choose for a number, given its standardised values."""
+    def choose_for_number(self, i: int, standard: Floats) -> Chosen:
+        """Choose for a number, given its standardised values, a node with rows that have it."""
         found, clear, own = [], [], []
         for k, each in enumerate(self.nodes):
             statistics, path = each.statistics, self._paths[k]
@@ -167,10 +178,11 @@ class Chooser:
             at = statistics.numbers.index(i)
             distance = standard[:, None] - statistics.means[path, at]
             own.append(k)
-            found.append(np.nan_to_num(surprise(distance / self._cautious[k][path, at])))
+            against = np.nan_to_num(surprise(distance / self._cautious[k][path, at]))
+            found.append(np.where(each.known[path, at] > 0, against, 0.0))
             reach = np.maximum(SPREADS * statistics.spreads[path, at], FLOOR)
             clear.append(np.abs(distance) > reach)
-        return self._shortest(own, found, clear, only_leaves)
+        return self._shortest(own, found, clear)
 
     def choose_for_state(self, i: int, classes: Integers) -> Chosen:
         """Choose for a state, given its classes; those beyond the counted ones were never seen."""
@@ -188,14 +200,13 @@ class Chooser:
             own.append(k)
             found.append(np.maximum(surprising, 0.0))
             clear.append(2 * n_own < rows)
-        return self._shortest(own, found, clear, only_leaves=False)
+        return self._shortest(own, found, clear)
 
     def _shortest(
         self,
         own: Sequence[int],
         found: Sequence[Floats],
         clear: Sequence[NDArray[np.bool_]],
-        only_leaves: bool,
     ) -> Chosen:
         """Choose among the paths of some contexts, by length and then by evidence."""
         steps = max(each.shape[1] for each in found)
@@ -206,8 +217,6 @@ class Chooser:
         every = np.arange(evidence.shape[1])
         may = evidence >= KEPT * evidence[:, :, -1].mean(axis=0)[None, :, None]
         may &= is_clear | ~is_clear[strongest, every, -1][None, :, None]
-        if only_leaves:
-            may[:, :, :-1] = False
         # Shorter first, then stronger; the strongest leaf is always among those that may be chosen.
         cost = np.where(may, lengths - evidence / (1.0 + evidence.max(initial=0.0)), np.inf)
         flat = cost.transpose(1, 0, 2).reshape(len(every), -1).argmin(axis=1)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from truism.learning.context_trees import Tree
 from truism.model.evidence import LEAF, Context
-from truism.scoring.contexts import SHRINKAGE, Statistics, side_by_side
+from truism.scoring.contexts import Statistics, side_by_side, spreads_to_judge_by
 from truism.scoring.readings import Reader, Readings
 from truism.work import share_out
 
@@ -72,25 +72,22 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
         rows, present, total, squares, state_counts = sums
         known = np.maximum(present, 1)
         means = total / known / SCALE
-        variance = np.maximum(squares / known / SCALE**2 - np.square(means), 0)
+        spreads = np.sqrt(np.maximum(squares / known / SCALE**2 - np.square(means), 0))
         if (present < rows).any():
-            # Of rows without the value nothing is known but what is usual.
-            shrunk = (variance * present + SHRINKAGE) / (present + SHRINKAGE)
-            guessed = (shrunk * (rows + SHRINKAGE) - SHRINKAGE) / np.maximum(rows, 1)
-            variance = np.where(present < rows, np.maximum(guessed, 0), variance)
+            spreads = spreads_to_judge_by(spreads, present, rows)
         return Statistics(
             self.numbers,
             self.states,
             rows[..., 0].astype(np.int64),
             means.round(4) + 0.0,
-            np.sqrt(variance).round(4),
+            spreads.round(4),
             self.widths,
             state_counts,
         )
 
     def context(self) -> Context:
         """Return the tree and the statistics of all rows as a value to keep."""
-        of = self.statistics()
+        of, present = self.statistics(), self.present.sum(axis=0)
         ends = np.cumsum(self.widths).tolist()
         parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
         return Context(
@@ -101,6 +98,7 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
             _tuples(of.means),
             _tuples(of.spreads),
             tuple(tuple(tuple(leaf[part]) for part in parts) for leaf in of.state_counts.tolist()),
+            _tuples(present.astype(np.int64)) if (present < of.counts[:, None]).any() else (),
         )
 
 
@@ -114,7 +112,7 @@ def sums_of_others(blocks: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def _tuples(table: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+def _tuples(table: NDArray[Any]) -> tuple[tuple[Any, ...], ...]:
     return tuple(map(tuple, table.tolist()))
 
 

@@ -43,7 +43,7 @@ class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     spread: float
 
 
-class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A tree, and statistics of the variables that it judges in each of its leaves.
 
     Parameters
@@ -57,9 +57,12 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts
         Training rows in each leaf.
     means, spreads
-        For each leaf and number, in standard deviations of the variable from its mean.
+        For each leaf and number, in standard deviations of the variable from its mean. Where rows
+        lack the number, the spread is one to judge by; see `spreads_to_judge_by`.
     state_counts
         For each leaf and categorical variable, the rows in each class of states; see `classes`.
+    known
+        For each leaf and number, the rows that have it; empty if all rows have every number.
 
     """
 
@@ -70,6 +73,7 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     means: tuple[tuple[float, ...], ...]
     spreads: tuple[tuple[float, ...], ...]
     state_counts: tuple[tuple[tuple[int, ...], ...], ...]
+    known: tuple[tuple[int, ...], ...] = ()
 
 
 class Usual(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):

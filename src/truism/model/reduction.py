@@ -131,4 +131,5 @@ def _judging(context: Context, place: dict[int, int], number: dict[int, int]) ->
         tuple(tuple(leaf[at] for at in numbers) for leaf in context.means),
         tuple(tuple(leaf[at] for at in numbers) for leaf in context.spreads),
         tuple(tuple(leaf[at] for at in states) for leaf in context.state_counts),
+        tuple(tuple(leaf[at] for at in numbers) for leaf in context.known),
     )

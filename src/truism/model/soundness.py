@@ -199,6 +199,11 @@ def _is_sound(
         return False
     if not ((spreads >= 0) & (spreads <= 2 * CLIP)).all():
         return False
+    if context.known and [len(leaf) for leaf in context.known] != [shape[1]] * n_leaves:
+        return False
+    for leaf, n_like in zip(context.known, context.counts, strict=False):
+        if not all(0 <= n <= n_like for n in leaf):
+            return False
     judged_states = [schema.variables[i] for i in context.states]
     widths = [min(len(each.counts), MAX_CLASSES) for each in judged_states]
     states = all([len(each) for each in leaf] == widths for leaf in context.state_counts)

@@ -88,17 +88,40 @@ class _States(msgspec.Struct, frozen=True, eq=False):
 LeafNumbers = NDArray[np.unsignedinteger[Any]]
 
 
-def cautious_spreads(statistics: Statistics) -> NDArray[np.float64]:
-    """Return the spreads to judge numbers by, of the same shape.
+def cautious_spreads(spreads: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the spreads to judge numbers by, given those of so many rows.
 
     They are larger than those of the training rows in a leaf: a few rows may look alike by chance, and
     differences below a twentieth of the variable's own spread do not count.
     """
-    rows = statistics.counts.astype(np.float64)[..., None]
-    variance = np.square(statistics.spreads)
-    found: NDArray[np.float64] = np.sqrt(
-        (variance * rows + SHRINKAGE) / (rows + SHRINKAGE) + FLOOR**2
-    )
+    found: NDArray[np.float64] = np.sqrt(_shrunk(np.square(spreads), rows) + FLOOR**2)
+    return found
+
+
+def spreads_to_judge_by(
+    spreads: NDArray[np.float64], known: NDArray[Any], rows: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return spreads that are as cautious for all rows as these are for those that have the number.
+
+    Of rows without it nothing is known but what is usual.
+    """
+    shrunk = _shrunk(np.square(spreads), known)
+    squared = (shrunk * (rows + SHRINKAGE) - SHRINKAGE) / np.maximum(rows, 1)
+    return np.where(known < rows, np.sqrt(np.maximum(squared, 0)), spreads)
+
+
+def spreads_where_known(
+    spreads: NDArray[np.float64], known: NDArray[Any], rows: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the spreads of the rows that have the number; undoes `spreads_to_judge_by`."""
+    shrunk = _shrunk(np.square(spreads), rows)
+    squared = (shrunk * (known + SHRINKAGE) - SHRINKAGE) / np.maximum(known, 1)
+    squared = np.where(known > 1, np.maximum(squared, 0), 0)  # a single value has no spread
+    return np.where(known < rows, np.sqrt(squared), spreads)
+
+
+def _shrunk(variance: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = (variance * rows + SHRINKAGE) / (rows + SHRINKAGE)
     return found
 
 
@@ -143,7 +166,9 @@ class LeafProfiles:
         for k, each in enumerate(statistics):
             own = [place_of[i] for i in each.numbers]
             scale, shift = np.zeros((2, *each.counts.shape, len(reader.numbers)), np.float32)
-            scale[..., own] = 1 / (np.sqrt(TAIL) * cautious_spreads(each))
+            scale[..., own] = 1 / (
+                np.sqrt(TAIL) * cautious_spreads(each.spreads, each.counts[..., None])
+            )
             shift[..., own] = each.means * scale[..., own]
             scales.append(_flat(scale))
             shifts.append(_flat(shift))
