@@ -466,6 +466,50 @@ def test_sqlite_and_duckdb_tables_and_queries():
     )
 
 
+ALONE = (
+    ": other files and extensions must not be needed to read a database.\n"
+    "Hint: copy the rows into a table of the database, or read the other file itself."
+)
+
+
+@pytest.mark.parametrize("name", ["today.csv", "sqlite:today.csv"])
+def test_a_duckdb_file_reads_no_other_file(name):
+    duckdb = pytest.importorskip("duckdb")
+    write("secret.csv", "a,b\n1,2\n")
+    secret = os.path.abspath("secret.csv")
+    with duckdb.connect(os.path.abspath(name)) as base:
+        base.execute(f"create view v as select * from read_csv('{secret}')")
+    wanted = repr(name) + ALONE
+    assert sentence(TableError, [name]) == wanted
+    for query in (
+        f"select * from read_text('{secret}')",
+        "attach 'other.duckdb'",
+        f"copy (select 1) to '{os.path.abspath('written.csv')}'",
+        "install httpfs",
+        "load httpfs",
+    ):
+        assert sentence(TableError, [name], Layout(query=query)) == wanted, query
+    for query in ("set enable_external_access = true", "set autoload_known_extensions = true"):
+        assert "configuration has been locked" in sentence(TableError, [name], Layout(query=query))
+    assert sorted(os.listdir()) == sorted([name, "secret.csv"])
+
+
+def test_an_sqlite_file_reads_no_other_file():
+    with sqlite3.connect("today.csv") as base:
+        base.execute("create virtual table words using fts4 (x)")
+        base.execute("insert into words values ('hello')")
+        base.execute("create view v as select load_extension('other') as x")
+    base.close()
+    for query in ("attach 'other.db' as other", "vacuum into 'other.db'"):
+        assert sentence(TableError, ["today.csv"], Layout(query=query)) == f"'today.csv'{ALONE}"
+    for layout in (Layout(table="v"), Layout(query="select load_extension('other')")):
+        said_so = sentence(TableError, ["today.csv"], layout)
+        assert said_so.startswith("'today.csv': the database says: ")
+        assert "\n" not in said_so
+    assert cells(read_table(["today.csv"], Layout(table="words"))) == {"x": ["hello"]}
+    assert os.listdir() == ["today.csv"]
+
+
 def test_sheets_by_name():
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
@@ -17,6 +18,7 @@ from attack.program import complaint
 from truism.errors import TruismError
 from truism.model.files import load_model
 
+CANARY = "canary 31415"  # stands in a file that no command is given
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "odd"
 ENCODINGS = ("utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1", "utf-32", "cp1252")
 
@@ -72,6 +74,8 @@ def _run(bench: Bench, *arguments: str) -> int:
     problem = complaint(ended)
     if problem is not None:
         raise Broken(problem)
+    if CANARY.encode() in ended.out or CANARY in ended.error:
+        raise Broken(f"a file was shown that was not asked for by {ended.said()}")
     drafts = [name for name in os.listdir(bench.folder) if name.endswith(".draft")]
     if drafts:
         raise Broken(f"a draft was left behind by {ended.said()}")
@@ -197,5 +201,24 @@ def places(draw: random.Random, folder: Path) -> str:
     return name
 
 
-MAKERS: tuple[Callable[[random.Random, Path], str], ...] = (texts, texts, corpus, tables, places)
+def asking(draw: random.Random, folder: Path) -> str:
+    """Write a file that asks for other files."""
+    name = f"today{draw.randrange(10**6)}.csv"
+    secret = folder / "secret"
+    secret.write_text(f"a,b\n{CANARY},1\n" * 30)
+    if draw.random() < 0.3:
+        with sqlite3.connect(folder / name) as lite:
+            lite.execute("create view v as select load_extension('x'), * from pragma_database_list")
+        lite.close()
+        return name
+    view = draw.choice(["read_csv", "read_text", "glob", "sniff_csv"]) + f"('{secret}')"
+    with duckdb.connect(folder / name) as duck:
+        duck.execute(f"create view v as select * from {view}")
+    return name
+
+
+MAKERS: tuple[Callable[[random.Random, Path], str], ...] = (
+    *(texts, texts, corpus, tables, places),
+    asking,
+)
 KIND = Kind("files", 150, attempt)
