@@ -198,6 +198,11 @@ FAULTS = [
         "Hint: rename or drop one of them; see header.",
     ),
     (
+        b"a" + b",a" * 8 + b"\n1,2,3,4,5,6,7,8,9\n",
+        "'t.csv': Column names must be distinct, got 'a' for columns 1, 2, 3, 4, 5 and 4 more.\n"
+        "Hint: rename or drop one of them; see header.",
+    ),
+    (
         b",a\n0,1\n",
         "'t.csv': Column names must not be empty, got none for column 1 of 2.\n"
         "Hint: give it a name or remove it; pandas writes its index unless to_csv has index=False.",

@@ -6,9 +6,11 @@ import json
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import msgspec
+import openpyxl
 import pytest
 
 from test_cli import learned, place, run, table  # noqa: F401
@@ -354,6 +356,28 @@ data = ["normal.csv"]
 """
 
 
+def write_far_cells(name, kind):
+    """Write a sheet whose two cells are the first and the last that a sheet may have."""
+    if kind == "xlsx":
+        book = openpyxl.Workbook()
+        book.active["A1"], book.active["XFD1048576"] = 1, 2
+        book.save(name)
+        return
+    one = '<table:table-cell office:value-type="float" office:value="1"/>'
+    gap = '<table:table-cell table:number-columns-repeated="16383"/>'
+    rows = (
+        f"<table:table-row>{one}</table:table-row>"
+        f'<table:table-row table:number-rows-repeated="1048574">{gap}</table:table-row>'
+        f"<table:table-row>{gap}{one}</table:table-row>"
+    )
+    with zipfile.ZipFile(name, "w") as packed:
+        packed.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        packed.writestr(
+            "content.xml",
+            f"<office:document-content><table:table>{rows}</table:table></office:document-content>",
+        )
+
+
 def test_several_machines_have_one_summary(place):
     Path("machines.toml").write_text(LIST)
     out, err, code = run("check", "--models", "machines.toml", "--top", "1")
@@ -389,6 +413,25 @@ def test_a_machine_that_fails_stops_no_other(place):
         "Note: 2 machines: 0 without anomalies, 1 with anomalies ('pump 1'), 1 not checked "
         "('pump 2').\n"
     )
+    assert code == 2
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "ods", "jsonl"])
+def test_a_table_that_would_be_huge_stops_no_other_machine(place, kind):
+    if kind == "jsonl":
+        depth = 10_000
+        Path("today.csv").write_text('{"x": ' + '{"y":' * depth + "1" + "}" * depth + "}\n")
+        problem = "lists and objects must be nested at most 100 deep, got 10,001."
+    else:
+        write_far_cells("today.csv", kind)
+        problem = (
+            "Cells of a sheet must lie close together, got 2 in 1,048,576 rows and 16,384 columns.\n"
+            "Hint: delete what lies far from the table, or export the sheet as CSV."
+        )
+    Path("machines.toml").write_text(LIST)
+    out, err, code = run("check", "--models", "machines.toml")
+    assert err == f"Error: pump 1: 'today.csv': {problem}\n"
+    assert "pump 2\nclean: none of 400 rows" in out
     assert code == 2
 
 

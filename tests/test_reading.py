@@ -528,6 +528,30 @@ def test_sheets_by_name():
     )
 
 
+def test_a_sheet_may_have_holes_but_not_only_holes():
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active["A30000"], book.active["B2"] = 1, 2
+    book.save("b.xlsx")
+    assert read_table(["b.xlsx"]).n_rows == 29_999
+    book.create_sheet("notes")["ZZ1000000"] = "far away"
+    book.save("b.xlsx")
+    assert sentence(TableError, ["b.xlsx"]).startswith(
+        "'b.xlsx': Cells of a sheet must lie close together, got 1 in 1,000,000 rows and 702 columns."
+    )
+
+
+def test_json_may_be_nested_but_not_deeply():
+    pairs = '{"x": 1, "y": "[[[[ \\" {{{{", "z": %s}\n'
+    write("t.jsonl", pairs % ("[" * 99 + "]" * 99) * 3)
+    assert cells(read_table(["t.jsonl"]))["x"] == [1, 1, 1]
+    write("t.jsonl", pairs % ("[\n" * 100 + "]" * 100))
+    assert sentence(TableError, ["t.jsonl"]) == (
+        "'t.jsonl': lists and objects must be nested at most 100 deep, got 101."
+    )
+
+
 def test_a_sheet_may_have_a_title_and_a_row_of_units():
     openpyxl = pytest.importorskip("openpyxl")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import openpyxl
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
@@ -217,8 +218,25 @@ def asking(draw: random.Random, folder: Path) -> str:
     return name
 
 
+def small(draw: random.Random, folder: Path) -> str:
+    """Write a small file that would be large once it is read, or takes long to read."""
+    name = f"today{draw.randrange(10**6)}.csv"
+    size = draw.choice([100, 1_000, 10_000, 100_000])
+    match draw.randrange(2):
+        case 0:
+            opening, closing = draw.choice([('{"y":', "}"), ("[", "]"), ('{"y":[', "]}")])
+            text = '{"x": ' + opening * size + "1" + closing * size + "}\n"
+            (folder / name).write_text(text * 3)
+        case 1:
+            book = openpyxl.Workbook()
+            book.active.append(["a", "b"])
+            book.active.cell(draw.choice([2, 10 * size, 2**20]), draw.choice([2, 999, 2**14]), 1)
+            book.save(folder / name)
+    return name
+
+
 MAKERS: tuple[Callable[[random.Random, Path], str], ...] = (
     *(texts, texts, corpus, tables, places),
-    asking,
+    *(asking, small),
 )
 KIND = Kind("files", 150, attempt)

@@ -86,7 +86,7 @@ def check_machines(screen: Screen, place: str, wanted: Wanted) -> int:
             screen.show(Text(visible(machine.name), STRONG))
         try:
             codes[machine.name] = _check_one(screen, machine, wanted)
-        except (TruismError, OSError) as problem:
+        except (TruismError, OSError, MemoryError) as problem:
             message, hint = say_problem(problem)
             screen.fail(f"{machine.name}: {message}", hint)
             codes[machine.name] = 2

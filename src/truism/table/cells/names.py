@@ -28,6 +28,8 @@ def check_names(names: Sequence[str], hint: str | None = None) -> None:
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         places = [str(i) for i, name in enumerate(names, 1) if name == twice[0]]
+        if len(places) > 5:
+            places[5:] = [f"{len(places) - 5:,} more"]
         also = f", and more than one {shorten(twice[1:])}" if twice[1:] else ""
         raise TableError(
             f"Column names must be distinct, got {twice[0]!r} for columns "

@@ -3,6 +3,7 @@
 from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pa_json
 
@@ -11,6 +12,11 @@ from truism.table.cells.names import check_names, renamed
 from truism.table.cells.words import MISSING
 from truism.table.files.sheets import arrow_of
 from truism.table.layouts import Layout
+
+MAX_DEPTH = 100  # Arrow's types are as deep as the values, and it walks along them on the stack
+_STEPS = np.zeros(256, np.int8)
+_STEPS[[*b"[{"]], _STEPS[[*b"]}"]] = 1, -1
+_NO_MARKS = bytes({*range(256)} - {*b'[]{}"'})
 
 
 def looks_like_json(head: bytes) -> bool:
@@ -29,6 +35,12 @@ def read_json(source: str, file: BinaryIO, layout: Layout) -> pa.Table:
     """Read JSON lines, or a list of objects."""
     start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
     file.seek(0)
+    depth = _depth(file.read())
+    file.seek(0)
+    if depth > MAX_DEPTH:
+        raise TableError(
+            f"{source}: lists and objects must be nested at most {MAX_DEPTH} deep, got {depth:,}."
+        )
     if not start.startswith(b"[") and not layout.missing:
         try:
             frame = pa_json.read_json(file)
@@ -38,6 +50,14 @@ def read_json(source: str, file: BinaryIO, layout: Layout) -> pa.Table:
             check_names(renamed(frame.column_names, layout))
             return _without_words(frame)
     return _read_slowly(source, file, layout)
+
+
+def _depth(content: bytes) -> int:
+    """Return how many lists and objects are open at once; brackets in texts do not count."""
+    content = content.replace(b"\\\\", b"").replace(b'\\"', b"")
+    marks = np.frombuffer(content.translate(None, _NO_MARKS), np.uint8)
+    in_text = np.logical_xor.accumulate(marks == ord('"'))
+    return int(np.cumsum(np.where(in_text, 0, _STEPS[marks]), dtype=np.int32).max(initial=0))
 
 
 def _without_words(frame: pa.Table) -> pa.Table:

@@ -4,9 +4,14 @@ Cells have types of their own; a column in which they differ becomes text, as it
 """
 
 import datetime
+import functools
 import io
+import string
+import zipfile
+import zlib
 from collections.abc import Sequence
 from typing import Any, BinaryIO
+from xml.parsers import expat
 
 import msgspec
 import pyarrow as pa
@@ -21,6 +26,9 @@ from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice
 
 Cells = list[list[Any]]
+
+_MOST_EMPTY = 1 << 24  # cells without a value, beside 16 for each one that is written
+_MOST_ROWS, _MOST_COLUMNS = 1 << 20, 1 << 14
 
 
 class Sheet(msgspec.Struct, frozen=True, eq=False):
@@ -146,6 +154,8 @@ def _filled(row: Sequence[Any]) -> int:
 
 def _load(file: BinaryIO) -> dict[str, Cells]:
     content = io.BytesIO(file.read())
+    _check_extent(content)
+    content.seek(0)
     try:
         import python_calamine
     except ImportError:
@@ -154,8 +164,111 @@ def _load(file: BinaryIO) -> dict[str, Cells]:
         book = python_calamine.CalamineWorkbook.from_filelike(content)
         sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
     except python_calamine.CalamineError as problem:
-        raise TableError(f"The spreadsheet cannot be read: {str(problem).rstrip('.')}.") from None
+        raise _unreadable(problem) from None
     return {name: _clean(cells) for name, cells in sheets.items()}
+
+
+def _unreadable(problem: Exception) -> TableError:
+    return TableError(f"The spreadsheet cannot be read: {str(problem).rstrip('.')}.")
+
+
+def _check_extent(content: BinaryIO) -> None:
+    """Refuse a few cells that lie far apart: readers also build all empty ones between them."""
+    if not zipfile.is_zipfile(content):
+        return
+    try:
+        with zipfile.ZipFile(content) as packed:
+            for entry in packed.infolist():
+                with packed.open(entry) as part:
+                    _Extent().check(part, entry.filename)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as problem:
+        raise _unreadable(problem) from None
+
+
+class _OtherPartError(Exception):
+    """A part of a workbook holds no cells."""
+
+
+class _Extent:
+    """How many cells of a sheet are written, and how far they reach."""
+
+    def __init__(self) -> None:
+        self.n_cells = self.n_rows = self.n_columns = self.row = self.column = 0
+        self.root: str | None = None
+
+    def check(self, part: Any, name: str) -> None:
+        """Read the XML of one sheet of Excel, or that of all sheets of OpenDocument."""
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        try:
+            parser.ParseFile(part)
+        except _OtherPartError:
+            return
+        except expat.ExpatError as problem:
+            if self.root is not None or name.endswith(".xml"):  # others may be pictures
+                raise _unreadable(problem) from None
+        self._end()
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        kind = name.rpartition(":")[2] if ":" in name else name
+        if kind == "c":
+            place = attributes.get("r", "")
+            letters = place.rstrip(string.digits)
+            self.row = _number(place[len(letters) :] or self.row or 1)
+            self.column = _column(letters) if letters else self.column + 1
+            self._reach()
+        elif kind == "row":
+            self.row, self.column = _number(attributes.get("r", self.row + 1)), 0
+        elif kind == "table-row":
+            self.row += min(_number(attributes.get("table:number-rows-repeated", 1)), _MOST_ROWS)
+            self.column = 0
+        elif kind in ("table-cell", "covered-table-cell"):
+            n = _number(attributes.get("table:number-columns-repeated", 1))
+            self.column += min(n, _MOST_COLUMNS)
+            if any(attribute.startswith("office:") for attribute in attributes):
+                self._reach()
+        elif kind == "table":
+            self._end()
+            self.n_cells = self.n_rows = self.n_columns = self.row = 0
+        elif self.root is None:
+            self.root = kind
+            if kind not in ("worksheet", "document-content"):
+                raise _OtherPartError
+
+    def _reach(self) -> None:
+        self.n_cells += 1
+        if self.row > self.n_rows:
+            self.n_rows = self.row
+        if self.column > self.n_columns:
+            self.n_columns = self.column
+
+    def _end(self) -> None:
+        if self.n_rows * self.n_columns > _MOST_EMPTY + 16 * self.n_cells:
+            raise TableError(
+                f"Cells of a sheet must lie close together, got {self.n_cells:,} in "
+                f"{self.n_rows:,} rows and {self.n_columns:,} columns.",
+                "delete what lies far from the table, or export the sheet as CSV.",
+            )
+
+
+def _number(text: str | int) -> int:
+    try:
+        return int(text)
+    except ValueError as problem:
+        raise _unreadable(problem) from None
+
+
+@functools.lru_cache(_MOST_COLUMNS)
+def _column(letters: str) -> int:
+    """Return the number of a column.
+
+    >>> _column("A"), _column("XFD")
+    (1, 16384)
+    """
+    number = 0
+    for letter in letters[:9].upper():
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number
 
 
 def _load_slowly(content: BinaryIO) -> dict[str, Cells]:
@@ -171,7 +284,7 @@ def _load_slowly(content: BinaryIO) -> dict[str, Cells]:
     except MemoryError:
         raise
     except Exception as problem:  # openpyxl raises whatever zipfile and its XML parser do
-        raise TableError(f"The spreadsheet cannot be read: {str(problem).rstrip('.')}.") from None
+        raise _unreadable(problem) from None
     return {
         sheet.title: _clean([list(row) for row in sheet.iter_rows(values_only=True)])
         for sheet in book.worksheets
