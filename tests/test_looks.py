@@ -1,8 +1,13 @@
 """A table at first sight: the words of screen and page, whole, and the page in a browser."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from browser import browser, find_browser
@@ -132,6 +137,48 @@ def test_look_at_the_largest_numbers_there_are(export):
     out, err, code = run("look", "far.csv", "--format", "json")
     assert (err, code) == ("", 0)
     assert sum(json.loads(out)["columns"][0]["bins"]) == 7
+
+
+PEAK = """
+import resource, sys
+from truism.cli.app import app
+try:
+    app.main(sys.argv[1:])
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def peak_of(folder, *arguments):
+    """Run a command by itself; return its output and its peak memory in MB."""
+    ended = subprocess.run(
+        [sys.executable, "-c", PEAK, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout, int(ended.stderr) / (1 << 10 if sys.platform == "linux" else 1 << 20)
+
+
+def test_look_at_many_rows_in_a_small_file_reads_the_first(tmp_path):
+    rows = pa.table({"x": np.ones(1 << 20)})
+    with pq.ParquetWriter(tmp_path / "t.parquet", rows.schema, compression="zstd") as file:
+        for _ in range(80):
+            file.write_table(rows)
+    assert (tmp_path / "t.parquet").stat().st_size < 1 << 20
+    out, peak = peak_of(tmp_path, "look", "t.parquet")
+    assert out.startswith("t.parquet: 262,144 rows of 1 column.\n")
+    assert out.endswith("Note: only the first 262,144 of 83,886,080 rows are looked at.\n")
+    assert peak < 700
+
+
+def test_look_at_long_texts_in_a_small_file_holds_each_once(tmp_path):
+    texts = pa.DictionaryArray.from_arrays([0, 1] * 5_000, ["on" * 50_000, "off" * 50_000])
+    pq.write_table(pa.table({"x": texts}), tmp_path / "t.parquet", store_schema=False)
+    out, peak = peak_of(tmp_path, "look", "t.parquet")
+    assert out.startswith("t.parquet: 10,000 rows of 1 column.\n")
+    assert peak < 700
 
 
 def test_look_writes_a_page(export):

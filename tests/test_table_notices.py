@@ -30,6 +30,7 @@ from truism.table.cells.timelines import in_zone, wall_clock
 from truism.table.columns import Column
 from truism.table.files.notices import (
     ColumnWithoutName,
+    FirstRows,
     LinesBeforeNames,
     LooksLong,
     NoRows,
@@ -77,6 +78,7 @@ SENTENCES = {
     UnitRow("'t.csv'", ("bar", "°C")): (
         "'t.csv': the row below the names holds units ('bar', '°C')."
     ),
+    FirstRows(1_000, 2_000_000): "only the first 1,000 of 2,000,000 rows are looked at.",
     LinesBeforeNames("'t.csv'", 3, "Logger"): (
         "'t.csv': 3 lines before the names left out, beginning with 'Logger'."
     ),

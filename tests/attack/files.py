@@ -222,7 +222,7 @@ def small(draw: random.Random, folder: Path) -> str:
     """Write a small file that would be large once it is read, or takes long to read."""
     name = f"today{draw.randrange(10**6)}.csv"
     size = draw.choice([100, 1_000, 10_000, 100_000])
-    match draw.randrange(2):
+    match draw.randrange(3):
         case 0:
             opening, closing = draw.choice([('{"y":', "}"), ("[", "]"), ('{"y":[', "]}")])
             text = '{"x": ' + opening * size + "1" + closing * size + "}\n"
@@ -232,6 +232,10 @@ def small(draw: random.Random, folder: Path) -> str:
             book.active.append(["a", "b"])
             book.active.cell(draw.choice([2, 10 * size, 2**20]), draw.choice([2, 999, 2**14]), 1)
             book.save(folder / name)
+        case 2:
+            n = 100 * min(size, 10_000)
+            table = pa.table({"x": ["a" * 10_000, "b"] * (n // 200), "y": [1.0, 2.0] * (n // 200)})
+            parquet.write_table(table, folder / name)
     return name
 
 

@@ -6,14 +6,16 @@ import click
 
 from truism.cli.app import option_of
 from truism.cli.options import Command, Form, check_output, data_argument, form_option
-from truism.cli.reading import asked, layout_options, read_silently
+from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.model.stamps import now_here
 from truism.report.looks import describe, to_record
 from truism.report.terminal import show_sight
 from truism.table.atomic import write_atomically
+from truism.table.files.portions import read_for_look
 from truism.table.looking import look as look_at
+from truism.table.notices import refuse_doubts
 
 
 @click.command(
@@ -60,7 +62,9 @@ def look(
         check_output(page, data)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found = read_silently(data, said, allow_empty=True)
+        found = read_for_look(data, said.layout)
+        if said.strict:
+            refuse_doubts(found.notices)
         seen = look_at(found.table, found.reading, found.notices)
     source = ", ".join(data)
     sight = describe(seen, option_of)

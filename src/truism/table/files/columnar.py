@@ -21,6 +21,7 @@ from truism.table.files.sources import (
     is_text,
     name_of,
     naming,
+    open_parquet,
     opened,
     reading_arrow,
     said_of_texts,
@@ -254,9 +255,7 @@ def _opened(place: str) -> tuple[pa.Schema, int]:
     try:
         with open(place, "rb") as file:
             if file.read(4) == PARQUET:
-                import pyarrow.parquet as pq
-
-                found = pq.ParquetFile(place)
+                found = open_parquet(place)
                 return found.schema_arrow, found.metadata.num_rows
         with pa.memory_map(place) as mapped, pa.ipc.open_file(mapped) as reader:
             rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
@@ -289,10 +288,8 @@ def _batches(
     with open(place, "rb") as file:
         parquet = file.read(4) == PARQUET
     if parquet:
-        import pyarrow.parquet as pq
-
         groups = None if span is None or span.groups is None else [*range(*span.groups)]
-        yield from pq.ParquetFile(place).iter_batches(n_rows, groups, list(names))
+        yield from open_parquet(place).iter_batches(n_rows, groups, list(names))
         return
     with pa.memory_map(place) as mapped, pa.ipc.open_file(mapped) as reader:
         whole = (0, reader.num_record_batches)

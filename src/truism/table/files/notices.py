@@ -6,6 +6,16 @@ from truism.table.notices import Notice
 WINDOWS = "windows-1252"
 
 
+class FirstRows(Notice, frozen=True, forbid_unknown_fields=True):
+    """Files of which only the first rows were looked at."""
+
+    count: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"only the first {self.count:,} of {self.of:,} rows are looked at."
+
+
 class UnitRow(Notice, frozen=True, forbid_unknown_fields=True):
     """A row of units below the names."""
 

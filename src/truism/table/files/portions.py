@@ -1,6 +1,6 @@
 """Files read portion by portion: the first rows decide how all are read, or earlier files did."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -11,12 +11,14 @@ from truism.errors import TableError
 from truism.table.cells.names import check_names, check_renames, renamed
 from truism.table.cells.notices import WordsAsMissing
 from truism.table.columns import Column, Table
-from truism.table.files.columnar import Columnar, Span
-from truism.table.files.reading import TableRead, understand
+from truism.table.files.columnar import Columnar, Span, open_columnar
+from truism.table.files.notices import FirstRows
+from truism.table.files.reading import TableRead, read, understand
 from truism.table.files.sources import Part, units_in
 from truism.table.layouts import Layout, Reading
 
 OPENING = 1 << 18  # rows that decide how files are read which need not fit
+LOOKED_AT = 1 << 26  # values
 
 
 def read_opening(
@@ -53,6 +55,17 @@ def read_opening(
     check_names(part.frame.column_names)
     found = understand([part], layout, reading, files.notices)
     return found if reading is not None else _open(found)
+
+
+def read_for_look(sources: Sequence[str], layout: Layout) -> TableRead:
+    """Read all rows, or only the first ones of Parquet and Arrow files that hold very many values."""
+    files = None if layout.every is not None else open_columnar(sources)
+    most = LOOKED_AT if files is None else LOOKED_AT // max(1, len(files.schema.names))
+    if files is None or files.n_rows <= most:
+        return read(sources, layout, allow_empty=True)
+    found = read_opening(files, layout, min(most, OPENING))
+    first = FirstRows(found.table.n_rows, files.n_rows)
+    return msgspec.structs.replace(found, notices=(*found.notices, first))
 
 
 def _open(found: TableRead) -> TableRead:

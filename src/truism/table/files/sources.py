@@ -271,9 +271,7 @@ def _own_file(place: str, file: BinaryIO) -> str:
 
 def _parse_columns(magic: bytes, file: BinaryIO) -> pa.Table:
     if magic.startswith(b"PAR1"):
-        import pyarrow.parquet as pq
-
-        return pq.ParquetFile(file).read()
+        return open_parquet(file).read()
     if magic.startswith(b"ARROW1"):
         return pa.ipc.open_file(file).read_all()
     if magic.startswith(b"FEA1"):
@@ -281,3 +279,18 @@ def _parse_columns(magic: bytes, file: BinaryIO) -> pa.Table:
 
         return pyarrow.feather.read_table(file)
     return pa.ipc.open_stream(file).read_all()
+
+
+def open_parquet(file: Any) -> Any:
+    """Open a Parquet file; texts stay the lists that they are in the file, which repeats none."""
+    import pyarrow.parquet as pq
+
+    opened = pq.ParquetFile(file)
+    texts = [field.name for field in opened.schema_arrow if _is_text(field.type)]
+    return (
+        pq.ParquetFile(file, metadata=opened.metadata, read_dictionary=texts) if texts else opened
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
