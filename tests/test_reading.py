@@ -542,6 +542,13 @@ def test_a_sheet_may_have_holes_but_not_only_holes():
     )
 
 
+def test_one_column_of_single_words_is_no_log():
+    write("t.csv", "batch\n" + "".join(f"batch{i:03}\n" for i in range(30)))
+    assert read(["t.csv"]).notices == ()
+    write("t.csv", "batch\n" + "".join(f"batch {i:03} has begun\n" for i in range(30)))
+    assert [notice.looks for notice in read(["t.csv"]).notices] == ["lines of a log"]
+
+
 def test_json_may_be_nested_but_not_deeply():
     pairs = '{"x": 1, "y": "[[[[ \\" {{{{", "z": %s}\n'
     write("t.jsonl", pairs % ("[" * 99 + "]" * 99) * 3)

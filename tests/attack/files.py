@@ -222,7 +222,7 @@ def small(draw: random.Random, folder: Path) -> str:
     """Write a small file that would be large once it is read, or takes long to read."""
     name = f"today{draw.randrange(10**6)}.csv"
     size = draw.choice([100, 1_000, 10_000, 100_000])
-    match draw.randrange(3):
+    match draw.randrange(4):
         case 0:
             opening, closing = draw.choice([('{"y":', "}"), ("[", "]"), ('{"y":[', "]}")])
             text = '{"x": ' + opening * size + "1" + closing * size + "}\n"
@@ -236,6 +236,15 @@ def small(draw: random.Random, folder: Path) -> str:
             n = 100 * min(size, 10_000)
             table = pa.table({"x": ["a" * 10_000, "b"] * (n // 200), "y": [1.0, 2.0] * (n // 200)})
             parquet.write_table(table, folder / name)
+        case 3:
+            signs = draw.choice(
+                ["QUJD", " ", "1,", "1 ", "-", "12:30 ", "a=b ", "aA1", "é", "''", "["]
+            )
+            long = (signs * size)[:size] + draw.choice(["", "x", "é", "!"])
+            first = draw.choice(["a;b", f"{long};b", long])
+            rows = "".join(f"{i};{long if i == 30 else draw.random()}\n" for i in range(60))
+            text = draw.choice([f"{first}\n{rows}", long])
+            (folder / name).write_text(text, draw.choice(["utf-8", "cp1252"]))
     return name
 
 

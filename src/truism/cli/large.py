@@ -43,7 +43,7 @@ def size_of(text: str | None) -> int:
         if not hasattr(os, "sysconf"):  # Windows does not tell
             return _UNITS["g"]
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?\s*", text.lower())
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", text.strip().lower())
     size = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])
     if size < 1 << 20:
         raise ParameterError.of("memory_limit", "be a size of at least 1 MiB, such as 3GiB", text)

@@ -5,7 +5,7 @@ from typing import Any
 
 _FORMULA = re.compile(r"\s*[=+\-@|%]|[\t\r\n]")
 _NUMBER = re.compile(
-    r"[+-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|inf|nan)( ≤ .*)?", re.IGNORECASE | re.DOTALL
+    r"[+-]?(\d[\d,]*(\.\d*)?(e[+-]?\d+)?|inf|nan)( ≤ .*)?", re.IGNORECASE | re.DOTALL
 )
 
 

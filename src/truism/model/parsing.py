@@ -255,6 +255,6 @@ class _Reader:
         )
         hint = None
         if self.wanted == "the name of a variable":
-            word = re.split(r"\s*[=<>≤≥]|\s", rest, maxsplit=1)[0]
+            word = re.split(r"[=<>≤≥\s]", rest, maxsplit=1)[0]
             hint = did_you_mean(word, [name for name, _ in self.names])
         return ParameterError.of(self.parameter, constraint, self.text, hint)

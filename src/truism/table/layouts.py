@@ -22,7 +22,7 @@ SIGNS = frozenset("YymdHIMSfpbB%zZaAj")
 """What may stand after a % in a format of times."""
 
 Kind = Literal["number", "boolean", "text", "time", "clock", "empty", "other"]
-_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]*)\s*", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 _SECONDS = {
     "ms": 1e-3,
     "s": 1.0,
@@ -220,7 +220,7 @@ def seconds_of(duration: str) -> float:
     >>> seconds_of("10s"), seconds_of("1.5 min"), seconds_of("1h")
     (10.0, 90.0, 3600.0)
     """
-    match = _DURATION.fullmatch(duration)
+    match = _DURATION.fullmatch(duration.strip())
     unit = None if match is None else _SECONDS.get(match[2].lower())
     if match is None or unit is None or float(match[1]) * unit < 1e-6:
         raise ParameterError.of("every", "be a duration such as '10s', '5min' or '1h'", duration)

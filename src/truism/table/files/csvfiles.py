@@ -28,7 +28,7 @@ from truism.table.notices import Notice
 _SAMPLE_BYTES = 1 << 18
 _BLOCK_BYTES = 8 << 20  # no line may be longer
 _CODE = "^ *0[xX]"
-_FOREIGN = re.compile(r"[^\s,;|\"]*[^\x00-\x7f][^\s,;|\"]*")  # a word that is not only ASCII
+_BETWEEN = str.maketrans(dict.fromkeys(',;|"', " "))  # words of a CSV file, as blanks are
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
@@ -90,9 +90,9 @@ def see_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None =
         raise TableError(f"{name} is empty.")
     dialect, notices = see_dialect(name, text, encoding, layout, learned)
     said = layout.encoding or (None if learned is None else learned.layout.encoding)
-    foreign = _FOREIGN.search(text)
-    if encoding == WINDOWS and said != WINDOWS and foreign is not None:
-        notices = (WindowsText(name, foreign.group()[:40]), *notices)
+    if encoding == WINDOWS and said != WINDOWS:
+        foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
+        notices = (*(WindowsText(name, word[:40]) for word in foreign[:1]), *notices)
     if any("\ufffd" in each for each in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:

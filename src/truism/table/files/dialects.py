@@ -9,9 +9,11 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from truism.errors import TableError, shorten
 from truism.table.cells.names import check_names, renamed
@@ -29,19 +31,18 @@ from truism.table.notices import Notice
 DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
 SAMPLE_ROWS = 200
 _SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
-_COMMA = re.compile(
-    r"\s*[+\-−]?[€$£¥]?\s*(?:\d{1,3}(?:[. \xa0\u202f]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+)\s*%?"
-)
-_POINT = re.compile(
-    r"\s*[+\-−]?[€$£¥]?\s*(?:\d{1,3}(?:[, \xa0\u202f]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+)\s*%?"
-)
-_TEXT = re.compile(r".*\d{1,2}:\d{2}.* ?[+-]\d{2}:?\d{2}\s*|\s*[+-]?0[xX][0-9a-fA-F]+\s*")
+# Arrow's patterns take time in proportion to the text; Python's may not.
+_NUMBER = r"^[+\-−]?[€$£¥]?[\s\x{a0}\x{202f}]*(?:%s)[\s\x{a0}\x{202f}]*%%?$"
+_COMMA = _NUMBER % r"\d{1,3}(?:[. \x{a0}\x{202f}]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+"
+_POINT = _NUMBER % r"\d{1,3}(?:[, \x{a0}\x{202f}]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+"
+_TEXT = r"^(?:.*\d{1,2}:\d{2}.*[+-]\d{2}:?\d{2}|[+-]?0[xX][0-9a-fA-F]+)$"
 
 ANNOTATIONS = ("#datatype", "#group", "#default")  # InfluxDB's, in any order
-_LOOKS = {
-    "log lines with keys and values": re.compile(r"(?:.*?(?:^|[\s,])[\w.\-]+=\S+){2}"),
-    "columns of fixed width": re.compile(r".*\S(?: {2,}|\t)\S"),
-    "lines of a log": re.compile(r"(?:\s*\S+){4}"),
+_PARTS_OF_KEYS = str.maketrans("", "", "_.-")
+_LOOKS: dict[str, Callable[[str], bool]] = {
+    "log lines with keys and values": lambda line: _n_pairs(line) > 1,
+    "columns of fixed width": lambda line: "  " in line or "\t" in line,
+    "lines of a log": lambda line: len(line.split()) > 3,
 }
 
 
@@ -258,11 +259,17 @@ def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
     lines = [line for line in lines if line]
     if len({*lines}) * 2 <= len(lines):
         return []
-    for looks, pattern in _LOOKS.items():
-        hits = [line for line in lines if pattern.match(line)]
+    for looks, holds in _LOOKS.items():
+        hits = [line for line in lines if holds(line)]
         if len(hits) * 2 > len(lines):
             return [OneColumnOfText(source, looks, hits[0][:40])]
     return []
+
+
+def _n_pairs(line: str) -> int:
+    """Return how often ``key=value`` stands in a line."""
+    pairs = (word.partition("=") for word in line.replace(",", " ").split())
+    return sum(key.translate(_PARTS_OF_KEYS).isalnum() and value != "" for key, _, value in pairs)
 
 
 def _without_last(
@@ -296,8 +303,7 @@ def find_decimal(rows: Sequence[Collection[str]]) -> str | None:
     ','
     """
     fields = [field for row in rows for field in row]
-    commas = sum(_COMMA.fullmatch(field) is not None for field in fields)
-    points = sum(_POINT.fullmatch(field) is not None for field in fields)
+    commas, points = _matches(fields, _COMMA), _matches(fields, _POINT)
     if commas == points:
         return None if not commas else "."
     return "," if commas > points else "."
@@ -308,5 +314,12 @@ def _texts(rows: Sequence[_Row], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         name
         for i, name in enumerate(names)
-        if any(len(row.fields) > i and _TEXT.fullmatch(row.fields[i]) for row in rows)
+        if _matches([row.fields[i] for row in rows if len(row.fields) > i], _TEXT)
     )
+
+
+def _matches(fields: Sequence[str], pattern: str) -> int:
+    """Return how many fields match a pattern, blanks at both ends aside."""
+    texts = [field.strip().encode(errors="replace").decode() for field in fields]
+    matched = pc.match_substring_regex(pa.array(texts, pa.string()), pattern)
+    return int(pc.sum(matched, min_count=0).as_py())

@@ -7,11 +7,10 @@ from truism.table.cells.words import MISSING, is_status
 from truism.table.layouts import Reading
 
 _MAX_UNIT = 15
-_NUMBER = re.compile(
-    r"\s*[<>]?\s*[+\-−]?[€$£¥]?\s*[+\-−]?(?:\d[\d.,'’ \xa0\u202f]*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*"
-)
+_NUMBER = re.compile(r"[<>]?[+\-−]?[€$£¥]?[+\-−]?(?:\d[\d.,'’]*|[.,]\d+)(?:[eE][+-]?\d+)?%?")
+_SIGNS = frozenset("°%‰/³²µΩ")
 _UNIT = re.compile(
-    r"[\[(]?(?:.*[°%‰/³²µΩ].*|deg ?[CFK]?"
+    r"[\[(]?(?:deg ?[CFK]?"
     r"|[kMmGuµ]?(?:W|Wh|V|A|Hz|Pa|bar|bara|barg|g|m|s|l|L|N|J|t|VA|var|S|Ohm)"
     r"|psi[ag]?|rpm|ppm|ppb|pH|NTU|C|F|K|h|hr|min|sec|d|cm|in|ft|gal|gpm|cfm|lbs?|m3|Nm3?|pcs|counts?"
     r"|mm2|cm2|m2|mmHg|inHg|dB|lx|lux|cd|mol|UTC|date|time|text|RN|TS)[\])]?"
@@ -74,7 +73,11 @@ def _are_units(rows: Sequence[Sequence[str]], names: Sequence[str], n_above: int
         if all(not cell or is_status(cell) for cell in cells):
             return False
     units = [cell for cell in (rows[1][i].strip() for i in numeric) if cell and not is_status(cell)]
-    return 0 < len(units) <= 2 * sum(_UNIT.fullmatch(unit) is not None for unit in units)
+    return 0 < len(units) <= 2 * sum(map(_is_unit, units))
+
+
+def _is_unit(text: str) -> bool:
+    return not _SIGNS.isdisjoint(text) or _UNIT.fullmatch(text) is not None
 
 
 def _bare_units(cells: Sequence[str], n: int) -> tuple[str, ...]:
@@ -93,7 +96,7 @@ def bare(unit: str) -> str:
 
 def is_number(text: str) -> bool:
     """Return whether a field reads as a number, however it is written."""
-    if _NUMBER.fullmatch(text) is not None:
+    if _NUMBER.fullmatch("".join(text.split())) is not None:  # blanks may stand anywhere
         return True
     try:
         float(text.replace(",", "."))
