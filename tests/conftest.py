@@ -69,7 +69,6 @@ NEAR = {
     "test_surface": "imports and signatures",
     "test_terminal": "rich",
     "test_times": "time zones",
-    "test_versions": "older model files",
     "test_work": "threads",
 }
 # Of those, what takes long.

@@ -37,7 +37,7 @@ def flow(low):
 def with_rules(model, *rules):
     """The model with these rules instead of its own."""
     predicates = {each for rule in rules for each in (*rule.antecedent, *rule.consequents)}
-    counts = tuple(PredicateCount(each, 50, 50) for each in predicates)
+    counts = tuple(PredicateCount(each, 50, 50, 50) for each in predicates)
     return replace(model, rules=RuleSet(tuple(sorted(rules, key=rule_order)), 100, counts))
 
 

@@ -103,6 +103,9 @@ def memory_of(random):
         stray,
         (1.0,) * 3,
         Tail(0, 1, 0, 1),
+        (0,) * 3,
+        (0,) * 3,
+        (None,) * 3,
     )
 
 
@@ -155,7 +158,9 @@ def test_pieces_of_a_series_give_equal_bits(seed, steps, cuts):
 
 def follow_alone(values, memory=None, threshold=20.0):
     """Follow one variable of which only the root of its points matters; return the events."""
-    memory = memory or Memory(15, 1, 60.0, 1.0, (1.0,), (2.0,), (0.3,), (1.0,), Tail(0, 1, 0, 1))
+    memory = memory or Memory(
+        15, 1, 60.0, 1.0, (1.0,), (2.0,), (0.3,), (1.0,), Tail(0, 1, 0, 1), (0,), (0,), (None,)
+    )
     roots = np.array(values, float)[:, None]
     ready = Ready(Limits(threshold, 5, 15), memory, np.ones(1))
     _, events, _ = step(ready, no_rows(1, memory), np.minimum(roots, 10.0) ** 2, roots)

@@ -110,7 +110,7 @@ def test_rows_break_what_mining_without_their_block_finds(data, n_blocks):
             be_silent,
         ).rules
         fails = {each.predicate for each in without.predicates if each.n_false}
-        provenance = Provenance("", rest.n_rows, 1, "", 0.1, 2)
+        provenance = Provenance("", rest.n_rows, 1, "", 0.1, 2, "asked")
         scorer = Scorer(Model(model.schema, without, model.settings, provenance))
         own = np.flatnonzero(blocks == block)
         for row, broken in zip(own, scorer.violations(table.take(own)), strict=True):

@@ -14,7 +14,15 @@ N_ROWS = 200
 
 def memory_of(n_variables, period=1, lookback=15):
     nothing = (0.0,) * n_variables
-    return Memory(lookback, period, 2.0, 3.0, *(nothing,) * 5, Tail(1.0, 1.0, 1, 1))
+    return Memory(
+        lookback,
+        period,
+        2.0,
+        3.0,
+        *(nothing,) * 5,
+        Tail(1.0, 1.0, 1, 1),
+        *((0,) * n_variables,) * 2,
+    )
 
 
 def evidence_of(seed, n_rows, n_variables):

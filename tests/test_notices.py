@@ -7,8 +7,8 @@ from truism.model.notices import (
     BudgetReached,
     ManyFalseAlarms,
     Notice,
+    RowsLeftOut,
     StatesFromNumbers,
-    ToldNotice,
     TooFewRows,
 )
 
@@ -18,7 +18,7 @@ NOTICES = [
     (BudgetReached(2, 5), ["2", "5"]),
     (TooFewRows(12, 0.32), ["12", "0.32"]),
     (ManyFalseAlarms(0.01, 0.3, 0.025), ["1%", "0.3", "2.5%"]),
-    (ToldNotice("As it was said."), ["As it was said."]),
+    (RowsLeftOut(30, 2_000), ["30", "2,000"]),
 ]
 
 
@@ -53,4 +53,4 @@ def test_of_very_many_columns_a_few_are_named():
 
 def test_a_notice_with_something_else_in_it_is_refused():
     with pytest.raises(msgspec.ValidationError):
-        msgspec.json.decode(b'{"type":"told","text":"a","more":1}', type=Notice)
+        msgspec.json.decode(b'{"type":"rows_left_out","n_rows":1,"of":2,"more":1}', type=Notice)

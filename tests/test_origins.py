@@ -11,7 +11,6 @@ from truism.model.origins import (
     ShareOfRows,
     Threshold,
     ThresholdOrigin,
-    Told,
 )
 from truism.model.rates import IncidentRate
 
@@ -21,7 +20,6 @@ ORIGINS = [
     (ShareOfRows(0.001, 12_345), ["0.1 %", "12,345"]),
     (RateOfIncidents(IncidentRate(2.0, "week"), 40, 5000), ["2 a week", "5,000"]),
     (Calibrated(3, 1200), ["3", "1,200", "0.25 %"]),
-    (Told("as agreed"), ["as agreed"]),
 ]
 
 

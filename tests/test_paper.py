@@ -48,7 +48,7 @@ def example_table():
 
 def model_of(rules, data, n_rows=120):
     schema = infer(as_table(data))
-    provenance = Provenance("0", n_rows, len(data), "", 0.1, 4)
+    provenance = Provenance("0", n_rows, len(data), "", 0.1, 4, "asked")
     return Model(schema, RuleSet(tuple(rules), n_rows), PAPER, provenance)
 
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from truism.model.notices import BudgetReached, ToldNotice
+from truism.model.notices import BudgetReached, RowsLeftOut
 from truism.model.provenance import Disabled, Provenance, Trial
 
 
@@ -15,10 +15,10 @@ def test_the_rate_of_a_trial_is_the_part_of_held_out_rows_that_broke_a_rule():
 @pytest.mark.parametrize(
     "value",
     [
-        Provenance("0.1.0", 40, 6, "abc", 0.05, 2),
+        Provenance("0.1.0", 40, 6, "abc", 0.05, 2, "asked"),
         Provenance(
             "0.1.0", 40, 6, "abc", 0.05, 2, "smallest",
-            (Trial(0.05, 1, 20, 2),), (BudgetReached(2, 5), ToldNotice("x")), "2024-01-01", ("U",),
+            (Trial(0.05, 1, 20, 2),), (BudgetReached(2, 5), RowsLeftOut(2, 40)), "2024-01-01", ("U",),
         ),
         Disabled("abc", "too noisy"),
         Disabled("abc", "too noisy", "2024-01-01"),
@@ -29,6 +29,6 @@ def test_it_survives_a_file(value):
 
 
 def test_an_origin_that_is_not_known_is_refused():
-    plain = msgspec.to_builtins(Provenance("0.1.0", 40, 6, "abc", 0.05, 2))
+    plain = msgspec.to_builtins(Provenance("0.1.0", 40, 6, "abc", 0.05, 2, "asked"))
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({**plain, "support_origin": "guessed"}, Provenance)

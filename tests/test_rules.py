@@ -101,7 +101,11 @@ def test_the_range_reaches_three_standard_deviations_or_the_extremes():
 SET = RuleSet(
     (RULE, Rule((ON,), (HIGH,), 10), Rule((), (Present("P101"),), 100)),
     100,
-    (PredicateCount(ON, 50, 50), PredicateCount(HIGH, 20, 70), PredicateCount(FLOW, 99, 1)),
+    (
+        PredicateCount(ON, 50, 50, 50),
+        PredicateCount(HIGH, 20, 70, 70),
+        PredicateCount(FLOW, 99, 1, 1),
+    ),
 )
 
 

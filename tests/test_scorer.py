@@ -30,7 +30,7 @@ from truism.table.frames import as_table
 def made(data, rules, n_rows=100):
     """A model of hand-made rules about the variables of a table."""
     schema = infer(as_table(data))
-    provenance = Provenance("0", n_rows, len(data), "", 0.1, 4)
+    provenance = Provenance("0", n_rows, len(data), "", 0.1, 4, "asked")
     settings = Settings(min_support=0.1, scoring="paper")
     return Model(schema, RuleSet(tuple(rules), n_rows), settings, provenance)
 

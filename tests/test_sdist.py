@@ -67,7 +67,7 @@ def test_what_is_included_is_there_and_named_once():
     for name in INCLUDED:
         assert (ROOT / name).exists(), name
     assert contains("src/truism/version.py")
-    assert contains("tests/data/model-v1.truism.json")
+    assert contains("tests/data/model-reading.truism.json")
     assert not contains("source")
 
 

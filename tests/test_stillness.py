@@ -40,9 +40,10 @@ SCHEMA = Schema(
     )
 )
 MEMORY = Memory(
-    *(15, 1, 2.0, 1.0, *((0.0,) * 3,) * 4, (1.0,) * 3, Tail(1.0, 1.0, 1, 1)),
+    *(15, 1, 2.0, 1.0, *((0.0,) * 3,) * 3, (1.0,) * 3, Tail(1.0, 1.0, 1, 1)),
     longest=(2, 0, 5),
     absent=(0, 7, 1),
+    rest=(None, None, None),
 )
 
 
@@ -117,7 +118,6 @@ def test_what_stood_still_in_training_is_muted_or_infinite_is_never_dead():
         assert not dead.any()
         assert np.isfinite(still.value).all()
     assert stillness_of(SCHEMA, None, []) is None
-    assert stillness_of(SCHEMA, msgspec.structs.replace(MEMORY, longest=(), absent=()), []) is None
 
 
 @given(
@@ -252,9 +252,10 @@ def test_an_incident_says_that_a_sensor_died_and_rows_do_so_too(model):
 
 def test_nothing_dies_in_normal_rows_nor_what_stood_still_in_training(model):
     table = as_table(series(600, 2, still=[("valve", 100, 500)]))
-    old = msgspec.structs.replace(model.memory, longest=(), absent=())
+    nothing = (0,) * len(model.schema.names)
+    memory = msgspec.structs.replace(model.memory, longest=nothing, absent=nothing)
     ignorant = msgspec.structs.replace(
-        model, series=msgspec.structs.replace(model.series, memory=old)
+        model, series=msgspec.structs.replace(model.series, memory=memory)
     )
     assert Scorer(model).score(table).tobytes() == Scorer(ignorant).score(table).tobytes()
     assert ignorant.id != model.id

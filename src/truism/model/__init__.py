@@ -8,8 +8,7 @@ Nothing in here reads a table. A model goes out as JSON and comes back equal.
 - `settings`, `provenance`: how, when and from what the model was learned
 - `origins`, `notices`: why θ and the threshold are what they are, and what the user should know
 - `model`: the `Model`, which holds all of the above
-- `format`, `soundness`, `versions`, `files`: the shape of a model file, its checks, its former
-  versions, and reading and writing it
+- `format`, `soundness`, `files`: the shape of a model file, its checks, and reading and writing it
 - `wording`: predicates and numbers as people read them
 - `stamps`: dates
 """

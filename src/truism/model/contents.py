@@ -53,7 +53,7 @@ class FileRule(
 
 
 class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A predicate with its training counts; univariate ones have none, old files lack episodes."""
+    """A predicate with its training counts; univariate ones have none."""
 
     predicate: Predicate
     n_true: Count | None = None

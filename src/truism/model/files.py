@@ -15,13 +15,11 @@ from typing import Any
 import msgspec
 
 from truism.errors import ModelFileError, TruismError
-from truism.model.contents import SECTIONS, ModelFile
+from truism.model.contents import FORMAT_VERSION, SECTIONS, ModelFile
 from truism.model.format import from_file, to_file
 from truism.model.model import Model
-from truism.model.versions import upgrade
 from truism.table.atomic import alone_with, write_atomically
 
-READABLE = (1, 2, 3)
 MAX_BYTES = 256 << 20
 _LISTS = ("variables", "left_out", "disabled", "predicates", "rules", "accepted")
 _SECTION_LISTS = {
@@ -52,7 +50,7 @@ def decode_model(content: bytes) -> Model:
     _check_header(content)
     try:
         read = msgspec.json.decode(content)
-        file = msgspec.convert(upgrade(read), ModelFile)
+        file = msgspec.convert(read, ModelFile)
         model = from_file(file)
         digest = _digest(read)
     except (msgspec.MsgspecError, TruismError, RecursionError, ValueError, TypeError) as problem:
@@ -191,16 +189,16 @@ def _check_header(content: bytes) -> None:
         raise ModelFileError(f"The model file is damaged: {str(problem).rstrip('.')}.") from None
     if header.format != "truism-model":
         raise _not_a_model()
-    if header.format_version not in READABLE:
+    if header.format_version != FORMAT_VERSION:
         raise ModelFileError(
             f"The model file has format version {header.format_version}, this truism reads "
-            f"{', '.join(map(str, READABLE[:-1]))} and {READABLE[-1]}.",
-            "use the version of truism that wrote it, or learn it again.",
+            f"{FORMAT_VERSION}.",
+            "learn the model again.",
         )
     for name, version in header.sections.items():
         if SECTIONS.get(name) != version:
             raise ModelFileError(
                 f"The model file has a section {name!r} of version {version}, which this truism does "
                 f"not know.",
-                "use the version of truism that wrote it, or learn it again.",
+                "learn the model again.",
             )

@@ -106,8 +106,7 @@ def _file_evidence(evidence: Evidence) -> FileEvidence:
 
 
 def _counted(counts: PredicateCount) -> FilePredicate:
-    episodes = msgspec.UNSET if counts.n_episodes is None else counts.n_episodes
-    return FilePredicate(counts.predicate, counts.n_true, counts.n_false, episodes)
+    return FilePredicate(counts.predicate, counts.n_true, counts.n_false, counts.n_episodes)
 
 
 def from_file(file: ModelFile) -> Model:
@@ -122,9 +121,11 @@ def from_file(file: ModelFile) -> Model:
     _check_lists(file, predicates)
     _check(_in_order(file, predicates), "rules are not in order", "$.rules")
     counted = tuple(
-        PredicateCount(each.predicate, each.n_true, each.n_false, _told(each.n_episodes))
+        PredicateCount(each.predicate, each.n_true, each.n_false, each.n_episodes)
         for each in file.predicates
-        if each.n_true is not None and each.n_false is not None
+        if each.n_true is not None
+        and each.n_false is not None
+        and each.n_episodes is not msgspec.UNSET
     )
     known = {rule.id for rule in rules} if file.disabled else set()
     for i, each in enumerate(file.disabled):
@@ -306,15 +307,14 @@ def _check_predicates(schema: Schema, file: ModelFile) -> None:
                 _check({_typed(v) for v in part.values} <= states, "a value is unknown", where)
             elif isinstance(part, Interval | Range):
                 _check(isinstance(of, Numeric), f"{of.name!r} is not numeric", where)
-        if entry.n_true is None or entry.n_false is None:
+        if entry.n_true is None or entry.n_false is None or entry.n_episodes is msgspec.UNSET:
             none = entry.n_true is entry.n_false and entry.n_episodes is msgspec.UNSET
             _check(none, "a count is missing", where)
         else:
-            episodes = entry.n_false if entry.n_episodes is msgspec.UNSET else entry.n_episodes
             _check(
                 entry.n_true >= 1
                 and entry.n_true + entry.n_false <= file.n_rows
-                and min(entry.n_false, 1) <= episodes <= entry.n_false,
+                and min(entry.n_false, 1) <= entry.n_episodes <= entry.n_false,
                 "counts are out of range",
                 where,
             )
@@ -333,10 +333,6 @@ def _in_order(file: ModelFile, predicates: list[Predicate]) -> bool:
         for rule in file.rules
     ]
     return all(one <= next_one for one, next_one in itertools.pairwise(keys))
-
-
-def _told(number: int | msgspec.UnsetType) -> int | None:
-    return None if number is msgspec.UNSET else number
 
 
 def _typed(value: Any) -> tuple[type, Any]:

@@ -89,13 +89,4 @@ class RowsLeftOut(_Learned, frozen=True, tag="rows_left_out", forbid_unknown_fie
         return f"{self.n_rows:,} of {self.of:,} rows were left out, because they may be anomalies."
 
 
-class ToldNotice(_Learned, frozen=True, tag="told", forbid_unknown_fields=True):
-    """A notice that a model file of a former version gives in words."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-Notice = StatesFromNumbers | BudgetReached | TooFewRows | ManyFalseAlarms | RowsLeftOut | ToldNotice
+Notice = StatesFromNumbers | BudgetReached | TooFewRows | ManyFalseAlarms | RowsLeftOut

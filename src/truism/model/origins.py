@@ -63,16 +63,7 @@ class RateOfIncidents(
         )
 
 
-class Told(msgspec.Struct, frozen=True, tag="told", forbid_unknown_fields=True):
-    """A reason that a model file of a former version gives in words."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-ThresholdOrigin = ByHand | AnyBrokenRule | ShareOfRows | RateOfIncidents | Calibrated | Told
+ThresholdOrigin = ByHand | AnyBrokenRule | ShareOfRows | RateOfIncidents | Calibrated
 
 
 class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -63,7 +63,7 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fingerprint: str
     min_support: float
     complete_to: int
-    support_origin: SupportOrigin = "asked"
+    support_origin: SupportOrigin
     trials: tuple[Trial, ...] = ()
     notices: tuple[Notice, ...] = ()
     created: str | None = None

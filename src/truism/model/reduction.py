@@ -72,15 +72,8 @@ def _series(series: Series, schema: Schema, absent: Collection[str]) -> Series:
         return series
     kept = [i for i, name in enumerate(schema.names) if name not in absent]
     fields = ("usual", "highest", "stray", "units", "longest", "absent", "rest")
-    of_variables = {name: getattr(memory, name) for name in fields}
-    known = msgspec.structs.replace(
-        memory,
-        **{
-            name: tuple(each[i] for i in kept) if each else ()
-            for name, each in of_variables.items()
-        },
-    )
-    return msgspec.structs.replace(series, memory=known)
+    of_kept = {name: tuple(getattr(memory, name)[i] for i in kept) for name in fields}
+    return msgspec.structs.replace(series, memory=msgspec.structs.replace(memory, **of_kept))
 
 
 def _knows(predicate: Predicate, absent: Collection[str]) -> bool:

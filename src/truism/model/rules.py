@@ -131,14 +131,13 @@ class SoftRule(Rule, frozen=True, gc=False, forbid_unknown_fields=True):
 class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """In how many training rows a predicate is true, and in how many it is false.
 
-    Consecutive rows that fail it form one of the `n_episodes`; None if a former version of truism did
-    not count them.
+    Consecutive rows that fail it form one of the `n_episodes`.
     """
 
     predicate: Predicate
     n_true: int
     n_false: int
-    n_episodes: int | None = None
+    n_episodes: int
 
 
 class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):

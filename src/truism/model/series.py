@@ -83,7 +83,7 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         How often normal rows form incidents.
     longest
         For how many consecutive rows of training each number was the same at most, other than at its
-        rest; 0 for states. Empty if that is not known.
+        rest; 0 for states.
     absent
         For how many consecutive rows of training each variable was missing at most.
     rest
@@ -100,9 +100,9 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stray: tuple[float, ...]
     units: tuple[float, ...]
     tail: Tail
-    longest: tuple[int, ...] = ()
-    absent: tuple[int, ...] = ()
-    rest: tuple[float | None, ...] = ()
+    longest: tuple[int, ...]
+    absent: tuple[int, ...]
+    rest: tuple[float | None, ...]
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -144,7 +144,7 @@ def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, st
     if any(len(each) != len(schema.variables) for each in of_variables):
         yield "it does not fit the variables", "$.series.memory"
     for name, lengths in (("longest", memory.longest), ("absent", memory.absent)):
-        fits = len(lengths) == (len(schema.variables) if memory.longest else 0)
+        fits = len(lengths) == len(schema.variables)
         if not fits or not all(0 <= each <= MAX_COUNT for each in lengths):
             yield "it does not fit the variables", f"$.series.memory.{name}"
     rests = [rest for rest in memory.rest if rest is not None]

@@ -104,11 +104,7 @@ class Rulebook:
     def worths(self) -> NDArray[np.float64]:
         """What each unit rule is worth as evidence if it is broken."""
         counts_of = {
-            each.predicate: (
-                each.n_true + each.n_false,
-                each.n_false,
-                each.n_false if each.n_episodes is None else each.n_episodes,
-            )
+            each.predicate: (each.n_true + each.n_false, each.n_false, each.n_episodes)
             for each in self._counted
         }
         known = np.empty((len(self.counts), 3), np.int64)

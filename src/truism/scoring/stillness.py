@@ -178,10 +178,8 @@ def worth_of_death(memory: Memory) -> float:
 
 
 def stillness_of(schema: Schema, memory: Memory | None, muted: Sequence[int]) -> Stillness | None:
-    """Return what finds dead variables; None if it is not known how long values stood still."""
-    if memory is None or not memory.longest:
-        return None
-    return Stillness(schema, memory, muted)
+    """Return what finds dead variables; None if rows are judged by themselves."""
+    return None if memory is None else Stillness(schema, memory, muted)
 
 
 def _lengths(

@@ -66,11 +66,7 @@ def strongest(model: Model) -> Selection:
     mined = [rule for rule in model.active_rules if rule.antecedent]
     univariate = tuple(rule for rule in model.active_rules if not rule.antecedent)
     counts_of = {
-        each.predicate: (
-            each.n_true + each.n_false,
-            each.n_false,
-            each.n_false if each.n_episodes is None else each.n_episodes,
-        )
+        each.predicate: (each.n_true + each.n_false, each.n_false, each.n_episodes)
         for each in model.rules.predicates
     }
     pairs = [(rule, failed) for rule in mined for failed in rule.consequents]
