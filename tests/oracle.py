@@ -281,41 +281,6 @@ def mine(truths, variables, min_support, support_ratio, max_predicates):
     )
 
 
-def mine_with_exceptions(truths, variables, min_support, support_ratio, max_predicates, rows, part):
-    """Frequent rules with one consequent that a few rows break, and none with a smaller antecedent."""
-    true, false = _masks(truths)
-    n_rows = len(truths[0]) if truths else 0
-    units = []
-    for size in range(2, max_predicates + 1):
-        for members in itertools.combinations(range(len(truths)), size):
-            if len({variables[p] for p in members}) < size:
-                continue
-            together = -1
-            for p in members:
-                together &= true[p]
-            if not _admits(members, together, true, n_rows, min_support, support_ratio):
-                continue
-            for right in members:
-                left = tuple(p for p in members if p != right)
-                condition = -1
-                for p in left:
-                    condition &= true[p]
-                held, broken = together.bit_count(), (condition & false[right]).bit_count()
-                fails = false[right].bit_count()
-                by_chance = Fraction((held + broken) * fails, fails + true[right].bit_count())
-                allowed = rows if part is None else part * (held + broken)
-                if 0 < broken <= allowed and 10 * broken <= by_chance:
-                    units.append(UnitRule(left, right, held, broken))
-    return sorted(
-        unit
-        for unit in units
-        if not any(
-            other.consequent == unit.consequent and set(other.antecedent) < set(unit.antecedent)
-            for other in units
-        )
-    )
-
-
 def univariate_rules(variables, n_rows):
     """KDD'23, section 4.3, and the presence of what was never missing."""
     found = set()

@@ -71,7 +71,6 @@ def test_the_detectors_parameters_are_those_of_the_design():
         "units": None,
         "titles": None,
         "suspects": None,
-        "max_exceptions": 0,
         "random_state": 0,
         "n_jobs": None,
     }

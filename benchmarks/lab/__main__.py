@@ -6,7 +6,7 @@ that the default threshold reports, which should be 1 %.
 
 ``switched``, ``names``, ``rounded``, ``blame`` and ``cost`` answer single questions (`benchmarks.lab.probes`).
 ``leaveout`` shows whether each table was needed to find the default (`benchmarks.lab.leaveout`).
-``unclean`` and ``strewn`` show what learning without suspects, and with exceptions, regains
+``unclean`` and ``strewn`` show what learning without suspects regains
 (`benchmarks.lab.unclean`).
 """
 

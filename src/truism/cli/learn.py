@@ -106,13 +106,6 @@ Examples:
     help="Longest rule, counting one consequent; rules with the same antecedent are shown as one.",
 )
 @click.option(
-    "--max-exceptions",
-    metavar="N|PART",
-    default="0",
-    show_default=True,
-    help="Rows that may break a rule: a number, or a part of the rows it applies to, such as 0.001.",
-)
-@click.option(
     "--cutoffs",
     type=click.Choice(CUTOFFS),
     default=Settings().cutoffs,
@@ -222,17 +215,7 @@ def settings_of(options: dict[str, Any]) -> Settings:
         by=options["by"],
         lookback=_lookback(options["lookback"]),
         max_false_incidents=options["max_false_incidents"],
-        max_exceptions=_exceptions(options["max_exceptions"]),
     )
-
-
-def _exceptions(text: str) -> float:
-    """Read a number of rows, or a part of them."""
-    try:
-        return int(text) if text.isdecimal() else float(text)
-    except ValueError:
-        constraint = "be a whole number of rows, or a part of them below 1"
-        raise ParameterError.of("max_exceptions", constraint, text) from None
 
 
 def _lookback(text: str) -> int | str:

@@ -1,6 +1,5 @@
 """``truism rules``: list, search and sort rules; switch them on and off."""
 
-from collections.abc import Sequence
 from typing import Any, get_args
 
 import click
@@ -116,9 +115,7 @@ def rules(
     elif form == "jsonl":
         screen.write_lines(records)
     else:
-        soft = any(record.exceptions is not msgspec.UNSET for record in records)
-        names = (*_CSV_NAMES, *(["exceptions"] if soft else []))
-        screen.write_csv(names, [_row(record, names) for record in records])
+        screen.write_csv(_CSV_NAMES, [_row(record) for record in records])
 
 
 def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[str, ...]) -> Model:
@@ -148,7 +145,7 @@ def _check_variable(model: Model, name: str) -> None:
         )
 
 
-def _row(record: RuleRecord, names: Sequence[str]) -> dict[str, Any]:
+def _row(record: RuleRecord) -> dict[str, Any]:
     off = record.disabled
     row = msgspec.structs.asdict(record) | {
         "variables": " ".join(record.variables),
@@ -156,6 +153,5 @@ def _row(record: RuleRecord, names: Sequence[str]) -> dict[str, Any]:
         "disabled": off is not None,
         "reason": None if off is None else off.reason,
         "date": None if off is None else off.date,
-        "exceptions": 0 if record.exceptions is msgspec.UNSET else record.exceptions,
     }
-    return {name: row[name] for name in names}
+    return {name: row[name] for name in _CSV_NAMES}

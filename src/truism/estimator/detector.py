@@ -116,10 +116,6 @@ class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimato
         ``"find"`` lists the training rows that the others contradict most (`suspects_`), ``"exclude"``
         learns without those that learning would hide (`suspects_.hidden`); None does not look for any,
         which takes a third of the time.
-    max_exceptions
-        How many training rows may break a rule: a whole number of rows, or a part of the rows that its
-        condition holds in, such as 0.001. Rules with exceptions are learned beside the others, and count
-        for less.
     random_state
         Random seed, for the split that chooses θ, the choice of variables for contexts, and the
         samples that find suspects.
@@ -180,7 +176,6 @@ class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimato
         units: Mapping[str, str] | None = None,
         titles: Mapping[str, str] | None = None,
         suspects: str | None = None,
-        max_exceptions: float = 0,
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -205,7 +200,6 @@ class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimato
         self.units = units
         self.titles = titles
         self.suspects = suspects
-        self.max_exceptions = max_exceptions
         self.random_state = random_state
         self.n_jobs = n_jobs
 

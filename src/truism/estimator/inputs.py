@@ -30,7 +30,7 @@ def settings_of(detector: Any) -> Settings:
 
     names = (
         *("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring", "time"),
-        *("random_state", "ordered", "by", "lookback", "max_false_incidents", "max_exceptions"),
+        *("random_state", "ordered", "by", "lookback", "max_false_incidents"),
     )
     values = {name: plain(getattr(detector, name)) for name in names}
     for name in ("categorical", "continuous", "ignore"):

@@ -42,7 +42,6 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         by=chosen.by,
         lookback=chosen.lookback,
         max_false_incidents=chosen.max_false_incidents,
-        max_exceptions=model.exceptions or 0,
         optional=() if model.reading is None else model.reading.optional,
         random_state=chosen.random_state,
     )

@@ -170,11 +170,6 @@ def _say_violation(
 def _say_rule(rule: Rule, n_training: int) -> tuple[tuple[str, ...], str, str]:
     """Return a rule's conditions and its evidence in words, and its id; many rows break one rule."""
     evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
-    if rule.n_exceptions:
-        plural = "s" if rule.n_exceptions > 1 else ""
-        evidence = (
-            f"{rule.rows_in_words} training rows like this, {rule.n_exceptions:,} exception{plural}"
-        )
     return brief_conditions(rule.antecedent), evidence, rule.id
 
 

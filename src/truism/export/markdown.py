@@ -80,7 +80,7 @@ def _row(record: RuleRecord) -> str:
     text = _escape(record.text)
     if record.disabled is not None:
         text = f"~~{text}~~"
-    return f"| `{record.id}` | {text} | {record.rows_in_words} | {chance(record.log10_chance)} |"
+    return f"| `{record.id}` | {text} | {record.count:,} | {chance(record.log10_chance)} |"
 
 
 def chance(log10: float) -> str:

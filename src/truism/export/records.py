@@ -32,8 +32,6 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
         How likely it is by chance, as a decimal logarithm.
     disabled
         Why and since when the rule is switched off; None when it is not.
-    exceptions
-        Training rows that break it; unset if there are none.
     accepted
         What was accepted of the variables that it demands something of, in words: there, breaking it may
         not count. Unset if nothing was.
@@ -49,15 +47,7 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
     support: float
     log10_chance: float
     disabled: Disabled | None = None
-    exceptions: int | msgspec.UnsetType = msgspec.UNSET
     accepted: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
-
-    @property
-    def rows_in_words(self) -> str:
-        """The training rows in which it holds, of those to which it applies if these are more."""
-        if self.exceptions is msgspec.UNSET:
-            return f"{self.count:,}"
-        return f"{self.count:,} of {self.count + self.exceptions:,}"
 
     @property
     def length(self) -> int:
@@ -83,7 +73,6 @@ def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord
             model.rules.support_of(rule),
             round(log_chance(rule) / math.log(10), 2) + 0.0,
             disabled_of.get(rule_id),
-            rule.n_exceptions or msgspec.UNSET,
             _accepted_of(model, rule) or msgspec.UNSET,
         )
 

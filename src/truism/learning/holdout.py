@@ -11,11 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.learning.exceptions import Allowance, mine_with_exceptions
 from truism.learning.leaf_sums import sums_of_others
 from truism.learning.mining import (
     Budget,
-    UnitRule,
     mine_broken,
     minimum_counts,
     variable_numbers,
@@ -24,7 +22,7 @@ from truism.learning.rules import MinedRules
 from truism.model.predicates import variables
 from truism.model.schema import Schema
 from truism.model.settings import Settings, exact
-from truism.scoring.bits import Words, count, n_words
+from truism.scoring.bits import count, n_words
 from truism.scoring.truths import Truths
 from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.columns import Column
@@ -92,10 +90,6 @@ def broken_worths(
     marks = _Marks(schema, laid, rows, worths)
     for level in found:
         marks.note(level, _worth(mined, laid, level))
-    allowance = Allowance.of(settings)
-    if allowance is not None:
-        for block in range(len(members)):
-            _note_soft(marks, mined, settings, laid, block, allowance, n_jobs)
     return worths
 
 
@@ -128,40 +122,6 @@ class _Marks:
         )
 
 
-def _note_soft(
-    marks: _Marks,
-    mined: MinedRules,
-    settings: Settings,
-    laid: "_BlockTruths",
-    block: int,
-    allowance: Allowance,
-    n_jobs: int,
-) -> None:
-    """Note the rules with a few exceptions in the other blocks that rows of one block break."""
-    true, false = laid.without(block)
-    n_others = int(laid.n_others[block])
-    found = mine_with_exceptions(
-        true,
-        false,
-        variable_numbers(laid.predicates),
-        lambda counts: minimum_counts(counts, n_others, mined.min_support, exact(settings.ratio)),
-        allowance,
-        max_predicates=mined.complete_to + 1,
-        budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
-        n_jobs=n_jobs,
-    )
-    by_length: dict[int, list[UnitRule]] = {}
-    for rule in found.rules:
-        by_length.setdefault(len(rule.antecedent), []).append(rule)
-    for rules in by_length.values():
-        level = np.array(
-            [(r.consequent, r.count + r.n_exceptions, block, *r.antecedent) for r in rules],
-            np.int64,
-        )
-        seen = np.array([rule.n_exceptions for rule in rules], np.float64)
-        marks.note(level, _worth(mined, laid, level, seen))
-
-
 class _BlockTruths:
     """Truth vectors of a model's predicates, in which every block of rows has words of its own.
 
@@ -191,13 +151,6 @@ class _BlockTruths:
             for of in (self.true, self.false)
         )
 
-    def without(self, block: int) -> tuple[Words, Words]:
-        """Return the truth vectors, with nothing known in the rows of one block."""
-        true, false = self.true.copy(), self.false.copy()
-        true[:, self._words[block]] = 0
-        false[:, self._words[block]] = 0
-        return true, false
-
     def place_at(self, rows: Counts) -> Counts:
         """Return for each bit of the words which of some rows it stands for; -1 for none."""
         place_of = np.full(sum(map(len, self._members)), -1)
@@ -218,16 +171,11 @@ def _least(mined: MinedRules, settings: Settings, laid: _BlockTruths) -> Counts:
     )
 
 
-def _worth(
-    mined: MinedRules,
-    laid: _BlockTruths,
-    found: Counts,
-    seen: NDArray[np.float64] | float = 0.0,
-) -> NDArray[np.float64]:
-    """Return the worth of found rules with some exceptions, as rows of (consequent, count, block, …)."""
+def _worth(mined: MinedRules, laid: _BlockTruths, found: Counts) -> NDArray[np.float64]:
+    """Return the worth of found rules, given as rows of (consequent, count, block, …)."""
     p, counted, block = found[:, 0], found[:, 1], found[:, 2]
     n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
     # Without the block, failing rows form episodes at the same rate as in all rows.
     of_all = np.array([(each.n_false, each.n_episodes) for each in mined.rules.predicates])[p]
     n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
-    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes), seen)
+    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))

@@ -51,15 +51,11 @@ class Budget(msgspec.Struct, frozen=True):
 
 
 class UnitRule(msgspec.Struct, frozen=True, gc=False, order=True):
-    """Positions of the antecedent's predicates and of the consequent, and the rows with all of them.
-
-    Rows with the antecedent in which the consequent fails are exceptions (`truism.learning.exceptions`).
-    """
+    """Positions of the antecedent's predicates and of the consequent, and the rows with all of them."""
 
     antecedent: tuple[int, ...]
     consequent: int
     count: int
-    n_exceptions: int = 0
 
 
 class Mined(msgspec.Struct, frozen=True):
@@ -68,14 +64,6 @@ class Mined(msgspec.Struct, frozen=True):
     rules: tuple[UnitRule, ...]
     complete_to: int
     n_nodes: int
-
-    def beside(self, other: "Mined") -> "Mined":
-        """Return these rules together with others, as complete as both are."""
-        return Mined(
-            tuple(sorted((*self.rules, *other.rules))),
-            min(self.complete_to, other.complete_to),
-            self.n_nodes + other.n_nodes,
-        )
 
 
 def minimum_counts(

@@ -1,13 +1,13 @@
 """Learning from more rows than are held at once: parts of a table go in, what they teach comes out.
 
 A sample proposes variables, cut-offs, candidate rules and contexts; passes over all rows decide. Every
-rule of the model holds in every row, but for the exceptions that are allowed, with exact counts. What is
-learned depends on the rows and their order alone, not on how they are divided or on who reads them: all
-that is taken from all rows are whole numbers and extremes, which add up to the same in any division.
+rule of the model holds in every row, with exact counts. What is learned depends on the rows and their
+order alone, not on how they are divided or on who reads them: all that is taken from all rows are whole
+numbers and extremes, which add up to the same in any division.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.learning.counts import count_predicates
-from truism.learning.exceptions import Allowance, mine_with_exceptions, only_minimal
 from truism.learning.kinds import infer_added, variable_columns
 from truism.learning.learned import Learned, find_changing, learn_beyond_rules
 from truism.learning.memory import rows_in_order
@@ -174,7 +173,6 @@ class _Search:
         self.min_support, self.ratio = min_support, exact(settings.ratio)
         self.n_sampled, self.n_rows, self.n_jobs = len(columns[0].values), n_rows, n_jobs
         self.true, self.false = Truths(schema, predicates).evaluate_all(columns)
-        self.allowance = Allowance.of(settings)
 
     def propose(self, refuting: Table | None, progress: Progress) -> Mined:
         """Find the rules that no sampled row breaks, and none of the refuting ones."""
@@ -185,26 +183,18 @@ class _Search:
             true, false = (
                 np.concatenate(both, axis=1) for both in zip((true, false), others, strict=True)
             )
-        asked = self._asked(progress)
-        return mine(true, false, *asked[0], counted=self.true.shape[1], **asked[1])
-
-    def propose_soft(self, progress: Progress) -> tuple[UnitRule, ...]:
-        """Find the rules that a few sampled rows break, if rules may have exceptions."""
-        if self.allowance is None:
-            return ()
-        (group, least), asked = self._asked(progress)
-        found = mine_with_exceptions(self.true, self.false, group, least, self.allowance, **asked)
-        return found.rules
-
-    def _asked(self, progress: Progress) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what is asked of either search."""
         settings = self.settings
-        return (variable_numbers(self.predicates), self._least), {
-            "max_predicates": settings.longest,
-            "budget": Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
-            "n_jobs": self.n_jobs,
-            "advance": functools.partial(progress, "mining"),
-        }
+        return mine(
+            true,
+            false,
+            variable_numbers(self.predicates),
+            self._least,
+            max_predicates=settings.longest,
+            budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
+            n_jobs=self.n_jobs,
+            advance=functools.partial(progress, "mining"),
+            counted=self.true.shape[1],
+        )
 
     def _least(self, counts: Sequence[int]) -> Counts:
         """Return the least count in the sample of a rule that may be frequent enough in all rows."""
@@ -224,17 +214,12 @@ class _Search:
     def verify(
         self, proposed: Mined, passing: _Passing, proposal: Proposal, progress: Progress
     ) -> tuple[Mined, Recount]:
-        """Check proposals against all rows, and propose again, until no new one is broken.
-
-        Proposals that a few rows break are rules with exceptions, where these are allowed.
-        """
-        known: dict[tuple[tuple[int, ...], int], UnitRule] = {}
-        soft = self.propose_soft(progress)
+        """Check proposals against all rows, and propose again, until no new one is broken."""
+        count_of: dict[tuple[tuple[int, ...], int], int] = {}
         counted: Recount | None = None
         refuting: list[Table] = []
         while True:
-            fresh = [rule for rule in (*proposed.rules, *soft) if _key(rule) not in known]
-            soft, n_sure = (), sum(not rule.n_exceptions for rule in fresh)
+            fresh = [rule for rule in proposed.rules if _key(rule) not in count_of]
             if not fresh and counted is not None:
                 break
             task = _Verify(
@@ -247,38 +232,21 @@ class _Search:
             verdicts = found.verdicts.tidy()
             counted = found.counted if counted is None else counted
             assert counted is not None
-            for rule, count, broken in zip(
-                fresh, verdicts.counts.tolist(), verdicts.broken.tolist(), strict=True
-            ):
-                known[_key(rule)] = UnitRule(rule.antecedent, rule.consequent, count, broken)
-            if not verdicts.broken[:n_sure].any():
+            count_of |= zip(map(_key, fresh), verdicts.counts.tolist(), strict=True)
+            if not verdicts.broken.any():
                 break
             refuting += verdicts.tables
             proposed = self.propose(join_tables(refuting), progress)
         least = minimum_counts(
             counted.predicates.n_true.tolist(), self.n_rows, self.min_support, self.ratio
         )
-        frequent = {
-            key: rule
-            for key, rule in known.items()
+        exact_ones = (UnitRule(*_key(rule), count_of[_key(rule)]) for rule in proposed.rules)
+        kept = tuple(
+            rule
+            for rule in exact_ones
             if rule.count >= min(least[[*rule.antecedent, rule.consequent]])
-        }
-        exact_ones = (frequent.get(_key(rule)) for rule in proposed.rules)
-        kept = [rule for rule in exact_ones if rule is not None and not rule.n_exceptions]
-        if self.allowance is not None:
-            kept = sorted((*kept, *self._few(frequent.values(), counted)))
-        return msgspec.structs.replace(proposed, rules=tuple(kept)), counted
-
-    def _few(self, rules: Iterable[UnitRule], counted: Recount) -> tuple[UnitRule, ...]:
-        """Return those rules whose exceptions among all rows are few, without redundant ones."""
-        assert self.allowance is not None
-        n_true, n_false = counted.predicates.n_true, counted.predicates.n_false
-        admitted = []
-        for rule in rules:
-            of_p = int(n_true[rule.consequent]), int(n_false[rule.consequent])
-            if self.allowance.admits(rule, sum(of_p), of_p[1]):
-                admitted.append(rule)
-        return only_minimal(admitted)
+        )
+        return msgspec.structs.replace(proposed, rules=kept), counted
 
 
 def _key(rule: UnitRule) -> tuple[tuple[int, ...], int]:

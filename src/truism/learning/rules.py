@@ -4,17 +4,13 @@ import functools
 import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from truism.learning.counts import PredicateCounts, count_predicates
-from truism.learning.exceptions import Allowance, mine_with_exceptions
 from truism.learning.mining import Budget, UnitRule, mine, minimum_counts, variable_numbers
 from truism.model.predicates import OneOf, Predicate, Present, Range, order
-from truism.model.rules import PredicateCount, Rule, RuleSet, SoftRule, rule_order
+from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
 from truism.model.schema import Categorical, Schema
 from truism.model.settings import Settings, exact
 from truism.scoring.truths import Truths
@@ -43,22 +39,16 @@ def find_rules(
     n_rows = len(columns[0].values)
     true, false = Truths(schema, predicates).evaluate_all(columns)
     ratio = exact(settings.ratio)
-    asked: Any = {
-        "max_predicates": settings.longest,
-        "budget": Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
-        "n_jobs": n_jobs,
-        "advance": functools.partial(progress, "mining"),
-    }
-    group = variable_numbers(predicates)
-
-    def minimum(counts: Sequence[int]) -> NDArray[np.int64]:
-        return minimum_counts(counts, n_rows, min_support, ratio)
-
-    mined = mine(true, false, group, minimum, **asked)
-    allowance = Allowance.of(settings)
-    if allowance is not None:
-        soft = mine_with_exceptions(true, false, group, minimum, allowance, **asked)
-        mined = mined.beside(soft)
+    mined = mine(
+        true,
+        false,
+        variable_numbers(predicates),
+        lambda counts: minimum_counts(counts, n_rows, min_support, ratio),
+        max_predicates=settings.longest,
+        budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
+        n_jobs=n_jobs,
+        advance=functools.partial(progress, "mining"),
+    )
     # Rules without an antecedent come first in the canonical order.
     rules = (*univariate_rules(schema, n_rows), *merge_units(mined.rules, predicates))
     counted = as_values(predicates, count_predicates(true, false, n_rows))
@@ -75,46 +65,23 @@ def as_values(
 
 
 def merge_units(units: Iterable[UnitRule], predicates: Sequence[Predicate]) -> list[Rule]:
-    """Merge unit rules with the same antecedent and count into one rule, in canonical order.
-
-    Rules with exceptions stay as they are: each has its own.
-    """
+    """Merge unit rules with the same antecedent and count into one rule, in canonical order."""
     arranged = sorted(range(len(predicates)), key=lambda i: order(predicates[i]))
     rank_of = {position: rank for rank, position in enumerate(arranged)}
     ranked = [predicates[position] for position in arranged]
     together: dict[tuple[tuple[int, ...], int], list[int]] = {}
-    soft: list[tuple[tuple[int, ...], int, UnitRule]] = []
     for unit in units:
         antecedent = tuple(sorted(rank_of[i] for i in unit.antecedent))
-        if unit.n_exceptions:
-            soft.append((antecedent, rank_of[unit.consequent], unit))
-            continue
         together.setdefault((antecedent, unit.count), []).append(rank_of[unit.consequent])
     # By ranks, which give the same order as `rule_order` and are faster to compare.
     merged = sorted(
-        [
-            *(
-                (len(antecedent), antecedent, sorted(consequents), count, 0)
-                for (antecedent, count), consequents in together.items()
-            ),
-            *(
-                (len(antecedent), antecedent, [consequent], unit.count, unit.n_exceptions)
-                for antecedent, consequent, unit in soft
-            ),
-        ]
+        (len(antecedent), antecedent, sorted(consequents), count)
+        for (antecedent, count), consequents in together.items()
     )
     return [
-        _rule(tuple(ranked[i] for i in antecedent), tuple(ranked[i] for i in consequents), *counts)
-        for _, antecedent, consequents, *counts in merged
+        Rule(tuple(ranked[i] for i in antecedent), tuple(ranked[i] for i in consequents), count)
+        for _, antecedent, consequents, count in merged
     ]
-
-
-def _rule(
-    antecedent: tuple[Predicate, ...], consequents: tuple[Predicate, ...], count: int, broken: int
-) -> Rule:
-    if broken:
-        return SoftRule(antecedent, consequents, count, broken)
-    return Rule(antecedent, consequents, count)
 
 
 def univariate_rules(schema: Schema, n_rows: int) -> list[Rule]:

@@ -382,8 +382,7 @@ def _facts(model: Model) -> dict[tuple[Topic, str], Any]:
         ("threshold", "origin"): str(model.limit.origin),
     }
     for name in model.settings.__struct_fields__:
-        value = getattr(model.settings, name)
-        facts["settings", name] = 0 if value is msgspec.UNSET else msgspec.to_builtins(value)
+        facts["settings", name] = msgspec.to_builtins(getattr(model.settings, name))
     for name in ("n_rows", "n_columns", "fingerprint", "min_support", "complete_to", "version"):
         facts["training", name] = getattr(made, name)
     facts["settings", "accepted"] = [each.said for each in model.accepted or ()]

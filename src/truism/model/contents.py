@@ -29,7 +29,6 @@ SECTIONS = {
     "twins": 1,
     "legend": 1,
     "accepted": 1,
-    "exceptions": 1,
 }
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
@@ -44,12 +43,11 @@ class FileRule(
     rename={"antecedent": "if", "consequents": "then"},
     forbid_unknown_fields=True,
 ):
-    """A rule that refers to predicates by their number in the file's list; some have exceptions."""
+    """A rule that refers to predicates by their number in the file's list."""
 
     antecedent: tuple[Index, ...]
     consequents: Annotated[tuple[Index, ...], Meta(min_length=1)]
     count: Count
-    exceptions: Annotated[int, Meta(ge=1, le=MAX_COUNT)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -36,7 +36,7 @@ from truism.model.predicates import (
     order,
     variables,
 )
-from truism.model.rules import PredicateCount, Rule, RuleSet, SoftRule
+from truism.model.rules import PredicateCount, Rule, RuleSet
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import Series
 from truism.model.soundness import (
@@ -81,7 +81,6 @@ def to_file(model: Model) -> ModelFile:
                 tuple(number[each] for each in rule.antecedent),
                 tuple(number[each] for each in rule.consequents),
                 rule.count,
-                rule.n_exceptions or msgspec.UNSET,
             )
             for rule in model.rules
         ),
@@ -130,11 +129,6 @@ def from_file(file: ModelFile) -> Model:
     known = {rule.id for rule in rules} if file.disabled else set()
     for i, each in enumerate(file.disabled):
         _check(each.rule_id in known, f"there is no rule {each.rule_id!r}", f"$.disabled[{i}]")
-    _check(
-        ("exceptions" in file.sections) == (file.settings.max_exceptions is not msgspec.UNSET),
-        "sections do not fit",
-        "$.sections",
-    )
     limit = file.threshold.value
     _check(_finite([limit]) and limit >= 0, "out of range", "$.threshold")
     return Model(
@@ -360,11 +354,4 @@ def _rule(rule: FileRule, position: int, file: ModelFile, predicates: list[Predi
             _check(mined, "a predicate belongs to univariate rules only", where)
     antecedent = tuple(predicates[i] for i in rule.antecedent)
     consequents = tuple(predicates[i] for i in rule.consequents)
-    if rule.exceptions is msgspec.UNSET:
-        return Rule(antecedent, consequents, rule.count)
-    _check(not univariate, "a univariate rule has exceptions", where)
-    _check("exceptions" in file.sections, "sections do not fit", "$.sections")
-    for i in rule.consequents:
-        fails = file.predicates[i].n_false or 0
-        _check(rule.exceptions <= fails, "the exceptions exceed a predicate's failures", where)
-    return SoftRule(antecedent, consequents, rule.count, rule.exceptions)
+    return Rule(antecedent, consequents, rule.count)

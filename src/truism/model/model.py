@@ -81,12 +81,6 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         return self.limit.value
 
     @property
-    def exceptions(self) -> float | None:
-        """How many exceptions rules may have, as it was asked; None if they may have none."""
-        asked = self.settings.max_exceptions
-        return None if asked is msgspec.UNSET else asked
-
-    @property
     def memory(self) -> Memory | None:
         """How earlier rows count; None if every row is judged by itself."""
         return None if self.series is None else self.series.memory

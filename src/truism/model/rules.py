@@ -1,7 +1,6 @@
 """Rules and sets of rules: what is always true, as values that print as text.
 
-A `Rule` has no exception by construction, so it has a count and no confidence; a `SoftRule` has some,
-and says how many. Unit rules with
+A `Rule` has no exception by construction, so it has a count and no confidence. Unit rules with
 the same antecedent and the same count are shown as one rule with several consequents; rules with an
 empty antecedent are the univariate ones (KDD'23, section 4.3).
 """
@@ -45,22 +44,6 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         return id_of((self.antecedent, self.consequents))
 
     @property
-    def n_exceptions(self) -> int:
-        """Training rows in which the antecedent holds and the consequent fails: none."""
-        return 0
-
-    @property
-    def rows_in_words(self) -> str:
-        """The training rows in which it holds, of those to which it applies if these are more.
-
-        >>> SoftRule((), (), 4310, 2).rows_in_words
-        '4,310 of 4,312'
-        """
-        if not self.n_exceptions:
-            return f"{self.count:,}"
-        return f"{self.count:,} of {self.count + self.n_exceptions:,}"
-
-    @property
     def variables(self) -> tuple[str, ...]:
         """Every variable that the rule is about, once."""
         both = (*self.antecedent, *self.consequents)
@@ -86,7 +69,6 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
             "variables": list(self.variables),
             "length": self.length,
             "count": self.count,
-            **({"exceptions": self.n_exceptions} if self.n_exceptions else {}),
         }
 
     def __str__(self) -> str:
@@ -106,26 +88,11 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         return not self.antecedent and isinstance(only, Range) and only.low < only.high
 
     def __repr__(self) -> str:
-        return f"<Rule {self.id}: {self}, {self.rows_in_words} rows>"
+        return f"<Rule {self.id}: {self}, {self.count:,} rows>"
 
     def _repr_html_(self) -> str:
         said = html.escape(str(self))
-        return f"<code>{said}</code> <small>({self.rows_in_words} rows, id {self.id})</small>"
-
-
-class SoftRule(Rule, frozen=True, gc=False, forbid_unknown_fields=True):
-    """Whenever all of the antecedent holds, so does the consequent, but for a few training rows.
-
-    It is a type of its own: whoever asks for a `Rule` without exception can tell the two apart.
-
-    Parameters
-    ----------
-    n_exceptions
-        Training rows in which the antecedent holds and the consequent fails.
-
-    """
-
-    n_exceptions: int
+        return f"<code>{said}</code> <small>({self.count:,} rows, id {self.id})</small>"
 
 
 class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -228,15 +195,11 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
     def to_frame(self) -> Any:
         """Return the rules as a dataframe: id, rule, length, count, support, log_chance, variables.
 
-        If some of them have exceptions, these are the last column.
-
         The rules of a detector return a frame of the library that it was fitted with.
         """
         from truism.table.libraries import to_frame  # values need no dataframes
 
         log_chance = self.log_chances()
-        soft = any(rule.n_exceptions for rule in self.rules)
-        exceptions = {"exceptions": [rule.n_exceptions for rule in self.rules]} if soft else {}
         return to_frame(
             {
                 "id": [rule.id for rule in self.rules],
@@ -246,7 +209,6 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
                 "support": [self.support_of(rule) for rule in self.rules],
                 "log_chance": [log_chance(rule) for rule in self.rules],
                 "variables": [", ".join(rule.variables) for rule in self.rules],
-                **exceptions,
             },
             self.library,
         )
@@ -255,7 +217,7 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         return f"<RuleSet of {len(self):,} rules from {self.n_rows:,} rows>"
 
     def __str__(self) -> str:
-        shown = [f"{rule}  ({rule.rows_in_words} rows)" for rule in self.sorted_by("chance")[:10]]
+        shown = [f"{rule}  ({rule.count:,} rows)" for rule in self.sorted_by("chance")[:10]]
         rest = len(self) - len(shown)
         return "\n".join(
             [f"{len(self):,} rules", *shown, *([f"… and {rest:,} more"] if rest else [])]
@@ -267,7 +229,7 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         shown = self.sorted_by("chance")[:10]
         rows = "".join(
             f"<tr><td{left}><code>{rule.id}</code></td><td{left}>{html.escape(str(rule))}</td>"
-            f"<td{right}>{rule.rows_in_words}</td></tr>"
+            f"<td{right}>{rule.count:,}</td></tr>"
             for rule in shown
         )
         rest = len(self) - len(shown)
@@ -285,9 +247,7 @@ class LogChances:
     It is the probability of seeing no exception in the rows that satisfy the antecedent, if the
     consequent were no more certain there than anywhere else. If there are several consequents, the
     least likely one counts. Rows in which the consequent is missing are no evidence. A univariate
-    rule claims nothing beyond what was seen, and has chance 1. A rule with exceptions is at most as
-    likely as Chernoff's bound says: ``exp(-n·D)``, where ``n`` are the rows of its antecedent, and ``D``
-    the divergence of its share of exceptions from that of its consequent.
+    rule claims nothing beyond what was seen, and has chance 1.
     """
 
     def __init__(self, counts_of: Mapping[Predicate, tuple[int, int]]) -> None:
@@ -297,20 +257,11 @@ class LogChances:
         """Return the natural logarithm of a rule's chance."""
         if not rule.antecedent:
             return 0.0
-        if rule.n_exceptions:
-            return min(self._log_bound(rule, each) for each in rule.consequents)
         return min(rule.count * self._log_certainty(each) for each in rule.consequents)
 
     def _log_certainty(self, predicate: Predicate) -> float:
         n_true, n_false = self.counts_of[predicate]
         return math.log(n_true / (n_true + n_false))
-
-    def _log_bound(self, rule: Rule, predicate: Predicate) -> float:
-        n_true, n_false = self.counts_of[predicate]
-        n = rule.count + rule.n_exceptions
-        of_true = rule.count * math.log(n_true / (n_true + n_false) * n / rule.count)
-        fails = n_false / (n_true + n_false) * n
-        return of_true + rule.n_exceptions * math.log(fails / rule.n_exceptions)
 
 
 def rule_order(rule: Rule) -> tuple[Any, ...]:

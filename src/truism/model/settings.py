@@ -57,9 +57,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         How many incidents of normal rows the user can live with, such as ``"1/day"``.
     max_nodes, max_rules, max_seconds
         The search budget; see `truism.learning.mining.Budget`.
-    max_exceptions
-        How many training rows may break a rule: a whole number of rows, or a part of the rows of its
-        antecedent, above 0 and below 1. Unset if none may.
 
     """
 
@@ -80,7 +77,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_nodes: int = MAX_NODES
     max_rules: int = MAX_RULES
     max_seconds: float | None = None
-    max_exceptions: int | float | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         auto = "be 'auto' or "
@@ -103,8 +99,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.max_seconds is not None:
             constraint = "be None or finite and above 0"
             check_number("max_seconds", self.max_seconds, constraint, above=0.0, below=math.inf)
-        if self.max_exceptions is not msgspec.UNSET:
-            self._check_exceptions(self.max_exceptions)
         for name, allowed in (("cutoffs", CUTOFFS), ("scoring", SCORINGS)):
             value = getattr(self, name)
             if value not in allowed:
@@ -120,16 +114,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             except ParameterError:
                 constraint = "be 'auto', a number of rows, or a duration such as '10min'"
                 raise ParameterError.of("lookback", constraint, self.lookback) from None
-
-    def _check_exceptions(self, asked: Any) -> None:
-        """Refuse what is no number of rows and no part of them; none at all is unset."""
-        constraint = "be a whole number of rows, or a part of them below 1"
-        if isinstance(asked, numbers.Integral):
-            check_number("max_exceptions", asked, constraint, below=math.inf)
-        else:
-            check_number("max_exceptions", asked, constraint)
-        if not asked:
-            msgspec.structs.force_setattr(self, "max_exceptions", msgspec.UNSET)
 
     @property
     def longest(self) -> int:

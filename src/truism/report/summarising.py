@@ -276,7 +276,7 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
                 rule_id,
                 text,
                 rule.variables,
-                rule.rows_in_words,
+                f"{rule.count:,}",
                 model.rules.support_of(rule),
                 log_chance(rule),
                 broken.get(rule, 0),

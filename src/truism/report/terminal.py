@@ -164,8 +164,7 @@ def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
     grid.add_column(justify="right", style=FAINT, no_wrap=True)
     grid.add_column(overflow="fold")
     for number, rule in enumerate(rules, 1):
-        held = rule.rows_in_words if rule.n_exceptions else f"{rule.count:,} of {n_rows:,}"
-        evidence = (f"  ({held} rows)", FAINT)
+        evidence = (f"  ({rule.count:,} of {n_rows:,} rows)", FAINT)
         grid.add_row(f"{number}", Text.assemble(in_words(rule), evidence))
     return Padding(grid, (0, 0, 0, 2))
 
@@ -385,7 +384,7 @@ def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:
             text.stylize(FAINT)
             since = f" since {record.disabled.date}" if record.disabled.date else ""
             text.append(f"\noff{since}: {visible(record.disabled.reason)}", BAD)
-        grid.add_row(record.id, record.rows_in_words, chance(record.log10_chance), text)
+        grid.add_row(record.id, f"{record.count:,}", chance(record.log10_chance), text)
     rest = n_found - len(records)
     end = f"{count(n_found, 'rule')}."
     if rest:

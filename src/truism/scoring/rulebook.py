@@ -60,7 +60,7 @@ class Rulebook:
     predicates
         The predicates of the rules; `violated` expects truth vectors in this order.
     rule_of, counts
-        For each unit rule, the position of its rule, and the rows in which it holds less its exceptions.
+        For each unit rule, the position of its rule, and the rows in which it holds.
 
     """
 
@@ -74,31 +74,27 @@ class Rulebook:
         self._counted = rules.predicates
         position_of = {predicate: i for i, predicate in enumerate(self.predicates)}
         antecedent_of: dict[tuple[int, ...], int] = {}
-        units: dict[Predicate, list[tuple[int, int, int, int]]] = {}
+        units: dict[Predicate, list[tuple[int, int, int]]] = {}
         for index, rule in enumerate(self.rules):
             key = tuple(position_of[p] for p in rule.antecedent)
             antecedent = antecedent_of.setdefault(key, len(antecedent_of))
             for consequent in rule.consequents:
-                units.setdefault(consequent, []).append(
-                    (index, antecedent, rule.count, rule.n_exceptions)
-                )
+                units.setdefault(consequent, []).append((index, antecedent, rule.count))
         longest = max((len(key) for key in antecedent_of), default=1)
         # Shorter antecedents are padded with their first predicate, which changes nothing.
         padded = [key + (key[0],) * (longest - len(key)) for key in antecedent_of]
         self._antecedents = np.array(padded, np.int64).reshape(-1, longest)
         place = {name: i for i, name in enumerate(schema.names)}
         self._consequents = []
-        flat: list[tuple[int, int, int, int, int]] = []
+        flat: list[tuple[int, int, int, int]] = []
         for predicate in sorted(units, key=position_of.__getitem__):
             owners = tuple(place[name] for name in variables(predicate))
             own = slice(len(flat), len(flat) + len(units[predicate]))
             flat += [(*unit, position_of[predicate]) for unit in units[predicate]]
             self._consequents.append(Consequent(predicate, owners, own))
-        table = np.array(flat, np.int64).reshape(-1, 5)
+        table = np.array(flat, np.int64).reshape(-1, 4)
         self.rule_of, self._antecedent_of = table[:, 0], table[:, 1]
-        held, self._exceptions = table[:, 2].astype(np.float64), table[:, 3].astype(np.float64)
-        self.counts, self._known = held - self._exceptions, held + self._exceptions
-        self._consequent_of = table[:, 4]
+        self.counts, self._consequent_of = table[:, 2].astype(np.float64), table[:, 3]
 
     @functools.cached_property
     def worths(self) -> NDArray[np.float64]:
@@ -110,7 +106,7 @@ class Rulebook:
         known = np.empty((len(self.counts), 3), np.int64)
         for consequent in self._consequents:
             known[consequent.units] = counts_of[consequent.predicate]
-        return rule_worth(expected_exceptions(self._known, *known.T), self._exceptions)
+        return rule_worth(expected_exceptions(self.counts, *known.T))
 
     def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
         """Yield each violated consequent, the rows that fail it, and unit rules × rows broken.

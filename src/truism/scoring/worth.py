@@ -1,8 +1,7 @@
 """What a broken rule is worth as evidence, and when it is grave in itself.
 
 A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
-rows of its antecedent. If training had k exceptions to it, it is worth ½·ln((1 + E)/(1 + k)): how much
-more rarely it fails than by chance.
+rows of its antecedent.
 """
 
 from collections.abc import Sequence
@@ -171,7 +170,7 @@ def expected_exceptions(
     Parameters
     ----------
     count
-        Rows of the antecedent in which the consequent is known, exceptions included.
+        Rows of the antecedent in which the consequent is known.
     n_known
         Rows in which it is known whether the consequent holds.
     n_false, n_episodes
@@ -182,12 +181,10 @@ def expected_exceptions(
     return found
 
 
-def rule_worth(
-    expected: NDArray[np.float64], seen: NDArray[np.float64] | float = 0.0
-) -> NDArray[np.float64]:
-    """Return the worth of a broken rule that had so few exceptions where so many were expected."""
-    found: NDArray[np.float64] = np.maximum(np.log1p(expected) - np.log1p(seen), 0.0)
-    return RULE_WEIGHT * found
+def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the worth of a broken rule that had no exception where so many were expected."""
+    found: NDArray[np.float64] = RULE_WEIGHT * np.log1p(expected)
+    return found
 
 
 def habit_worth(n_rows: int) -> float:

@@ -66,8 +66,7 @@ def _mined(conditions: Conditions, ranked: Ranked, degree_of: dict[Predicate, st
     degrees = " + ".join(degree_of[each] for each in ranked.rule.consequents)
     if len(ranked.rule.consequents) > 1:
         degrees = f"({degrees})"
-    weight = ranked.rule.count - ranked.rule.n_exceptions
-    penalty = f"{number(weight)} * {degrees}"
+    penalty = f"{number(ranked.rule.count)} * {degrees}"
     return (said(f"CASE WHEN {holds} THEN {penalty} ELSE {number(0.0)} END", ranked.words),)
 
 

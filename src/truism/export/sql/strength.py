@@ -70,10 +70,9 @@ def strongest(model: Model) -> Selection:
         for each in model.rules.predicates
     }
     pairs = [(rule, failed) for rule in mined for failed in rule.consequents]
-    broken = np.array([rule.n_exceptions for rule, _ in pairs], np.float64)
-    counts = np.array([rule.count for rule, _ in pairs], np.float64) + broken
+    counts = np.array([rule.count for rule, _ in pairs], np.float64)
     known = np.array([counts_of[failed] for _, failed in pairs], np.int64).reshape(-1, 3)
-    worths = iter(rule_worth(expected_exceptions(counts, *known.T), broken).tolist())
+    worths = iter(rule_worth(expected_exceptions(counts, *known.T)).tolist())
     ranked = [Ranked(rule, tuple(next(worths) for _ in rule.consequents)) for rule in mined]
     ranked.sort(key=lambda each: -max(each.worths))
     return Selection(univariate, tuple(ranked), len(ranked))
@@ -81,4 +80,4 @@ def strongest(model: Model) -> Selection:
 
 def describe(rule: Rule) -> str:
     """Say what a rule says, with its id and the training rows in which it holds."""
-    return f"{rule} [{rule.id}, {rule.rows_in_words} rows]"
+    return f"{rule} [{rule.id}, {rule.count:,} rows]"

@@ -2,7 +2,6 @@
 
 - `contexts`: grow the trees of contexts, and sum up their leaves
 - `antecedents`, `consequents`, `mining`: search for rules
-- `exceptions`: search for rules that a few rows break; compiled only where they are allowed
 - `verification`: check rules against rows
 - `trees`, `splits`: grow the trees that propose cut-offs
 - `forest`: grow many of them side by side; compiled only where a wide table needs it
