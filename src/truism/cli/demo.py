@@ -25,10 +25,9 @@ from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.settings import Settings
 from truism.model.wording import count, visible
-from truism.plant import STEP_SECONDS, Attack, Recording, schedule, simulate
-from truism.plant.files import encode_attacks
+from truism.plant import STEP_SECONDS, Attack, Recording, simulate
+from truism.plant.files import write_attacked
 from truism.report.terminal import BAD, FAINT, GOOD, STRONG, in_words, show_incident, verdict
-from truism.table.atomic import write_atomically
 from truism.table.columns import Table
 from truism.table.files.reading import read, read_table
 from truism.table.files.writing import write_table
@@ -115,7 +114,7 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     screen.show(_title(2, "What is always true of it"), _tell_model(model), "")
     with screen.stages() as progress:
         progress("attacking", 0, 0)
-        attacks = attack(files, seed)
+        attacks = write_attacked(files.folder, N_ATTACKED, seed=seed)
         progress("checking", 0, 0)
         model, findings = check_runs(files, model, jobs)
     screen.show(_title(3, "Someone attacks it"), _tell_attacks(attacks), "")
@@ -136,15 +135,6 @@ def simulate_runs(files: Files, progress: Progress) -> Recording:
         recordings.append(simulate(N_ROWS, seed=number))
         write_table(recordings[-1].columns, path)
     return recordings[0]
-
-
-def attack(files: Files, seed: int) -> tuple[Attack, ...]:
-    """Write the attacked run and the list of its attacks."""
-    attacks = schedule(N_ATTACKED, seed=seed)
-    recording = simulate(N_ATTACKED, seed=seed, attacks=attacks)
-    write_table(recording.columns, files.attacked)
-    write_atomically(files.attacks, encode_attacks(attacks, recording))
-    return attacks
 
 
 def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:

@@ -1,13 +1,16 @@
 """``truism plant``: tables of the simulated water treatment plant, to try things on."""
 
+from pathlib import Path
 from typing import get_args
 
 import click
 
 from truism.cli.options import Command
 from truism.cli.screen import Screen
-from truism.plant.files import TableFormat, write_plant
+from truism.plant import simulate
+from truism.plant.files import TableFormat, write_attacked
 from truism.report.terminal import say
+from truism.table.files.writing import write_table
 
 
 @click.command(
@@ -75,6 +78,13 @@ def plant(
     """
     with screen.stages() as progress:
         progress("simulating", 0, 0)
-        files = write_plant(output, rows, attacks=attacks, seed=seed, form=form, retuned=retuned)
+        place = Path(output)
+        normal = simulate(rows, seed=seed, retuned=retuned)
+        place.mkdir(parents=True, exist_ok=True)
+        files = [f"normal.{form}"]
+        write_table(normal.columns, place / files[0])
+        if attacks:
+            write_attacked(place, rows, seed=seed + 1, form=form, retuned=retuned)
+            files += [f"attacked.{form}", "attacks.json"]
     for file in files:
-        screen.show(say(str(file)))
+        screen.show(say(str(place / file)))

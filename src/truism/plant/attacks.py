@@ -1,403 +1,175 @@
-"""The attacks on the plant.
+"""Attacks on the plant: what an attacker can do, the catalogue of attacks, and when to play which.
 
-They are of the kinds published for the SWaT testbed (Goh et al., A Dataset to Support Research in the
-Design of Secure Water Treatment Systems, 2016): one point or several, in one stage or several, sensors
-and actuators. Freezes, replays and concealed actuators are added, because an attacker who has reached
-the controllers can do these as well.
-
-They were not chosen with any detector in mind, and some may be impossible to see in the data. The module
-is long because it is one list.
+Controllers see the falsified sensor, so the water follows the lie. A forced actuator really acts, and
+reports that it does, unless the attacker replays an earlier report. The catalogue is `attacks.toml`.
 """
 
-from truism.plant.tampering import (
-    Attack,
-    Conceal,
-    Force,
-    Freeze,
-    Jump,
-    Kind,
-    Ramp,
-    Replay,
-    Shift,
-    Tampering,
+import tomllib
+from importlib.resources import files
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from truism.errors import ParameterError
+from truism.plant.tags import ACTUATOR_OF, SENSOR_OF
+
+Kind = Literal["jump", "drift", "freeze", "replay", "override", "combined", "stealthy"]
+"""What an attack mainly does: sensors that jump, drift, freeze or replay the past; actuators that
+are overridden; both at once; or anything done so as not to be noticed at a glance."""
+
+_LEAD = 600  # normal rows before the first attack
+_SHORTEST_RECOVERY = 300
+
+
+class Jump(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A sensor reads one fixed value."""
+
+    target: str
+    value: float
+
+
+class Ramp(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A sensor moves from its last reading by a steady amount per row, whatever the water does."""
+
+    target: str
+    per_row: float
+
+
+class Shift(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A sensor is wrong by an amount, which may grow from row to row, but follows the water."""
+
+    target: str
+    by: float
+    per_row: float = 0.0
+
+
+class Replay(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A sensor or an actuator reports what it did some rows earlier; 0 is just before the attack."""
+
+    target: str
+    rows: int = 0
+
+
+class Force(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """An actuator is driven to a state against its controller, at its own pace."""
+
+    target: str
+    state: Literal["open", "closed", "on", "off"]
+
+
+Tampering = Jump | Ramp | Shift | Replay | Force
+
+
+class Attack(msgspec.Struct, frozen=True):
+    """One attack on the plant.
+
+    Parameters
+    ----------
+    id, kind, description
+        Its number in the catalogue, what it mainly does, and what the attacker does and why.
+    start, end
+        Its first row, and the row after its last. In the catalogue ``start`` is 0, so that ``end``
+        is its length.
+    targets, steps
+        Tags that the attacker tampers with, the truth to compare explanations with; and what is done
+        to them from start to end.
+
+    """
+
+    id: int
+    kind: Kind
+    start: int
+    end: int
+    targets: tuple[str, ...]
+    description: str
+    steps: tuple[Tampering, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise ParameterError.of("start", f"be from 0 to below end={self.end!r}", self.start)
+        for step in self.steps:
+            tag, actuator = step.target, ACTUATOR_OF.get(step.target)
+            if isinstance(step, Force):
+                if actuator is None or step.state not in (actuator.resting, actuator.acting):
+                    raise ParameterError.of("Force", "name an actuator and an end state", step)
+            elif tag not in SENSOR_OF and not (actuator and isinstance(step, Replay)):
+                raise ParameterError.of("target", "be a sensor", tag)
+
+    def moved(self, start: int) -> "Attack":
+        """Return the same attack with another first row."""
+        return msgspec.structs.replace(self, start=start, end=start + self.end - self.start)
+
+    @property
+    def recovery(self) -> int:
+        """Rows that the plant needs to recover: a tank refills slower than it was drained."""
+        return max(_SHORTEST_RECOVERY, 5 * (self.end - self.start) // 2)
+
+
+_TABLE = msgspec.convert(
+    tomllib.loads(files("truism.plant").joinpath("attacks.toml").read_text("utf-8"))["attacks"],
+    list[tuple[Kind, int, str, tuple[Tampering, ...]]],
 )
-
-
-def _attack(number: int, kind: Kind, n_rows: int, description: str, *steps: Tampering) -> Attack:
-    targets = tuple(dict.fromkeys(step.target for step in steps))
-    return Attack(number, kind, 0, n_rows, targets, description, steps)
-
-
-ATTACKS: tuple[Attack, ...] = (
-    _attack(
-        1,
-        "override",
-        150,
-        "Holds the raw water valve open so that the raw water tank overflows.",
-        Force("MV101", "open"),
-    ),
-    _attack(
-        2,
-        "override",
-        100,
-        "Keeps the second raw water pump on as well so that the pipe bursts.",
-        Force("P101", "on"),
-        Force("P102", "on"),
-    ),
-    _attack(
-        3,
-        "drift",
-        120,
-        "Makes the raw water level seem to rise steadily so that the tank runs empty.",
-        Ramp("LIT101", 4.0),
-    ),
-    _attack(
-        4,
-        "override",
-        90,
-        "Opens the drain for bad permeate so that good permeate is lost.",
-        Force("MV502", "open"),
-    ),
-    _attack(
-        5,
-        "jump",
-        60,
-        "Makes the dosed water seem acidic so that no acid is dosed.",
-        Jump("AIT202", 6.0),
-    ),
-    _attack(
-        6,
-        "jump",
-        120,
-        "Sets the filter feed level far too high so that the tank runs empty.",
-        Jump("LIT301", 1150.0),
-    ),
-    _attack(
-        7,
-        "jump",
-        90,
-        "Makes the filter seem clogged so that it is washed over and over.",
-        Jump("DPIT301", 45.0),
-    ),
-    _attack(
-        8,
-        "jump",
-        60,
-        "Makes the osmosis feed seem to trickle so that the lamp and the pressure pump stop.",
-        Jump("FIT401", 0.3),
-    ),
-    _attack(
-        9,
-        "jump",
-        120,
-        "Sets the osmosis feed to zero so that chlorine is no longer removed.",
-        Jump("FIT401", 0.0),
-    ),
-    _attack(
-        10,
-        "override",
-        260,
-        "Holds the rinse valve closed so that the filter waits after its next wash.",
-        Force("MV304", "closed"),
-    ),
-    _attack(
-        11,
-        "override",
-        260,
-        "Holds the wash drain closed so that the filter cannot be washed.",
-        Force("MV303", "closed"),
-    ),
-    _attack(
-        12,
-        "drift",
-        120,
-        "Makes the filter feed level seem to fall steadily so that the tank overflows.",
-        Ramp("LIT301", -4.0),
-    ),
-    _attack(
-        13,
-        "jump",
-        90,
-        "Makes the permeate seem slightly salty so that it goes to the drain.",
-        Jump("AIT504", 16.0),
-    ),
-    _attack(
-        14,
-        "jump",
-        60,
-        "Makes the permeate seem as salty as raw water.",
-        Jump("AIT504", 255.0),
-    ),
-    _attack(
-        15,
-        "combined",
-        150,
-        "Holds the raw water valve open behind a steady level so that the tank overflows.",
-        Force("MV101", "open"),
-        Jump("LIT101", 700.0),
-    ),
-    _attack(
-        16,
-        "combined",
-        90,
-        "Switches the lamp off, fakes harmless water and keeps pressing it through the membranes.",
-        Force("UV401", "off"),
-        Jump("AIT502", 150.0),
-        Force("P501", "on"),
-    ),
-    _attack(
-        17,
-        "combined",
-        60,
-        "Drains permeate backwards through the filter, behind a faked pressure difference.",
-        Force("P602", "on"),
-        Force("MV301", "open"),
-        Force("MV303", "open"),
-        Jump("DPIT301", 20.0),
-    ),
-    _attack(
-        18,
-        "override",
-        120,
-        "Switches acid and chlorine dosing off so that the water spoils.",
-        Force("P203", "off"),
-        Force("P204", "off"),
-        Force("P205", "off"),
-        Force("P206", "off"),
-    ),
-    _attack(
-        19,
-        "combined",
-        120,
-        "Fakes a high osmosis feed level and keeps pumping so that the tank runs empty.",
-        Jump("LIT401", 1000.0),
-        Force("P402", "on"),
-    ),
-    _attack(
-        20,
-        "combined",
-        150,
-        "Pumps raw water behind a low filter feed level so that the tank overflows.",
-        Force("P101", "on"),
-        Jump("LIT301", 801.0),
-        Force("MV201", "open"),
-    ),
-    _attack(
-        21,
-        "combined",
-        150,
-        "Keeps filtering behind a low osmosis feed level so that the tank overflows.",
-        Force("P302", "on"),
-        Jump("LIT401", 600.0),
-    ),
-    _attack(
-        22,
-        "override",
-        120,
-        "Switches both filter pumps off so that the later stages run dry.",
-        Force("P301", "off"),
-        Force("P302", "off"),
-    ),
-    _attack(
-        23,
-        "override",
-        40,
-        "Keeps salt, acid and chlorine dosing on so that too much is added.",
-        Force("P201", "on"),
-        Force("P203", "on"),
-        Force("P205", "on"),
-    ),
-    _attack(
-        24,
-        "combined",
-        150,
-        "Pumps the raw water tank empty behind a steady level.",
-        Jump("LIT101", 700.0),
-        Force("P101", "on"),
-        Force("MV201", "open"),
-    ),
-    _attack(
-        25,
-        "jump",
-        120,
-        "Sets the osmosis feed level far too low so that osmosis stops and the tank overflows.",
-        Jump("LIT401", 200.0),
-    ),
-    _attack(
-        26,
-        "jump",
-        150,
-        "Adds to the filter feed level so that the tank is kept too low.",
-        Shift("LIT301", 180.0),
-    ),
-    _attack(
-        27,
-        "jump",
-        120,
-        "Sets the raw water level above its upper mark so that the tank runs empty.",
-        Jump("LIT101", 850.0),
-    ),
-    _attack(
-        28,
-        "override",
-        150,
-        "Switches both raw water pumps off so that the later stages run dry.",
-        Force("P101", "off"),
-        Force("P102", "off"),
-    ),
-    _attack(
-        29,
-        "override",
-        260,
-        "Switches one raw water pump off and leaves the work to the other.",
-        Force("P101", "off"),
-    ),
-    _attack(
-        30,
-        "jump",
-        150,
-        "Sets the raw water level far too low so that the tank overflows and pumping stops.",
-        Jump("LIT101", 230.0),
-    ),
-    _attack(
-        31,
-        "combined",
-        90,
-        "Switches the pressure pumps off and fakes a flow of permeate.",
-        Force("P501", "off"),
-        Force("P502", "off"),
-        Jump("FIT502", 1.29),
-    ),
-    _attack(
-        32,
-        "combined",
-        100,
-        "Makes chlorine seem gone so that bisulphite dosing stops.",
-        Jump("AIT402", 200.0),
-        Jump("AIT502", 200.0),
-    ),
-    _attack(
-        33,
-        "combined",
-        90,
-        "Fakes half the osmosis feed and a harmless oxidation potential.",
-        Jump("FIT401", 0.9),
-        Jump("AIT502", 190.0),
-    ),
-    _attack(
-        34,
-        "freeze",
-        150,
-        "Freezes the raw water level so that the valve stays as it is.",
-        Freeze("LIT101"),
-    ),
-    _attack(
-        35,
-        "freeze",
-        120,
-        "Freezes the level of the service tank so that its pump stays as it is.",
-        Freeze("LIT602"),
-    ),
-    _attack(
-        36,
-        "freeze",
-        200,
-        "Freezes the pressure difference of the filter so that it is not washed.",
-        Freeze("DPIT301"),
-    ),
-    _attack(
-        37,
-        "replay",
-        150,
-        "Replays the filter feed level of an hour ago to the controllers.",
-        Replay("LIT301", 360),
-    ),
-    _attack(
-        38,
-        "replay",
-        150,
-        "Replays the dosing analysers of half an hour ago so that dosing goes wrong.",
-        Replay("AIT201", 190),
-        Replay("AIT202", 190),
-        Replay("AIT203", 190),
-    ),
-    _attack(
-        39,
-        "stealthy",
-        120,
-        "Holds the raw water valve open while it keeps reporting its earlier state.",
-        Force("MV101", "open"),
-        Conceal("MV101"),
-    ),
-    _attack(
-        40,
-        "stealthy",
-        120,
-        "Switches the lamp off while it keeps reporting its earlier state.",
-        Force("UV401", "off"),
-        Conceal("UV401"),
-    ),
-    _attack(
-        41,
-        "stealthy",
-        120,
-        "Stops the pressure pumps while replaying states and flows of an hour ago.",
-        Force("P501", "off"),
-        Force("P502", "off"),
-        Conceal("P501", 360),
-        Conceal("P502", 360),
-        Replay("FIT501", 360),
-        Replay("FIT502", 360),
-        Replay("FIT503", 360),
-    ),
-    _attack(
-        42,
-        "stealthy",
-        200,
-        "Makes the osmosis feed level a little more wrong in every row.",
-        Shift("LIT401", 0.0, -0.6),
-    ),
-    _attack(
-        43,
-        "stealthy",
-        150,
-        "Adds a little to the chlorine analyser so that too little is dosed.",
-        Shift("AIT203", 40.0),
-    ),
-    _attack(
-        44,
-        "stealthy",
-        120,
-        "Makes the raw water flow seem weaker, a little more in every row.",
-        Shift("FIT201", 0.0, -0.006),
-    ),
-    _attack(
-        45,
-        "stealthy",
-        120,
-        "Hides a tenth of the pressure on the membranes.",
-        Shift("PIT501", -25.0),
-    ),
-    _attack(
-        46,
-        "override",
-        100,
-        "Switches the service pump off so that the customers run dry.",
-        Force("P601", "off"),
-    ),
-    _attack(
-        47,
-        "jump",
-        120,
-        "Sets the permeate level high so that osmosis stops and the tank runs empty.",
-        Jump("LIT601", 850.0),
-    ),
-    _attack(
-        48,
-        "override",
-        90,
-        "Closes the reject valve so that the pressure before the membranes jumps and osmosis stops.",
-        Force("MV503", "closed"),
-    ),
+ATTACKS: tuple[Attack, ...] = tuple(
+    Attack(i, kind, 0, n_rows, tuple(dict.fromkeys(step.target for step in steps)), text, steps)
+    for i, (kind, n_rows, text, steps) in enumerate(_TABLE, 1)
 )
 """The catalogue: every attack once, as if it began in row 0."""
+
+
+def schedule(n_rows: int, *, seed: int = 0) -> tuple[Attack, ...]:
+    """Choose when to play which attacks.
+
+    Every attack is played at most once, in a random order, with time to recover after each. The rows
+    left over are spread between them.
+
+    Parameters
+    ----------
+    n_rows
+        Length of the run that they must fit into. A run too short for a quiet start and recovery
+        still gets one attack in its second half, cut only if none fits.
+    seed
+        Random seed of the order and the pauses.
+
+    Returns
+    -------
+    tuple of Attack
+        In order of their start, without overlap.
+
+    Examples
+    --------
+    >>> [attack.id for attack in schedule(1_500)]
+    [28, 14]
+    >>> len(schedule(100_000)) == len(ATTACKS)
+    True
+
+    """
+    check_run(n_rows, seed)
+    generator = np.random.default_rng((seed, 2))
+    order = [ATTACKS[number] for number in generator.permutation(len(ATTACKS))]
+    room = n_rows - _LEAD
+    chosen: list[Attack] = []
+    for attack in order:
+        if attack.end + attack.recovery <= room:
+            chosen.append(attack)
+            room -= attack.end + attack.recovery
+    if not chosen:
+        start = n_rows // 2
+        shortest = min(order, key=lambda attack: attack.end)
+        attack = next((one for one in order if one.end <= (n_rows - start) // 2), shortest)
+        end = min(start + attack.end, n_rows)
+        return (msgspec.structs.replace(attack, start=start, end=end),)
+    pauses = np.diff(np.sort(generator.integers(0, room + 1, len(chosen))), prepend=0)
+    row, placed = _LEAD, []
+    for attack, pause in zip(chosen, pauses.tolist(), strict=True):
+        placed.append(attack.moved(row + pause))
+        row = placed[-1].end + attack.recovery
+    return tuple(placed)
+
+
+def check_run(n_rows: int, seed: int) -> None:
+    """Refuse a run without rows, and a seed that is negative."""
+    if n_rows < 1:
+        raise ParameterError.of("n_rows", "be at least 1", n_rows)
+    if seed < 0:
+        raise ParameterError.of("seed", "be at least 0", seed)

@@ -1,253 +1,135 @@
-"""The controllers: reported values go in, commands come out.
+"""The controllers: they see the plant only through its reports, as programmable controllers do.
 
-They see the plant only through its reports, as programmable controllers do. So a false level makes them
-do the wrong thing to real water, and a false state stops them where a sequence waits for it.
+So a false level makes them do the wrong thing to real water, and a false state stops them where a
+sequence waits for it.
 """
 
-from truism.plant.tags import ACTUATORS
+from typing import Any
 
-Readings = dict[str, float]
-States = dict[str, str]
+from truism.plant.tags import ACTUATOR_OF
+
+Report = dict[str, Any]  # what sensors and actuators report in one row, by tag
 Commands = dict[str, bool]
+Marks = dict[str, tuple[float, float]]
 
-RETUNED_MARKS = 600.0, 800.0  # of LIT301 in mm; 800 and 1,000 before
+# A sensor counts as low after it fell below the first mark, until it exceeds the second.
+_MARKS = Marks(LIT101=(500, 800), LIT301=(800, 1000), LIT401=(800, 1000), LIT601=(500, 800))
+_MARKS |= Marks(LIT602=(500, 800), AIT201=(250, 258), AIT202=(7.4, 7.8), AIT203=(420, 480))
+_MARKS |= Marks(AIT402=(225, 275), AIT502=(300, 330), AIT504=(11, 15))
+_RESERVE = Marks(LIT101=(250, 350), LIT301=(250, 350), LIT401=(250, 350), LIT601=(200, 300))
+_WASH_WATER = Marks(LIT601=(200, 260))
+_RETUNED = Marks(LIT301=(600, 800))
+# Pumps in pairs, by the first of them, and how many starts it takes until they change places. Pairs
+# that start together differ in this: else a pump would always run with the same pump of the other pair.
+_PAIRS = {"P101": ("P102", 1), "P201": ("P202", 2), "P203": ("P204", 3), "P205": ("P206", 4)}
+_PAIRS |= {"P301": ("P302", 2), "P401": ("P402", 1), "P403": ("P404", 2), "P501": ("P502", 3)}
+_LONGEST_RUN, _WASH_ROWS, _RINSE_ROWS = 300, 9, 5
 
 
-class Band:
-    """A band in which a value counts as low after it fell below ``low``, until it exceeds ``high``."""
+class Lows:
+    """Which sensors count as low."""
 
-    __slots__ = ("_high", "_is_low", "_low")
+    def __init__(self, marks: Marks) -> None:
+        self.marks, self._low = dict(marks), dict.fromkeys(marks, False)
 
-    def __init__(self, low: float, high: float) -> None:
-        self._low = low
-        self._high = high
-        self._is_low = False
-
-    def is_low(self, value: float) -> bool:
-        """Take in a value, and return whether it counts as low."""
-        if value < self._low:
-            self._is_low = True
-        elif value > self._high:
-            self._is_low = False
-        return self._is_low
-
-    def move(self, low: float, high: float) -> None:
-        """Put other marks in place of the present ones; what counts as low stays so until they say."""
-        self._low, self._high = low, high
+    def of(self, report: Report) -> dict[str, bool]:
+        """Take in a row, and return whether each sensor counts as low."""
+        for tag, (low, high) in self.marks.items():
+            value = report[tag]
+            self._low[tag] = value < low or (self._low[tag] and value <= high)
+        return self._low
 
 
 class Pair:
-    """Two pumps that take turns every few starts, or when the leading one does not start.
-
-    Pairs that start together differ in the number of starts per turn. Otherwise a pump of one pair
-    would always run with the same pump of the other, for no physical reason.
-    """
-
-    __slots__ = ("_idle_rows", "_lead", "_rest", "_runs", "_starts", "_turn")
+    """Two pumps that take turns every few starts, or when the leading one does not start."""
 
     def __init__(self, first: str, second: str, turn: int) -> None:
-        self._lead, self._rest = first, second
-        self._runs = False
-        self._idle_rows = 0
-        self._turn, self._starts = turn, 0
+        self._lead, self._rest, self._turn = first, second, turn
+        self._runs, self._idle_rows, self._starts = False, 0, 0
 
-    def run(self, wanted: bool, states: States, commands: Commands) -> None:
+    def run(self, wanted: bool, report: Report, commands: Commands) -> None:
         """Command the pair to run or to rest."""
         if wanted and not self._runs:
             self._starts += 1
             if self._starts > self._turn:
                 self._swap()
-        elif wanted and states[self._lead] == "off":
+        elif wanted and report[self._lead] == "off":
             self._idle_rows += 1
             if self._idle_rows == 3:
                 self._swap()
-        self._runs = wanted
-        commands[self._lead] = wanted
-        commands[self._rest] = False
+        self._runs = commands[self._lead] = wanted
 
     def _swap(self) -> None:
         self._lead, self._rest = self._rest, self._lead
-        self._idle_rows = 0
-        self._starts = 1
-
-
-class RawWater:
-    """Stages 1 and 2: keep the first two tanks filled, and dose what passes between them."""
-
-    def __init__(self) -> None:
-        self._raw_level = Band(500.0, 800.0)
-        self._raw_reserve = Band(250.0, 350.0)
-        self._filter_level = Band(800.0, 1000.0)
-        self._conductivity = Band(250.0, 258.0)
-        self._acidity = Band(7.4, 7.8)
-        self._orp = Band(420.0, 480.0)
-        self._transfer = Pair("P101", "P102", turn=1)
-        self._salt = Pair("P201", "P202", turn=2)
-        self._acid = Pair("P203", "P204", turn=3)
-        self._chlorine = Pair("P205", "P206", turn=4)
-
-    def decide(self, readings: Readings, states: States, commands: Commands) -> None:
-        """Command the valves and pumps of both stages."""
-        level = readings["LIT101"]
-        commands["MV101"] = self._raw_level.is_low(level)
-        is_short = self._raw_reserve.is_low(level)
-        wanted = self._filter_level.is_low(readings["LIT301"]) and not is_short
-        commands["MV201"] = wanted
-        self._transfer.run(wanted and states["MV201"] == "open", states, commands)
-        flows = readings["FIT201"] > 0.5
-        salt = self._conductivity.is_low(readings["AIT201"])
-        acid = not self._acidity.is_low(readings["AIT202"])
-        chlorine = self._orp.is_low(readings["AIT203"])
-        self._salt.run(flows and salt, states, commands)
-        self._acid.run(flows and acid, states, commands)
-        self._chlorine.run(flows and chlorine, states, commands)
-
-    def retune(self) -> None:
-        """Keep the tank before the filter lower from now on."""
-        self._filter_level.move(*RETUNED_MARKS)
-
-
-class Ultrafiltration:
-    """Stage 3: filter while the next tank needs water; wash and rinse when the filter clogs."""
-
-    _longest_run = 300
-    _wash_rows = 9
-    _rinse_rows = 5
-
-    def __init__(self) -> None:
-        self._level = Band(800.0, 1000.0)
-        self._reserve = Band(250.0, 350.0)
-        self._wash_water = Band(200.0, 260.0)
-        self._pumps = Pair("P301", "P302", turn=2)
-        self._phase = "filter"
-        self._rows = 0
-
-    def decide(self, readings: Readings, states: States, commands: Commands) -> None:
-        """Command the valves and pumps for filtering, washing and rinsing."""
-        wanted = self._level.is_low(readings["LIT401"])
-        is_short = self._reserve.is_low(readings["LIT301"])
-        has_wash_water = not self._wash_water.is_low(readings["LIT601"])
-        if self._phase == "filter":
-            self._filter(wanted and not is_short, has_wash_water, readings, states, commands)
-        elif self._phase == "wash":
-            self._wash(has_wash_water, states, commands)
-        else:
-            self._rinse(not is_short, states, commands)
-
-    def _filter(
-        self,
-        wanted: bool,
-        has_wash_water: bool,
-        readings: Readings,
-        states: States,
-        commands: Commands,
-    ) -> None:
-        runs = wanted and states["MV302"] == "open"
-        self._rows += runs
-        is_clogged = readings["DPIT301"] > 21.5 or self._rows > self._longest_run
-        if is_clogged and has_wash_water:
-            self._enter("wash")
-            wanted = runs = False
-        commands["MV302"] = wanted
-        self._pumps.run(runs, states, commands)
-
-    def _wash(self, has_wash_water: bool, states: States, commands: Commands) -> None:
-        is_over = self._rows >= self._wash_rows
-        can_wash = states["MV301"] == "open" and states["MV303"] == "open" and not is_over
-        commands["MV301"] = commands["MV303"] = not is_over
-        commands["P602"] = can_wash and has_wash_water
-        self._rows += can_wash
-        if is_over:
-            self._enter("rinse")
-
-    def _rinse(self, has_water: bool, states: States, commands: Commands) -> None:
-        is_over = self._rows >= self._rinse_rows
-        runs = states["MV304"] == "open" and not is_over
-        commands["MV304"] = not is_over
-        self._pumps.run(runs and has_water, states, commands)
-        self._rows += runs
-        if is_over:
-            self._enter("filter")
-
-    def _enter(self, phase: str) -> None:
-        self._phase = phase
-        self._rows = 0
-
-
-class ReverseOsmosis:
-    """Stages 4 and 5: make permeate while its tank needs it.
-
-    Chlorine destroys membranes, so the high pressure pumps wait until ultraviolet light and bisulphite
-    have removed it; and the permeate goes to the drain until it is clean.
-    """
-
-    def __init__(self) -> None:
-        self._level = Band(500.0, 800.0)
-        self._reserve = Band(250.0, 350.0)
-        self._chlorine = Band(225.0, 275.0)
-        self._harm = Band(300.0, 330.0)
-        self._salinity = Band(11.0, 15.0)
-        self._feed = Pair("P401", "P402", turn=1)
-        self._bisulphite = Pair("P403", "P404", turn=2)
-        self._boost = Pair("P501", "P502", turn=3)
-
-    def decide(self, readings: Readings, states: States, commands: Commands) -> None:
-        """Command dechlorination, pumps and the valves around the membranes."""
-        wanted = self._level.is_low(readings["LIT601"])
-        wanted = not self._reserve.is_low(readings["LIT401"]) and wanted
-        commands["MV503"] = wanted
-        feeds = wanted and states["MV503"] == "open"
-        self._feed.run(feeds, states, commands)
-        flows = readings["FIT401"] > 0.5
-        commands["UV401"] = feeds and flows
-        has_chlorine = not self._chlorine.is_low(readings["AIT402"])
-        self._bisulphite.run(feeds and flows and has_chlorine, states, commands)
-        is_safe = self._harm.is_low(readings["AIT502"]) and readings["PIT501"] < 340.0
-        self._boost.run(feeds and flows and is_safe, states, commands)
-        is_clean = self._salinity.is_low(readings["AIT504"])
-        commands["MV501"] = wanted and is_clean
-        commands["MV502"] = wanted and not is_clean
-
-
-class Supply:
-    """Stage 6: keep the service tank filled as long as there is permeate."""
-
-    def __init__(self) -> None:
-        self._level = Band(500.0, 800.0)
-        self._reserve = Band(200.0, 300.0)
-
-    def decide(self, readings: Readings, commands: Commands) -> None:
-        """Command the pump that lifts permeate into the service tank."""
-        is_short = self._reserve.is_low(readings["LIT601"])
-        commands["P601"] = self._level.is_low(readings["LIT602"]) and not is_short
+        self._idle_rows, self._starts = 0, 1
 
 
 class Controllers:
     """All controllers of the plant."""
 
     def __init__(self) -> None:
-        self._raw_water = RawWater()
-        self._ultrafiltration = Ultrafiltration()
-        self._reverse_osmosis = ReverseOsmosis()
-        self._supply = Supply()
-
-    def decide(self, readings: Readings, states: States) -> Commands:
-        """Command every actuator for the next row."""
-        commands = rest()
-        self._raw_water.decide(readings, states, commands)
-        self._ultrafiltration.decide(readings, states, commands)
-        self._reverse_osmosis.decide(readings, states, commands)
-        self._supply.decide(readings, commands)
-        return commands
+        self._lows, self._reserve, self._wash_water = map(Lows, (_MARKS, _RESERVE, _WASH_WATER))
+        self._pairs = {first: Pair(first, *other) for first, other in _PAIRS.items()}
+        self._phase, self._rows = "filter", 0
 
     def retune(self) -> None:
         """Tune the plant anew, as its engineers may: nothing is broken, but LIT301 stays lower."""
-        self._raw_water.retune()
+        self._lows.marks |= _RETUNED
 
+    def decide(self, report: Report) -> Commands:
+        """Command every actuator for the next row."""
+        commands = dict.fromkeys(ACTUATOR_OF, False)  # everything rests
+        low, short = self._lows.of(report), self._reserve.of(report)
+        # Stages 1 and 2: keep the first two tanks filled, and dose what passes between them.
+        commands["MV101"] = low["LIT101"]
+        commands["MV201"] = wanted = low["LIT301"] and not short["LIT101"]
+        flows = report["FIT201"] > 0.5
+        self._pairs["P101"].run(wanted and report["MV201"] == "open", report, commands)
+        self._pairs["P201"].run(flows and low["AIT201"], report, commands)
+        self._pairs["P203"].run(flows and not low["AIT202"], report, commands)
+        self._pairs["P205"].run(flows and low["AIT203"], report, commands)
+        self._ultrafilter(low["LIT401"], not short["LIT301"], report, commands)
+        # Stages 4 and 5: make permeate while its tank needs it. Chlorine destroys membranes, so the
+        # high pressure pumps wait until ultraviolet light and bisulphite have removed it; and the
+        # permeate goes to the drain until it is clean.
+        commands["MV503"] = wanted = low["LIT601"] and not short["LIT401"]
+        feeds = wanted and report["MV503"] == "open"
+        flows = feeds and report["FIT401"] > 0.5
+        is_safe = low["AIT502"] and report["PIT501"] < 340.0
+        self._pairs["P401"].run(feeds, report, commands)
+        commands["UV401"] = flows
+        self._pairs["P403"].run(flows and not low["AIT402"], report, commands)
+        self._pairs["P501"].run(flows and is_safe, report, commands)
+        commands["MV501"] = wanted and low["AIT504"]
+        commands["MV502"] = wanted and not low["AIT504"]
+        # Stage 6: keep the service tank filled as long as there is permeate.
+        commands["P601"] = low["LIT602"] and not short["LIT601"]
+        return commands
 
-def rest() -> Commands:
-    """Command everything to rest, as before the first row."""
-    return dict.fromkeys(_TAGS, False)
-
-
-_TAGS = tuple(actuator.tag for actuator in ACTUATORS)
+    def _ultrafilter(
+        self, wanted: bool, has_water: bool, report: Report, commands: Commands
+    ) -> None:
+        """Stage 3: filter while the next tank needs water; wash and rinse when the filter clogs."""
+        has_wash_water = not self._wash_water.of(report)["LIT601"]
+        if self._phase == "filter":
+            wanted = wanted and has_water
+            runs = wanted and report["MV302"] == "open"
+            self._rows += runs
+            is_clogged = report["DPIT301"] > 21.5 or self._rows > _LONGEST_RUN
+            if is_clogged and has_wash_water:
+                self._phase, self._rows = "wash", 0
+                wanted = runs = False
+            commands["MV302"] = wanted
+            self._pairs["P301"].run(runs, report, commands)
+        elif self._phase == "wash":
+            is_over = self._rows >= _WASH_ROWS
+            washes = report["MV301"] == "open" and report["MV303"] == "open" and not is_over
+            commands["MV301"] = commands["MV303"] = not is_over
+            commands["P602"] = washes and has_wash_water
+            self._phase, self._rows = ("rinse", 0) if is_over else ("wash", self._rows + washes)
+        else:
+            is_over = self._rows >= _RINSE_ROWS
+            runs = report["MV304"] == "open" and not is_over
+            commands["MV304"] = not is_over
+            self._pairs["P301"].run(runs and has_water, report, commands)
+            self._phase, self._rows = ("filter", 0) if is_over else ("rinse", self._rows + runs)

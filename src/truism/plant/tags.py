@@ -17,18 +17,12 @@ class Sensor(msgspec.Struct, frozen=True):
 
     Parameters
     ----------
-    tag
-        Its name, and that of its column.
-    unit
-        The unit of its readings.
-    noise
-        Standard deviation of its error, whatever the reading.
+    tag, unit, description
+        Its name, which is that of its column, the unit of its readings, and what it measures.
+    noise, relative
+        Standard deviation of its error, and what is added to that as a share of what is measured.
     steps
         Its resolution in steps per unit: 10 shows tenths.
-    description
-        What it measures, in words.
-    relative
-        Additional error as a share of what is measured.
     lowest
         The lower end of its scale.
 
@@ -44,9 +38,7 @@ class Sensor(msgspec.Struct, frozen=True):
 
     def read(self, truth: float, error: float = 0.0) -> float:
         """Return a reading of the true value, with an error given in standard deviations."""
-        value = truth + error * (self.noise + self.relative * abs(truth))
-        if value < self.lowest:
-            value = self.lowest
+        value = max(truth + error * (self.noise + self.relative * abs(truth)), self.lowest)
         # Not round(): it goes through text and would take a third of the whole simulation.
         return (value * self.steps + 0.5) // 1 / self.steps
 
@@ -56,13 +48,11 @@ class Actuator(msgspec.Struct, frozen=True):
 
     Parameters
     ----------
-    tag
-        Its name, and that of its column.
+    tag, description
+        Its name, which is that of its column, and what it does.
     travel
         Rows from one end position to the other; 1 acts at once. A power of two, so that a position
         reaches its end exactly.
-    description
-        What it does, in words.
 
     """
 
@@ -71,98 +61,77 @@ class Actuator(msgspec.Struct, frozen=True):
     description: str
 
     @property
-    def states(self) -> tuple[str, ...]:
-        """The states it reports: a valve can be seen halfway, a pump cannot."""
-        if self.is_valve:
-            return (self.resting, "opening", self.acting, "closing")
-        return (self.resting, self.acting)
-
-    @property
     def resting(self) -> str:
         """The state in which nothing passes."""
-        return "closed" if self.is_valve else "off"
+        return "closed" if self.tag.startswith("MV") else "off"
 
     @property
     def acting(self) -> str:
         """The state in which it does its work."""
-        return "open" if self.is_valve else "on"
+        return "open" if self.tag.startswith("MV") else "on"
 
     @property
-    def is_valve(self) -> bool:
-        """Whether it is a motorised valve rather than a pump or a lamp."""
-        return self.tag.startswith("MV")
+    def states(self) -> tuple[str, ...]:
+        """The states it reports: a valve can be seen halfway, a pump cannot."""
+        halfway = ("opening", "closing") if self.tag.startswith("MV") else ()
+        return (self.resting, *halfway, self.acting)
 
 
-def _level(tag: str, description: str) -> Sensor:
-    return Sensor(tag, "mm", 0.4, 10, description)
-
-
-def _flow(tag: str, description: str) -> Sensor:
-    return Sensor(tag, "m³/h", 0.0005, 1000, description, relative=0.005)
-
-
-def _pressure(tag: str, description: str) -> Sensor:
-    return Sensor(tag, "kPa", 0.15, 100, description, relative=0.003)
+def _pair(one: str, other: str, description: str) -> tuple[Actuator, Actuator]:
+    return (
+        Actuator(one, 1, f"{description}, in turns with {other}"),
+        Actuator(other, 1, f"{description}, in turns with {one}"),
+    )
 
 
 SENSORS: tuple[Sensor, ...] = (
-    _flow("FIT101", "raw water into the raw water tank"),
-    _level("LIT101", "level of the raw water tank"),
+    Sensor("FIT101", "m³/h", 0.0005, 1000, "raw water into the raw water tank", 0.005),
+    Sensor("LIT101", "mm", 0.4, 10, "level of the raw water tank"),
     Sensor("AIT201", "µS/cm", 0.4, 100, "conductivity after dosing"),
     Sensor("AIT202", "pH", 0.012, 1000, "acidity after dosing"),
     Sensor("AIT203", "mV", 1.5, 10, "oxidation-reduction potential after dosing"),
-    _flow("FIT201", "dosed water into the ultrafiltration feed tank"),
-    Sensor(
-        "DPIT301", "kPa", 0.12, 100, "pressure difference over the ultrafiltration", lowest=-50.0
-    ),
-    _flow("FIT301", "water through the ultrafiltration"),
-    _level("LIT301", "level of the ultrafiltration feed tank"),
+    Sensor("FIT201", "m³/h", 0.0005, 1000, "dosed water into the ultrafiltration feed tank", 0.005),
+    Sensor("DPIT301", "kPa", 0.12, 100, "pressure over the ultrafiltration", lowest=-50.0),
+    Sensor("FIT301", "m³/h", 0.0005, 1000, "water through the ultrafiltration", 0.005),
+    Sensor("LIT301", "mm", 0.4, 10, "level of the ultrafiltration feed tank"),
     Sensor("AIT401", "ppm", 0.5, 100, "hardness of the reverse osmosis feed tank"),
     Sensor("AIT402", "mV", 1.2, 10, "oxidation-reduction potential after dechlorination"),
-    _flow("FIT401", "water from the reverse osmosis feed tank"),
-    _level("LIT401", "level of the reverse osmosis feed tank"),
+    Sensor("FIT401", "m³/h", 0.0005, 1000, "water from the reverse osmosis feed tank", 0.005),
+    Sensor("LIT401", "mm", 0.4, 10, "level of the reverse osmosis feed tank"),
     Sensor("AIT501", "pH", 0.025, 1000, "acidity before the membranes"),
     Sensor("AIT502", "mV", 1.2, 10, "oxidation-reduction potential before the membranes"),
     Sensor("AIT503", "µS/cm", 0.8, 100, "conductivity before the membranes"),
     Sensor("AIT504", "µS/cm", 0.06, 100, "conductivity of the permeate"),
-    _flow("FIT501", "water into the membranes"),
-    _flow("FIT502", "permeate out of the membranes"),
-    _flow("FIT503", "reject out of the membranes"),
-    _flow("FIT504", "reject led back to the membranes"),
-    _pressure("PIT501", "pressure before the membranes"),
-    Sensor("PIT502", "kPa", 0.05, 100, "pressure of the permeate", relative=0.01),
-    _pressure("PIT503", "pressure of the reject"),
-    _flow("FIT601", "backwash water out of the permeate tank"),
-    _flow("FIT602", "permeate into the service tank"),
-    _level("LIT601", "level of the permeate tank"),
-    _level("LIT602", "level of the service tank, which the customers draw from"),
+    Sensor("FIT501", "m³/h", 0.0005, 1000, "water into the membranes", 0.005),
+    Sensor("FIT502", "m³/h", 0.0005, 1000, "permeate out of the membranes", 0.005),
+    Sensor("FIT503", "m³/h", 0.0005, 1000, "reject out of the membranes", 0.005),
+    Sensor("FIT504", "m³/h", 0.0005, 1000, "reject led back to the membranes", 0.005),
+    Sensor("PIT501", "kPa", 0.15, 100, "pressure before the membranes", 0.003),
+    Sensor("PIT502", "kPa", 0.05, 100, "pressure of the permeate", 0.01),
+    Sensor("PIT503", "kPa", 0.15, 100, "pressure of the reject", 0.003),
+    Sensor("FIT601", "m³/h", 0.0005, 1000, "backwash water out of the permeate tank", 0.005),
+    Sensor("FIT602", "m³/h", 0.0005, 1000, "permeate into the service tank", 0.005),
+    Sensor("LIT601", "mm", 0.4, 10, "level of the permeate tank"),
+    Sensor("LIT602", "mm", 0.4, 10, "level of the service tank, which the customers draw from"),
 )
 """Every sensor, in the order of the columns."""
 
 ACTUATORS: tuple[Actuator, ...] = (
     Actuator("MV101", 4, "lets raw water into the raw water tank"),
-    Actuator("P101", 1, "raw water pump, in turns with P102"),
-    Actuator("P102", 1, "raw water pump, in turns with P101"),
+    *_pair("P101", "P102", "raw water pump"),
     Actuator("MV201", 4, "lets dosed water into the ultrafiltration feed tank"),
-    Actuator("P201", 1, "doses salt, in turns with P202"),
-    Actuator("P202", 1, "doses salt, in turns with P201"),
-    Actuator("P203", 1, "doses acid, in turns with P204"),
-    Actuator("P204", 1, "doses acid, in turns with P203"),
-    Actuator("P205", 1, "doses chlorine, in turns with P206"),
-    Actuator("P206", 1, "doses chlorine, in turns with P205"),
-    Actuator("P301", 1, "ultrafiltration feed pump, in turns with P302"),
-    Actuator("P302", 1, "ultrafiltration feed pump, in turns with P301"),
+    *_pair("P201", "P202", "doses salt"),
+    *_pair("P203", "P204", "doses acid"),
+    *_pair("P205", "P206", "doses chlorine"),
+    *_pair("P301", "P302", "ultrafiltration feed pump"),
     Actuator("MV301", 2, "lets backwash water into the ultrafiltration"),
     Actuator("MV302", 2, "lets filtered water into the reverse osmosis feed tank"),
     Actuator("MV303", 2, "lets backwash water out to the drain"),
     Actuator("MV304", 2, "lets rinse water out to the drain"),
-    Actuator("P401", 1, "reverse osmosis feed pump, in turns with P402"),
-    Actuator("P402", 1, "reverse osmosis feed pump, in turns with P401"),
-    Actuator("P403", 1, "doses bisulphite, in turns with P404"),
-    Actuator("P404", 1, "doses bisulphite, in turns with P403"),
+    *_pair("P401", "P402", "reverse osmosis feed pump"),
+    *_pair("P403", "P404", "doses bisulphite"),
     Actuator("UV401", 1, "ultraviolet lamp that breaks down chlorine"),
-    Actuator("P501", 1, "high pressure pump, in turns with P502"),
-    Actuator("P502", 1, "high pressure pump, in turns with P501"),
+    *_pair("P501", "P502", "high pressure pump"),
     Actuator("MV501", 2, "lets good permeate into the permeate tank"),
     Actuator("MV502", 2, "lets bad permeate out to the drain"),
     Actuator("MV503", 2, "lets reject out to the drain"),
