@@ -3,7 +3,6 @@
 from typing import Any
 
 import click
-import msgspec
 
 from truism.cli.calibrating import calibrated, check_calibration, rate_options
 from truism.cli.fitting import allow_missing_option, read_for
@@ -15,6 +14,7 @@ from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.predicates import format_number
 from truism.report.terminal import say
+from truism.scoring.thresholds import adopt
 
 
 @click.command(
@@ -61,17 +61,8 @@ def calibrate(
         checker = Checker(model, jobs)
         normal = read_for(screen, checker, data, said, allow_missing=allow_missing)
         found = calibrated(screen, normal.checker, normal.table, *rates, "the rows")
-        return _with_threshold_of(model, found)
+        return adopt(model, found)
 
     now = edit_model(place, change).threshold
     words = f"was {format_number(then)} and is {format_number(now)} now"
     screen.show(say(f"{place}: the threshold {words}."))
-
-
-def _with_threshold_of(model: Model, other: Model) -> Model:
-    """Return a model with the threshold of another, and with what that was chosen from."""
-    if model.series is None or model.memory is None or other.memory is None:
-        return msgspec.structs.replace(model, limit=other.limit)
-    memory = msgspec.structs.replace(model.memory, tail=other.memory.tail)
-    series = msgspec.structs.replace(model.series, memory=memory)
-    return msgspec.structs.replace(model, limit=other.limit, series=series)

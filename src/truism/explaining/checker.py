@@ -25,8 +25,8 @@ from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import last_rows, rows_by_series, seconds_in, times_in
 from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
-from truism.table.columns import Table, numbers
-from truism.table.deltas import Run, delta_name, with_deltas
+from truism.table.columns import Table
+from truism.table.deltas import Run, delta_name, last_values, with_deltas
 from truism.table.fingerprint import fingerprint
 
 DEFAULT_RATE = 0.01  # share of normal rows that may be reported
@@ -169,12 +169,7 @@ class Checker:
         """Return the last values of the variables whose change matters."""
         if not self.model.derived:
             return {}
-        column_of = table.column_of()
-        values = {name: numbers(column_of[name]) for name in self.model.derived}
-        latest = {
-            name: {variable: float(own[rows[-1]]) for variable, own in values.items()}
-            for name, rows in self.series_in(table).items()
-        }
+        latest = last_values(table, self.model.derived, self.series_in(table))
         return {**({} if before is None else before.previous), **latest}
 
     def leave(self, table: Table, after: Following, before: Following | None = None) -> Following:

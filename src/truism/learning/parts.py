@@ -14,8 +14,8 @@ import msgspec
 
 from truism.errors import TableError
 from truism.scoring.series import rows_by_series
-from truism.table.columns import Table, numbers
-from truism.table.deltas import Run, with_deltas
+from truism.table.columns import Table
+from truism.table.deltas import Latest, Run, last_values, with_deltas
 from truism.table.files.columnar import Columnar
 from truism.table.files.portions import read_alike
 from truism.table.layouts import Reading
@@ -24,9 +24,6 @@ from truism.work import Advance
 PART_ROWS = 1 << 18
 
 _Result = TypeVar("_Result")
-Latest = dict[str, dict[str, float]]
-"""The last values of columns, by series and name."""
-
 Task = Callable[[Table, int], _Result]
 """What is done with a part: its rows go in, and the number of the first one in the whole table."""
 
@@ -125,17 +122,7 @@ def with_changes_in(
         yield with_deltas(
             table, variables, [Run(rows, latest.get(name, {})) for name, rows in rows_of.items()]
         )
-        latest = {**latest, **last_values(table, variables, by)}
-
-
-def last_values(table: Table, variables: Sequence[str], by: str | None) -> Latest:
-    """Return the last values of some columns, by series."""
-    column_of = table.column_of()
-    values = {name: numbers(column_of[name]) for name in variables}
-    return {
-        name: {each: float(own[rows[-1]]) for each, own in values.items()}
-        for name, rows in rows_by_series(by, table).items()
-    }
+        latest = {**latest, **last_values(table, variables, rows_of)}
 
 
 def merge_all(results: Iterator[Any]) -> Any:

@@ -10,8 +10,10 @@ from typing import Any, Protocol
 import msgspec
 
 from truism.errors import TableError
-from truism.learning.parts import Latest, Task, last_values, merge_all, with_changes_in
+from truism.learning.parts import Task, merge_all, with_changes_in
+from truism.scoring.series import rows_by_series
 from truism.table.columns import Table
+from truism.table.deltas import Latest, last_values
 from truism.table.files.columnar import Columnar, Span
 from truism.table.files.portions import read_alike
 from truism.table.layouts import Reading
@@ -146,7 +148,7 @@ class _Last(msgspec.Struct, frozen=True):
     by: str | None
 
     def __call__(self, table: Table, first: int) -> _Lasts:
-        return _Lasts({first: last_values(table, self.variables, self.by)})
+        return _Lasts({first: last_values(table, self.variables, rows_by_series(self.by, table))})
 
 
 def of_spans(crew: Crew, files: Columnar, reading: Reading, size: int) -> Scattered:

@@ -18,6 +18,9 @@ DELTA = "Δ"
 DIGIT_BITS = 40
 _POWERS = np.array([float(10**i) for i in range(23)])  # the powers of ten that a double holds
 
+Latest = dict[str, dict[str, float]]
+"""The last values of columns, by series and name."""
+
 
 def delta_name(variable: str) -> str:
     """Name the change of a variable.
@@ -33,6 +36,18 @@ class Run(msgspec.Struct, frozen=True, eq=False):
 
     rows: NDArray[np.int64]
     before: Mapping[str, float] = {}
+
+
+def last_values(
+    table: Table, variables: Sequence[str], rows_of: Mapping[str, NDArray[np.int64]]
+) -> Latest:
+    """Return the last values of some columns, by series; `rows_of` has the rows of each."""
+    column_of = table.column_of()
+    values = {name: numbers(column_of[name]) for name in variables}
+    return {
+        series: {name: float(column[rows[-1]]) for name, column in values.items()}
+        for series, rows in rows_of.items()
+    }
 
 
 def with_deltas(table: Table, variables: Sequence[str], runs: Sequence[Run] | None = None) -> Table:
