@@ -23,7 +23,8 @@ from truism.incidents.delays import usual_gap
 from truism.incidents.outlines import Extent
 from truism.incidents.rates import group_rows
 from truism.model.comparison import ModelComparison, compare_models
-from truism.scoring.alignment import time_column, wall_clock
+from truism.scoring.alignment import time_column
+from truism.table.cells.timelines import wall_clock
 from truism.table.columns import Column, Table
 from truism.table.labels import read_labels
 

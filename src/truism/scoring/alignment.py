@@ -1,7 +1,5 @@
 """The variables of a model found in the columns of a table, and states as codes."""
 
-import datetime
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,10 +7,7 @@ from truism.errors import SchemaError, did_you_mean, shorten
 from truism.model.schema import Categorical, Numeric, Schema, Variable
 from truism.table.cells.times import dated
 from truism.table.columns import NOUNS, Column, Table
-from truism.table.zones import zone_named
 
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_QUARTER = 15 * 60 * 1_000_000  # microseconds; zones differ by multiples of it
 UNSEEN, MISSING = -2, -1  # codes of a categorical value that is not one of the variable's values
 
 
@@ -20,24 +15,6 @@ def time_column(schema: Schema, table: Table) -> Column | None:
     """Return the column of times, read as times if possible; None if there is none."""
     column = None if schema.time is None else table.column_of().get(schema.time)
     return None if column is None else dated(column)
-
-
-def wall_clock(column: Column) -> NDArray[np.datetime64]:
-    """Return times as a clock in their own zone shows them; NaT where one is missing."""
-    moments = column.values.astype("datetime64[us]")
-    if column.missing is not None:
-        moments = np.where(column.missing, np.datetime64("NaT", "us"), moments)
-    zone = zone_named(column.zone or "UTC") if column.zoned else None
-    if zone is None:
-        return moments
-    known = ~np.isnat(moments)
-    quarters, at = np.unique(moments[known].astype(np.int64) // _QUARTER, return_inverse=True)
-    offsets = [
-        (_EPOCH + datetime.timedelta(microseconds=each * _QUARTER)).astimezone(zone).utcoffset()
-        for each in quarters.tolist()
-    ]
-    moments[known] += np.array(offsets, "timedelta64[us]")[at]
-    return moments
 
 
 def align(schema: Schema, table: Table) -> tuple[tuple[Column, ...], tuple[str, ...]]:

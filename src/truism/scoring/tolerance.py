@@ -17,12 +17,13 @@ from truism.model.evidence import Grave
 from truism.model.model import Model
 from truism.model.schema import Schema
 from truism.model.stamps import today
-from truism.scoring.alignment import align, time_column, wall_clock
+from truism.scoring.alignment import align, time_column
 from truism.scoring.bits import unpack
 from truism.scoring.stillness import Stillness
 from truism.scoring.truths import Truths
 from truism.scoring.weighed import Silenced
 from truism.scoring.worth import lifted
+from truism.table.cells.timelines import wall_clock
 from truism.table.columns import Column, Table
 
 Floats = NDArray[np.float64]

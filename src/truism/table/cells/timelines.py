@@ -1,5 +1,6 @@
 """Whether times run as time does, and in which zone: a column of times goes in, notices come out."""
 
+import datetime
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -114,22 +115,22 @@ def in_zone(column: Column, zone: str) -> Column:
 
 
 def wall_clock(column: Column) -> NDArray[np.datetime64]:
-    """Return times as clocks in their own zone showed them.
+    """Return times as clocks in their own zone showed them; NaT where one is missing.
 
     >>> when = Column("t", "time", np.array(["2024-07-01T10:00"], "datetime64[us]"), zoned=True,
     ...               zone="Europe/Vienna")
     >>> wall_clock(when).astype("datetime64[m]").astype(str).tolist()
     ['2024-07-01T12:00']
     """
-    zone = column.zone or "UTC"
-    if not column.zoned or zone == "UTC":
-        return column.values
     instants = column.values.astype("datetime64[us]")
-    if zone[:1] in "+-":
-        offset = zone_named(zone)
-        assert offset is not None
-        return np.asarray(instants + np.timedelta64(offset.utcoffset(None)))
-    local = pc.local_timestamp(pa.array(instants).cast(pa.timestamp("us", tz=zone)))
+    if column.missing is not None:
+        instants = np.where(column.missing, np.datetime64("NaT", "us"), instants)
+    zone = zone_named(column.zone or "UTC") if column.zoned else None
+    if zone is None:
+        return instants
+    if isinstance(zone, datetime.timezone):
+        return np.asarray(instants + np.timedelta64(zone.utcoffset(None)))
+    local = pc.local_timestamp(pa.array(instants).cast(pa.timestamp("us", tz=column.zone)))
     return np.asarray(local.to_numpy(zero_copy_only=False))
 
 
