@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from truism.errors import ModelFileError
-from truism.model.acceptances import Acceptance
 from truism.model.contents import (
     FORMAT_VERSION,
     SECTIONS,
@@ -24,7 +23,6 @@ from truism.model.contents import (
     ModelFile,
 )
 from truism.model.evidence import Evidence
-from truism.model.legend import Legend
 from truism.model.model import Model
 from truism.model.predicates import (
     AnyOf,
@@ -38,14 +36,12 @@ from truism.model.predicates import (
 )
 from truism.model.rules import PredicateCount, Rule, RuleSet
 from truism.model.schema import Categorical, Numeric, Schema
-from truism.model.series import Series
 from truism.model.soundness import (
     find_faults,
     find_impossible,
     find_memory_faults,
     find_unacceptable,
 )
-from truism.table.layouts import Reading
 
 MAX_LISTED = 100_000_000  # values that rules may list in all; their text could not be shown anyway
 _STEPS = (1e-9, 1e12)  # seconds from row to row: a nanosecond, and more than all of history
@@ -131,6 +127,15 @@ def from_file(file: ModelFile) -> Model:
         _check(each.rule_id in known, f"there is no rule {each.rule_id!r}", f"$.disabled[{i}]")
     limit = file.threshold.value
     _check(_finite([limit]) and limit >= 0, "out of range", "$.threshold")
+    weighs = file.settings.scoring == "evidence"
+    _check((file.evidence is not None) == weighs, "evidence and scoring do not fit", "$.evidence")
+    held = {name for name in SECTIONS if getattr(file, name) is not None}
+    _check({*file.sections} == held, "sections do not fit", "$.sections")
+    _check_accepted(schema, file)
+    _check_legend(file)
+    _check_twins(schema, file)
+    _check_reading(file)
+    _check_series(schema, file)
     return Model(
         schema,
         RuleSet(rules, file.n_rows, counted),
@@ -140,56 +145,40 @@ def from_file(file: ModelFile) -> Model:
         file.disabled,
         file.derived,
         _evidence(schema, file),
-        _series(schema, file),
-        _reading(file),
-        _twins(schema, file),
-        _legend(file),
-        _accepted(schema, file),
+        file.series,
+        file.reading,
+        file.twins,
+        file.legend,
+        file.accepted,
     )
 
 
-def _accepted(schema: Schema, file: ModelFile) -> tuple[Acceptance, ...] | None:
-    read = file.accepted
-    _check(("accepted" in file.sections) == (read is not None), "sections do not fit", "$.sections")
-    if read is not None:
-        for problem, where in find_unacceptable(schema, read):
+def _check_accepted(schema: Schema, file: ModelFile) -> None:
+    if file.accepted is not None:
+        for problem, where in find_unacceptable(schema, file.accepted):
             _check(False, problem, where)
-    return read
 
 
-def _legend(file: ModelFile) -> Legend | None:
-    read = file.legend
-    _check(("legend" in file.sections) == (read is not None), "sections do not fit", "$.sections")
-    if read is not None:
-        texts = (*read.units.values(), *read.titles.values())
+def _check_legend(file: ModelFile) -> None:
+    if file.legend is not None:
+        texts = (*file.legend.units.values(), *file.legend.titles.values())
         _check(bool(texts) and all(texts), "a unit or title is empty", "$.legend")
-    return read
 
 
-def _twins(schema: Schema, file: ModelFile) -> tuple[tuple[str, str], ...] | None:
-    _check(
-        ("twins" in file.sections) == (file.twins is not None), "sections do not fit", "$.sections"
-    )
+def _check_twins(schema: Schema, file: ModelFile) -> None:
     numeric = {each.name for each in schema.variables if isinstance(each, Numeric)}
     for i, pair in enumerate(file.twins or ()):
         fits = len(set(pair)) == 2 and numeric.issuperset(pair)
         _check(fits, "twins must be two variables with numbers", f"$.twins[{i}]")
-    return file.twins
 
 
-def _reading(file: ModelFile) -> Reading | None:
-    read = file.reading
-    _check(("reading" in file.sections) == (read is not None), "sections do not fit", "$.sections")
-    names = [] if read is None else [each.name for each in read.columns]
+def _check_reading(file: ModelFile) -> None:
+    names = [] if file.reading is None else [each.name for each in file.reading.columns]
     _check(len(set(names)) == len(names), "a column is listed twice", "$.reading.columns")
-    return read
 
 
 def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
-    wanted = file.settings.scoring == "evidence"
     read = file.evidence
-    _check((read is not None) == wanted, "evidence and scoring do not fit", "$.evidence")
-    _check(("evidence" in file.sections) == wanted, "sections do not fit", "$.sections")
     if read is None:
         return None
     evidence = Evidence(
@@ -200,17 +189,14 @@ def _evidence(schema: Schema, file: ModelFile) -> Evidence | None:
     return evidence
 
 
-def _series(schema: Schema, file: ModelFile) -> Series | None:
+def _check_series(schema: Schema, file: ModelFile) -> None:
     read = file.series
-    _check(("series" in file.sections) == (read is not None), "sections do not fit", "$.sections")
     step = None if read is None else read.step
     _check(step is None or _STEPS[0] <= step <= _STEPS[1], "out of range", "$.series.step")
-    if read is None or read.memory is None:
-        return read
-    _check(file.evidence is not None, "memory and scoring do not fit", "$.series")
-    for problem, where in find_memory_faults(schema, read.memory):
-        _check(False, problem, where)
-    return read
+    if read is not None and read.memory is not None:
+        _check(file.evidence is not None, "memory and scoring do not fit", "$.series")
+        for problem, where in find_memory_faults(schema, read.memory):
+            _check(False, problem, where)
 
 
 def _check(right: bool, problem: str, where: str) -> None:
