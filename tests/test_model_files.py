@@ -258,8 +258,50 @@ def stepping(step):
     return change
 
 
+def origin(type_, **numbers):
+    return setting("threshold", "origin", {"type": type_, **numbers})
+
+
+def trial(n_broken, n_held_out, complete_to=2):
+    numbers = {"n_broken": n_broken, "n_held_out": n_held_out, "complete_to": complete_to}
+    return setting("provenance", "trials", [{"min_support": 0.1, **numbers}])
+
+
 LAST = len(MODEL.rules) - 1
+MOST = 2**53 - 1
 REFUSALS = [
+    (setting("provenance", "n_rows", -1), "Expected `int` >= 0 - at `$.provenance.n_rows`"),
+    (
+        setting("provenance", "n_columns", 2**60),
+        f"Expected `int` <= {MOST} - at `$.provenance.n_columns`",
+    ),
+    (
+        setting("provenance", "complete_to", -1),
+        "Expected `int` >= 0 - at `$.provenance.complete_to`",
+    ),
+    (trial(0, 0), "Expected `int` >= 1 - at `$.provenance.trials[0].n_held_out`"),
+    (trial(5, 4), "n_broken must be at most 4, got 5 - at `$.provenance.trials[0]`"),
+    (trial(0, 4, -1), "Expected `int` >= 0 - at `$.provenance.trials[0].complete_to`"),
+    (
+        origin("calibrated", n_above=0, n_rows=0),
+        "Expected `int` >= 1 - at `$.threshold.origin.n_rows`",
+    ),
+    (
+        origin("calibrated", n_above=5, n_rows=4),
+        "n_above must be at most 4, got 5 - at `$.threshold.origin`",
+    ),
+    (
+        origin("share_of_rows", max_rate=1.5, n_rows=100),
+        "Expected `float` <= 1.0 - at `$.threshold.origin.max_rate`",
+    ),
+    (
+        origin("rate_of_incidents", rate={"count": 0.0, "per": "day"}, n_incidents=1, n_rows=9),
+        "Expected `float` > 0.0 - at `$.threshold.origin.rate.count`",
+    ),
+    (
+        origin("rate_of_incidents", rate={"count": 1.0, "per": "day"}, n_incidents=9, n_rows=1),
+        "n_incidents must be at most 1, got 9 - at `$.threshold.origin`",
+    ),
     *((stepping(step), "out of range - at `$.series.step`") for step in (0.0, -1.0, 1e-320, 1e300)),
     (setting("threshold", "value", -1.0), "out of range - at `$.threshold`"),
     (setting("threshold", "value", "x"), "Expected `float`, got `str` - at `$.threshold.value`"),

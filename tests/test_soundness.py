@@ -10,11 +10,9 @@ from hypothesis import given
 from learned import learn
 from strategies import NORMAL, tables
 from truism.model.evidence import Grave
-from truism.model.origins import ByHand, Calibrated, ShareOfRows
 from truism.model.predicates import Interval, OneOf
-from truism.model.provenance import Trial
 from truism.model.schema import Numeric
-from truism.model.soundness import find_faults, find_impossible
+from truism.model.soundness import find_faults
 from truism.table.frames import as_table
 
 replace = msgspec.structs.replace
@@ -74,44 +72,6 @@ def first(evidence, name, **changes):
 def test_damage_is_found_where_it_is(model, damage, where):
     evidence = replace(model.evidence, **damage(model.evidence))
     assert set(places(model, evidence)) == {where.format(n=len(model.evidence.splits))}
-
-
-ORIGINS = [
-    (Calibrated(0, 100), True),
-    (Calibrated(0, 0), False),
-    (Calibrated(5, 4), False),
-    (Calibrated(0, 2**70), False),
-    (ShareOfRows(0.01, 100), True),
-    (ShareOfRows(math.nan, 100), False),
-    (ShareOfRows(0.01, 0), False),
-    (ByHand(), True),
-]
-
-
-@pytest.mark.parametrize(("origin", "right"), ORIGINS)
-def test_an_origin_that_cannot_be_is_found(model, origin, right):
-    found = [where for _, where in find_impossible(model.provenance, origin)]
-    assert found == ([] if right else ["$.threshold.origin"])
-
-
-@pytest.mark.parametrize(
-    ("change", "where"),
-    [
-        ({"n_rows": 2**63}, "n_rows"),
-        ({"n_rows": -1}, "n_rows"),
-        ({"n_columns": 2**70}, "n_columns"),
-        ({"complete_to": -1}, "complete_to"),
-        ({"min_support": math.nan}, "min_support"),
-        ({"trials": (Trial(0.1, 0, 0, 2),)}, "trials[0]"),
-        ({"trials": (Trial(0.1, 5, 4, 2),)}, "trials[0]"),
-        ({"trials": (Trial(0.1, 0, 2**70, 2),)}, "trials[0]"),
-        ({"trials": (Trial(0.1, 1, 4, 2),)}, None),
-    ],
-)
-def test_a_provenance_that_cannot_be_is_found(model, change, where):
-    made = replace(model.provenance, **change)
-    found = [where for _, where in find_impossible(made, ByHand())]
-    assert found == ([] if where is None else [f"$.provenance.{where}"])
 
 
 def test_contexts_are_checked_in_the_same_time_however_many_variables_there_are(model):

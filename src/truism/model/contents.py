@@ -15,10 +15,9 @@ from truism.model.legend import Legend
 from truism.model.origins import Threshold
 from truism.model.predicates import Interval, OneOf, Predicate
 from truism.model.provenance import Disabled, Provenance
-from truism.model.schema import Categorical, LeftOut, Numeric
+from truism.model.schema import Categorical, Count, LeftOut, Numeric, Positive
 from truism.model.series import Series
 from truism.model.settings import Settings
-from truism.model.soundness import MAX_COUNT
 from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3
@@ -33,10 +32,6 @@ SECTIONS = {
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
 
 
-Index = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
-Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
-
-
 class FileRule(
     msgspec.Struct,
     frozen=True,
@@ -45,8 +40,8 @@ class FileRule(
 ):
     """A rule that refers to predicates by their number in the file's list."""
 
-    antecedent: tuple[Index, ...]
-    consequents: Annotated[tuple[Index, ...], Meta(min_length=1)]
+    antecedent: tuple[Count, ...]
+    consequents: Annotated[tuple[Count, ...], Meta(min_length=1)]
     count: Count
 
 
@@ -126,7 +121,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     variables: Annotated[tuple[Numeric | Categorical, ...], Meta(min_length=1)]
     left_out: tuple[LeftOut, ...]
     time: str | None
-    n_rows: Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+    n_rows: Positive
     predicates: tuple[FilePredicate, ...]
     rules: tuple[FileRule, ...]
     evidence: FileEvidence | None = None

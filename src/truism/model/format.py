@@ -38,7 +38,6 @@ from truism.model.rules import PredicateCount, Rule, RuleSet
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.soundness import (
     find_faults,
-    find_impossible,
     find_memory_faults,
     find_unacceptable,
 )
@@ -108,8 +107,6 @@ def from_file(file: ModelFile) -> Model:
     """Check all parts of a file, and return its model."""
     schema = Schema(file.variables, file.left_out, file.time)
     _check_schema(schema, file)
-    for problem, where in find_impossible(file.provenance, file.threshold.origin):
-        _check(False, problem, where)
     _check_predicates(schema, file)
     predicates = [each.predicate for each in file.predicates]
     rules = tuple(_rule(each, i, file, predicates) for i, each in enumerate(file.rules))

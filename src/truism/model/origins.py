@@ -1,10 +1,12 @@
 """Why a threshold and a support are what they are, as values that print as words."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from truism.model.rates import IncidentRate
+from truism.model.schema import Count, Positive, refuse_more
 
 
 class ByHand(msgspec.Struct, frozen=True, tag="by_hand", forbid_unknown_fields=True):
@@ -24,8 +26,8 @@ class AnyBrokenRule(msgspec.Struct, frozen=True, tag="any_broken_rule", forbid_u
 class ShareOfRows(msgspec.Struct, frozen=True, tag="share_of_rows", forbid_unknown_fields=True):
     """At most this share of the training rows score above the threshold when held out."""
 
-    max_rate: float
-    n_rows: int
+    max_rate: Annotated[float, Meta(ge=0, le=1)]
+    n_rows: Positive
 
     def __str__(self) -> str:
         rows = f"{self.n_rows:,} training rows"
@@ -35,8 +37,11 @@ class ShareOfRows(msgspec.Struct, frozen=True, tag="share_of_rows", forbid_unkno
 class Calibrated(msgspec.Struct, frozen=True, tag="calibrated", forbid_unknown_fields=True):
     """How many of the calibration rows score above the threshold."""
 
-    n_above: int
-    n_rows: int
+    n_above: Count
+    n_rows: Positive
+
+    def __post_init__(self) -> None:
+        refuse_more("n_above", self.n_above, self.n_rows)
 
     def __str__(self) -> str:
         part = f"{100 * self.n_above / self.n_rows:.2g} %"
@@ -49,9 +54,12 @@ class RateOfIncidents(
     """About so many incidents of normal rows are expected, from what held-out rows show."""
 
     rate: IncidentRate
-    n_incidents: int
-    n_rows: int
+    n_incidents: Count
+    n_rows: Count
     extrapolated: bool = False
+
+    def __post_init__(self) -> None:
+        refuse_more("n_incidents", self.n_incidents, self.n_rows)
 
     def __str__(self) -> str:
         said = f"about {self.rate} to be expected of normal rows"

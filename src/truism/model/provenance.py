@@ -4,6 +4,7 @@ import msgspec
 
 from truism.model.notices import Notice
 from truism.model.origins import SupportOrigin
+from truism.model.schema import Count, Positive, refuse_more
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,9 +22,12 @@ class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     min_support: float
-    n_broken: int
-    n_held_out: int
-    complete_to: int
+    n_broken: Count
+    n_held_out: Positive
+    complete_to: Count
+
+    def __post_init__(self) -> None:
+        refuse_more("n_broken", self.n_broken, self.n_held_out)
 
     @property
     def rate(self) -> float:
@@ -58,11 +62,11 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     version: str
-    n_rows: int
-    n_columns: int
+    n_rows: Count
+    n_columns: Count
     fingerprint: str
     min_support: float
-    complete_to: int
+    complete_to: Count
     support_origin: SupportOrigin
     trials: tuple[Trial, ...] = ()
     notices: tuple[Notice, ...] = ()

@@ -1,7 +1,7 @@
 """How many false incidents people can live with, as they say it: one a day, two a week."""
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -23,7 +23,7 @@ _IN_WORDS: dict[Per, str] = {
 class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """So many incidents in so much time, or in 1,000 rows."""
 
-    count: float
+    count: Annotated[float, msgspec.Meta(gt=0)]
     per: Per
 
     @classmethod

@@ -3,11 +3,27 @@
 A variable is numeric or categorical; `truism.learning.kinds` decides which.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
+
+from truism.errors import ParameterError
 
 Scalar = bool | int | float | str
+
+MAX_COUNT = (1 << 53) - 1  # the largest whole number that JSON and floats hold exactly
+Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
+Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+
+
+def refuse_more(name: str, part: int, whole: int) -> None:
+    """Refuse a number of rows that exceeds that of the rows among which they are.
+
+    >>> refuse_more("n_broken", 3, 3)
+    """
+    if part > whole:
+        raise ParameterError.of(name, f"be at most {whole:,}", part)
 
 
 class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=True):

@@ -1,50 +1,16 @@
-"""Checks of evidence and provenance that were read from a file: what is wrong with them, and where."""
+"""Checks of evidence, memory and acceptances of a model file: what is wrong with them, and where."""
 
 import datetime
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from truism.model.acceptances import Acceptance, Condition, with_clock
 from truism.model.evidence import CLIP, LEAF, MAX_CLASSES, MIN_UNIT, Context, Evidence
-from truism.model.origins import Calibrated, RateOfIncidents, ShareOfRows, ThresholdOrigin
 from truism.model.predicates import AnyOf, Interval, OneOf
-from truism.model.provenance import Provenance
-from truism.model.schema import Categorical, Numeric, Schema, Variable
+from truism.model.schema import MAX_COUNT, Categorical, Numeric, Schema, Variable
 from truism.model.series import MAX_LOOKBACK, Memory
-
-MAX_COUNT = (1 << 53) - 1  # the largest whole number that JSON and floats hold exactly
-
-
-def find_impossible(made: Provenance, origin: ThresholdOrigin) -> Iterator[tuple[str, str]]:
-    """Yield the numbers of a provenance, and of the origin of a threshold, that cannot be."""
-    for name in ("n_rows", "n_columns", "complete_to"):
-        if not 0 <= getattr(made, name) <= MAX_COUNT:
-            yield "out of range", f"$.provenance.{name}"
-    if not math.isfinite(made.min_support):
-        yield "out of range", "$.provenance.min_support"
-    for i, trial in enumerate(made.trials):
-        right = (
-            0 <= trial.n_broken <= trial.n_held_out <= MAX_COUNT
-            and trial.n_held_out >= 1
-            and 0 <= trial.complete_to <= MAX_COUNT
-            and math.isfinite(trial.min_support)
-        )
-        if not right:
-            yield "out of range", f"$.provenance.trials[{i}]"
-    match origin:
-        case Calibrated(n_above, n_rows):
-            right = 0 <= n_above <= n_rows <= MAX_COUNT and n_rows >= 1
-        case ShareOfRows(max_rate, n_rows):
-            right = 0 <= max_rate <= 1 and 1 <= n_rows <= MAX_COUNT
-        case RateOfIncidents(rate, n_incidents, n_rows):
-            right = 0 < rate.count < math.inf and 0 <= n_incidents <= n_rows <= MAX_COUNT
-        case _:
-            right = True
-    if not right:
-        yield "out of range", "$.threshold.origin"
 
 
 def find_unacceptable(schema: Schema, accepted: Sequence[Acceptance]) -> Iterator[tuple[str, str]]:
