@@ -75,7 +75,7 @@ def shoot(page: Path, picture: Path, incident: int) -> None:
     with browser() as running:
         view = running.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         view.goto(page.as_uri())
-        view.wait_for_selector("html[data-charts]", state="attached")
+        view.wait_for_selector("html.js", state="attached")
         view.evaluate(
             """number => {
                 document.getElementById("incident-1").open = false;

@@ -36,7 +36,7 @@ work.PATIENCE = 0.0
 # another version of a dependency, hardly changes the rest, which takes most of the time.
 NEAR = {
     "test_atomic": "calls of the operating system",
-    "test_charts": "Bokeh",
+    "test_charts": "NumPy",
     "test_cli": "click, rich, processes",
     "test_columns": "NumPy",
     "test_compare": "the faces together",
@@ -50,7 +50,7 @@ NEAR = {
     "test_frames": "Narwhals, pandas, Polars, PyArrow",
     "test_histograms": "NumPy",
     "test_hostile": "odd values of every library",
-    "test_html": "jinja2, Bokeh",
+    "test_html": "jinja2",
     "test_looks": "pages",
     "test_markdown": "texts",
     "test_model": "msgspec",

@@ -30,7 +30,6 @@ FENCES = {
     "pyarrow": {"table"},
     "click": {"cli"},
     "rich": {"cli", "report"},
-    "bokeh": {"report"},
     "jinja2": {"report"},
     "matplotlib": {"plot"},
     "mlflow": {"mlflow"},

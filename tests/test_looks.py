@@ -13,7 +13,7 @@ import pytest
 from browser import browser, find_browser
 from strategies import HOSTILE_NAMES
 from test_cli import run
-from truism.report.lookpage import to_page
+from truism.report.html import look_page
 from truism.report.looks import describe, to_record
 from truism.report.terminal import blocks
 from truism.table.cells.kinds import reading_of
@@ -199,7 +199,7 @@ def hostile():
 
 
 def test_hostile_names_are_only_names():
-    page = to_page(describe(hostile()), "<b>file</b>", "now")
+    page = look_page(describe(hostile()), "<b>file</b>", "now")
     assert "<script" not in page
     assert "<b>file" not in page
     record = to_record(hostile())
@@ -209,7 +209,7 @@ def test_hostile_names_are_only_names():
 @pytest.mark.skipif(find_browser() is None, reason="no browser is installed: run make browser")
 def test_the_page_in_a_browser(tmp_path):
     place = tmp_path / "look.html"
-    place.write_text(to_page(describe(hostile()), "<b>file</b>", "now"), encoding="utf-8")
+    place.write_text(look_page(describe(hostile()), "<b>file</b>", "now"), encoding="utf-8")
     problems = []
     with browser() as chromium:
         page = chromium.new_context(offline=True, viewport={"width": 900, "height": 700}).new_page()

@@ -156,7 +156,7 @@ def test_a_picture_never_joins_rows_of_different_series():
     assert all(row % 2 for row in picture.panels[0].line.x)
     told = summarise(own, table)
     assert told.several
-    assert "Segment" in charts.timeline(told)
+    assert "stems" in charts.timeline(told)
 
 
 def test_a_line_is_broken_where_rows_are_far_apart():

@@ -1,9 +1,8 @@
 """Pictures for notebooks and papers: figures that can be styled, and saved as PNG or SVG.
 
-They use matplotlib, not Bokeh as on the report page: saving a Bokeh figure as a picture needs a browser
-and a driver, and figures for papers are styled by hand. Matplotlib is optional
-(``pip install 'truism[plot]'``). Each function takes an ``ax`` or makes a figure, shows nothing by
-itself, and leaves the user's style settings alone.
+They use matplotlib, not the SVG of the report page, because figures for papers are styled by hand.
+Matplotlib is optional (``pip install 'truism[plot]'``). Each function takes an ``ax`` or makes a figure,
+shows nothing by itself, and leaves the user's style settings alone.
 """
 
 from collections.abc import Iterable, Sequence

@@ -17,9 +17,9 @@ AUC_TOLERANCE = 0.002
 DETECTED = ("numbers", "faults")
 # Libraries that take time to import, and those that the others bring with them.
 LIBRARIES = (
-    *("PIL", "bokeh", "click", "dask", "duckdb", "jinja2", "llvmlite", "matplotlib", "msgspec"),
+    *("click", "dask", "duckdb", "jinja2", "llvmlite", "matplotlib", "msgspec"),
     *("narwhals", "numba", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn"),
-    *("sqlglot", "tornado", "yaml"),
+    *("sqlglot", "yaml"),
 )
 _RUN = f"""
 import json, sys

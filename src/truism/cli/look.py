@@ -69,9 +69,9 @@ def look(
     source = ", ".join(data)
     sight = describe(seen, option_of)
     if page is not None:
-        from truism.report.lookpage import to_page  # only who wants a page waits for its library
+        from truism.report.html import look_page  # only who wants a page waits for its library
 
-        write_atomically(page, to_page(sight, source, now_here()).encode())
+        write_atomically(page, look_page(sight, source, now_here()).encode())
         screen.note(f"the page is in {page}.")
     if form == "json":
         screen.write_json(to_record(seen, option_of))

@@ -6,11 +6,11 @@ One frozen `Summary` holds all that a report says; every form is made from it.
 - `summarising`: makes the `Summary` of a table
 - `series`, `pictures`, `histograms`, `detection`: its time axis, its pictures of broken rules, its
   variables, and its comparison with labels
-- `html`, `charts`, `panels`: the page and its charts
+- `html`, `charts`: the pages and their charts
 - `plain`: plain text
 - `output`: JSON and files
 - `models`: a model at a glance
-- `looks`, `lookpage`: a table at first sight, in words and as a page
+- `looks`: a table at first sight, in words
 - `terminal`: models, findings and tables at first sight on a terminal
 - `differences`: what differs between two models, in words: `sections` of `changes` of the models and of
   their `outcomes` on a table
@@ -40,7 +40,7 @@ _home = {
 
 
 def __getattr__(name: str) -> Any:
-    # Bokeh and Jinja take a second to import; JSON does not need them.
+    # Jinja takes a while to import; JSON does not need it.
     if name not in __all__:
         raise AttributeError(f"module 'truism.report' has no attribute {name!r}")
     return getattr(import_module(f"truism.report.{_home[name]}"), name)

@@ -1,36 +1,32 @@
-"""The page: a `Summary` goes in, one self-contained HTML file comes out.
+"""Pages, self-contained HTML files: of a `Summary`, and of a table at first sight.
 
-The page includes Bokeh's JavaScript from the installed package, so it never needs a network. A content
-security policy forbids it to use one, and allows only the two scripts whose digests it names, so that
-even text that slipped through our escaping could not run. Alternatives: a page of static SVG could not
-be zoomed, and Plotly's script alone is larger than the whole page may be.
+Their charts are SVG (`charts`), so that they need no library and no network. A content security policy
+forbids them to use one, and allows only the style and the script whose digests it names: even text that
+slipped through our escaping could not run.
 """
 
-import json
 from typing import Any
 
-from bokeh.resources import Resources
 from markupsafe import Markup
 
 from truism.explaining.reasons import Reason
 from truism.model.wording import about_percent, count, percent
-from truism.report import charts, panels
+from truism.report import charts
 from truism.report.contents import (
     BlameCard,
     Card,
-    Histogram,
     RuleLine,
     Summary,
     VariableLine,
 )
 from truism.report.histograms import short
+from truism.report.looks import Sight
 from truism.report.pages import asset, policy, template
 from truism.report.patterncards import PatternCard, ToldLine
 
-MAX_BYTES = 2_900_000
-_FRAME_BYTES = 1500  # bytes of HTML around a chart
+MAX_BYTES = 890_000
+_FRAME_BYTES = 500  # of HTML around a chart
 _LARGER, _MOST_LINKS = 3, 5
-_BARS_WIDTH, _BARS_HEIGHT = 132, 30
 
 
 def to_html(summary: Summary) -> str:
@@ -54,22 +50,24 @@ def to_html(summary: Summary) -> str:
     return page.render(content, **_cards(summary, room))
 
 
+def look_page(sight: Sight, source: str, created: str) -> str:
+    """Return the page of a table at first sight, which has no script."""
+    bars = [charts.bars(column.bars, label=f"Spread of {column.name}") for column in sight.columns]
+    return template("look.html").render(
+        sight=sight, source=source, created=created, policy=policy(), bars=bars
+    )
+
+
 def _content(summary: Summary) -> dict[str, Any]:
-    library = "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
     script = asset("page.js")
     place = {variable.name: i for i, variable in enumerate(summary.variables)}
     return {
         "summary": summary,
-        "policy": policy(library, script),
-        "library": Markup(library),
+        "policy": policy(script),
         "script": Markup(script),
-        "dark": Markup(json.dumps(charts.DARK_FOR)),
-        "skeletons": Markup(panels.skeletons(summary.unit)),
-        "timeline": Markup(charts.timeline(summary))
-        if summary.n_rows and summary.ordered
-        else None,
+        "timeline": charts.timeline(summary) if summary.n_rows and summary.ordered else None,
         "patterns": [_pattern(each) for each in summary.patterns],
-        "roc": Markup(charts.roc(summary.detection)) if summary.detection else None,
+        "roc": charts.roc(summary.detection) if summary.detection else None,
         "rules": [_rule(rule, place) for rule in summary.rules],
         "variables": [_variable(each) for each in summary.variables],
         "n": lambda value: f"{value:,}",
@@ -87,8 +85,8 @@ def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:
         for blamed in card.blames:
             chart = None
             if blamed.picture is not None and room > 0:
-                chart = panels.picture(blamed.picture)
-                room -= len(chart) + _FRAME_BYTES
+                chart = charts.picture(blamed.picture, summary.unit, _label(blamed, card))
+                room -= len(chart.encode()) + _FRAME_BYTES
             blames.append(_blame(blamed, chart if room > 0 else None, listed))
         kind = "shifts" if card.incident.kind == "shift" else "cards"
         cards[kind].append(_card(card, blames))
@@ -123,7 +121,11 @@ def _card(card: Card, blames: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _blame(blamed: BlameCard, chart: str | None, listed: set[str]) -> dict[str, Any]:
+def _label(blamed: BlameCard, card: Card) -> str:
+    return f"{blamed.variable} over incident {card.number}; its numbers are in the list beside it"
+
+
+def _blame(blamed: BlameCard, chart: Markup | None, listed: set[str]) -> dict[str, Any]:
     hidden = blamed.n_related - len(blamed.related)
     return {
         "variable": blamed.variable,
@@ -134,9 +136,8 @@ def _blame(blamed: BlameCard, chart: str | None, listed: set[str]) -> dict[str, 
         "related": [_reason(each, listed) for each in blamed.related],
         "n_related": count(blamed.n_related, "related reason"),
         "hidden": f"{count(hidden, 'weaker reason')} not shown." if hidden else "",
-        "chart": None if chart is None else Markup(chart),
+        "chart": chart,
         "left_out": blamed.picture is not None and chart is None,
-        "panels": _captions(blamed),
     }
 
 
@@ -164,13 +165,6 @@ def _pattern(pattern: PatternCard) -> dict[str, Any]:
 def _told(told: ToldLine) -> dict[str, str]:
     why = f"expected {told.reason.expected} {told.reason.why}"
     return {"rows": count(told.n_rows, "row"), "why": why}
-
-
-def _captions(blamed: BlameCard) -> list[str]:
-    if blamed.picture is None:
-        return []
-    first, *others = blamed.picture.panels
-    return [first.variable, *(f"condition: {panel.says}" for panel in others)]
 
 
 def _reason(reason: Reason, listed: set[str]) -> dict[str, Any]:
@@ -205,26 +199,5 @@ def _variable(line: VariableLine) -> dict[str, Any]:
         "missing": f"{line.n_missing_in_training:,} / {line.n_missing_here:,}",
         "share": percent(line.share),
         "width": f"{100 * line.share:.2f}",
-        "bars": _bars(line.histogram),
-    }
-
-
-def _bars(histogram: Histogram) -> dict[str, Any]:
-    """Draw training as filled bars, and this table as an outline over them."""
-    n_bins = len(histogram.labels)
-    tallest = max((*histogram.training, *histogram.here, 1e-9))
-    width = _BARS_WIDTH / n_bins
-    height = _BARS_HEIGHT - 1
-    training, here = [], [f"M0 {_BARS_HEIGHT}"]
-    for i, (then, now) in enumerate(zip(histogram.training, histogram.here, strict=True)):
-        x, y = i * width, _BARS_HEIGHT - height * then / tallest
-        if then:
-            training.append(f"M{x:.1f} {_BARS_HEIGHT}V{y:.1f}h{width:.1f}V{_BARS_HEIGHT}z")
-        here.append(f"V{_BARS_HEIGHT - height * now / tallest:.1f}h{width:.1f}")
-    here.append(f"V{_BARS_HEIGHT}")
-    return {
-        "width": _BARS_WIDTH,
-        "height": _BARS_HEIGHT,
-        "training": "".join(training),
-        "here": "".join(here),
+        "bars": charts.bars(line.histogram.training, line.histogram.here),
     }

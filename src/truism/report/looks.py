@@ -1,4 +1,4 @@
-"""A table at first sight, in words: a `Look` goes in, a `Sight` comes out that screen and page show."""
+"""A table at first sight, in words: a `Look` becomes a `Sight`, which screen and page show."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

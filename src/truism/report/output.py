@@ -38,7 +38,7 @@ def render(path: str | os.PathLike[str], summary: Summary) -> bytes:
         return to_json(summary)
     if ending == ".txt":
         return to_text(summary).encode()
-    from truism.report.html import to_html  # Bokeh takes a second to import
+    from truism.report.html import to_html  # only the page needs Jinja
 
     return to_html(summary).encode()
 

@@ -26,15 +26,14 @@ def asset(name: str) -> str:
     return (files("truism.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def policy(*scripts: str) -> str:
-    """Return a content security policy: a page may run these scripts, style itself, nothing else."""
-    if not scripts:
-        return "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    digests = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'"
-        for each in scripts
-    )
+def policy(script: str | None = None) -> str:
+    """Return a content security policy: a page may use our style and this script, and nothing else."""
+    scripts = "" if script is None else f"script-src {_digest(script)}; "
     return (
-        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; {scripts}style-src {_digest(asset('page.css'))}; "
+        "base-uri 'none'; form-action 'none'"
     )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

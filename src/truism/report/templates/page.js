@@ -1,160 +1,306 @@
 "use strict";
 (() => {
-  const page = document.documentElement;
-  page.classList.add("js");
-  const darkFor = JSON.parse(document.getElementById("dark").textContent);
-  const skeletons = JSON.parse(document.getElementById("skeletons").textContent);
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const shown = new Map();
+  document.documentElement.classList.add("js");
 
-  // Colours in a chart are those of a light page; swap them for a dark one.
-  function coloured(value) {
-    if (!dark.matches) return value;
-    if (typeof value === "string") return darkFor[value] ?? value;
-    if (Array.isArray(value)) return value.map(coloured);
-    if (value !== null && typeof value === "object") {
-      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, coloured(each)]));
+  // Charts: charts.py draws them and says what their whole numbers stand for. Here they are zoomed by
+  // view boxes, and values are read from the paths of their curves.
+  const TALL = 10000;
+  const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR, MONTH = 30.4 * DAY;
+  const STEPS = [
+    ...[1, 2, 5, 10, 20, 50, 100, 200, 500], ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+    ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE), ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+    ...[1, 2, 7, 14].map((n) => n * DAY),
+  ];
+
+  function drawing(name, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  function round(rough) {
+    const size = 10 ** Math.floor(Math.log10(rough));
+    return size * [1, 2, 5, 10].find((n) => n * size >= rough * 0.999);
+  }
+
+  function multiples(from, to, step) {
+    const first = Math.ceil(from / step);
+    return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, i) => (first + i) * step);
+  }
+
+  // Return places on an axis, and words for them, that are as round as there is room for.
+  function ticksOf(unit, from, to, most) {
+    const rough = (to - from) / most;
+    const named = (places, name) => places.map((at) => [at, name(at)]);
+    if (unit === "row") return named(multiples(from, to, Math.max(1, round(rough))), (at) => at.toLocaleString("en"));
+    if (unit === "share") return named(multiples(from, to, round(rough)), percent);
+    const written = (options) => (at) => new Date(at).toLocaleString("en-GB", { timeZone: "UTC", ...options });
+    const day = written({ day: "numeric", month: "short" });
+    const step = STEPS.find((length) => length >= rough);
+    if (step >= DAY) return named(multiples(from, to, step), day);
+    if (step) {
+      const length = step < SECOND ? 12 : step < MINUTE ? 8 : 5;
+      const time = (at) => new Date(at).toISOString().slice(11, 11 + length);
+      return named(multiples(from, to, step), (at) => (at % DAY ? time(at) : day(at)));
     }
-    return value;
+    const months = rough < 12 * MONTH ? [1, 2, 3, 6, 12].find((n) => n * MONTH >= rough) : 12 * round(rough / MONTH / 12);
+    const monthOf = (at) => new Date(at).getUTCFullYear() * 12 + new Date(at).getUTCMonth();
+    const places = multiples(monthOf(from), monthOf(to) + 1, months)
+      .map((n) => new Date(0).setUTCFullYear(Math.floor(n / 12), n % 12))
+      .filter((at) => at >= from && at <= to);
+    return named(places, written(months < 12 ? { month: "short", year: "numeric" } : { year: "numeric" }));
   }
 
-  // Pictures are built from skeletons: copies with new ids, in which the models that have a name
-  // are filled in. All panels of a picture share one x range.
-  let copies = 0;
-
-  function copied(value, prefix, fill) {
-    if (Array.isArray(value)) return value.map((each) => copied(each, prefix, fill));
-    if (value === null || typeof value !== "object") return value;
-    const copy = {};
-    for (const [key, each] of Object.entries(value)) {
-      copy[key] = key === "id" ? prefix + each : copied(each, prefix, fill);
-    }
-    const filled = fill[value.attributes?.name];
-    if (filled) Object.assign(copy.attributes, filled);
-    return copy;
+  function percent(share) {
+    return `${(100 * share).toLocaleString("en", { maximumFractionDigits: 1 })} %`;
   }
 
-  function columns(data) {
-    return { data: { type: "map", entries: Object.entries(data) } };
-  }
-
-  function assembled(picture) {
-    let moment = 0;
-    const x = picture.steps.map((step) => (moment += step));
-    const known = (values) => values.map((each) => each ?? NaN);
-    let shared = null;
-    const parts = picture.panels.map(({ kind, fill }) => {
-      const filled = {
-        ...fill,
-        x: picture.x,
-        line: columns({ x, y: known(fill.line.y) }),
-        broken: columns({ x: fill.broken.x, y: known(fill.broken.y) }),
-        band: columns({ left: [], right: [], bottom: [], top: [], ...fill.band }),
-      };
-      if (fill.states) {
-        const ticks = fill.states.map((_, i) => i);
-        const named = ticks.map((i) => [i, plain(fill.states[i])]);
-        filled.states = { ticks };
-        filled["state-axis"] = { major_label_overrides: { type: "map", entries: named } };
+  // Return the points of a path as charts.py writes them: "h" only moves, as does "M" below a stem.
+  function pointsOf(path) {
+    const stems = path.classList.contains("stems");
+    const points = [];
+    let x = 0, y = 0;
+    for (const part of path.getAttribute("d").match(/[a-zA-Z][^a-zA-Z]*/g)) {
+      const kind = part[0];
+      const numbers = part.slice(1).match(/-?\d+/g).map(Number);
+      for (let i = 0; i < numbers.length; i += "Mml".includes(kind) ? 2 : 1) {
+        if (kind === "M") [x, y] = numbers;
+        else if (kind === "m" || kind === "l") { x += numbers[i]; y += numbers[i + 1]; }
+        else if (kind === "h") x += numbers[i];
+        else if (kind === "v") y += numbers[i];
+        else y = numbers[i];
+        if (kind !== "h" && !(stems && kind === "M")) points.push([x, y]);
       }
-      const content = copied(skeletons[kind], `c${copies++}-`, filled);
-      const [root] = content.roots;
-      if (shared) root.attributes.x_range = { id: shared };
-      else shared = root.attributes.x_range.id;
-      return content;
-    });
-    return { ...parts[0], roots: parts.flatMap((each) => each.roots) };
+    }
+    return points;
   }
 
-  // Text from data is plain text to Bokeh, never mathematics.
-  function plain(text) {
-    return { type: "object", name: "PlainText", id: `t${copies++}`, attributes: { text } };
+  // Return what a level of a plot stands for, no more precisely than it was drawn.
+  function valueOf(plot, y) {
+    const { scale, low: lowest, high: highest } = plot.dataset;
+    const low = Number(lowest), high = Number(highest), part = 1 - y / TALL;
+    if (scale === "states") {
+      const name = plot.querySelectorAll(".y")[Math.round(low + part * (high - low))];
+      return name.dataset.name ?? name.textContent;
+    }
+    if (scale === "log") return part <= 0 ? `at most ${brief(low, 3)}` : brief(low * (high / low) ** part, 3);
+    const value = low + part * (high - low);
+    if (plot.parentElement.dataset.unit === "share") return percent(value);
+    const unit = 10 ** Math.ceil(Math.log10((high - low) / TALL));
+    return brief(Math.round(value / unit) * unit + 0, 12);
   }
 
-  async function show(chart) {
-    if (shown.has(chart)) return;
-    shown.set(chart, null);
-    page.dataset.drawn = dark.matches ? "dark" : "light";
-    const drawn = JSON.parse(chart.querySelector("script").textContent);
-    const content = drawn.document ?? assembled(drawn);
-    const roots = content.roots.map((root) => root.id);
-    const plots = [...chart.querySelectorAll(".plot")];
-    plots.forEach((plot) => {
-      plot.replaceChildren();
-      plot.setAttribute("role", "img");
-      plot.setAttribute("aria-label", chart.dataset.label);
-    });
-    const places = Object.fromEntries(roots.map((root, i) => [root, plots[i].id]));
-    const name = chart.id || plots[0].id;
-    const before = new Set(Bokeh.documents);
-    const item = { docid: name, roots: places, root_ids: roots };
-    const views = await Bokeh.embed.embed_items({ [name]: coloured(content) }, [item]);
-    const model = Bokeh.documents.find((each) => !before.has(each));
-    shown.set(chart, { views, model });
-    if (chart.id === "score") listen(model);
-    page.dataset.charts = [...shown.values()].filter(Boolean).length;
+  function brief(value, digits) {
+    const rounded = Number(value.toPrecision(digits));
+    const plain = rounded === 0 || (Math.abs(rounded) >= 1e-6 && Math.abs(rounded) < 1e9);
+    const text = plain ? rounded.toLocaleString("en", { maximumSignificantDigits: digits }) : String(rounded);
+    return text.replace("-", "−");
   }
 
-  function forget(chart) {
-    const drawn = shown.get(chart);
-    if (!drawn) return;
-    drawn.model.clear();
-    const place = Bokeh.documents.indexOf(drawn.model);
-    if (place >= 0) Bokeh.documents.splice(place, 1);
-    shown.delete(chart);
+  class Chart {
+    constructor(element) {
+      this.element = element;
+      this.unit = element.dataset.unit;
+      [this.first, this.step, this.width] = ["first", "step", "steps"].map((name) => Number(element.dataset[name]));
+      this.view = [0, this.width];
+      this.at = null;
+      this.plots = [...element.querySelectorAll(".plot")];
+      this.insides = [...element.querySelectorAll(".inside")];
+      this.readout = document.createElement("output");
+      this.readout.className = "readout";
+      this.readout.hidden = true;
+      element.append(this.readout);
+      element.tabIndex = 0;
+      this.follow();
+      new ResizeObserver(() => this.draw()).observe(element);
+    }
+
+    follow() {
+      let from = null;
+      this.plots.forEach((plot) => {
+        plot.addEventListener("pointerdown", (event) => {
+          from = { x: event.clientX, view: this.view };
+          this.read(this.under(event), event.target.closest("a"));
+        });
+        plot.addEventListener("pointermove", (event) => {
+          if (from === null || !event.buttons) return this.read(this.under(event), event.target.closest("a"));
+          const [start, end] = from.view, pixels = from.x - event.clientX;
+          if (Math.abs(pixels) < 4 && this.view === from.view) return;
+          plot.setPointerCapture(event.pointerId); // so that a link under the mouse is not followed
+          const moved = (pixels / this.pixels()) * (end - start);
+          this.show(start + moved, end + moved);
+        });
+        ["pointerup", "pointercancel"].forEach((name) => plot.addEventListener(name, () => { from = null; }));
+        plot.addEventListener("pointerleave", (event) => {
+          if (event.pointerType === "mouse") this.forget();
+        });
+        plot.addEventListener("dragstart", (event) => event.preventDefault());
+        plot.addEventListener("dblclick", () => this.turn("all"));
+        plot.addEventListener("wheel", (event) => {
+          if (!event.ctrlKey) return;
+          event.preventDefault();
+          this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.under(event));
+        }, { passive: false });
+      });
+      this.element.addEventListener("blur", () => this.forget());
+      this.element.addEventListener("keydown", (event) => {
+        const turn = { "+": "in", "-": "out", 0: "all" }[event.key];
+        const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (event.target !== this.element || event.ctrlKey || event.altKey || !(turn || way)) return;
+        event.preventDefault();
+        if (turn) this.turn(turn);
+        else this.walk(way);
+      });
+    }
+
+    pixels() {
+      return this.plots[0].getBoundingClientRect().width || 1;
+    }
+
+    under(event) {
+      const part = (event.clientX - this.plots[0].getBoundingClientRect().left) / this.pixels();
+      return this.view[0] + part * (this.view[1] - this.view[0]);
+    }
+
+    // Show a part of the x axis, never more than there is.
+    show(from, to) {
+      const extent = Math.min(Math.max(to - from, Math.min(4, this.width), this.width / 5000), this.width);
+      const start = Math.min(Math.max(from, 0), this.width - extent);
+      this.view = [start, start + extent];
+      this.draw();
+    }
+
+    zoom(factor, around = (this.view[0] + this.view[1]) / 2) {
+      const [from, to] = this.view;
+      this.show(around - factor * (around - from), around + factor * (to - around));
+    }
+
+    turn(way) {
+      const [from, to] = this.view;
+      const quarter = (to - from) / 4;
+      if (way === "in") this.zoom(0.5);
+      else if (way === "out") this.zoom(2);
+      else if (way === "all") this.show(0, this.width);
+      else if (way === "left") this.show(from - quarter, to - quarter);
+      else this.show(from + quarter, to + quarter);
+    }
+
+    draw() {
+      const [from, to] = this.view;
+      const place = (x) => `${(100 * (x - from)) / (to - from)}%`;
+      const room = this.pixels() / 85;
+      const ticks = ticksOf(this.unit, this.first + from * this.step, this.first + to * this.step, Math.max(2, room))
+        .map(([at, words]) => [(at - this.first) / this.step, words]);
+      this.insides.forEach((inside) => {
+        inside.setAttribute("viewBox", `${from} 0 ${to - from} ${TALL}`);
+        inside.querySelector(".upright")?.remove();
+        inside.prepend(drawing("path", { class: "grid upright", d: ticks.map(([x]) => `M${x} 0V${TALL}`).join("") }));
+      });
+      const axis = this.element.querySelector(".axis");
+      axis.querySelectorAll(".x").forEach((old) => old.remove());
+      for (const [x, words] of ticks) {
+        const label = drawing("text", { class: "x", x: place(x), y: Number(axis.getAttribute("height")) + 16 });
+        label.textContent = words;
+        axis.append(label);
+      }
+      const taken = [];
+      this.element.querySelectorAll(".number").forEach((number) => {
+        const x = Number(number.dataset.at), pixel = ((x - from) / (to - from)) * this.pixels();
+        const fits = x >= from && x <= to && taken.every((other) => Math.abs(other - pixel) > 20);
+        if (fits) taken.push(pixel);
+        number.setAttribute("x", place(x));
+        number.setAttribute("display", fits ? "inline" : "none");
+      });
+      if (this.at !== null) this.read(this.at);
+    }
+
+    // Paths are read when a value is asked for, not before.
+    get lines() {
+      this.curves ??= [...this.element.querySelectorAll(".curve")]
+        .map((path) => ({ name: path.dataset.name, plot: path.closest(".plot"), points: pointsOf(path) }));
+      return this.curves;
+    }
+
+    get places() {
+      const all = () => this.lines.flatMap(({ points }) => points.map(([x]) => x));
+      this.columns ??= [...new Set(all())].sort((a, b) => a - b);
+      return this.columns;
+    }
+
+    nearest(x) {
+      const { places } = this;
+      let low = 0, high = places.length - 1;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (places[middle] + places[middle + 1] < 2 * x) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    }
+
+    walk(way) {
+      const { places } = this;
+      const next = this.at === null ? this.nearest(this.view[way > 0 ? 0 : 1]) : this.nearest(this.at) + way;
+      const x = places[Math.min(Math.max(next, 0), places.length - 1)];
+      if (x === undefined) return;
+      const [from, to] = this.view;
+      this.at = x;
+      if (x < from || x > to) this.show(x - (to - from) / 2, x + (to - from) / 2);
+      else this.read(x);
+    }
+
+    // Say what the curves are at the place nearest to x; where rows were merged, from lowest to highest.
+    read(x, link = null) {
+      const at = this.places[this.nearest(x)];
+      if (at === undefined || at < this.view[0] || at > this.view[1]) return this.forget();
+      this.at = at;
+      const words = [this.when(at)];
+      this.insides.forEach((inside) => {
+        const here = this.lines.filter(({ plot }) => plot === inside.parentElement)
+          .flatMap(({ name, plot, points }) => {
+            const levels = points.filter(([place]) => place === at).map(([, y]) => y);
+            if (!levels.length) return [];
+            const [least, most] = [Math.max(...levels), Math.min(...levels)].map((y) => valueOf(plot, y));
+            words.push(`${name}: ${least === most ? least : `${least} to ${most}`}`);
+            return levels.map((y) => `M${at} ${y}h0`);
+          });
+        inside.querySelectorAll(".cursor, .at").forEach((old) => old.remove());
+        inside.append(drawing("path", { class: "cursor", d: `M${at} 0V${TALL}` }), drawing("path", { class: "at", d: here.join("") }));
+      });
+      if (link) words.push(link.getAttribute("aria-label"));
+      this.readout.replaceChildren(...words.map((line) => {
+        const part = document.createElement("span");
+        part.textContent = line;
+        return part;
+      }));
+      this.readout.hidden = false;
+      const box = this.plots[0].getBoundingClientRect(), around = this.element.getBoundingClientRect();
+      const part = (at - this.view[0]) / (this.view[1] - this.view[0]);
+      const pixel = box.left - around.left + part * box.width;
+      const left = part < 0.5 ? pixel + 14 : pixel - 14 - this.readout.offsetWidth;
+      this.readout.style.left = `${Math.min(Math.max(left, 0), around.width - this.readout.offsetWidth)}px`;
+      this.readout.style.top = `${box.top - around.top + 22}px`;
+    }
+
+    when(x) {
+      const at = this.first + x * this.step;
+      if (this.unit === "row") return `row ${Math.round(at).toLocaleString("en")}`;
+      if (this.unit === "share") return `false positives: ${percent(at)}`;
+      const whole = Math.round(at / SECOND) * SECOND;
+      const fine = this.step < SECOND && this.width * this.step < HOUR;
+      return new Date(fine ? at : whole).toISOString().slice(0, fine ? 23 : 19).replace("T", " ");
+    }
+
+    forget() {
+      this.at = null;
+      this.readout.hidden = true;
+      this.element.querySelectorAll(".cursor, .at").forEach((old) => old.remove());
+    }
   }
 
-  function redraw() {
-    const charts = [...shown.keys()].filter((chart) => shown.get(chart));
-    charts.forEach(forget);
-    charts.forEach(show);
-  }
-
-  const inView = new IntersectionObserver((entries) => {
-    entries.filter((each) => each.isIntersecting).forEach((each) => {
-      inView.unobserve(each.target);
-      show(each.target);
-    });
-  }, { rootMargin: "400px" });
-  document.querySelectorAll(".chart").forEach((chart) => inView.observe(chart));
-  // While printing, browsers pretend to be light; charts stay as drawn, and the style inverts them.
-  dark.addEventListener("change", () => {
-    if (!window.matchMedia("print").matches) redraw();
-  });
-
-  // The timeline: clicking a band opens its incident, buttons move the view.
-  let whole = null;
-
-  function listen(model) {
-    const { start, end } = model.roots()[0].x_range;
-    whole = { start, end };
-    const source = model.get_model_by_name("incidents");
-    source.selected.properties.indices.change.connect(() => {
-      const [index] = source.selected.indices;
-      if (index === undefined) return;
-      source.selected.indices = [];
-      location.hash = `incident-${source.data.number[index]}`;
-      open();
-    });
-  }
-
+  const charts = new Map([...document.querySelectorAll(".chart")].map((chart) => [chart, new Chart(chart)]));
   document.querySelectorAll("[data-view]").forEach((button) => {
-    button.addEventListener("click", () => {
-      const drawn = shown.get(document.getElementById("score"));
-      if (!drawn) return;
-      const range = drawn.model.roots()[0].x_range;
-      const { start: first, end: last } = whole;
-      const width = range.end - range.start;
-      const moves = {
-        left: [-0.25 * width, -0.25 * width],
-        right: [0.25 * width, 0.25 * width],
-        in: [0.25 * width, -0.25 * width],
-        out: [-0.5 * width, 0.5 * width],
-        all: [first - range.start, last - range.end],
-      };
-      const [from, to] = moves[button.dataset.view];
-      range.setv({ start: Math.max(range.start + from, first), end: Math.min(range.end + to, last) });
-    });
+    button.addEventListener("click", () => charts.get(document.getElementById("score")).turn(button.dataset.view));
   });
 
   // A link to an incident opens it; a link to a rule clears filters that hide it.
@@ -169,6 +315,9 @@
     place.focus({ preventScroll: true });
   }
   window.addEventListener("hashchange", open);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("a")?.getAttribute("href") === location.hash) open();
+  });
   if (location.hash) open();
 
   const all = document.getElementById("open-all");
