@@ -25,7 +25,7 @@ from truism.explaining.sparing import Spared, say_spared
 from truism.export.sql.statements import to_sql
 from truism.model.files import decode_model, encode_model, load_model
 from truism.plant import simulate
-from truism.report.plain import to_text
+from truism.report import to_html
 from truism.report.prices import say_offer, say_warning
 from truism.table.files import ledgers
 from truism.table.files.ledgers import accepted_rows, ledger_beside, read_ledger, rows_to_add
@@ -538,7 +538,7 @@ def test_an_incident_says_once_what_of_it_was_accepted(place):
     assert "valve test &lt;b&gt;)." in incident._repr_html_()
     assert incident.to_dict()["spared"] == SPARED
     summary = detector.report(june, "other.html")
-    assert f"   {SPARED}\n" in to_text(summary)
+    assert SPARED.replace("<b>", "&lt;b&gt;") in to_html(summary)
     assert (
         run("accept", "--undo", accepted.id, "-m", "n.truism.json", "-o", "n.truism.json")[2] == 0
     )

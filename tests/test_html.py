@@ -9,7 +9,7 @@ import pytest
 
 import reported
 from learned import learn
-from reported import NORMAL
+from reported import NORMAL, attacked, summarised
 from truism.explaining.checker import Checker
 from truism.report.contents import Summary
 from truism.report.html import to_html
@@ -74,6 +74,13 @@ def test_above_the_incidents_there_is_nothing_of_the_modellers_language(summary)
     assert "reported above this line" in said
     for word in ("threshold", "θ", "rules about", "support", "score above"):
         assert word not in said, word
+
+
+def test_a_name_that_begins_with_a_word_of_the_page_is_told_apart_from_it():
+    names = {"two\nlines": NORMAL["flow"], "because pump": NORMAL["pump"]}
+    checker = Checker(learn(as_table(names), min_support=0.1, scoring="paper"))
+    table = as_table({**names, "two\nlines": attacked()["flow"]})
+    assert "<dd>because pump = on</dd>" in to_html(summarised(checker, table, gap=2))
 
 
 def test_a_table_of_no_rows_still_gives_a_page(checker):

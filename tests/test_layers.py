@@ -21,7 +21,6 @@ CONVENIENCES = {
     "truism": {"truism.estimator"},
     "explaining.accepting": {"truism.report.prices"},
     "explaining.comparison": {"truism.report.contrast", "truism.report.differences"},
-    "report.contents": {"truism.report.plain"},
     "estimator.detector": {"truism.report", "truism.report.output"},
 }
 # Libraries, and the rooms or modules that may import them.

@@ -11,7 +11,7 @@ from learned import learn
 from reported import NORMAL, attacked, summarised
 from truism import InvariantRuleDetector, ParameterError
 from truism.explaining.checker import Checker
-from truism.report import Summary, to_html, to_json, to_text
+from truism.report import Summary, to_html, to_json
 from truism.table.frames import as_table
 
 
@@ -29,7 +29,7 @@ def summary() -> Summary:
 def test_a_report_of_either_scoring_tells_each_incident_in_four_parts(scoring):
     model = learn(as_table(NORMAL), min_support=0.1, scoring=scoring)
     told = summarised(Checker(model), as_table(attacked()), source="a.csv", label="label", gap=2)
-    page, text = to_html(told), to_text(told)
+    page = to_html(told)
     worst = told.incidents[0]
     assert (worst.incident.start, worst.incident.end) == (30, 39)
     assert worst.blames[0].variable == "flow"
@@ -41,7 +41,6 @@ def test_a_report_of_either_scoring_tells_each_incident_in_four_parts(scoring):
             assert reason.evidence
             assert html.escape(reason.evidence) in page
     assert told.verdict in page
-    assert told.verdict in text
     assert msgspec.json.decode(to_json(told), type=Summary) == told
 
 

@@ -103,7 +103,7 @@ METHODS = [
     for name, value in PUBLIC.items()
     if inspect.isfunction(value) and not name.startswith("_")
 ]
-REPORT = [report.summarise, report.to_html, report.to_text, report.write_report]
+REPORT = [report.summarise, report.to_html, report.write_report]
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,6 @@ WRITINGS = (
     ),
     Writing("page", "check today.csv -m m.json --report out.html", ("out.html",)),
     Writing("summary", "check today.csv -m m.json --report out.json", ("out.json",)),
-    Writing("text", "check today.csv -m m.json --report out.txt", ("out.txt",)),
     Writing("scores", "check today.csv -m m.json --scores out.csv", ("out.csv",)),
     *(
         Writing(name, f"check today.csv -m m.json --scores out.{name}", (f"out.{name}",))

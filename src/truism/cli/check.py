@@ -123,7 +123,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     "--report",
     "report_place",
     metavar="FILE",
-    help="Write a report as a single .html page (or as .json or .txt).",
+    help="Write a report as a single .html page (or as .json).",
 )
 @click.option(
     "--label",

@@ -122,7 +122,7 @@ class Answers:
         Returns
         -------
         Explanations
-            A sequence with ``to_frame()`` and ``to_dict()``; it prints, and shows in notebooks.
+            A sequence with ``to_frame()`` and ``to_dict()``; it shows in notebooks.
 
         """
         table, checker = self._ready(X)
@@ -217,7 +217,7 @@ class Answers:
         X
             Rows in order of time.
         path
-            The file to write; its ending decides the form: ``.html``, ``.json`` or ``.txt``.
+            The file to write; its ending decides the form: ``.html`` or ``.json``.
         time
             The column of times, if not the same as in training.
         gap
@@ -231,7 +231,7 @@ class Answers:
         Returns
         -------
         Summary
-            The content of the report; it prints, and shows in notebooks.
+            The content of the report; it shows in notebooks.
 
         """
         from truism.report import summarise, write_report

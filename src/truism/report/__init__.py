@@ -1,4 +1,4 @@
-"""Reports for people: a `Checker` and a table come in, a page, JSON or text goes out.
+"""Reports for people: what a `Checker` finds in a table, as a page or JSON.
 
 One frozen `Summary` holds all that a report says; every form is made from it.
 
@@ -7,7 +7,6 @@ One frozen `Summary` holds all that a report says; every form is made from it.
 - `series`, `pictures`, `histograms`, `detection`: its time axis, its pictures of broken rules, its
   variables, and its comparison with labels
 - `html`, `charts`: the pages and their charts
-- `plain`: plain text
 - `output`: JSON and files
 - `models`: a model at a glance
 - `looks`: a table at first sight, in words
@@ -24,17 +23,15 @@ if TYPE_CHECKING:
     from truism.report.contents import Summary
     from truism.report.html import to_html
     from truism.report.output import to_json, write_report
-    from truism.report.plain import to_text
     from truism.report.summarising import summarise
 
-__all__ = ["Summary", "summarise", "to_html", "to_json", "to_text", "write_report"]
+__all__ = ["Summary", "summarise", "to_html", "to_json", "write_report"]
 
 _home = {
     "Summary": "contents",
     "summarise": "summarising",
     "to_html": "html",
     "to_json": "output",
-    "to_text": "plain",
     "write_report": "output",
 }
 

@@ -1,4 +1,4 @@
-"""The content of a report, as one frozen value: page, JSON and plain text come from a `Summary`.
+"""The content of a report, as one frozen value: page and JSON come from a `Summary`.
 
 It holds every number that is shown and, where a person reads it, the words too; so there is nothing
 left to compute when drawing or printing.
@@ -376,11 +376,6 @@ class Summary(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"<Summary: {self.verdict}>"
-
-    def __str__(self) -> str:
-        from truism.report.plain import to_text
-
-        return to_text(self)
 
     def _repr_html_(self) -> str:
         left = " style='text-align:left'"

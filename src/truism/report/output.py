@@ -7,7 +7,6 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.report.contents import Summary
-from truism.report.plain import to_text
 from truism.table.atomic import write_atomically
 
 
@@ -17,7 +16,7 @@ def to_json(summary: Summary) -> bytes:
 
 
 def write_report(path: str | os.PathLike[str], summary: Summary) -> None:
-    """Write a report; the ending of the name (.html, .json, .txt) decides the form.
+    """Write a report; the ending of the name (.html, .json) decides the form.
 
     Parameters
     ----------
@@ -32,12 +31,9 @@ def write_report(path: str | os.PathLike[str], summary: Summary) -> None:
 
 def render(path: str | os.PathLike[str], summary: Summary) -> bytes:
     """Return the content that `write_report` writes."""
-    ending = Path(path).suffix.lower()
     check_ending(path)
-    if ending == ".json":
+    if Path(path).suffix.lower() == ".json":
         return to_json(summary)
-    if ending == ".txt":
-        return to_text(summary).encode()
     from truism.report.html import to_html  # only the page needs Jinja
 
     return to_html(summary).encode()
@@ -45,7 +41,7 @@ def render(path: str | os.PathLike[str], summary: Summary) -> bytes:
 
 def check_ending(path: str | os.PathLike[str]) -> None:
     """Refuse a name whose ending names no form, before any work is done."""
-    if Path(path).suffix.lower() not in (".html", ".htm", ".json", ".txt"):
+    if Path(path).suffix.lower() not in (".html", ".htm", ".json"):
         raise ParameterError(
-            f"The report's name must end in .html, .json or .txt, got {os.fspath(path)!r}."
+            f"The report's name must end in .html or .json, got {os.fspath(path)!r}."
         )
