@@ -19,16 +19,13 @@ def views(detector) -> dict[str, str]:
     return {
         "detector": detector._repr_html_inner(),
         "rules": detector.rules_._repr_html_(),
-        "rule": detector.rules_[-1]._repr_html_(),
         "explanations": detector.explain(now)._repr_html_(),
         "incident": detector.incidents(now)[0]._repr_html_(),
         "report": detector.report(now)._repr_html_(),
     }
 
 
-@pytest.mark.parametrize(
-    "name", ["detector", "rules", "rule", "explanations", "incident", "report"]
-)
+@pytest.mark.parametrize("name", ["detector", "rules", "explanations", "incident", "report"])
 def test_views_escape_what_comes_from_data(detector, name):
     view = views(detector)[name]
     assert "<script>" not in view
@@ -90,10 +87,10 @@ def test_whatever_is_handed_out_has_a_short_and_an_escaped_representation(detect
     assert repr(value) == (shown or repr(value))
     assert "object at" not in repr(value)
     assert len(repr(value)) < 200
-    view = value._repr_html_()
-    assert "<script>alert" not in view
-    assert STATE not in view
     assert str(value)
+    if hasattr(value, "_repr_html_"):
+        assert "<script>alert" not in value._repr_html_()
+        assert STATE not in value._repr_html_()
 
 
 def test_all_that_is_handed_out_is_shown():

@@ -63,12 +63,6 @@ def test_the_canonical_order_does_not_depend_on_the_order_given(some):
     assert [rule_order(each) for each in again] == [rule_order(each) for each in ordered]
 
 
-@given(rules)
-def test_what_a_rule_shows_in_a_notebook_is_escaped(rule):
-    shown = rule._repr_html_().removeprefix("<code>").replace("</code> <small>(", "")
-    assert "<" not in shown.replace(f"rows, id {rule.id})</small>", "")
-
-
 def test_units_with_the_same_antecedent_and_count_are_one_rule():
     predicates = [ON, HIGH, FLOW, OneOf("P102", ("off",))]
     units = [UnitRule((0,), 2, 50), UnitRule((0,), 3, 50), UnitRule((0,), 1, 40)]

@@ -19,7 +19,6 @@ from truism.incidents.following import Follower, Following
 from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
 from truism.model.settings import check_whole
-from truism.model.wording import preformatted
 from truism.table.batches import Kind, widened, widened_schema
 from truism.table.columns import Table
 from truism.table.frames import as_table
@@ -61,9 +60,6 @@ class ArrowScorer:
 
     def __repr__(self) -> str:
         return f"<ArrowScorer of {repr(self.checker.model).strip('<>')}>"
-
-    def _repr_html_(self) -> str:
-        return preformatted(repr(self).strip("<>"))
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Score batches one after the other.

@@ -1,6 +1,5 @@
 """Who is to blame: what a variable adds to a score, and why, in words that are made when read."""
 
-import html
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,7 @@ from truism.explaining.clues import Clue, conditional_on
 from truism.explaining.moments import say_moment, say_when
 from truism.explaining.reasons import Reason, say
 from truism.model.legend import NO_LEGEND, Legend
-from truism.model.wording import visible
+from truism.model.wording import html_table, visible
 from truism.table.cells.times import Moment
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
@@ -103,9 +102,6 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
             return f"{head}>"
         return f"{head}: expected {self.reasons[0].expected}, found {self.reasons[0].found}>"
 
-    def _repr_html_(self) -> str:
-        return blames_html((self,))
-
 
 def confront(blames: Sequence[Blame]) -> tuple[Blame, ...]:
     """Let each know who is most to blame, since a condition on one of them is in doubt."""
@@ -164,21 +160,15 @@ def describe(blames: Sequence[Blame], most: int = 3) -> str:
 
 def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
     """Return the first blames as an HTML table; everything from the data is escaped."""
-    left, number = " style='text-align:left'", " style='text-align:right;white-space:nowrap'"
     shown, _ = choose(blames, most)
-    rows = "".join(
-        f"<tr><th scope='row'{left}>{html.escape(blame.heading)}</th>"
-        f"<td{number}>{100 * blame.share:.0f} %</td>"
-        + "".join(
-            f"<td{left}>{html.escape(text)}</td>"
-            for reason in blame.reasons[:1]
-            for text in (reason.expected, reason.found, reason.condition, reason.evidence)
-        )
-        + "</tr>"
-        for blame in shown
-    )
+    rows = []
+    for blame in shown:
+        reason = blame.reasons[0] if blame.reasons else None
+        said = ("",) * 4
+        if reason is not None:
+            said = (reason.expected, reason.found, reason.condition, reason.evidence)
+        rows.append((blame.heading, f"{100 * blame.share:.0f} %", *said))
     names = ("variable", "share", "expected", "found", "because", "evidence")
-    head = "".join(f"<th scope='col'{left}>{name}</th>" for name in names)
     rest = len(blames) - len(shown)
     more = f"<p>… and {rest:,} with a smaller share</p>" if rest else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+    return html_table(names, rows, "share") + more

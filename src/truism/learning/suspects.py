@@ -96,9 +96,6 @@ class Group(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return f"<Group of suspects: {self}>"
 
-    def _repr_html_(self) -> str:
-        return preformatted(f"{self}\n{self.explanation}")
-
 
 class Suspects(Sequence[Group]):
     """Training rows that the others contradict, in groups, those that are contradicted most first.

@@ -6,7 +6,6 @@ satisfy it. Conditions may also ask for the time of a row: ``hour``, from 0 up t
 """
 
 import datetime
-import html
 import math
 from collections.abc import Sequence
 
@@ -133,10 +132,6 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
     def __repr__(self) -> str:
         return f"<Acceptance {self.id}, {self.said!r}>"
-
-    def _repr_html_(self) -> str:
-        lines = [self.said, *map(str, self.cases)]
-        return "".join(f"<p>{html.escape(each)}</p>" for each in lines)
 
     def mutes_all(self, schema: Schema) -> bool:
         """Return whether it says not to judge such rows at all."""

@@ -5,7 +5,6 @@ the same antecedent and the same count are shown as one rule with several conseq
 empty antecedent are the univariate ones (KDD'23, section 4.3).
 """
 
-import html
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, overload
@@ -16,6 +15,7 @@ from truism.errors import ParameterError, shorten
 from truism.model.ids import id_of
 from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import Predicate, Range, conjunction, order, variables
+from truism.model.wording import html_table
 
 Order = Literal["chance", "support", "length", "id"]
 
@@ -89,10 +89,6 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     def __repr__(self) -> str:
         return f"<Rule {self.id}: {self}, {self.count:,} rows>"
-
-    def _repr_html_(self) -> str:
-        said = html.escape(str(self))
-        return f"<code>{said}</code> <small>({self.count:,} rows, id {self.id})</small>"
 
 
 class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -224,20 +220,13 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         )
 
     def _repr_html_(self) -> str:
-        # Notebooks align cells to the right, which suits numbers only.
-        left, right = " style='text-align:left'", " style='text-align:right'"
         shown = self.sorted_by("chance")[:10]
-        rows = "".join(
-            f"<tr><td{left}><code>{rule.id}</code></td><td{left}>{html.escape(str(rule))}</td>"
-            f"<td{right}>{rule.count:,}</td></tr>"
-            for rule in shown
-        )
+        rows = [(rule.id, str(rule), f"{rule.count:,}") for rule in shown]
         rest = len(self) - len(shown)
         more = f"<p>… and {rest:,} more; <code>to_frame()</code> gives all</p>" if rest else ""
         return (
             f"<p>{len(self):,} rules from {self.n_rows:,} rows; least likely by chance first</p>"
-            f"<table><thead><tr><th{left}>id</th><th{left}>rule</th><th{right}>rows</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>{more}"
+            f"{html_table(('id', 'rule', 'rows'), rows, 'rows')}{more}"
         )
 
 

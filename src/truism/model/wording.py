@@ -23,6 +23,20 @@ _SINGLE = struct.Struct("f")  # a number of half as many digits
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
+def html_table(names: Sequence[str], rows: Iterable[Sequence[str]], *numbers: str) -> str:
+    """Return a table for a notebook, escaped; only the columns called `numbers` align to the right."""
+    sides = ["right;white-space:nowrap" if name in numbers else "left" for name in names]
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return "".join(
+            f"<{tag} style='text-align:{side}'>{html.escape(cell)}</{tag}>"
+            for cell, side in zip(cells, sides, strict=True)
+        )
+
+    body = "".join(f"<tr>{line('td', cells)}</tr>" for cells in rows)
+    return f"<table><thead><tr>{line('th', names)}</tr></thead><tbody>{body}</tbody></table>"
+
+
 def preformatted(text: str) -> str:
     """Return printed lines for a notebook, escaped.
 

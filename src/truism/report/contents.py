@@ -12,6 +12,7 @@ import msgspec
 from truism.explaining.reasons import Reason
 from truism.incidents.events import Kind
 from truism.model.provenance import Trial
+from truism.model.wording import html_table
 from truism.report.patterncards import PatternCard
 
 Unit = Literal["time", "row"]
@@ -378,16 +379,12 @@ class Summary(msgspec.Struct, frozen=True):
         return f"<Summary: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        left = " style='text-align:left'"
-        rows = "".join(
-            f"<tr><td>{card.number}</td><td{left}>{escape(card.title)}</td>"
-            f"<td{left}>{escape(card.when)}</td><td>{escape(card.lasted)}</td>"
-            f"<td>{card.incident.score:,.2f}</td></tr>"
+        rows = [
+            (f"{card.number}", card.title, card.when, card.lasted, f"{card.incident.score:,.2f}")
             for card in self.incidents[:10]
-        )
-        rest = self.n_incidents - len(self.incidents[:10])
-        more = f"<p>… and {rest:,} more</p>" if rest else ""
+        ]
         names = ("no.", "variable", "when", "lasted", "peak score")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        table = f"<table><thead><tr>{head}</tr></thead>{rows}</table>" if rows else ""
+        table = html_table(names, rows, "no.", "peak score") if rows else ""
+        rest = self.n_incidents - len(rows)
+        more = f"<p>… and {rest:,} more</p>" if rest else ""
         return f"<p><b>{escape(self.verdict)}</b></p>{table}{more}"
