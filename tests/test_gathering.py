@@ -14,8 +14,10 @@ from truism.explaining.checker import Checker
 from truism.explaining.gathering import Gathering, count_equal
 from truism.explaining.scorelists import tabulate
 from truism.incidents.delays import Delays
+from truism.incidents.keeping import Clock
 from truism.learning.training import train
 from truism.model.settings import Settings
+from truism.scoring.series import rows_by_series
 from truism.table.aside import Aside
 from truism.table.columns import Table
 from truism.table.frames import as_table
@@ -155,12 +157,16 @@ def test_coarser_numbers_are_noticed():
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.data())
-def test_equal_values_are_counted_across_parts(values, data):
+def test_equal_times_of_a_series_are_counted_across_parts(values, data):
+    names = data.draw(st.lists(st.sampled_from("AB"), min_size=len(values), max_size=len(values)))
     rows = np.array(sorted(data.draw(st.sets(st.integers(0, len(values) - 1), min_size=1))))
     ends = sorted(data.draw(st.lists(st.integers(0, len(values)), max_size=3)))
-    parts = [np.array(values[a:b]) for a, b in itertools.pairwise([0, *ends, len(values)])]
-    found = dict(count_equal(rows, lambda: parts))
-    assert found == {row: values[:row].count(values[row]) for row in rows.tolist()}
+    table = as_table({"t": np.array(values), "line": names})
+    parts = [table.take(slice(a, b)) for a, b in itertools.pairwise([0, *ends, len(values)])]
+    clocks = [Clock(part.columns[0], rows_by_series("line", part)) for part in parts]
+    found = dict(count_equal(rows, lambda: clocks))
+    pairs = list(zip(names, values, strict=True))
+    assert found == {row: pairs[:row].count(pairs[row]) for row in rows.tolist()}
 
 
 def test_a_state_can_be_handed_on(checker):

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from learned import learn
 from test_following import FAULTS, series
 from truism.explaining.checker import Checker
+from truism.explaining.gathering import Gathering
+from truism.explaining.states import proceed
 from truism.incidents.keeping import Cell, Clock, Infinite, Kept, Stamp, as_rows, keep
 from truism.table.columns import Column
 from truism.table.frames import as_table
@@ -98,11 +100,56 @@ def test_without_times_an_id_follows_from_the_row():
     assert told(checker, odd, (62, 100, 122)) == whole
 
 
+@pytest.mark.parametrize("times", ["ascending", "doubled", "repeated"])
+def test_an_id_does_not_depend_on_rows_of_other_series(times):
+    normal = timed(series(1200)) | {"machine": ["A", "B", "C"] * 400}
+    checker = Checker(learn(as_table(normal), min_support=0.05, by="machine", ordered=True))
+    places = [("level", 95, 100, 9.0), ("flow", 230, 236, -9.0)]
+    machines = [timed(series(300, seed, places)) for seed in (1, 2, 3)]
+    when = np.arange(300)
+    if times == "doubled":
+        when //= 2
+    if times == "repeated":  # as local times do when summer time ends
+        when[98:] -= 8
+    table = as_table(
+        {
+            name: np.stack([np.array(each[name]) for each in machines], 1).ravel()
+            for name in machines[0]
+        }
+        | {"time": np.repeat(BEGIN + when * STEP, 3), "machine": ["A", "B", "C"] * 300}
+    )
+    whole = told(checker, table, ())
+    assert len({each.id for each in whole}) == len(whole) >= 6
+    alone = [
+        each.id
+        for machine in range(3)
+        for each in told(checker, table.take(np.arange(machine, 900, 3)), ())
+    ]
+    assert sorted(alone) == sorted(each.id for each in whole)
+    gathering = Gathering(checker, 900)
+    for start in range(0, 900, 100):
+        part = checker.prepare(table.take(slice(start, start + 100)), gathering.following)
+        gathering.take(part)
+    if gathering.needs_times:
+        gathering.read_times(lambda: (table.take(slice(at, at + 70)) for at in range(0, 900, 70)))
+    found = gathering.findings()
+    assert {each.id for each in (*found.incidents, *found.shifts)} == {each.id for each in whole}
+    if times == "ascending":  # what is not newer is skipped by a job
+        steps, state = [], None
+        for start in range(0, 900, 90):
+            steps.append(proceed(checker, table.take(slice(start, start + 90)), state))
+            state = steps[-1].state
+        assert {each.id for step in steps for each in step.changes} == {each.id for each in whole}
+
+
 def test_rows_of_the_same_time_are_told_apart():
-    clock = Clock(as_table({"t": np.array([BEGIN, BEGIN + STEP, BEGIN, BEGIN])}).columns[0])
+    times = as_table({"t": np.array([BEGIN, BEGIN + STEP, BEGIN, BEGIN])}).columns[0]
+    clock = Clock(times, {"": np.arange(4)})
     assert [clock.stamp(row).repeats for row in range(4)] == [0, 0, 1, 2]
     assert str(clock.stamp(3)) == "2024-01-01 00:00:00 2"
-    assert Clock(None).stamp(0) == Stamp()
+    clock = Clock(times, {"A": np.array([0, 1, 3]), "B": np.array([2])})
+    assert [clock.stamp(row).repeats for row in range(4)] == [0, 0, 0, 1]
+    assert Clock(None, {}).stamp(0) == Stamp()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +186,7 @@ def test_cells_come_back_as_they_were(values):
     if table is None:
         column = Column("a", "empty", np.zeros(len(values)), np.ones(len(values), np.bool_))
         table = msgspec.structs.replace(as_table({"a": [1.0] * len(values)}), columns=(column,))
-    kept = keep({}, table, Clock(None), 7, ["a"], range(7, 7 + len(values)), ())
+    kept = keep({}, table, Clock(None, {}), 7, ["a"], range(7, 7 + len(values)), ())
     again = msgspec.json.decode(msgspec.json.encode(kept), type=dict[int, Kept])
     assert again == kept
     back = as_rows(list(again.values()), ["a"]).columns[0]
@@ -151,7 +198,7 @@ def test_cells_come_back_as_they_were(values):
 def test_rows_of_which_only_the_time_matters_have_no_cells():
     table = as_table({"a": [1.0, math.inf]})
     before = {0: Kept(cells={"a": 5.0}), 1: Kept()}
-    kept = keep(before, table, Clock(None), 3, ["a", "b"], {0, 4}, {2, 3})
+    kept = keep(before, table, Clock(None, {}), 3, ["a", "b"], {0, 4}, {2, 3})
     assert kept == {0: before[0], 3: Kept(), 4: Kept(cells={"a": Infinite()})}
     mixed: list[Cell] = ["x", 2.0]
     rows = as_rows([Kept(cells={"a": each}) for each in mixed], ["a"])

@@ -151,7 +151,8 @@ class Portions:
         checker, total = gathering.checker, self.files.n_rows
         schema, series = checker.model.schema, checker.model.series
         marks = (schema.time, None if series is None else series.by)
-        wanted = {*checker.needed, *(each for each in marks if each is not None)}
+        times = {each for each in marks if each is not None}
+        wanted = {*checker.needed, *times}
         n_rows = self.rows_at_once(len(checker.needed), limit)
         announce_compiling(self.screen, progress)
         done = 0
@@ -164,7 +165,7 @@ class Portions:
             progress("scoring", done, total)
         if gathering.needs_times:
             progress("reading times", 0, 0)
-            gathering.read_times(lambda: self.read({str(schema.time)}, n_rows))
+            gathering.read_times(lambda: self.read(times, n_rows))
         return gathering.findings()
 
     def _note(self, notices: Sequence[Notice]) -> None:

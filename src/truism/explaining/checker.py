@@ -1,6 +1,6 @@
 """A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -14,7 +14,7 @@ from truism.explaining.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.events import Event
 from truism.incidents.following import Following, excess_of, find_events
-from truism.incidents.keeping import Clock, keep
+from truism.incidents.keeping import Clock, Latest, keep
 from truism.incidents.outlines import find_rows
 from truism.incidents.rates import fit_tail
 from truism.model.model import Model
@@ -165,6 +165,10 @@ class Checker:
         by = None if self.model.series is None else self.model.series.by
         return rows_by_series(by, table)
 
+    def clock(self, table: Table, before: Mapping[str, Latest] | None = None) -> Clock:
+        """Return the times of a table's rows; of those before it, the last of each series."""
+        return Clock(time_column(self.model.schema, table), self.series_in(table), before)
+
     def _previous(self, table: Table, before: Following | None) -> dict[str, dict[str, float]]:
         """Return the last values of the variables whose change matters."""
         if not self.model.derived:
@@ -203,7 +207,7 @@ class Checker:
         kept = keep(
             {} if before is None else before.kept,
             table,
-            Clock(time_column(self.model.schema, table)),
+            self.clock(table),
             0 if before is None else before.n_rows,
             self.model.schema.names,
             {row for event in after.pending for row in event.telling_rows},

@@ -74,7 +74,7 @@ class Gathering:
         self._marks: list[Marks] = []
         self._rows = _Rows(checker.model.schema)
         self._examples: list[Table] = []
-        self._latest, self._n_anomalous = Latest(), 0
+        self._latest, self._n_anomalous = dict[str, Latest](), 0
         self._ends = list[int]()
         self._last: Findings | None = None
 
@@ -87,7 +87,7 @@ class Gathering:
         found, following = self.checker.follow(
             table, before, gap=gap, min_rows=self._min_rows, delays=self._delays
         )
-        clock = Clock(time_column(model.schema, table), self._latest)
+        clock = self.checker.clock(table, self._latest)
         self._latest = clock.latest()
         kept = {
             row: each
@@ -158,7 +158,7 @@ class Gathering:
     @property
     def needs_times(self) -> bool:
         """Whether times have to be read once more, because equal ones may lie far apart."""
-        return self._latest.descends and self._latest.n_rows > 0
+        return any(each.descends for each in self._latest.values())
 
     def read_times(self, read: Callable[[], Iterable[Table]]) -> None:
         """Count equal times in all rows.
@@ -166,7 +166,7 @@ class Gathering:
         Parameters
         ----------
         read
-            Reads all rows in parts, from the first one on; the column of times is enough.
+            Reads all rows in parts, from the first one on; times and the series are enough.
 
         """
         starts = [each.first for some in self._ended.values() for each in some]
@@ -174,13 +174,8 @@ class Gathering:
         starts += [each.first for each in self.following.pending]
         if not self._ordered:
             starts += np.concatenate([each.rows for each in self._marks]).tolist()
-        rows, schema = np.unique(np.array(starts, np.int64)), self.checker.model.schema
-
-        def times() -> Iterator[NDArray[np.generic]]:
-            for table in read():
-                yield Clock(time_column(schema, table)).values
-
-        self._rows.recounted = dict(count_equal(rows, times))
+        rows = np.unique(np.array(starts, np.int64))
+        self._rows.recounted = dict(count_equal(rows, lambda: map(self.checker.clock, read())))
 
     def findings(self) -> Findings:
         """Return what was found in all rows."""
@@ -250,7 +245,7 @@ class _Rows(Mapping[int, Kept]):
         cells = Kept()
         if row in self.aside:
             part = self.aside.take([row])
-            clock = Clock(time_column(self.schema, part))
+            clock = Clock(time_column(self.schema, part), {})
             cells = keep({}, part, clock, 0, self.schema.names, [0], [])[0]
         stamp = self.stamps.get(row, cells.stamp)
         repeats = stamp.repeats if row in self.stamps else self._repeats_of(row)
@@ -275,41 +270,43 @@ class _Rows(Mapping[int, Kept]):
         return len(self.stamps)
 
 
-def count_equal(
-    rows: Rows, read: Callable[[], Iterable[NDArray[Any]]]
-) -> Iterator[tuple[int, int]]:
-    """Yield for some rows of a long column how many rows before them hold the same value.
+def count_equal(rows: Rows, read: Callable[[], Iterable[Clock]]) -> Iterator[tuple[int, int]]:
+    """Yield for some rows of a long table how many rows before them in their series have the same time.
 
     Parameters
     ----------
     rows
-        The rows, ascending.
+        The rows.
     read
-        Reads the column in parts, from the first row on.
+        Reads the times in parts, from the first row on.
 
     """
-    found = [part[own] for part, own, _ in _with_rows(rows, read())]
-    known = np.unique(np.concatenate(found))
-    counts = np.zeros(len(known), np.int64)
-    for part, own, first in _with_rows(rows, read()):
-        place = np.minimum(np.searchsorted(known, part), len(known) - 1)
-        at = np.flatnonzero(known[place] == part)
-        before = count_repeats(place[at]) + counts[place[at]]
-        yield from zip(
-            (own + first).tolist(), before[np.searchsorted(at, own)].tolist(), strict=True
-        )
-        counts += np.bincount(place[at], minlength=len(known))
+    wanted: dict[str, list[NDArray[Any]]] = {}
+    for name, values, numbers in _by_series(read()):
+        own = values[np.isin(numbers, rows)]
+        if len(own):
+            wanted.setdefault(name, []).append(own)
+    times = {name: np.unique(np.concatenate(parts)) for name, parts in wanted.items()}
+    counts = {name: np.zeros(len(own), np.int64) for name, own in times.items()}
+    for name, values, numbers in _by_series(read()):
+        if name not in times:
+            continue
+        place = np.minimum(np.searchsorted(times[name], values), len(times[name]) - 1)
+        equal = np.flatnonzero(times[name][place] == values)
+        place, numbers = place[equal], numbers[equal]
+        before = count_repeats(place) + counts[name][place]
+        own = np.isin(numbers, rows)
+        yield from zip(numbers[own].tolist(), before[own].tolist(), strict=True)
+        counts[name] += np.bincount(place, minlength=len(counts[name]))
 
 
-def _with_rows(
-    rows: Rows, parts: Iterable[NDArray[Any]]
-) -> Iterator[tuple[NDArray[Any], Rows, int]]:
-    """Yield each part with those of some rows that lie in it, and the number of its first row."""
+def _by_series(parts: Iterable[Clock]) -> Iterator[tuple[str, NDArray[Any], Rows]]:
+    """Yield the series of each part, the times of its rows, and their numbers in the whole table."""
     first = 0
-    for part in parts:
-        own = rows[slice(*np.searchsorted(rows, [first, first + len(part)]).tolist())]
-        yield part, own - first, first
-        first += len(part)
+    for clock in parts:
+        for name, rows in clock.series.items():
+            yield name, clock.values[rows], rows + first
+        first += len(clock.values)
 
 
 def _joined(marks: list[Marks], n_variables: int) -> Marks:

@@ -32,6 +32,7 @@ from truism.model.schema import Numeric, Variable
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
+from truism.scoring.series import rows_by_series
 from truism.table.cells.times import Moment
 from truism.table.columns import Table
 
@@ -234,7 +235,10 @@ class Incidents(Listing[Incident]):
 
     @cached_property
     def _clock(self) -> Clock:
-        return Clock(time_column(self.scorer.model.schema, self.table))
+        series = self.scorer.model.series
+        by = None if series is None else series.by
+        times = time_column(self.scorer.model.schema, self.table)
+        return Clock(times, rows_by_series(by, self.table))
 
     def __len__(self) -> int:
         return len(self.outlines)

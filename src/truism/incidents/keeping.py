@@ -27,7 +27,7 @@ Cell = None | bool | int | float | str | Infinite
 class Stamp(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """When a row was: a moment, a time of day, or whatever else the column of times holds.
 
-    `repeats` counts the rows before it in the table that have the same time.
+    `repeats` counts the rows before it in its series that have the same time.
     """
 
     moment: datetime.datetime | None = None
@@ -68,7 +68,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
 
 class Latest(msgspec.Struct, frozen=True):
-    """The last time of a table, how many of its last rows have it, and whether times ever descend."""
+    """The last time of a series, how many of its last rows have it, and whether times ever descend."""
 
     time: object = None
     n_rows: int = 0
@@ -82,15 +82,22 @@ class Clock:
     ----------
     times
         The column of times; None if there is none.
+    series
+        The rows of each series; equal times are counted within it.
     before
-        The last time of the rows before the table, if it goes on after others; equal times are
+        The last time of each series before the table, if it goes on after others; equal times are
         counted on as long as times never descend.
 
     """
 
-    def __init__(self, times: Column | None, before: Latest | None = None) -> None:
-        self._times = times
-        self._before = Latest() if before is None else before
+    def __init__(
+        self,
+        times: Column | None,
+        series: Mapping[str, np.ndarray],
+        before: Mapping[str, Latest] | None = None,
+    ) -> None:
+        self._times, self.series = times, series
+        self._before = {} if before is None else before
         self._values: np.ndarray | None = None
         self._repeats: np.ndarray | None = None
 
@@ -105,22 +112,28 @@ class Clock:
         return self._values
 
     def repeats(self) -> np.ndarray:
-        """Count for each row the rows before it that have the same time."""
+        """Count for each row the rows before it in its series that have the same time."""
         if self._repeats is None:
-            self._repeats = count_repeats(self.values)
-            if self._before.n_rows:
-                self._repeats += self._before.n_rows * (self.values == self._before.time)
+            self._repeats = np.zeros(len(self.values), np.int64)
+            for name, rows in self.series.items():
+                values, before = self.values[rows], self._before.get(name, Latest())
+                self._repeats[rows] = count_repeats(values)
+                if before.n_rows:
+                    self._repeats[rows] += before.n_rows * (values == before.time)
         return self._repeats
 
-    def latest(self) -> Latest:
-        """Return the last time of these rows and those before."""
-        if self._times is None or not len(self.values):
-            return self._before
-        values, before = self.values, self._before
-        descends = before.descends or self._times.kind == "text"
-        descends |= bool(self._times.n_missing) or bool((values[1:] < values[:-1]).any())
-        descends |= bool(before.n_rows) and bool(values[0] < before.time)
-        return Latest(values[-1], int(self.repeats()[-1]) + 1, descends)
+    def latest(self) -> dict[str, Latest]:
+        """Return the last time of each series in these rows and those before."""
+        found, times = dict(self._before), self._times
+        if times is None:
+            return found
+        for name, rows in self.series.items():
+            values, before = self.values[rows], found.get(name, Latest())
+            descends = before.descends or times.kind == "text"
+            descends |= bool(times.n_missing) or bool((values[1:] < values[:-1]).any())
+            descends |= bool(before.n_rows) and bool(values[0] < before.time)
+            found[name] = Latest(values[-1], int(self.repeats()[rows[-1]]) + 1, descends)
+        return found
 
     def stamp(self, row: int) -> Stamp:
         """Return when a row was."""
