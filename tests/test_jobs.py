@@ -194,6 +194,10 @@ BAD_CALLS = [
         "Hint: did you mean 'flow'?\n",
     ),
     (
+        ("h.csv", *JOB, "--retain", "soon"),
+        "Error: --retain must be a duration such as '12h' or '30d', got 'soon'.\n",
+    ),
+    (
         ("h.csv", *JOB[:2], "--mute", "time"),
         "Error: --mute must name a variable of the model, got 'time'.\n",
     ),

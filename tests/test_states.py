@@ -1,5 +1,7 @@
 """Jobs that go on: equal to one check over all rows; states that are damaged or foreign are refused."""
 
+import datetime
+import functools
 import itertools
 import json
 import math
@@ -9,7 +11,7 @@ import os
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
@@ -39,6 +41,7 @@ from truism.report.progress import say_progress, show_progress
 from truism.report.terminal import SHIFTS, show_findings
 from truism.scoring.weighed import Violation
 from truism.table.atomic import alone_with
+from truism.table.columns import Column
 from truism.table.frames import as_table
 
 N = 420
@@ -322,8 +325,8 @@ EVENT = (*PRESENT, "events", 0)
 BAD = [
     (put("variables", ["level", "level", "heat", "pump"]), "a variable is listed twice"),
     (put("variables", ["level"]), "a list does not fit the variables"),
-    (put("gap", -1), "a number is below 0"),
-    (put("gap", 1 << 60), "a number is too large"),
+    (put("gap", -1), "Expected `int` >= 0 - at `$.gap`"),
+    (put("gap", 1 << 60), "Expected `int` <= 9007199254740991 - at `$.gap`"),
     (put("gap", "x"), "Expected `int | null`, got `str` - at `$.gap`"),
     (put("more", 1), "Object contains unknown field `more`"),
     (put("following", "more", 1), "Object contains unknown field `more` - at `$.following`"),
@@ -343,7 +346,7 @@ BAD = [
         put(*PRESENT, "events", [1]),
         "Expected `object`, got `int` - at `$.following.present[...].events[0]`",
     ),
-    (put("following", "kept", {"-5": {}}), "a number is below 0"),
+    (put("following", "kept", {"-5": {}}), "what is open does not fit its rows"),
     (put("told", []), "Expected `object`, got `array` - at `$.told`"),
 ]
 
@@ -374,10 +377,10 @@ def test_a_state_with_a_past_of_another_period_is_refused(checker, today, conten
         (b"{", "The state file is damaged: it is not JSON."),
         (b'{"format": "truism-model"}', "This is not a truism state file."),
         (
-            b'{"format": "truism-state", "format_version": 2}',
-            "The state file has format version 2, this truism reads 3.",
+            b'{"format": "truism-state", "format_version": 3}',
+            "The state file has format version 3, this truism reads 4.",
         ),
-        (b'{"format": "truism-state", "format_version": 3}', "The state file is damaged."),
+        (b'{"format": "truism-state", "format_version": 4}', "The state file is damaged."),
         (b"[" * 100_000, "This is not a truism state file."),
     ],
 )
@@ -545,3 +548,110 @@ def test_reasons_are_told_as_values_too():
     assert (rare.expected, rare.found) == ((Interval("x", low=4.0),), {"x": None})
     assert facts_of(Rarity("u", "c", states, Sparse(0), 1.0, True)).expected == (states,)
     assert facts_of(Lasting("x", 3, 1.0)).found == {}
+
+
+# --- whatever is written can be read ---
+
+
+ZONES = st.sampled_from([None, "UTC", "Europe/Vienna", "-11:30"])
+FIRST, LAST = datetime.datetime.min, datetime.datetime.max
+MOMENTS = st.datetimes(FIRST, LAST)
+SECONDS = (1e-6, 1.0, 60.0, 86_400.0, 400 * 86_400.0)
+
+
+@examples(max_examples=30, deadline=None)
+@example(FIRST, 1.0, {}, "-11:30", 30)
+@example(LAST - datetime.timedelta(seconds=40), 1.0, {}, "Europe/Vienna", 30)
+@example(datetime.datetime(1890, 1, 1), 60.0, {}, "Europe/Vienna", 30)
+@given(
+    begin=MOMENTS,
+    step=st.sampled_from(SECONDS),
+    fillers=st.dictionaries(st.integers(0, 59), st.one_of(st.none(), MOMENTS), max_size=9),
+    zone=ZONES,
+    cut=st.integers(0, 60),
+)
+def test_whatever_the_times_are_a_state_can_be_read(
+    checker, today, begin, step, fillers, zone, cut
+):
+    usual = [
+        FIRST + (begin - FIRST + row * datetime.timedelta(seconds=step)) % (LAST - FIRST)
+        for row in range(60)
+    ]
+    moments = [fillers.get(row, usual[row]) for row in range(60)]
+    times = np.array([each or FIRST for each in moments], "datetime64[us]")
+    missing = np.array([each is None for each in moments])
+    column = Column("time", "time", times, missing, zoned=zone is not None, zone=zone)
+    table = today.take(slice(40, 100))
+    others = [each for each in table.columns if each.name != "time"]
+    table = msgspec.structs.replace(table, columns=(column, *others))
+    for step in run(checker, table, [cut]):
+        ids = [each.id for each in step.changes]
+        assert ids == [each.incident.id for each in step.changes]
+        assert str(step.findings.incidents)
+
+
+@examples(max_examples=20, deadline=None)
+@given(
+    values=st.lists(st.one_of(st.none(), st.floats(), st.floats(-30, 30)), min_size=1, max_size=40)
+)
+@pytest.mark.parametrize("delta", [False, True])
+def test_whatever_the_rows_hold_a_state_can_be_read(values, delta):
+    rows = timed(series(len(values), 1), 5000)
+    rows["heat"] = values
+    run(changing(delta), as_table(rows), [len(values) // 2])
+
+
+@functools.lru_cache
+def changing(delta):
+    options = {"min_support": 0.05, "delta": delta, "time": "time"}
+    return Checker(InvariantRuleDetector(**options).fit(timed(series(300))).model_)
+
+
+# --- series that end ---
+
+
+@functools.lru_cache
+def of_batches():
+    normal = timed(series(1200)) | {"batch": [str(row // 300) for row in range(1200)]}
+    return Checker(learn(as_table(normal), min_support=0.05, by="batch", ordered=True))
+
+
+def batches(n, wrong=()):
+    """Return an hour of each of some batches, ten days apart."""
+    rows = timed(series(60 * n, 1, [("heat", 60 * at + 50, 60 * at + 60, 50.0) for at in wrong]))
+    days = np.arange(60 * n) // 60 * np.timedelta64(10, "D")
+    return as_table(
+        rows | {"time": rows["time"] + days, "batch": [f"b{row // 60}" for row in range(60 * n)]}
+    )
+
+
+def test_series_without_rows_are_let_go_and_what_is_open_in_them_is_over():
+    table = batches(8, wrong=[1])
+    steps = run(of_batches(), table, range(60, 480, 60), retain=30 * 86_400)
+    last, sizes = steps[-1].state, [len(encode_state(each.state)) for each in steps]
+    assert sorted(last.following.present) == sorted(last.seen) == ["b5", "b6", "b7"]
+    assert max(sizes[4:]) < 1.2 * sizes[3]
+    assert [each.notes for each in steps[:3]] == [()] * 3
+    assert steps[4].notes == (
+        "1 series has had no rows for 30 days, and what was kept of it is let go: 'b1'.",
+    )
+    (opened,) = [each for each in steps[1].changes if each.incident.series == "b1"]
+    (closed,) = [each for each in steps[4].changes if each.incident.series == "b1"]
+    assert (opened.what, closed.what, opened.id) == ("opened", "closed", closed.id)
+    assert not closed.incident.ongoing
+    again = proceed(of_batches(), table, steps[-1].state, retain=30 * 86_400)
+    assert (again.n_skipped, again.changes) == (480, ())
+    forever = run(of_batches(), table, range(60, 480, 60))[-1]
+    assert len(forever.state.seen) == 8
+
+
+def test_a_state_that_would_be_too_large_is_not_written(monkeypatch, tmp_path):
+    from truism.explaining import statefiles
+
+    state = proceed(of_batches(), batches(3)).state
+    monkeypatch.setattr(statefiles, "MAX_BYTES", 1 << 11)
+    place = tmp_path / "a.state"
+    with working_on(place) as (_, write), pytest.raises(StateError) as caught:
+        write(state)
+    assert caught.value.message == "A state file must be at most 0 MiB, got 0.0 MiB for 3 series."
+    assert not place.exists()

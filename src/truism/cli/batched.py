@@ -15,7 +15,7 @@ from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.explaining.gathering import Gathering
 from truism.explaining.scorelists import tabulate
-from truism.explaining.states import JobState, Step, tuning
+from truism.explaining.states import Step
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following
 from truism.scoring import kernels
@@ -243,16 +243,4 @@ class Batched:
         findings = self._portions.gather(gathering, self._limit, self._progress, taken)
         findings = msgspec.structs.replace(findings, extra=self._extra)
         nothing = findings.patterns.table.take(np.empty(0, np.int64))
-        assert gathering.following is not None
-        state = JobState(
-            checker.origin.model,
-            checker.origin.source,
-            checker.model.threshold,
-            tuning(checker),
-            checker.model.schema.names,
-            gap,
-            {},
-            {},
-            gathering.following,
-        )
-        return Step(findings, {}, nothing, state)
+        return Step(findings, {}, nothing)

@@ -90,6 +90,13 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     help="What returns within this time is the same incident: rows, or a duration.  [default: 0]",
 )
 @click.option(
+    "--retain",
+    metavar="TIME",
+    default="30d",
+    show_default=True,
+    help="With --state, let go of series that have had no rows for so long while others have.",
+)
+@click.option(
     "--ignore",
     multiple=True,
     metavar="COL",

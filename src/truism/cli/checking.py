@@ -36,6 +36,7 @@ from truism.table.batches import typed
 from truism.table.columns import Table
 from truism.table.files.columnar import Columnar
 from truism.table.files.writing import write_table, writing
+from truism.table.layouts import seconds_of
 from truism.work import Progress
 
 CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]
@@ -75,6 +76,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     min_rows: int
     on_delay: str
     off_delay: str
+    retain: str
     ignore: tuple[str, ...]
     mute: tuple[str, ...]
     top: int | None
@@ -97,6 +99,7 @@ def run(screen: Screen, wanted: Wanted) -> int:
     with working_on(wanted.state_place) as (state, write):
         step, code = _examine(screen, wanted, checker, state)
         if not screen.is_lost:  # what nobody has seen is told again
+            assert step.state is not None
             write(step.state)
     return code
 
@@ -127,6 +130,7 @@ def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tu
             gap=wanted.gap,
             min_rows=wanted.min_rows,
             delays=Delays(wanted.on_delay, wanted.off_delay),
+            retain=None if wanted.state_place is None else _seconds("retain", wanted.retain),
         )
         findings = step.findings
         if wanted.scores_place is not None:
@@ -151,6 +155,13 @@ def _tell(screen: Screen, wanted: Wanted, checker: Checker, step: Step) -> tuple
     if wanted.state_place is None:
         return step, 1 if findings.incidents or findings.shifts else 0
     return step, 1 if step.is_alarming else 0
+
+
+def _seconds(option: str, duration: str) -> float:
+    try:
+        return seconds_of(duration)
+    except ParameterError:
+        raise ParameterError.of(option, "be a duration such as '12h' or '30d'", duration) from None
 
 
 def _needing_all(wanted: Wanted) -> list[str]:

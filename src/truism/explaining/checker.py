@@ -12,7 +12,7 @@ from truism.explaining.findings import Findings, find_coarser
 from truism.explaining.incidents import Incidents, Origin
 from truism.explaining.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
-from truism.incidents.events import Event
+from truism.incidents.events import ENDED, Event
 from truism.incidents.following import Following, excess_of, find_events
 from truism.incidents.keeping import Clock, Latest, keep
 from truism.incidents.outlines import find_rows
@@ -283,6 +283,7 @@ class Checker:
         min_rows: int = 1,
         told: Collection[tuple[str, int]] = (),
         delays: Delays | None = None,
+        gone: Collection[str] = (),
     ) -> tuple[Findings, Following]:
         """Find what is unusual in a prepared table that goes on where others ended.
 
@@ -296,6 +297,8 @@ class Checker:
             As for `find`.
         min_rows, told
             Incidents with fewer rows are left out, unless they were told before: by series and start.
+        gone
+            Series that end with this table: what is open in them is over, and nothing is kept.
 
         Returns
         -------
@@ -312,9 +315,10 @@ class Checker:
             outlines = {"incident": found.events if min_rows <= 1 else (), "shift": ()}
         else:
             found = find_events(self.scorer, table, limits, before, self.n_jobs)
+            events = [_ended(each) if each.series in gone else each for each in found.events]
             shown = [
                 each
-                for each in found.events
+                for each in events
                 if each.length >= limits.least
                 and (each.n_rows >= min_rows or (each.series, each.start) in told)
             ]
@@ -327,6 +331,8 @@ class Checker:
             for kind, some in outlines.items()
         }
         following = self._kept(table, found.following, before)
+        if gone:
+            following = _without(following, gone)
         findings = Findings(
             found.scores,
             found.excess,
@@ -400,3 +406,19 @@ class Checker:
         """Return how many incidents to expect among normal rows."""
         memory = self.model.memory
         return None if memory is None else memory.tail.rate(self.model.threshold) * n_rows / PER
+
+
+def _ended(event: Event) -> Event:
+    return msgspec.structs.replace(event, phase=ENDED)
+
+
+def _without(following: Following, gone: Collection[str]) -> Following:
+    """Return what is kept of all series but some."""
+    scoring, present, previous = (
+        {name: value for name, value in of.items() if name not in gone}
+        for of in (following.scoring, following.present, following.previous)
+    )
+    rest = msgspec.structs.replace(following, scoring=scoring, present=present, previous=previous)
+    rows = {row for event in rest.pending for row in event.telling_rows | event.marked_rows}
+    kept = {row: each for row, each in following.kept.items() if row in rows}
+    return msgspec.structs.replace(rest, kept=kept)

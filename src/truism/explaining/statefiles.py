@@ -5,7 +5,6 @@ file has it locked; a program that dies leaves no lock behind.
 """
 
 import hashlib
-import itertools
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -21,10 +20,9 @@ from truism.errors import StateError, TruismError
 from truism.explaining.states import JobState
 from truism.incidents.events import ACTIVE, RISING, STANDING
 from truism.incidents.following import Following
-from truism.incidents.keeping import Kept
 from truism.table.atomic import alone_with, write_atomically
 
-FORMAT, VERSION = "truism-state", 3
+FORMAT, VERSION = "truism-state", 4
 MAX_BYTES = 64 << 20
 MAX_WHOLE = 1 << 53
 PATIENCE = 10.0  # seconds to wait for another job
@@ -39,19 +37,23 @@ class _Header(msgspec.Struct, frozen=True):
 
 def encode_state(state: JobState) -> bytes:
     """Return a state as one line of JSON."""
-    plain = msgspec.to_builtins(
-        msgspec.structs.replace(state, following=Following()), enc_hook=_as_list
-    )
-    following = state.following
-    plain["following"] = {name: getattr(following, name) for name in following.__struct_fields__}
     # JSON has no word for a number that is missing or infinite; one that is absent counts as missing.
-    plain["following"]["previous"] = {
+    finite = {
         series: {name: value for name, value in values.items() if math.isfinite(value)}
-        for series, values in following.previous.items()
+        for series, values in state.following.previous.items()
     }
-    content = {"format": FORMAT, "format_version": VERSION, "digest": "", **plain}
-    read = msgspec.json.decode(msgspec.json.encode(content, enc_hook=_as_list))
-    return msgspec.json.encode({**read, "digest": _digest(read)}) + b"\n"
+    following = msgspec.structs.replace(state.following, previous=finite)
+    state = msgspec.structs.replace(state, following=following)
+    read = msgspec.json.decode(msgspec.json.encode(state, enc_hook=_as_list))
+    content = {"format": FORMAT, "format_version": VERSION, **read}
+    encoded = msgspec.json.encode({**content, "digest": _digest(content)}) + b"\n"
+    if len(encoded) > MAX_BYTES:
+        raise StateError(
+            f"A state file must be at most {MAX_BYTES >> 20} MiB, got {len(encoded) / (1 << 20):.1f} MiB "
+            f"for {len(state.seen) or len(following.present):,} series.",
+            "nothing was written; let go of series sooner with --retain, or check fewer at a time.",
+        )
+    return encoded
 
 
 def decode_state(content: bytes) -> JobState:
@@ -62,8 +64,8 @@ def decode_state(content: bytes) -> JobState:
         digest = read.pop("digest")
         del read["format"], read["format_version"]
         state = msgspec.convert(read, JobState, dec_hook=_as_array, str_keys=True)
-        _check_sizes(state, state.variables)
-        _check_whole(state)
+        _check_lists(state, state.variables)
+        _check_rows(state.following)
     except (msgspec.MsgspecError, TruismError, RecursionError) as problem:
         text = getattr(problem, "message", str(problem)) or type(problem).__name__
         raise StateError(f"The state file is damaged: {text.rstrip('.')}.", _ANEW) from None
@@ -105,49 +107,47 @@ def _as_array(wanted: Any, value: Any) -> NDArray[Any]:
     return np.array(value, kind)
 
 
-def _check_sizes(value: Any, variables: tuple[str, ...]) -> None:
-    """Refuse arrays that do not have one number for each variable."""
+def _check_lists(value: Any, variables: tuple[str, ...]) -> None:
+    """Refuse lists that do not have one number for each variable."""
     if len(set(variables)) != len(variables):
         raise StateError("a variable is listed twice")
-    for each in _walk(value):
-        if isinstance(each, np.ndarray) and each.shape != (len(variables),):
+    for each in _arrays(value):
+        if each.shape != (len(variables),):
             raise StateError("a list does not fit the variables")
 
 
-def _check_whole(state: JobState) -> None:
-    """Refuse numbers that cannot be, and parts that do not belong together."""
-    following = state.following
-    for each in _walk(state):
-        if isinstance(each, int) and not -MAX_WHOLE <= each <= MAX_WHOLE:
-            raise StateError("a number is too large")
-        if isinstance(each, float) and not math.isfinite(each):
-            raise StateError("a number is not finite")
+def _arrays(value: Any) -> Iterator[NDArray[Any]]:
+    """Yield all arrays in a value."""
+    match value:
+        case np.ndarray():
+            yield value
+        case msgspec.Struct():
+            for name in value.__struct_fields__:
+                yield from _arrays(getattr(value, name))
+        case dict() | tuple():
+            for each in value.values() if isinstance(value, dict) else value:
+                yield from _arrays(each)
+
+
+def _check_rows(following: Following) -> None:
+    """Refuse numbers of rows that cannot be, and parts that do not belong together."""
+    if not 0 <= following.n_rows <= MAX_WHOLE:
+        raise StateError("a number of rows is too large, or below 0")
     for name, present in following.present.items():
+        if not 0 <= present.n_rows <= following.n_rows:
+            raise StateError("a series does not fit the rows")
         for event in present.events:
             rows = (0, event.onset, event.start, event.alarm, event.latest, present.n_rows - 1)
-            if event.series != name or list(rows) != sorted(rows) or event.phase not in _OPEN:
+            told = event.telling_rows | event.marked_rows
+            if (
+                event.series != name
+                or list(rows) != sorted(rows)
+                or event.phase not in _OPEN
+                or not told <= following.kept.keys()
+            ):
                 raise StateError("what is open does not fit its rows")
-    past = (each.past.n_rows for each in following.scoring.values() if each.past is not None)
-    if min(following.n_rows, state.gap or 0, *past, *following.kept) < 0:
-        raise StateError("a number is below 0")
-
-
-def _walk(value: Any) -> Iterator[Any]:
-    """Yield all numbers and arrays in a value; cells of kept rows may be anything."""
-    match value:
-        case Kept():
-            return
-        case msgspec.Struct():
-            parts: Any = (getattr(value, each) for each in value.__struct_fields__)
-        case dict():
-            parts = itertools.chain(value, value.values())
-        case tuple():
-            parts = value
-        case _:
-            yield value
-            return
-    for each in parts:
-        yield from _walk(each)
+    if any(not 0 <= row < following.n_rows for row in following.kept):
+        raise StateError("a row that is kept does not fit the rows")
 
 
 def _check_header(content: bytes) -> None:

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import StateError
+from truism.errors import StateError, shorten
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident, Incidents
@@ -22,8 +22,10 @@ from truism.incidents.events import NEVER, Event, Kind
 from truism.incidents.following import Following
 from truism.incidents.keeping import Kept
 from truism.incidents.outlines import Grouped
+from truism.model.contents import Count
 from truism.model.model import Model
 from truism.model.predicates import format_number
+from truism.model.wording import lasting
 from truism.scoring.series import NO_TIME, rows_by_series, times_in
 from truism.table.columns import Table
 
@@ -60,6 +62,8 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
         How many normal rows may lie within an incident; None if each row stands for itself.
     seen
         The time of the latest row in microseconds, by series.
+    let_go
+        The time of the latest row of the series that were let go; None if none was.
     told
         What was said of what is open, by id.
     following
@@ -72,8 +76,9 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
     threshold: float
     tuning: str
     variables: tuple[str, ...]
-    gap: int | None
+    gap: Count | None
     seen: dict[str, int]
+    let_go: int | None
     told: dict[str, Told]
     following: Following
 
@@ -109,7 +114,7 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
     table
         The new rows, prepared.
     state
-        What to hand in with the next call.
+        What to hand in with the next call; None if there is none.
     n_skipped
         How many rows were not newer than those of the calls before.
     notes
@@ -120,7 +125,7 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
     findings: Findings
     told: dict[str, Told]
     table: Table
-    state: JobState
+    state: JobState | None = None
     n_skipped: int = 0
     notes: tuple[str, ...] = ()
 
@@ -155,6 +160,7 @@ def proceed(
     gap: int | None = None,
     min_rows: int = 1,
     delays: Delays | None = None,
+    retain: float | None = None,
 ) -> Step:
     """Check the rows of a table that are new.
 
@@ -172,26 +178,34 @@ def proceed(
         Incidents with fewer rows are not told.
     delays
         How long something must last to be told, and how long its return is waited for.
+    retain
+        For how many seconds a series is kept that has no rows while others have; None for ever.
 
     """
     names = checker.model.schema.names
-    seen = {} if state is None else state.seen
+    seen, let_go = ({}, None) if state is None else (state.seen, state.let_go)
     notes: tuple[str, ...] = ()
     before = None
     if state is not None:
         notes = _compare(checker, state)
         gap = state.gap if gap is None else gap
         before = at_variables(state.following, state.variables, names)
-    new = unseen(checker.model, table, seen)
+    new = unseen(checker.model, table, seen, let_go)
     fresh = table if new.all() else table.take(new)
     prepared = checker.prepare(fresh, before)
     told = {} if state is None else state.told
     if checker.model.series is not None:
         gap = limits_of(checker.model, prepared, gap, delays).gap
     keys = {(each.series, each.start) for each in told.values()}
+    seen = _latest(checker.model, fresh, seen)
+    gone = _gone(seen, retain)
     findings, following = checker.follow(
-        prepared, before, gap=gap, min_rows=min_rows, told=keys, delays=delays
+        prepared, before, gap=gap, min_rows=min_rows, told=keys, delays=delays, gone=gone
     )
+    if gone:
+        assert retain is not None
+        let_go = max(seen.pop(name) for name in gone)
+        notes += (_say_gone(gone, retain),)
     after = JobState(
         checker.origin.model,
         checker.origin.source,
@@ -199,7 +213,8 @@ def proceed(
         tuning(checker),
         names,
         gap,
-        _latest(checker.model, fresh, seen),
+        seen,
+        let_go,
         _open_in(findings),
         following,
     )
@@ -280,15 +295,18 @@ def _placed(value: Any, places: Sequence[int | None], name: str = "") -> Any:
 # --- new rows ---
 
 
-def unseen(model: Model, table: Table, seen: dict[str, int]) -> NDArray[np.bool_]:
+def unseen(
+    model: Model, table: Table, seen: dict[str, int], let_go: int | None = None
+) -> NDArray[np.bool_]:
     """Return which rows are newer than those of their series that were seen; all without times."""
     new = np.ones(table.n_rows, np.bool_)
     times = times_in(model.schema, table) if seen and table.n_rows else None
     if times is None:
         return new
     for name, rows in rows_by_series(_by(model), table).items():
-        if name in seen:
-            new[rows] = (times[rows] > seen[name]) | (times[rows] == NO_TIME)
+        latest = seen.get(name, let_go)
+        if latest is not None:
+            new[rows] = (times[rows] > latest) | (times[rows] == NO_TIME)
     return new
 
 
@@ -299,7 +317,23 @@ def _latest(model: Model, table: Table, seen: dict[str, int]) -> dict[str, int]:
         return dict(seen)
     by_series = rows_by_series(_by(model), table)
     latest = {name: int(times[rows].max()) for name, rows in by_series.items()}
-    return {**seen, **latest}
+    return {**seen, **{name: time for name, time in latest.items() if time != NO_TIME}}
+
+
+def _gone(seen: dict[str, int], retain: float | None) -> tuple[str, ...]:
+    """Return the series that have had no rows for so many seconds, by the time of the latest row."""
+    if retain is None or not seen:
+        return ()
+    first = max(seen.values()) - retain * 1e6
+    return tuple(name for name, time in seen.items() if time < first)
+
+
+def _say_gone(gone: tuple[str, ...], retain: float) -> str:
+    have, of = ("has", "it") if len(gone) == 1 else ("have", "them")
+    return (
+        f"{len(gone):,} series {have} had no rows for {lasting(retain)}, and what was kept of {of} "
+        f"is let go: {shorten(gone)}."
+    )
 
 
 def _by(model: Model) -> str | None:

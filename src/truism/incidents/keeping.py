@@ -4,6 +4,7 @@ An incident is told by the row in which each variable deviates most, and by the 
 last and its worst row. Such a row depends on nothing but itself, so its cells are all that is kept.
 """
 
+import contextlib
 import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from truism.model.contents import Count
 from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
 
@@ -33,12 +35,15 @@ class Stamp(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     moment: datetime.datetime | None = None
     clock: datetime.time | None = None
     other: bool | int | float | str | None = None
-    repeats: int = 0
+    repeats: Count = 0
 
     @classmethod
     def of(cls, time: Moment | None, repeats: int = 0) -> "Stamp":
         """Return a time as it is kept."""
         if isinstance(time, datetime.datetime):
+            offset = time.utcoffset()
+            if offset is not None and offset.seconds % 60:  # local times of cities before zones
+                time = time.astimezone(datetime.UTC)
             return cls(moment=time, repeats=repeats)
         if isinstance(time, datetime.time):
             return cls(clock=time, repeats=repeats)
@@ -56,7 +61,8 @@ class Stamp(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
         """Return the time as text that names it, in whatever zone it was told."""
         moment, often = self.moment, f" {self.repeats}" if self.repeats else ""
         if moment is not None and moment.tzinfo is not None:
-            moment = moment.astimezone(datetime.UTC)
+            with contextlib.suppress(OverflowError):  # the first and the last hours there are
+                moment = moment.astimezone(datetime.UTC)
         return ("" if self.time is None else str(self.time if moment is None else moment)) + often
 
 

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.model.contents import Count
 from truism.model.series import Memory
 from truism.scoring.weighed import Remembered
 
@@ -32,7 +33,7 @@ class Past(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """
 
     averages: tuple[Floats, ...]
-    n_rows: int
+    n_rows: Count
     lasting: NDArray[np.int32]
 
 

@@ -109,7 +109,10 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
             return (datetime.datetime.min + since_midnight).time()
         if self.zoned and isinstance(value, datetime.datetime):
             moment = value.replace(tzinfo=datetime.UTC)
-            return moment.astimezone(zone_named(self.zone or "UTC") or datetime.UTC)
+            try:
+                return moment.astimezone(zone_named(self.zone or "UTC") or datetime.UTC)
+            except OverflowError:  # the first and the last hours that Python's own type can hold
+                return moment
         return value
 
 
