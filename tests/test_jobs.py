@@ -2,6 +2,7 @@
 
 # ruff: noqa: F811 - the fixtures of test_cli are imported, and then named as arguments
 
+import datetime
 import json
 import re
 import subprocess
@@ -510,3 +511,48 @@ def test_a_list_names_nothing_twice(place):
 )
 def test_bad_calls_for_machines(place, arguments, said):
     assert run("check", *arguments) == ("", said, 2)
+
+
+# --- times ---
+
+
+def test_a_job_whose_files_change_their_zone_is_refused_in_a_sentence(place):
+    zoned = [re.sub(r"(\d\d:\d\d:\d\d)", r"\1Z", line) for line in LINES]
+    refused = (
+        "Error: Times in column 'time' have a zone, those of earlier calls had none.\n"
+        "Hint: begin a new state, and say with --zone in which zone times without one are.\n"
+    )
+    run("check", piece(0, 102), *JOB)
+    before = Path("s.json").read_bytes()
+    Path("z.csv").write_text(LINES[0] + "".join(zoned[103:110]))
+    for _ in range(2):
+        assert run("check", "z.csv", *JOB) == ("", refused, 2)
+    assert Path("s.json").read_bytes() == before
+    assert run("check", piece(102, 200), *JOB)[2] == 0
+    assert run("check", "z.csv", *JOB) == ("", refused, 2)  # nothing is open
+    Path("s.json").unlink()
+    assert run("check", "z.csv", *JOB)[2] == 1
+    assert "have no zone, those of earlier calls had one." in run("check", piece(110, 120), *JOB)[1]
+
+
+def in_october(start, n_rows, name="h.csv"):
+    """Write ten-second rows from a time of day on, on the day on which summer time ends in Vienna."""
+    first = datetime.datetime.fromisoformat(f"2024-10-27 {start}")
+    lines = [
+        f"{first + datetime.timedelta(seconds=10 * row)},{line.partition(',')[2]}"
+        for row, line in enumerate(LINES[1 : 1 + n_rows])
+    ]
+    Path(name).write_text(LINES[0] + "".join(lines))
+    return name
+
+
+def test_rows_of_a_repeated_hour_are_placed_or_said_to_be_skipped(place):
+    job = (*JOB, "--zone", "Europe/Vienna")
+    assert run("check", in_october("01:50:00", 100), *job)[1] == ""  # until 02:06:30
+    assert run("check", in_october("02:30:00", 360), *job)[1] == ""  # the second 02:30
+    said = run("check", in_october("02:10:00", 60), *job)[1]
+    assert "Warning: In column 'time' 60 rows lie in the hour that a clock change repeats" in said
+    assert "60 rows are not newer than those of earlier calls, and were skipped." in said
+    seen = json.loads(Path("s.json").read_text())["seen"][""]
+    assert datetime.datetime.fromtimestamp(seen / 1e6, datetime.UTC).hour == 2
+    assert run("check", in_october("02:10:00", 60), *job, "--strict")[2] == 2

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from learned import learn
 from test_following import FAULTS, series
+from truism.errors import StateError
 from truism.explaining.checker import Checker
 from truism.explaining.gathering import Gathering
 from truism.explaining.states import proceed
@@ -60,6 +61,16 @@ def test_incidents_are_told_alike_in_one_piece_and_in_chunks(checker, today, cut
 def test_incidents_are_told_alike_row_by_row(checker, today):
     part = today.take(slice(50, 175))
     assert told(checker, part, range(1, 125)) == told(checker, part, ())
+
+
+def test_times_with_a_zone_are_refused_after_others_while_something_is_open(checker, today):
+    _, state = checker.follow(today.take(slice(0, 160)))
+    assert state.kept
+    later = today.take(slice(160, 200))
+    zoned = msgspec.structs.replace(later.column_of()["time"], zoned=True, zone="UTC")
+    others = [each for each in later.columns if each.name != "time"]
+    with pytest.raises(StateError, match="Times in column 'time' have a zone"):
+        checker.follow(msgspec.structs.replace(later, columns=(zoned, *others)), state)
 
 
 def test_an_id_follows_from_model_source_and_start(checker, today):

@@ -14,7 +14,7 @@ from truism.explaining.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.events import ENDED, Event
 from truism.incidents.following import Following, excess_of, find_events
-from truism.incidents.keeping import Clock, Latest, keep
+from truism.incidents.keeping import Clock, Latest, keep, refuse_other_zone
 from truism.incidents.outlines import find_rows
 from truism.incidents.rates import fit_tail
 from truism.model.model import Model
@@ -308,7 +308,9 @@ class Checker:
         """
         limits = limits_of(self.model, table, gap, delays)
         ordered = self.model.series is not None or gap is not None
-        first, kept = (0, None) if before is None else (before.n_rows, before.kept)
+        first, kept = (0, {}) if before is None else (before.n_rows, before.kept)
+        zoned = {each.stamp.zoned for each in kept.values()} - {None}
+        refuse_other_zone(next(iter(zoned), None), time_column(self.model.schema, table))
         outlines: dict[str, Sequence[Event]]
         if not ordered:
             found = find_rows(self.scorer, table, limits.threshold, before, self.n_jobs)

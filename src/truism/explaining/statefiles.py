@@ -66,6 +66,7 @@ def decode_state(content: bytes) -> JobState:
         state = msgspec.convert(read, JobState, dec_hook=_as_array, str_keys=True)
         _check_lists(state, state.variables)
         _check_rows(state.following)
+        _check_zones(state)
     except (msgspec.MsgspecError, TruismError, RecursionError) as problem:
         text = getattr(problem, "message", str(problem)) or type(problem).__name__
         raise StateError(f"The state file is damaged: {text.rstrip('.')}.", _ANEW) from None
@@ -148,6 +149,15 @@ def _check_rows(following: Following) -> None:
                 raise StateError("what is open does not fit its rows")
     if any(not 0 <= row < following.n_rows for row in following.kept):
         raise StateError("a row that is kept does not fit the rows")
+
+
+def _check_zones(state: JobState) -> None:
+    """Refuse moments with a zone beside others without one."""
+    moments = (
+        each.stamp for each in state.following.kept.values() if each.stamp.moment is not None
+    )
+    if any(each.zoned != state.zoned for each in moments):
+        raise StateError("a time has another zone than others")
 
 
 def _check_header(content: bytes) -> None:

@@ -20,12 +20,13 @@ from truism.explaining.incidents import Incident, Incidents
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.events import NEVER, Event, Kind
 from truism.incidents.following import Following
-from truism.incidents.keeping import Kept
+from truism.incidents.keeping import Kept, refuse_other_zone
 from truism.incidents.outlines import Grouped
 from truism.model.contents import Count
 from truism.model.model import Model
 from truism.model.predicates import format_number
 from truism.model.wording import lasting
+from truism.scoring.alignment import time_column
 from truism.scoring.series import NO_TIME, rows_by_series, times_in
 from truism.table.columns import Table
 
@@ -62,6 +63,8 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
         How many normal rows may lie within an incident; None if each row stands for itself.
     seen
         The time of the latest row in microseconds, by series.
+    zoned
+        Whether times have a zone; None if there are none.
     let_go
         The time of the latest row of the series that were let go; None if none was.
     told
@@ -78,6 +81,7 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
     variables: tuple[str, ...]
     gap: Count | None
     seen: dict[str, int]
+    zoned: bool | None
     let_go: int | None
     told: dict[str, Told]
     following: Following
@@ -190,6 +194,11 @@ def proceed(
         notes = _compare(checker, state)
         gap = state.gap if gap is None else gap
         before = at_variables(state.following, state.variables, names)
+    times = time_column(checker.model.schema, table)
+    zoned = None if state is None else state.zoned
+    refuse_other_zone(zoned, times)
+    if times is not None and times.values.dtype.kind == "M" and len(times.present):
+        zoned = times.zoned
     new = unseen(checker.model, table, seen, let_go)
     fresh = table if new.all() else table.take(new)
     prepared = checker.prepare(fresh, before)
@@ -214,6 +223,7 @@ def proceed(
         names,
         gap,
         seen,
+        zoned,
         let_go,
         _open_in(findings),
         following,

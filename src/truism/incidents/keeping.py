@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from truism.errors import StateError
 from truism.model.contents import Count
 from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
@@ -50,6 +51,11 @@ class Stamp(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
         if isinstance(time, float) and not math.isfinite(time):
             time = str(time)
         return cls(other=time, repeats=repeats)
+
+    @property
+    def zoned(self) -> bool | None:
+        """Whether it has a zone; None if it is no moment."""
+        return None if self.moment is None else self.moment.tzinfo is not None
 
     @property
     def time(self) -> Moment | None:
@@ -147,6 +153,27 @@ class Clock:
         if self._times is None or time is None:
             return Stamp()
         return Stamp.of(time, int(self.repeats()[row]))
+
+
+def refuse_other_zone(before: bool | None, times: Column | None) -> None:
+    """Refuse times with a zone after others without one, and the other way round.
+
+    Parameters
+    ----------
+    before
+        Whether earlier times have a zone; None if there are none.
+    times
+        A column of times.
+
+    """
+    if before is None or times is None or times.values.dtype.kind != "M" or not len(times.present):
+        return
+    if before != times.zoned:
+        now, then = ("a", "none") if times.zoned else ("no", "one")
+        raise StateError(
+            f"Times in column {times.name!r} have {now} zone, those of earlier calls had {then}.",
+            "begin a new state, and say with --zone in which zone times without one are.",
+        )
 
 
 def count_repeats(values: np.ndarray) -> np.ndarray:

@@ -251,6 +251,24 @@ class HourRepeated(ColumnNotice, frozen=True, forbid_unknown_fields=True):
         )
 
 
+class HourUndecided(ColumnNotice, frozen=True, forbid_unknown_fields=True):
+    """Rows in the hour that a clock change repeats, which may be of either pass."""
+
+    count: int
+    row: int
+    time: str
+
+    DOUBTFUL = True
+
+    def __str__(self) -> str:
+        lie, are = ("lies", "is") if self.count == 1 else ("lie", "are")
+        return (
+            f"In column {self.column!r} {rows(self.count)} {lie} in the hour that a clock change "
+            f"repeats, first row {self.row:,} ({self.time}), and {are} taken to be from before the "
+            "change: no row around them says which. Times in UTC are never in doubt."
+        )
+
+
 class SeveralZones(ColumnNotice, frozen=True, forbid_unknown_fields=True):
     """Times with different offsets from UTC."""
 

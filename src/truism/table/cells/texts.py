@@ -130,7 +130,8 @@ def zoned(
 ) -> Interpreted:
     """Return a column of times in the zone that was asked for."""
     if layout.zone is not None and reading.kind == "time":
-        column = in_zone(column, layout.zone)
+        column, doubts = in_zone(column, layout.zone)
+        notices = (*notices, *doubts)
     return Interpreted(column, reading, notices)
 
 

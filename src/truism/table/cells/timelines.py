@@ -10,12 +10,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.table.cells.kinds import kind_of
-from truism.table.cells.notices import HourRepeated, TimesDoubled, TimesUnsorted
+from truism.table.cells.notices import HourRepeated, HourUndecided, TimesDoubled, TimesUnsorted
 from truism.table.columns import Column
 from truism.table.notices import Notice
 from truism.table.zones import zone_named
 
 _HOUR = 3_600_000_000
+_NEAR = 5  # usual steps to the next row of the same hour
 _OWN = 0.5  # share of the distinct values of the column that has most: with fewer, a time says less
 
 
@@ -88,15 +89,18 @@ def _repeats_hour(steps: NDArray[np.int64], row: np.intp, usual: int) -> bool:
     return 0 < usual <= _HOUR and abs(int(steps[row - 1]) + _HOUR - usual) <= max(usual, 1_000_000)
 
 
-def in_zone(column: Column, zone: str) -> Column:
+def in_zone(column: Column, zone: str) -> tuple[Column, tuple[Notice, ...]]:
     """Return times in a zone: those without one are put there, the others are shown there.
 
-    If an hour occurs twice, the first is in summer time; the second begins where times step back.
+    If an hour occurs twice, the first is in summer time; the second begins where times step back. Where
+    they never do, rows are of the hour that goes on without a gap from the row before, or else into the
+    row after; where neither is so, there is a doubt.
     """
     if column.kind != "time" or column.values.dtype.kind != "M":
-        return column
+        return column, ()
     if column.zoned:
-        return msgspec.structs.replace(column, zone=zone)
+        return msgspec.structs.replace(column, zone=zone), ()
+    doubts: tuple[Notice, ...] = ()
     naive = pa.array(column.values.astype("datetime64[us]"))
     if zone_named(zone) is not None and zone[:1] in "+-":
         offset = zone_named(zone).utcoffset(None)  # type: ignore[union-attr]
@@ -106,12 +110,23 @@ def in_zone(column: Column, zone: str) -> Column:
             pc.assume_timezone(naive, zone, ambiguous=which, nonexistent="latest")
             .cast(pa.timestamp("us"))
             .to_numpy(zero_copy_only=False)
+            .copy()
             for which in ("earliest", "latest")
         )
-        instants = np.where(_second_time(column.values, early != late), late, early)
-    return Column(
+        known = np.arange(len(early))
+        if column.missing is not None:
+            known = np.flatnonzero(~column.missing)
+        second, undecided = _second_time(column.values[known], (early != late)[known])
+        instants = early
+        instants[known[second]] = late[known[second]]
+        if undecided.any():
+            row = int(known[undecided.argmax()])
+            moment = str(column.values[row].astype("datetime64[s]")).replace("T", " ")
+            doubts = (HourUndecided(column.name, int(undecided.sum()), row, moment),)
+    placed = Column(
         column.name, "time", instants, column.missing, index=column.index, zoned=True, zone=zone
     )
+    return placed, doubts
 
 
 def wall_clock(column: Column) -> NDArray[np.datetime64]:
@@ -134,13 +149,25 @@ def wall_clock(column: Column) -> NDArray[np.datetime64]:
     return np.asarray(local.to_numpy(zero_copy_only=False))
 
 
-def _second_time(times: NDArray[np.datetime64], twice: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return where a repeated hour occurs for the second time: after a step back within it."""
+def _second_time(
+    times: NDArray[np.datetime64], twice: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which rows of a repeated hour are of the second one, and of which that is not certain."""
+    second, undecided = np.zeros_like(twice), np.zeros_like(twice)
     if not twice.any():
-        return twice
-    back = np.concatenate([[False], np.diff(times.astype(np.int64)) < 0]) & twice
-    starts = np.flatnonzero(twice & ~np.concatenate([[False], twice[:-1]]))
-    so_far = np.cumsum(back)
-    before = np.zeros(len(twice), np.int64)
-    before[starts] = so_far[starts] - back[starts]
-    return twice & (so_far > np.maximum.accumulate(before))
+        return second, undecided
+    steps = np.diff(times.astype("datetime64[us]").astype(np.int64))
+    ahead = steps[steps > 0]
+    near = _NEAR * int(np.median(ahead)) if len(ahead) else 0
+    edges = np.flatnonzero(np.diff(twice, prepend=False, append=False))
+    for start, end in edges.reshape(-1, 2).tolist():
+        back = np.flatnonzero(steps[start : end - 1] < 0)
+        if len(back):
+            second[start + back[0] + 1 : end] = True
+        elif start and 0 <= steps[start - 1] <= near:
+            continue
+        elif end < len(times) and 0 <= steps[end - 1] <= near:
+            second[start:end] = True
+        else:
+            undecided[start:end] = True
+    return second, undecided
