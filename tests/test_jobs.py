@@ -556,3 +556,63 @@ def test_rows_of_a_repeated_hour_are_placed_or_said_to_be_skipped(place):
     seen = json.loads(Path("s.json").read_text())["seen"][""]
     assert datetime.datetime.fromtimestamp(seen / 1e6, datetime.UTC).hour == 2
     assert run("check", in_october("02:10:00", 60), *job, "--strict")[2] == 2
+
+
+FUTURE = "2106-02-07 06:28:15,on,2.53,503\n"
+SEEN = "No row was checked: an earlier call saw a row of 2106-02-07 06:28:15, which lies in the future."
+
+
+def test_a_row_from_the_future_is_set_aside(place):
+    aside = (
+        "Note: 1 row is set aside: its time, 2106-02-07 06:28:15, lies in the future, far beyond the "
+        "others.\n"
+    )
+    for start, row in ((0, 10), (20, 0), (40, 20)):
+        lines = LINES[1 + start : 21 + start]
+        lines.insert(row, FUTURE)
+        Path("h.csv").write_text(LINES[0] + "".join(lines))
+        out, err, code = run("check", "h.csv", *JOB)
+        assert (out.splitlines()[0], err, code) == (
+            "clean: none of 20 rows scores above 0.777.",
+            aside,
+            0,
+        )
+    for _ in range(2):
+        out, err, code = run("check", "h.csv", *JOB)
+        assert "20 rows are not newer" in err
+        assert (err.endswith(aside), code) == (True, 0)
+    Path("h.csv").write_text(LINES[0] + FUTURE)
+    said = "No row was checked: all times lie in the future, far beyond those of earlier calls.\n"
+    assert run("check", "h.csv", *JOB)[1:] == (f"{aside}Warning: {said}", 0)
+    assert run("check", piece(60, 110), *JOB)[2] == 1
+
+
+def test_a_job_that_a_row_from_the_future_silences_says_so(place):
+    hint = "Hint: correct the times, or remove the state to begin anew.\n"
+    Path("h.csv").write_text(LINES[0] + FUTURE)
+    assert run("check", "h.csv", *JOB)[2] == 0
+    skipped = "Note: 102 rows are not newer than those of earlier calls, and were skipped.\n"
+    out, err, code = run("check", piece(0, 102), *JOB)
+    assert (err, code) == (f"{skipped}Warning: {SEEN}\n", 0)
+    run("check", piece(0, 0), *JOB)
+    piece(0, 102)
+    for _ in range(2):
+        assert run("check", "h.csv", *JOB)[1:] == (f"{skipped}Error: {SEEN}\n{hint}", 2)
+    Path("machines.toml").write_text(
+        '[[machine]]\nname = "pump 1"\nmodel = "m.truism.json"\ndata = "h.csv"\nstate = "s.json"\n'
+    )
+    out, err, code = run("check", "--models", "machines.toml")
+    assert (out.splitlines()[-1], code) == (
+        "1 machine: 0 without anomalies, 1 not checked ('pump 1').",
+        2,
+    )
+
+
+def test_rows_that_all_lie_in_the_future_are_checked(place):
+    later = [re.sub("^2024", "2124", line) for line in LINES]
+    for start in (0, 60):
+        Path("h.csv").write_text(LINES[0] + "".join(later[1 + start : 103 + start]))
+        out, err, code = run("check", "h.csv", *JOB)
+        assert "anomalies: 1 incident" in out or "goes on" in out or "over" in out
+        assert "set aside" not in err
+        assert code in (0, 1)

@@ -25,7 +25,7 @@ from truism.export.spreadsheets import tame
 from truism.incidents.delays import Delays
 from truism.model.files import load_model
 from truism.model.origins import ByHand, Threshold
-from truism.model.stamps import now_here
+from truism.model.stamps import clock, now_here
 from truism.model.wording import count
 from truism.report.output import write_report
 from truism.report.progress import show_progress
@@ -131,6 +131,7 @@ def _examine(screen: Screen, wanted: Wanted, checker: Checker, state: Any) -> tu
             min_rows=wanted.min_rows,
             delays=Delays(wanted.on_delay, wanted.off_delay),
             retain=None if wanted.state_place is None else _seconds("retain", wanted.retain),
+            now=None if wanted.state_place is None else clock(),
         )
         findings = step.findings
         if wanted.scores_place is not None:
@@ -154,6 +155,11 @@ def _tell(screen: Screen, wanted: Wanted, checker: Checker, step: Step) -> tuple
     report(screen, checker, step, wanted)
     if wanted.state_place is None:
         return step, 1 if findings.incidents or findings.shifts else 0
+    if step.stuck is not None and step.is_stuck_again:
+        screen.fail(step.stuck, "correct the times, or remove the state to begin anew.")
+        return step, 2
+    if step.stuck is not None:
+        screen.warn(step.stuck)
     return step, 1 if step.is_alarming else 0
 
 

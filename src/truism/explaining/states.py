@@ -28,7 +28,10 @@ from truism.model.predicates import format_number
 from truism.model.wording import lasting
 from truism.scoring.alignment import time_column
 from truism.scoring.series import NO_TIME, rows_by_series, times_in
-from truism.table.columns import Table
+from truism.table.columns import Table, far_moment
+
+_DAY = 86_400_000_000  # microseconds; clocks, and times without a zone, may be off by as much
+_FAR = 100  # usual steps to a time that may be wrong
 
 What = Literal["opened", "updated", "closed"]
 _NOTHING = {
@@ -65,6 +68,8 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
         The time of the latest row in microseconds, by series.
     zoned
         Whether times have a zone; None if there are none.
+    stuck
+        The series of which the last call checked no row, because a time lay in the future.
     let_go
         The time of the latest row of the series that were let go; None if none was.
     told
@@ -82,6 +87,7 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
     gap: Count | None
     seen: dict[str, int]
     zoned: bool | None
+    stuck: tuple[str, ...]
     let_go: int | None
     told: dict[str, Told]
     following: Following
@@ -122,7 +128,9 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
     n_skipped
         How many rows were not newer than those of the calls before.
     notes
-        What has changed about the model since the last call, in sentences.
+        What else there is to say, in sentences.
+    stuck
+        Why no row of some series was checked, in a sentence; None if that is not so.
 
     """
 
@@ -132,6 +140,8 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
     state: JobState | None = None
     n_skipped: int = 0
     notes: tuple[str, ...] = ()
+    stuck: str | None = None
+    is_stuck_again: bool = False
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -165,6 +175,7 @@ def proceed(
     min_rows: int = 1,
     delays: Delays | None = None,
     retain: float | None = None,
+    now: int | None = None,
 ) -> Step:
     """Check the rows of a table that are new.
 
@@ -184,6 +195,8 @@ def proceed(
         How long something must last to be told, and how long its return is waited for.
     retain
         For how many seconds a series is kept that has no rows while others have; None for ever.
+    now
+        The time in microseconds: rows far beyond it, and beyond all others, are set aside.
 
     """
     names = checker.model.schema.names
@@ -200,6 +213,11 @@ def proceed(
     if times is not None and times.values.dtype.kind == "M" and len(times.present):
         zoned = times.zoned
     new = unseen(checker.model, table, seen, let_go)
+    late = _too_late(checker.model, table, seen, now)
+    n_skipped, new = int((~new & ~late).sum()), new & ~late
+    stuck = _stuck(checker.model, table, seen, new, late, now)
+    if late.any():
+        notes += (_say_late(checker.model, table, late),)
     fresh = table if new.all() else table.take(new)
     prepared = checker.prepare(fresh, before)
     told = {} if state is None else state.told
@@ -224,11 +242,14 @@ def proceed(
         gap,
         seen,
         zoned,
+        (stuck if table.n_rows or state is None else state.stuck),
         let_go,
         _open_in(findings),
         following,
     )
-    return Step(findings, told, prepared, after, int((~new).sum()), notes)
+    again = state is not None and bool({*stuck} & {*state.stuck})
+    said = _say_stuck(stuck, [seen[each] for each in stuck if each in seen], now)
+    return Step(findings, told, prepared, after, n_skipped, notes, said, again)
 
 
 # --- a state and its model ---
@@ -318,6 +339,69 @@ def unseen(
         if latest is not None:
             new[rows] = (times[rows] > latest) | (times[rows] == NO_TIME)
     return new
+
+
+def _too_late(
+    model: Model, table: Table, seen: dict[str, int], now: int | None
+) -> NDArray[np.bool_]:
+    """Return the rows that lie in the future, and far beyond all rows that do not."""
+    times = times_in(model.schema, table) if table.n_rows and now is not None else None
+    if times is None or now is None:
+        return np.zeros(table.n_rows, np.bool_)
+    late = times > now + _DAY
+    if not late.any():
+        return late
+    known = [each for each in (*seen.values(), *times[~late].tolist()) if each != NO_TIME]
+    usual = [each for each in known if each <= now + _DAY]
+    latest = max(usual or known or [int(times[late].min())])
+    step = None if model.series is None else model.series.step
+    ascending = np.sort(times[late])
+    gaps = np.diff(ascending, prepend=latest) > max(_DAY, _FAR * (step or 0.0) * 1e6)
+    return times >= ascending[gaps.argmax()] if gaps.any() else np.zeros_like(late)
+
+
+def _stuck(
+    model: Model,
+    table: Table,
+    seen: dict[str, int],
+    new: NDArray[np.bool_],
+    late: NDArray[np.bool_],
+    now: int | None,
+) -> tuple[str, ...]:
+    """Return the series of which no row is checked, because a time lies in the future."""
+    if now is None or new.all():
+        return ()
+    return tuple(
+        name
+        for name, rows in rows_by_series(_by(model), table).items()
+        if not new[rows].any() and (late[rows].all() or seen.get(name, now) > now + _DAY)
+    )
+
+
+def _say_late(model: Model, table: Table, late: NDArray[np.bool_]) -> str:
+    times = times_in(model.schema, table)
+    assert times is not None
+    n_late, last = int(late.sum()), _say_time(int(times[late].max()))
+    if n_late == 1:
+        return f"1 row is set aside: its time, {last}, lies in the future, far beyond the others."
+    return (
+        f"{n_late:,} rows are set aside: their times, up to {last}, lie in the future, far beyond the "
+        "others."
+    )
+
+
+def _say_stuck(stuck: tuple[str, ...], seen: Sequence[int], now: int | None) -> str | None:
+    if not stuck or now is None:
+        return None
+    which = "" if stuck == ("",) else f" of series {shorten(stuck)}"
+    why = "all times lie in the future, far beyond those of earlier calls"
+    if seen and max(seen) > now + _DAY:
+        why = f"an earlier call saw a row of {_say_time(max(seen))}, which lies in the future"
+    return f"No row{which} was checked: {why}."
+
+
+def _say_time(microseconds: int) -> str:
+    return far_moment(np.datetime64(microseconds, "us"))
 
 
 def _latest(model: Model, table: Table, seen: dict[str, int]) -> dict[str, int]:

@@ -4,11 +4,17 @@ Nothing else in truism looks at a clock.
 """
 
 import datetime
+import time
 
 
 def now() -> str:
     """Return the current time in UTC, for a model."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def clock() -> int:
+    """Return the current time in microseconds since 1970, by which a job tells times in the future."""
+    return time.time_ns() // 1000
 
 
 def today() -> str:
