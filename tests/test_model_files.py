@@ -827,6 +827,37 @@ def test_mutated_values_under_a_fitting_digest_give_a_model_that_works_or_a_clea
         assert decode_model(encode_model(model)) == model
 
 
+@pytest.fixture(scope="module")
+def of_a_series():
+    rows = {**DATA, "time": np.datetime64("2026-01-01", "s") + np.arange(len(DATA["X"]))}
+    return encode_model(learn(as_table(rows), Settings(min_support=0.1, ordered=True)))
+
+
+MEMORY = ("series", "memory")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        ((*MEMORY, "weight"), 1e308, "Expected `float` <= 1000000000000.0"),
+        ((*MEMORY, "cap"), -1.0, "Expected `float` >= 0.0"),
+        ((*MEMORY, "usual", 0), 1e308, "Expected `float` <= 1000000000000.0"),
+        ((*MEMORY, "units", 0), 5e-324, "Expected `float` >= 1e-30"),
+        ((*MEMORY, "lookback"), 0, "Expected `int` >= 1"),
+        (("evidence", "contexts"), 3000, "Expected `array` of length <= 500"),
+    ],
+)
+def test_numbers_beyond_all_that_is_learned_are_refused(of_a_series, path, value, problem):
+    def change(plain):
+        more = plain["evidence"]["contexts"] * value if path[-1] == "contexts" else value
+        setting(*path, more)(plain)
+
+    with pytest.raises(ModelFileError) as caught:
+        decode_model(damaged(change, of_a_series))
+    where = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in path)
+    assert caught.value.message == f"The model file is damaged: {problem} - at `${where}`."
+
+
 # --- writing ---
 
 

@@ -360,6 +360,10 @@ def test_what_truism_wrote_beside_the_tables_of_a_folder_is_none_of_them():
          "Hint: for instance utf-8, latin-1, cp1252 or utf-16."),
         ({"encoding": "undefined"}, "encoding must be one that Python knows, got 'undefined'.\n"
          "Hint: for instance utf-8, latin-1, cp1252 or utf-16."),
+        ({"encoding": "IDNA"}, "encoding must be one that Python knows, got 'IDNA'.\n"
+         "Hint: for instance utf-8, latin-1, cp1252 or utf-16."),
+        ({"missing": tuple(f"word {i}" for i in range(40_000))},
+         "missing must be at most 10,000 bytes in all, got 388890."),
         ({"encoding": "a\x00b"}, "encoding must be one that Python knows, got 'a\\x00b'.\n"
          "Hint: for instance utf-8, latin-1, cp1252 or utf-16."),
         ({"missing": ("\udcff",)}, "missing must be valid Unicode, got '\\udcff'."),

@@ -347,6 +347,14 @@ BAD = [
         "Expected `object`, got `int` - at `$.following.present[...].events[0]`",
     ),
     (put("following", "kept", {"-5": {}}), "what is open does not fit its rows"),
+    (put("following", "kept", {}), "what is open does not fit its rows"),
+    (put(*EVENT, "telling", [1] * 4), "what is open does not fit its rows"),
+    (put(*EVENT, "story", 10**30), "a number is too large"),
+    (put(*EVENT, "blame", [1e300] * 4), "a number is too large"),
+    (put(*PRESENT, "reference", [-1e300] * 4), "a number is too large"),
+    (put("following", "n_rows", 1 << 60), "a number of rows is too large, or below 0"),
+    (put("seen", "", 1 << 63), "Expected `int` <= 9223372036854775807 - at `$.seen[...]`"),
+    (put("zoned", True), "a time has another zone than others"),
     (put("told", []), "Expected `object`, got `array` - at `$.told`"),
 ]
 
@@ -367,6 +375,15 @@ def test_a_state_with_a_past_of_another_period_is_refused(checker, today, conten
 
     with pytest.raises(StateError, match="its past does not fit the model"):
         proceed(checker, today, decode_state(forged(content, lengthen)))
+
+
+def test_a_state_in_which_something_died_is_refused_where_the_model_knows_no_death(today):
+    checker = Checker(learn(as_table(timed(series(700))), min_support=0.05, lookback=0))
+    state = encode_state(proceed(checker, today.take(slice(0, 62))).state)
+    assert proceed(checker, today, decode_state(state)).changes
+    died = decode_state(forged(state, put(*EVENT, "stood", [9] * 4)))
+    with pytest.raises(StateError, match="its past does not fit the model"):
+        proceed(checker, today, died)
 
 
 @pytest.mark.parametrize(

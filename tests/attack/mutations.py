@@ -1,12 +1,13 @@
 """Mutations: a file that truism wrote and somebody damaged or crafted is refused, or works."""
 
 import contextlib
+import copy
 import io
 import json
 import math
 import random
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -148,25 +149,28 @@ STRANGE = (
         {},
         [[]],
     ),
-    *([None], [1, "a"], {"a": 1}, "auto", "P101", "pump", "on", "text", "number"),
+    *([None], [1, "a"], {"a": 1}, "auto", "P101", "pump", "on", "text", "number", "idna"),
+    [f"word {i}" for i in range(40_000)],
 )
 
 
+def _places(plain: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every value below, as what holds it and where."""
+    for key, below in plain.items() if isinstance(plain, dict) else enumerate(plain):
+        yield plain, key
+        if isinstance(below, dict | list):
+            yield from _places(below)
+
+
 def _alter(draw: random.Random, plain: Any) -> None:
-    """Change a value somewhere below."""
-    while True:
-        keys = list(plain) if isinstance(plain, dict) else list(range(len(plain)))
-        if not keys:
-            return
-        key = draw.choice(keys)
-        below = plain[key]
-        if isinstance(below, dict | list) and below and draw.random() < 0.85:
-            plain = below
-            continue
-        break
-    match draw.randrange(7):
+    """Change a value somewhere below: few of what is written stand near the top."""
+    plain, key = draw.choice(list(_places(plain)))
+    below = plain[key]
+    match draw.randrange(8):
         case 0:
             del plain[key]
+        case 7 if isinstance(below, list):
+            plain[key] = below * draw.choice([2, 100, 3000])
         case 1 if isinstance(below, int | float):
             plain[key] = draw.choice([-below, below + 1, below * 1e6, below / 3, below * 2**40])
         case 2 if isinstance(plain, list):
@@ -179,7 +183,7 @@ def _alter(draw: random.Random, plain: Any) -> None:
             other = draw.randrange(len(plain))
             plain[key], plain[other] = plain[other], plain[key]
         case _:
-            plain[key] = draw.choice(STRANGE)
+            plain[key] = copy.deepcopy(draw.choice(STRANGE))
 
 
 def recast(draw: random.Random, content: bytes) -> bytes:

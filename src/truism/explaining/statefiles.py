@@ -20,11 +20,14 @@ from truism.errors import StateError, TruismError
 from truism.explaining.states import JobState
 from truism.incidents.events import ACTIVE, RISING, STANDING
 from truism.incidents.following import Following
+from truism.scoring.series import Latest
+from truism.scoring.stillness import Still
 from truism.table.atomic import alone_with, write_atomically
 
 FORMAT, VERSION = "truism-state", 4
 MAX_BYTES = 64 << 20
 MAX_WHOLE = 1 << 53
+MOST = 1e50  # far beyond any sum of points, but its square is a number, too
 PATIENCE = 10.0  # seconds to wait for another job
 _OPEN = (RISING, ACTIVE, STANDING)
 
@@ -64,7 +67,7 @@ def decode_state(content: bytes) -> JobState:
         digest = read.pop("digest")
         del read["format"], read["format_version"]
         state = msgspec.convert(read, JobState, dec_hook=_as_array, str_keys=True)
-        _check_lists(state, state.variables)
+        _check_numbers(state)
         _check_rows(state.following)
         _check_zones(state)
     except (msgspec.MsgspecError, TruismError, RecursionError) as problem:
@@ -108,26 +111,31 @@ def _as_array(wanted: Any, value: Any) -> NDArray[Any]:
     return np.array(value, kind)
 
 
-def _check_lists(value: Any, variables: tuple[str, ...]) -> None:
-    """Refuse lists that do not have one number for each variable."""
-    if len(set(variables)) != len(variables):
+def _check_numbers(state: JobState) -> None:
+    """Refuse lists that do not have one number for each variable, and numbers that no sum reaches."""
+    if len(set(state.variables)) != len(state.variables):
         raise StateError("a variable is listed twice")
-    for each in _arrays(value):
-        if each.shape != (len(variables),):
+    shape = (len(state.variables),)
+    for place, each in _numbers((state.following.present, state.following.scoring)):
+        if np.shape(each) not in (shape, ()):
             raise StateError("a list does not fit the variables")
+        most = MAX_WHOLE if isinstance(each, int) else MOST
+        if place is not Still and np.abs(np.asarray(each, float)).max(initial=0.0) > most:
+            raise StateError("a number is too large")
 
 
-def _arrays(value: Any) -> Iterator[NDArray[Any]]:
-    """Yield all arrays in a value."""
+def _numbers(value: Any, place: type | None = None) -> Iterator[tuple[type | None, Any]]:
+    """Yield all numbers and lists of them in a value, and what they are a part of."""
     match value:
-        case np.ndarray():
-            yield value
+        case np.ndarray() | int() | float():
+            yield place, value
         case msgspec.Struct():
             for name in value.__struct_fields__:
-                yield from _arrays(getattr(value, name))
+                if not isinstance(value, Latest) or name != "time":
+                    yield from _numbers(getattr(value, name), type(value))
         case dict() | tuple():
             for each in value.values() if isinstance(value, dict) else value:
-                yield from _arrays(each)
+                yield from _numbers(each, place)
 
 
 def _check_rows(following: Following) -> None:

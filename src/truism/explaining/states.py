@@ -22,12 +22,12 @@ from truism.incidents.events import NEVER, Event, Kind
 from truism.incidents.following import Following
 from truism.incidents.keeping import Kept, refuse_other_zone
 from truism.incidents.outlines import Grouped
-from truism.model.contents import Count
 from truism.model.model import Model
 from truism.model.predicates import format_number
+from truism.model.schema import Count
 from truism.model.wording import lasting
 from truism.scoring.alignment import time_column
-from truism.scoring.series import NO_TIME, rows_by_series, times_in
+from truism.scoring.series import NO_TIME, Time, rows_by_series, times_in
 from truism.table.columns import Table, far_moment
 
 _DAY = 86_400_000_000  # microseconds; clocks, and times without a zone, may be off by as much
@@ -85,10 +85,10 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
     tuning: str
     variables: tuple[str, ...]
     gap: Count | None
-    seen: dict[str, int]
+    seen: dict[str, Time]
     zoned: bool | None
     stuck: tuple[str, ...]
-    let_go: int | None
+    let_go: Time | None
     told: dict[str, Told]
     following: Following
 
@@ -282,7 +282,10 @@ def _compare(checker: Checker, state: JobState) -> tuple[str, ...]:
 
 
 def _suits(model: Model, state: JobState) -> bool:
-    """Return whether the past of each series is one that the model has made."""
+    """Return whether the past of each series, and what is open in it, are the model's."""
+    judged = model.memory is not None and bool(model.memory.longest)
+    if not judged and any(each.stood.any() for each in state.following.pending):
+        return False
     pasts = [each.past for each in state.following.scoring.values()]
     if model.memory is None:
         return all(each is None for each in pasts)

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from truism.errors import StateError
-from truism.model.contents import Count
+from truism.model.schema import Count
 from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
 

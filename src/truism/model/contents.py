@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from truism.model.acceptances import Acceptance
-from truism.model.evidence import Context, Grave, Spacing, Usual
+from truism.model.evidence import MAX_CONTEXTS, Context, Grave, Spacing, Usual
 from truism.model.legend import Legend
 from truism.model.origins import Threshold
 from truism.model.predicates import Interval, OneOf, Predicate
@@ -61,7 +61,7 @@ class FileEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     usual: tuple[Usual, ...]
     spacings: tuple[Spacing, ...]
     splits: tuple[Interval | OneOf, ...]
-    contexts: tuple[Context, ...]
+    contexts: Annotated[tuple[Context, ...], Meta(max_length=MAX_CONTEXTS)]
     grave: Grave | None = None
 
 

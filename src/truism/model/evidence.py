@@ -12,6 +12,7 @@ LEAF = -1  # stands for a leaf among the nodes of a context's tree
 MAX_CLASSES = 64  # states of a variable that are kept apart; the rarest share the last class
 CLIP = 50.0  # numbers farther out than this many standard deviations count as equal
 MIN_UNIT = 1.0
+MAX_CONTEXTS = 500  # what they say together is a product of 32 bits
 N_EXACT = 50  # training values on each side that a spacing keeps exactly
 
 Split = Interval | OneOf

@@ -5,12 +5,24 @@ it, `truism.scoring` and `truism.explaining` use it.
 """
 
 import math
+import sys
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
+
+from truism.model.schema import MAX_COUNT
 
 PER = 1000  # rows that rates are told for
 RARE = 1.0  # incidents in that many rows
 LOOKBACK, MAX_LOOKBACK = 15, 1_000_000  # rows
+
+# Far beyond what is learned, but products of them are finite.
+Lookback = Annotated[int, Meta(ge=1, le=MAX_LOOKBACK)]
+Points = Annotated[float, Meta(ge=0, le=1e12)]
+Unit = Annotated[float, Meta(ge=1e-30, le=1e12)]
+Stretch = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
+Rest = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
 class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -91,18 +103,18 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     """
 
-    lookback: int
-    period: int
-    cap: float
-    weight: float
-    usual: tuple[float, ...]
-    highest: tuple[float, ...]
-    stray: tuple[float, ...]
-    units: tuple[float, ...]
+    lookback: Lookback
+    period: Lookback
+    cap: Points
+    weight: Points
+    usual: tuple[Points, ...]
+    highest: tuple[Points, ...]
+    stray: tuple[Points, ...]
+    units: tuple[Unit, ...]
     tail: Tail
-    longest: tuple[int, ...]
-    absent: tuple[int, ...]
-    rest: tuple[float | None, ...]
+    longest: tuple[Stretch, ...]
+    absent: tuple[Stretch, ...]
+    rest: tuple[Rest | None, ...]
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

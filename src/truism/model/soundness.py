@@ -10,7 +10,7 @@ from truism.model.acceptances import Acceptance, Condition, with_clock
 from truism.model.evidence import CLIP, LEAF, MAX_CLASSES, MIN_UNIT, Context, Evidence
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.model.schema import MAX_COUNT, Categorical, Numeric, Schema, Variable
-from truism.model.series import MAX_LOOKBACK, Memory
+from truism.model.series import Memory
 
 
 def find_unacceptable(schema: Schema, accepted: Sequence[Acceptance]) -> Iterator[tuple[str, str]]:
@@ -101,23 +101,12 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
 
 def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a memory that was read from a file: each problem and its place."""
-    if not (1 <= memory.lookback <= MAX_LOOKBACK and 1 <= memory.period <= MAX_LOOKBACK):
-        yield "out of range", "$.series.memory"
-    of_variables = (memory.usual, memory.highest, memory.stray, memory.units)
-    numbers = (memory.cap, memory.weight, *itertools.chain.from_iterable(of_variables))
-    if not all(0 <= number < np.inf for number in numbers):
-        yield "out of range", "$.series.memory"
-    if any(len(each) != len(schema.variables) for each in of_variables):
+    of_variables = (
+        *(memory.usual, memory.highest, memory.stray, memory.units),
+        *(memory.longest, memory.absent, memory.rest),
+    )
+    if any(len(values) != len(schema.variables) for values in of_variables):
         yield "it does not fit the variables", "$.series.memory"
-    for name, lengths in (("longest", memory.longest), ("absent", memory.absent)):
-        fits = len(lengths) == len(schema.variables)
-        if not fits or not all(0 <= each <= MAX_COUNT for each in lengths):
-            yield "it does not fit the variables", f"$.series.memory.{name}"
-    rests = [rest for rest in memory.rest if rest is not None]
-    if len(memory.rest) != len(memory.longest) or not np.isfinite(rests).all():
-        yield "it does not fit the variables", "$.series.memory.rest"
-    if not all(memory.units):
-        yield "out of range", "$.series.memory.units"
     tail = memory.tail
     sound = 0 < tail.scale < np.inf and 0 <= tail.level < np.inf
     if not (sound and 0 <= tail.n_incidents <= tail.n_rows and tail.n_rows >= 1):

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.contents import Count
+from truism.model.schema import Count
 from truism.model.series import Memory
 from truism.scoring.weighed import Remembered
 

@@ -5,9 +5,11 @@ earlier rows is a `State`, a value that goes in with a table and comes out after
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Annotated
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError
@@ -24,6 +26,7 @@ BREAK = 5  # a gap of more than this many usual steps ends what rows have to do 
 
 NO_TIME = int(np.iinfo(np.int64).min)  # the time of rows before the first that has one
 
+Time = Annotated[int, Meta(ge=NO_TIME, le=-NO_TIME - 1)]  # in microseconds
 Rows = NDArray[np.int64]
 
 
@@ -42,7 +45,7 @@ class Latest(msgspec.Struct, frozen=True, eq=False):
     """
 
     past: Past | None
-    time: int | None
+    time: Time | None
     still: Still | None = None
 
 

@@ -22,6 +22,7 @@ SIGNS = frozenset("YymdHIMSfpbB%zZaAj")
 """What may stand after a % in a format of times."""
 
 Kind = Literal["number", "boolean", "text", "time", "clock", "empty", "other"]
+MAX_MISSING = 10_000  # bytes; pyarrow takes a few more before it crashes
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 _SECONDS = {
     "ms": 1e-3,
@@ -107,6 +108,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         for word in self.missing:
             if any("\ud800" <= letter <= "\udfff" for letter in word):
                 raise ParameterError.of("missing", "be valid Unicode", word)
+        n_bytes = sum(len(word.encode()) for word in self.missing)
+        if n_bytes > MAX_MISSING:
+            raise ParameterError.of("missing", f"be at most {MAX_MISSING:,} bytes in all", n_bytes)
         _check_zone(self.zone)
         _check_format(self.time_format)
         if self.every is not None:
@@ -247,6 +251,8 @@ def _check_encoding(encoding: str | None) -> None:
     try:
         codecs.getincrementaldecoder(encoding)
         "".encode(encoding)
+        if codecs.lookup(encoding).name in ("idna", "punycode"):
+            raise ValueError("it is for names of computers")
     except (LookupError, ValueError):
         raise ParameterError.of(
             "encoding",
