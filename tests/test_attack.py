@@ -18,6 +18,7 @@ SHORT = {
     "files": 2,
     "retyping": 2,
     "mutations": 2,
+    "jobs": 3,
     "kills": 5,
     "faults": 6,
     "signals": 4,
