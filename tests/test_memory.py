@@ -107,7 +107,8 @@ def test_recalling_changes_no_input():
     before, state = evidence.copy(), no_past(memory)
     recall(memory, evidence, state)
     np.testing.assert_array_equal(before, evidence)
-    assert not state.lasting.any() and not np.any(state.averages)
+    assert not state.lasting.any()
+    assert not np.any(state.averages)
 
 
 def test_kinds_of_rows_that_take_turns_have_a_past_of_their_own():
