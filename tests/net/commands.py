@@ -30,12 +30,14 @@ def observe_commands(folder: Path) -> dict[str, Any]:
 _IDS = re.compile(r"\b[a-z2-7]{16}\b|(?<=pattern )[a-z2-7]{8}\b")
 _DIGITS = re.compile(r"-?\d+\.\d{7,}(e-?\d+)?")
 _NOW = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00")
+_TODAY = re.compile(r"accepted on \d+ \w+ \d{4} by [^:]+:")
 
 
 def _run(command: str) -> Answer:
     words = command.replace("FIRST_RULE", _first_rule()).split()
     answer = run(*(word.replace("~", " ") for word in words))
     out = _NOW.sub("NOW", _IDS.sub("ID", answer.out)).replace(truism.__version__, "VERSION")
+    out = _TODAY.sub("accepted TODAY by USER:", out)
     out = _DIGITS.sub(lambda found: f"{float(found[0]):.6g}", out)
     return Answer(answer.code, out, answer.err)
 

@@ -31,7 +31,7 @@ def ids_of(table: str, folder: Path, *options: str) -> dict[str, Any]:
         checked = run("check", "later.csv", "-m", "m.json", "--format", "json", *options).json()
     return {
         "model": checked["model"]["version"],
-        "incidents": [each["id"] for each in checked["incidents"]],
+        "incidents": [each["id"] for each in (*checked["incidents"], *checked["shifts"])],
         "patterns": [each["id"] for each in checked["patterns"] or ()],
     }
 
