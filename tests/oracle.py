@@ -622,7 +622,7 @@ class Followed:
         return min(starts) if starts else None
 
     def excess(self, points):
-        parts = []
+        parts, self.leaps = [], [False for _ in self.every]
         for i in self.every:
             part = max(math.sqrt(points[i]) - self.reference[i], 0.0) ** 2
             since = self.since(i)
@@ -630,6 +630,7 @@ class Followed:
             if since is not None and self.n - since >= self.horizon and steady:
                 far = max(abs(self.near[i] - self.place[i]) - self.stray[i], 0.0)
                 way = min(far / max(abs(self.place[i]), 3.0), 1.0)
+                self.leaps[i] = way * self.reference[i] > math.sqrt(part)
                 part = max(part, (way * self.reference[i]) ** 2)
             parts.append(part)
         return parts
@@ -658,11 +659,20 @@ class Followed:
             "slow": False,
         }
 
-    def add(self, event, points, parts):
-        for i in self.every:
-            event["highest"][i] = max(event["highest"][i], math.sqrt(points[i]))
-            if self.n - event["onset"] < self.unfolding:
-                event["blame"][i] += parts[i]
+    def add(self, event, points, parts, unfolds=True):
+        """Add a row; return whether an own variable deviates in it, by itself or from its place."""
+        least, deviates = self.SHARE * sum(event["blame"]), False
+        for i in event.get("members", self.every):
+            root, frozen = math.sqrt(points[i]), event["frozen"][i]
+            if unfolds:
+                if root > frozen:
+                    event["highest"][i] = max(event["highest"][i], root)
+                if self.n - event["onset"] < self.unfolding:
+                    event["blame"][i] += parts[i]
+            by_itself = root > frozen and points[i] > 1
+            leaps = unfolds and self.leaps[i] and parts[i] > 0
+            deviates |= (by_itself or leaps) and event["blame"][i] >= least
+        return deviates
 
     def take(self, points, differences):
         is_open = self.active is not None or bool(self.standing)
@@ -694,9 +704,11 @@ class Followed:
         if self.rising is not None:
             self.add(self.rising, points, parts)
         if self.active is not None:
+            deviates = self.add(self.active, points, parts)
             if height > self.threshold:
-                self.active["alarm"] = self.active["last"] = self.n
-            self.add(self.active, points, parts)
+                self.active["alarm"] = self.n
+                if deviates or self.n == self.active["start"]:
+                    self.active["last"] = self.n
         for event in before:
             beyond = [max(math.sqrt(points[i]) - event["frozen"][i], 0) for i in event["members"]]
             level = sum(each**2 for each in beyond)
@@ -704,7 +716,8 @@ class Followed:
                 drift = [max(self.reference[i] - event["frozen"][i], 0) for i in event["members"]]
                 level = max(level, sum(each**2 for each in drift))
             if level > low:
-                event["last"] = self.n
+                if self.add(event, points, parts, unfolds=False) or event["slow"]:
+                    event["last"] = self.n
             elif self.n - event["last"] > self.gap:
                 self.standing.remove(event)
                 self.ended.append(event)

@@ -14,7 +14,7 @@ from truism.cli.reading import Asked
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, did_you_mean, shorten
 from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings, n_worst
+from truism.explaining.findings import Findings, gravest
 from truism.explaining.incidents import Incident
 from truism.explaining.rowblames import blame_kinds
 from truism.explaining.scorelists import tabulate
@@ -329,24 +329,22 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
             screen.show(*show_progress(step, n_shown, patterns=wanted.patterns))
         return
     teller = Teller(checker.origin, model_name(wanted.place), findings.threshold)
-    incidents: Sequence[Incident] = ()
-    shifts: Sequence[Incident] = ()
+    shown: Sequence[Incident] = ()
     if form != "events" and (form == "json" or not wanted.patterns):
-        n_incidents, n_shifts = n_worst(findings, n_shown)
-        incidents, shifts = findings.incidents[:n_incidents], findings.shifts[:n_shifts]
+        shown = gravest(findings, n_shown)
     repeated = None
     if wanted.patterns or not findings.ordered:
         repeated = tuple(each.to_dict() for each in findings.patterns[:n_shown])
     if form == "json":
-        screen.write_json(teller.check(findings, incidents, shifts, repeated, step.n_skipped))
+        screen.write_json(teller.check(findings, shown, repeated, step.n_skipped))
     elif form == "events":
         screen.write_lines([teller.event(each) for each in step.changes])
     elif wanted.patterns:
         _write_patterns(screen, form, repeated or ())
     elif form == "jsonl":
-        screen.write_lines([teller.incident(each) for each in (*incidents, *shifts)])
+        screen.write_lines(list(map(teller.incident, shown)))
     else:
-        screen.write_csv(_CSV_NAMES, list(_rows(teller, [*incidents, *shifts])))
+        screen.write_csv(_CSV_NAMES, list(_rows(teller, shown)))
     screen.note(verdict(findings).plain)
 
 

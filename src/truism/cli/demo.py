@@ -18,7 +18,7 @@ from truism.cli.learn import announce_compiling, learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
 from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings
+from truism.explaining.findings import Findings, gravest
 from truism.explaining.incidents import Incident
 from truism.model.files import save_model
 from truism.model.model import Model
@@ -120,7 +120,7 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     screen.show(_title(3, "Someone attacks it"), _tell_attacks(attacks), "")
     screen.show(_title(4, "What truism found"), _tell_threshold(model))
     screen.show(Padding(verdict(findings), (0, 0, 0, 3)), "", _chart(attacks, findings), "")
-    for number, incident in enumerate(_events(findings)[:N_SHOWN], 1):
+    for number, incident in enumerate(gravest(findings, 0)[:N_SHOWN], 1):
         screen.show(show_incident(incident, number), _tell_truth(incident, attacks), "")
     screen.show(_tell_result(attacks, findings), "")
     screen.show(_title(5, "Your turn"), *_next_steps(files, findings))
@@ -236,7 +236,7 @@ def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
         return "".join(marks)
 
     truth = line([(each.start, each.end) for each in attacks])
-    found = line([(each.start, each.end + 1) for each in _events(findings)])
+    found = line([(each.start, each.end + 1) for each in gravest(findings, 0)])
     return Padding(
         Group(
             Text.assemble("attacks    ", (truth, BAD)),
@@ -244,11 +244,6 @@ def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
         ),
         (0, 0, 0, 3),
     )
-
-
-def _events(findings: Findings) -> list[Incident]:
-    """Return incidents and lasting changes, gravest first."""
-    return sorted([*findings.incidents, *findings.shifts], key=lambda each: -each.severity)
 
 
 def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType:
@@ -268,11 +263,11 @@ def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType
 def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
     seen, named = 0, 0
     for each in attacks:
-        own = [incident for incident in _events(findings) if each in involved(incident, attacks)]
+        own = [incident for incident in gravest(findings, 0) if each in involved(incident, attacks)]
         blamed = {blame.variable for incident in own for blame in incident.blames[:3]}
         seen += bool(own)
         named += any(target in blamed for target in each.targets)
-    false = sum(not involved(incident, attacks) for incident in _events(findings))
+    false = sum(not involved(incident, attacks) for incident in gravest(findings, 0))
     return Text.assemble(
         (f"{seen} of {count(len(attacks), 'attack')}", STRONG),
         f" detected, {named} with a target among the first three blamed variables; ",
@@ -282,7 +277,7 @@ def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableTyp
 
 def _next_steps(files: Files, findings: Findings) -> list[RenderableType]:
     model, attacked = files.model, files.attacked
-    row = next((each.peak for each in _events(findings)), 0)
+    row = next((each.peak for each in gravest(findings, 0)), 0)
     truism = _program()
     steps = [
         ("the same as a page: open it in a browser", str(files.report)),

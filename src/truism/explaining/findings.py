@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import shorten
-from truism.explaining.incidents import Incidents
+from truism.explaining.incidents import Incident, Incidents
 from truism.explaining.patterns import Patterns
+from truism.incidents.events import gravest_first
 from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.schema import Numeric
@@ -91,8 +92,17 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         """The share of the rows that are anomalies."""
         return self.n_anomalous / self.n_rows
 
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing that is reported began in these rows, or is still open."""
+        if not (self.incidents or self.shifts):
+            return True
+        first = 0 if self.state is None else self.state.n_rows - self.n_rows
+        events = [*self.incidents.outlines[:], *self.shifts.outlines[:]] if self.ordered else ()
+        return bool(events) and not any(each.is_open or each.last >= first for each in events)
+
     def __repr__(self) -> str:
-        return f"<Findings: {say_found(len(self.incidents), len(self.shifts))}; {self._above()}>"
+        return f"<Findings: {say_found(*n_found(self))}; {self._above()}>"
 
     def __str__(self) -> str:
         return "\n\n".join(
@@ -117,43 +127,36 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         return tuple(each for each in said if each is not None)
 
 
-def n_worst(findings: Findings, n: int) -> tuple[int, int]:
-    """Return how many incidents and how many lasting changes are among the `n` gravest of both."""
-    incidents, shifts = findings.incidents.outlines, findings.shifts.outlines
-    if len(incidents) + len(shifts) <= n or not len(shifts):
-        return min(n, len(incidents)), len(shifts)
-    n_incidents = n_shifts = 0
-    while n_incidents + n_shifts < n:
-        if n_shifts == len(shifts) or (
-            n_incidents < len(incidents)
-            and incidents[n_incidents].severity >= shifts[n_shifts].severity
-        ):
-            n_incidents += 1
-        else:
-            n_shifts += 1
-    return n_incidents, n_shifts
+def gravest(findings: Findings, n: int) -> list[Incident]:
+    """Return the gravest incidents and lasting changes, gravest first; 0 asks for all."""
+    if not findings.shifts:
+        return list(findings.incidents[: n or None])
+    kinds = (findings.incidents, findings.shifts)
+    order = sorted(
+        (
+            (*gravest_first(event), incidents, at)
+            for incidents in kinds
+            for at, event in enumerate(incidents.outlines[:])
+        ),
+        key=lambda found: found[:2],
+    )
+    return [incidents[at] for *_, incidents, at in order[: n or None]]
 
 
-def say_found(n_incidents: int, n_shifts: int, more: str = "") -> str:
-    """Say how much happened; lasting changes are counted among the incidents, so that none is overlooked.
+def say_found(n: int, n_standing: int, more: str = "") -> str:
+    """Say how many incidents there were; `more` are words about all, such as in which time.
 
-    `more` are words about all of them, such as in which time.
-
-    >>> say_found(2, 0), say_found(2, 1)
-    ('2 incidents', '3 incidents, 1 of them a lasting change')
-    >>> say_found(0, 1), say_found(0, 4)
-    ('1 incident, a lasting change', '4 incidents, all of them lasting changes')
-    >>> say_found(2, 1, " in 11 h")
-    '3 incidents in 11 h, 1 of them a lasting change'
+    >>> say_found(2, 0), say_found(3, 1, " in 11 h")
+    ('2 incidents', '3 incidents in 11 h, 1 of them still standing')
+    >>> say_found(1, 1), say_found(4, 4)
+    ('1 incident, still standing', '4 incidents, all of them still standing')
     """
-    n_all = n_incidents + n_shifts
-    found = count(n_all, "incident") + more
-    if not n_shifts:
+    found = count(n, "incident") + more
+    if not n_standing:
         return found
-    if n_all == 1:
-        return f"{found}, a lasting change"
-    many = f"{n_shifts:,}" if n_incidents else "all"
-    return f"{found}, {many} of them {'a lasting change' if n_shifts == 1 else 'lasting changes'}"
+    if n == 1:
+        return f"{found}, still standing"
+    return f"{found}, {'all' if n_standing == n else f'{n_standing:,}'} of them still standing"
 
 
 def say_expected(findings: Findings) -> str:
@@ -168,8 +171,13 @@ def say_expected(findings: Findings) -> str:
 def say_all(findings: Findings) -> str:
     """Say how much happened in which time, and how much was to be expected."""
     within = f" in {lasting(findings.seconds)}" if findings.seconds else ""
-    n_found = len(findings.incidents), len(findings.shifts)
-    return say_found(*n_found, within + say_expected(findings))
+    return say_found(*n_found(findings), within + say_expected(findings))
+
+
+def n_found(findings: Findings) -> tuple[int, int]:
+    """Return how many incidents and lasting changes there are, and how many changes still stand."""
+    standing = sum(event.is_open for event in findings.shifts.outlines[:])
+    return len(findings.incidents) + len(findings.shifts), standing
 
 
 def say_doubt(n_anomalous: int, n_rows: int) -> str | None:

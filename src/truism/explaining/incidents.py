@@ -161,6 +161,11 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(each.variable for each in self.blames if isinstance(each.clues[0], Dead))
 
     @property
+    def stands(self) -> bool:
+        """Whether it is a lasting change that has not returned: the rows differ from training now."""
+        return self.kind == "shift" and self.ongoing
+
+    @property
     def duration(self) -> datetime.timedelta | None:
         """How long it lasted; None if there are no times to tell."""
         started, ended = self.started, self.ended

@@ -243,12 +243,12 @@ class Teller:
     def check(
         self,
         findings: Findings,
-        incidents: Iterable[Incident],
-        shifts: Iterable[Incident],
+        shown: Iterable[Incident],
         patterns: tuple[dict[str, Any], ...] | None = None,
         n_skipped: int = 0,
     ) -> CheckRecord:
-        """Return findings as a record, with those incidents and shifts that are to be shown."""
+        """Return findings as a record, with those incidents and lasting changes that are shown."""
+        records = [self.incident(each) for each in shown]
         return CheckRecord(
             verdict="anomalies" if findings.incidents or findings.shifts else "clean",
             model=self._model,
@@ -262,8 +262,8 @@ class Teller:
             expected=findings.expected,
             extra=findings.extra,
             coarser=findings.coarser,
-            incidents=tuple(map(self.incident, incidents)),
-            shifts=tuple(map(self.incident, shifts)),
+            incidents=tuple(each for each in records if each.kind == "incident"),
+            shifts=tuple(each for each in records if each.kind == "shift"),
             patterns=patterns,
         )
 

@@ -142,8 +142,12 @@ def begin(k, n, row, levels, events):
 
 @inner
 def add(k, t, n, run, excess, moved, scales, limits, events):
-    """Add a row to what is known of an event: of all variables at first, later of its own."""
-    row = run.rows[t]
+    """Add a row to what is known of an event: of all variables at first, later of its own.
+
+    Return whether one of its own variables deviates in the row, and not only because of earlier ones.
+    """
+    row, deviates = run.rows[t], not limits.has_past
+    least = OWN * events.blame[k].sum()
     stands = events.phase[k] == STANDING
     unfolds = not stands and (n - events.onset[k] < limits.unfolding or not limits.has_past)
     for i in range(excess.size):
@@ -151,7 +155,7 @@ def add(k, t, n, run, excess, moved, scales, limits, events):
             continue
         a = sqrt(run.points[t, i])
         events.parts[k, i] += run.points[t, i]
-        if not stands:
+        if not stands and a > events.frozen[k, i]:
             events.highest[k, i] = max(events.highest[k, i], a)
         far = run.evidence[t, i]
         if limits.has_past:
@@ -161,6 +165,7 @@ def add(k, t, n, run, excess, moved, scales, limits, events):
         if unfolds:
             events.blame[k, i] += excess[i] if limits.has_past else far
         if far > 0:
+            deviates |= events.blame[k, i] >= least
             if events.since[k, i] == NEVER:
                 events.since[k, i] = row
             if far > events.strength[k, i]:
@@ -174,6 +179,7 @@ def add(k, t, n, run, excess, moved, scales, limits, events):
                 events.above[k, i] += run.differences[t, i]
             else:
                 events.below[k, i] -= run.differences[t, i]
+    return deviates
 
 
 @inner
@@ -355,9 +361,10 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                     continue
                 if n - events.start[k] < limits.horizon:
                     clock[2] = n
+            deviates = n == events.start[k] or events.is_slow[k]
             if limits.has_past or height > threshold:
-                add(k, t, n, run, excess, moved, scales, limits, events)
-            if phase == STANDING or (phase == ACTIVE and height > threshold):
+                deviates |= add(k, t, n, run, excess, moved, scales, limits, events)
+            if deviates and (phase == STANDING or (phase == ACTIVE and height > threshold)):
                 rise(k, n, row, level, threshold, events)
         if limits.has_past and active == NEVER:
             drift = drifted(levels, scales, excess)

@@ -323,8 +323,8 @@ class Summary(msgspec.Struct, frozen=True):
         What x is: milliseconds since 1970, or row numbers.
     scores
         The score over time.
-    incidents, n_incidents, n_shifts
-        The worst incidents and then the worst shifts, and how many there are of each.
+    incidents, n_incidents
+        The gravest incidents and lasting changes, those that still stand last, and how many there are.
     patterns, n_patterns
         What most rows have in common, where rows are no series, and how many patterns there are.
     weaker
@@ -360,7 +360,6 @@ class Summary(msgspec.Struct, frozen=True):
     scores: Line
     incidents: tuple[Card, ...]
     n_incidents: int
-    n_shifts: int
     patterns: tuple[PatternCard, ...]
     n_patterns: int
     weaker: tuple[Span, ...]

@@ -77,9 +77,9 @@ def _content(summary: Summary) -> dict[str, Any]:
 
 
 def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:
-    """Prepare the cards of incidents and of shifts, with charts while there is room."""
+    """Prepare the cards of what happened and of what stands, with charts while there is room."""
     listed = {rule.id for rule in summary.rules}
-    cards: dict[str, list[dict[str, Any]]] = {"cards": [], "shifts": []}
+    cards: dict[str, list[dict[str, Any]]] = {"cards": [], "standing": []}
     for card in summary.incidents:
         blames = []
         for blamed in card.blames:
@@ -88,8 +88,8 @@ def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:
                 chart = charts.picture(blamed.picture, summary.unit, _label(blamed, card))
                 room -= len(chart.encode()) + _FRAME_BYTES
             blames.append(_blame(blamed, chart if room > 0 else None, listed))
-        kind = "shifts" if card.incident.kind == "shift" else "cards"
-        cards[kind].append(_card(card, blames))
+        stands = card.incident.kind == "shift" and card.incident.ongoing
+        cards["standing" if stands else "cards"].append(_card(card, blames))
     return cards
 
 

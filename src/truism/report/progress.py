@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from truism.explaining.findings import n_worst
+from truism.explaining.findings import gravest
 from truism.explaining.incidents import Incidents
 from truism.explaining.states import Step
 from truism.model.wording import count
-from truism.report.terminal import SHIFTS, say_rest, show_incident, show_patterns, verdict
+from truism.report.terminal import in_order, say_rest, show_patterns, verdict
 
 _ENDS = (
     ("is new", "are new"),
@@ -35,14 +35,9 @@ def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[R
 
 def _show_incidents(step: Step, top: int) -> Iterator[RenderableType]:
     happened = _happened(step)
-    n_incidents, n_shifts = n_worst(step.findings, top)
-    shown = [*step.findings.incidents[:n_incidents], *step.findings.shifts[:n_shifts]]
-    for number, incident in enumerate(shown, 1):
-        if number == n_incidents + 1:
-            yield SHIFTS
-        status = _status(happened.get(incident.id, ()), is_open=incident.ongoing)
-        yield show_incident(incident, number, status)
-        yield ""
+    shown = gravest(step.findings, top)
+    statuses = [_status(happened.get(each.id, ()), is_open=each.ongoing) for each in shown]
+    yield from in_order(shown, statuses)
     yield from say_rest(step.findings, len(shown))
 
 

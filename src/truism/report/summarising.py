@@ -9,7 +9,7 @@ import numpy as np
 from truism.errors import ParameterError
 from truism.explaining.blames import Blame, choose
 from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings
+from truism.explaining.findings import Findings, gravest, n_found
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_moment
 from truism.incidents.events import shares_of
@@ -34,13 +34,13 @@ from truism.report.patterncards import ExampleLine, PatternCard, ToldLine
 from truism.report.pictures import Painter
 from truism.report.prices import say_acceptance
 from truism.report.series import Axis, reduce, runs
-from truism.report.verdicts import MAX_CARDS, say_verdict
+from truism.report.verdicts import say_verdict
 from truism.scoring.alignment import align
 from truism.scoring.scorer import Scorer
 from truism.table.columns import Table
 from truism.version import __version__
 
-MAX_SHIFTS = 20
+MAX_CARDS = 60  # incidents that are numbered
 MAX_PICTURED = 20
 MAX_PATTERNS = 30
 MAX_WEAKER = 500
@@ -106,10 +106,10 @@ def summarise(
     findings = checker.find(table) if findings is None else findings
     scores = findings.excess
     axis = Axis(table, model.schema)
-    incidents = findings.incidents
     # Rows that are no series are never joined by a line.
     painter = Painter(scorer, table, axis) if findings.ordered else None
-    cards = _cards(painter, axis, [*incidents[:MAX_CARDS], *findings.shifts[:MAX_SHIFTS]])
+    shown = sorted(gravest(findings, MAX_CARDS), key=lambda each: each.stands)
+    cards = _cards(painter, axis, shown)
     detection = (
         None if label is None else detect(table, label, findings.excess, findings.threshold, axis)
     )
@@ -127,11 +127,10 @@ def summarise(
         axis.unit,
         reduce(*axis.apart(axis.x, scores), N_BUCKETS),
         cards,
-        len(incidents),
-        len(findings.shifts),
+        n_found(findings)[0],
         _patterns(axis, findings, cards),
         len(findings.patterns),
-        _weaker(axis, findings) if findings.ordered else (),
+        _weaker(axis, findings, shown) if findings.ordered else (),
         _rules(scorer, table, cards),
         len(model.rules),
         len(model.active_rules),
@@ -243,11 +242,13 @@ def _blame_card(
     )
 
 
-def _weaker(axis: Axis, findings: Findings) -> tuple[Span, ...]:
+def _weaker(axis: Axis, findings: Findings, shown: Sequence[Incident]) -> tuple[Span, ...]:
+    """Return the rows of what has no card."""
     inside = np.zeros(axis.n_rows, np.bool_)
-    extents = findings.incidents.outlines.extents()
-    for each in itertools.islice(extents, MAX_CARDS, None):
-        inside[each.first : each.last + 1] = True
+    for kind, events in (("incident", findings.incidents), ("shift", findings.shifts)):
+        n_shown = sum(incident.kind == kind for incident in shown)
+        for weaker in itertools.islice(events.outlines.extents(), n_shown, None):
+            inside[weaker.first : weaker.last + 1] = True
     return tuple(axis.span(start, end) for start, end in runs(inside, MAX_WEAKER))
 
 

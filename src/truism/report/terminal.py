@@ -13,7 +13,7 @@ from rich.text import Text
 
 from truism.explaining.blames import Blame, choose, say_others
 from truism.explaining.explanations import Explanation
-from truism.explaining.findings import Findings, n_worst, say_all
+from truism.explaining.findings import Findings, gravest, say_all
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_at
 from truism.explaining.patterns import Pattern
@@ -29,7 +29,7 @@ from truism.report.models import ModelSummary
 STRONG, FAINT, GOOD, BAD, ODD = "bold", "dim", "bold green", "bold red", "yellow"
 N_BLAMES = 3
 N_ALSO_BROKEN = 5
-SHIFTS = Text("Lasting changes: what became unusual and stayed so", STRONG)
+STANDING = Text("Differs from training now", STRONG)
 _MAX_NAMES, _MAX_NAME = 60, 24
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LONG = 8  # rules with at least so many predicates are counted together
@@ -172,7 +172,7 @@ def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
 def show_findings(
     findings: Findings, top: int, *, patterns: bool = False
 ) -> Iterator[RenderableType]:
-    """Show what happened, worst first, then what has changed for good, and end with the verdict.
+    """Show what happened, worst first, then what still differs from training, and end with the verdict.
 
     Of rows that are no series, patterns are shown instead; else if they are asked for.
     """
@@ -184,17 +184,25 @@ def show_findings(
 
 
 def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
-    n_incidents, n_shifts = n_worst(findings, top)
-    shown = [*findings.incidents[:n_incidents], *findings.shifts[:n_shifts]]
-    for number, incident in enumerate(shown, 1):
-        if number == n_incidents + 1:
-            yield SHIFTS
-        yield show_incident(incident, number)
-        yield ""
+    shown = gravest(findings, top)
+    yield from in_order(shown, [None] * len(shown))
     yield from say_rest(findings, len(shown))
     if findings.incidents and findings.gap is not None:
         between = count(findings.gap, "normal row")
         yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
+
+
+def in_order(
+    incidents: Sequence[Incident], statuses: Sequence[str | None]
+) -> Iterator[RenderableType]:
+    """Show what happened, and then what still differs from training."""
+    both = list(zip(incidents, statuses, strict=True))
+    happened = [each for each in both if not each[0].stands]
+    for number, (incident, status) in enumerate([*happened, *(x for x in both if x[0].stands)], 1):
+        if number == len(happened) + 1:
+            yield STANDING
+        yield show_incident(incident, number, status)
+        yield ""
 
 
 def say_rest(findings: Findings, n_shown: int) -> Iterator[RenderableType]:
@@ -236,19 +244,20 @@ def show_pattern(pattern: Pattern, *, ordered: bool) -> RenderableType:
 
 def verdict(findings: Findings) -> Text:
     """Say in one line whether a table is clean."""
-    above = f"above {format_number(findings.threshold)}"
+    limit = format_number(findings.threshold)
+    exceeds, exceed = f"scores above {limit}", f"score above {limit}"
+    if findings.expected is not None:  # of a series it is the excess that counts
+        exceeds, exceed = f"exceeds {limit}", f"exceed {limit}"
     rows = count(findings.n_rows, "row")
-    if not findings.n_anomalous:
-        return Text.assemble(("clean", GOOD), f": none of {rows} scores {above}.")
-    share = f"{findings.n_anomalous:,} of {rows} ({percent(findings.rate)}) score {above}."
-    if not findings.incidents and not findings.shifts:
-        return Text.assemble(("clean", GOOD), f": nothing new; {share}")
-    if not findings.ordered:
-        return Text.assemble(
-            ("anomalies", BAD), f": {share[:-1]}, in {count(len(findings.patterns), 'pattern')}."
-        )
-    found = say_all(findings)
-    return Text.assemble(("anomalies", BAD), f": {found}; {share}")
+    share = f"none of {rows} {exceeds}"
+    if findings.n_anomalous:
+        share = f"{findings.n_anomalous:,} of {rows} ({percent(findings.rate)}) {exceed}"
+    if findings.is_clean:
+        over = "nothing lasted for the on-delay; " if findings.n_anomalous else ""
+        return Text.assemble(("clean", GOOD), f": {over}{share}.")
+    found = say_all(findings) + "; " if findings.ordered else ""
+    patterns = "" if findings.ordered else f", in {count(len(findings.patterns), 'pattern')}"
+    return Text.assemble(("anomalies", BAD), f": {found}{share}{patterns}.")
 
 
 def show_incident(

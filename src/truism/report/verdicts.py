@@ -1,11 +1,9 @@
 """The one sentence above everything else: findings go in, what happened in a few words comes out."""
 
-from truism.explaining.findings import Findings, say_expected, say_found
+from truism.explaining.findings import Findings, gravest, n_found, say_expected, say_found
 from truism.explaining.incidents import Incident
 from truism.model.wording import count
 from truism.report.series import Axis
-
-MAX_CARDS = 60  # incidents that are numbered; lasting changes come after them
 
 
 def say_verdict(axis: Axis, findings: Findings) -> str:
@@ -13,22 +11,16 @@ def say_verdict(axis: Axis, findings: Findings) -> str:
     if not findings.ordered:
         return _say_patterns(findings)
     extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
-    worst = max(
-        (each[0] for each in (findings.incidents, findings.shifts) if each),
-        key=lambda each: each.severity,
-        default=None,
-    )
-    if worst is None:
+    if not n_found(findings)[0]:
         rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
         return f"No incident in {extent_in_words}{rows}."
+    (worst,) = gravest(findings, 1)
     when = axis.when(worst.start, worst.end)
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
-    number = _number(findings, worst)
-    told = f"{_name(worst)} {link} {when}{'' if number == 1 else f' (number {number})'}."
-    n_found = len(findings.incidents), len(findings.shifts)
-    if sum(n_found) == 1:
-        return f"{say_found(*n_found, f' in {extent_in_words}')}: {told}"
-    found = say_found(*n_found, f" in {extent_in_words}{say_expected(findings)}")
+    told = f"{_name(worst)} {link} {when}."
+    if n_found(findings)[0] == 1:
+        return f"{say_found(*n_found(findings), f' in {extent_in_words}')}: {told}"
+    found = say_found(*n_found(findings), f" in {extent_in_words}{say_expected(findings)}")
     return f"{found}; worst: {told}"
 
 
@@ -42,12 +34,6 @@ def _say_patterns(findings: Findings) -> str:
         return f"1 anomaly in {rows}: {first.headline}."
     share = "all" if first.n_rows == findings.n_anomalous else first.percent
     return f"{findings.n_anomalous:,} anomalies in {rows}; {share} of them: {first.headline}."
-
-
-def _number(findings: Findings, worst: Incident) -> int:
-    """Return the number of the gravest incident or shift on the page; shifts come after incidents."""
-    is_first = worst.kind == "incident" or not findings.incidents
-    return 1 if is_first else min(len(findings.incidents), MAX_CARDS) + 1
 
 
 def _name(incident: Incident) -> str:
