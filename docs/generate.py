@@ -6,7 +6,8 @@
 - the detectors and speeds in README.md (five detectors) and docs/comparison.md (all of them) from
   the files in ``benchmarks/results``;
 - ``src/truism/model/model-file.schema.json`` from the types that read model files, and
-  ``docs/check.schema.json`` from those that ``truism check`` writes for programs.
+  ``docs/check.schema.json`` and ``docs/compare.schema.json`` from those that ``truism check`` and
+  ``truism compare`` write for programs.
 
 Tests do the same and fail when a file differs. Others have their own commands: docs/benchmarks.md
 ``python -m benchmarks page``, and docs/start.ipynb ``python docs/notebook.py``.
@@ -24,6 +25,7 @@ import msgspec
 from click.testing import CliRunner
 
 from truism.cli.app import COMMANDS, app
+from truism.explaining import comparison
 from truism.export import incidents
 from truism.model import files
 
@@ -66,6 +68,7 @@ def schemas() -> dict[str, str]:
     return {
         "src/truism/model/model-file.schema.json": schema_file(files.json_schema()),
         "docs/check.schema.json": schema_file(incidents.json_schema()),
+        "docs/compare.schema.json": schema_file(comparison.json_schema()),
     }
 
 

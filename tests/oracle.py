@@ -11,10 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-import msgspec
-
 from truism.learning.mining import UnitRule
-from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
+from truism.model.predicates import AnyOf, OneOf, Present, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical
 
@@ -506,96 +504,6 @@ def split_gains(codes, members, is_state, n_splits, targets, least, rows):
 def implies(one, other, rows):
     """Whether one predicate holds in no row without the other, in so many rows."""
     return all(holds(other, row) is True for row in rows if holds(one, row) is True)
-
-
-def says_as_much(one, other, rows):
-    """Whether every row that breaks the one claim breaks the other, in so many rows."""
-
-    def broken(claim, row):
-        applies = all(holds(each, row) is True for each in claim.antecedent)
-        return applies and holds(claim.consequent, row) is not True
-
-    return all(broken(one, row) for row in rows if broken(other, row))
-
-
-def match(old, new, spread_of):
-    """Take the closest of all pairs that can match, again and again; ties go by what claims say."""
-    pairs = set()
-    while True:
-        taken = {i for i, _ in pairs}, {j for _, j in pairs}
-        free = [
-            (
-                between(one, other, spread_of),
-                *sorted(msgspec.json.encode(in_order(each)) for each in (one, other)),
-                i,
-                j,
-            )
-            for i, one in enumerate(old)
-            for j, other in enumerate(new)
-            if i not in taken[0] and j not in taken[1]
-            if between(one, other, spread_of) is not None
-        ]
-        if not free:
-            return pairs
-        pairs.add(min(free)[3:])
-
-
-def in_order(claim):
-    """The conditions sorted by direction, variable and content, and then the consequent."""
-
-    def key(each):
-        name = each.__struct_config__.tag
-        if isinstance(each, Interval):
-            name = "at_least" if each.high == math.inf else "between"
-            name = "below" if each.low == -math.inf else name
-        of = [p.variable for p in each.parts] if isinstance(each, AnyOf) else [each.variable]
-        return name, of, msgspec.json.encode(each)
-
-    return (*sorted(claim.antecedent, key=key), claim.consequent)
-
-
-def between(one, other, spread_of):
-    """How far two claims are apart; None if they are not about the same, or cannot both apply."""
-    if len(one.antecedent) != len(other.antecedent):
-        return None
-    total = 0.0
-    for each, like in zip(in_order(one), in_order(other), strict=True):
-        step = apart(each, like, spread_of)
-        if step is None or (each is not one.consequent and clash(each, like)):
-            return None
-        total += step
-    return total
-
-
-def apart(one, other, spread_of):
-    """How far two predicates are apart; None if they differ in variable or direction."""
-    if type(one) is not type(other):
-        return None
-    if isinstance(one, AnyOf):
-        if [p.variable for p in one.parts] != [p.variable for p in other.parts]:
-            return None
-        then, now = ({(p.variable, v) for p in x.parts for v in p.values} for x in (one, other))
-        return 1 - len(then & now) / len(then | now)
-    if one.variable != other.variable:
-        return None
-    if isinstance(one, OneOf):
-        then, now = set(one.values), set(other.values)
-        return 1 - len(then & now) / len(then | now)
-    total = 0.0
-    for side in ("low", "high") if isinstance(one, Interval | Range) else ():
-        then, now = getattr(one, side), getattr(other, side)
-        if math.isinf(then) != math.isinf(now):
-            return None
-        if math.isfinite(then):
-            total += abs(then - now) / (spread_of.get(one.variable, 0.0) or 1.0)
-    return total
-
-
-def clash(one, other):
-    """Whether two conditions of the same shape can never hold together."""
-    if isinstance(one, OneOf):
-        return not set(one.values) & set(other.values)
-    return isinstance(one, Interval | Range) and (one.low >= other.high or other.low >= one.high)
 
 
 # --- a series followed row by row, from docs/method.md ---------------------------------------------

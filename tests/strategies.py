@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.model.implication import Claim
-from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range, order, variables
+from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric
 from truism.model.settings import Settings
@@ -153,7 +152,7 @@ rules = st.builds(
     st.integers(1, 1000),
 )
 
-# Claims about few variables with few bounds, so that many are alike.
+# Predicates about few variables with few bounds, so that many are alike.
 _few = st.sampled_from([1.0, 2.0, 3.0, 4.0])
 _bounds = st.lists(_few, min_size=2, max_size=2, unique=True).map(sorted)
 _some_states = st.lists(st.sampled_from("abc"), min_size=1, max_size=2, unique=True).map(
@@ -172,14 +171,6 @@ few_consequents = st.one_of(
     st.builds(Present, st.sampled_from("xyuv")),
 )
 
-
-few_claims = st.builds(
-    Claim,
-    st.lists(few_predicates, max_size=3, unique_by=variables).map(
-        lambda some: tuple(sorted(some, key=order))
-    ),
-    few_consequents,
-)
 
 settings_values = st.builds(
     Settings,

@@ -20,7 +20,7 @@ BASE = {"version", "errors", "work"}
 CONVENIENCES = {
     "truism": {"truism.estimator"},
     "explaining.accepting": {"truism.report.prices"},
-    "explaining.comparison": {"truism.report.contrast", "truism.report.differences"},
+    "explaining.comparison": {"truism.report.comparison"},
     "estimator.detector": {"truism.report", "truism.report.output"},
 }
 # Libraries, and the rooms or modules that may import them.
@@ -34,6 +34,7 @@ FENCES = {
     "mlflow": {"mlflow"},
     "numba": {"learning.kernels", "scoring.kernels"},
     "llvmlite": {"learning.kernels"},
+    "scipy": {"explaining.comparison"},
     "sklearn": {"estimator", "report.detection"},
     "pandas": set(),
     "polars": set(),

@@ -13,8 +13,7 @@ from truism.explaining.checker import Checker
 from truism.explaining.comparison import Comparison
 from truism.explaining.comparison import compare as compare_checkers
 from truism.model.files import load_model
-from truism.report.contrast import show_differences, to_page, to_text
-from truism.report.differences import describe
+from truism.report.comparison import show, to_page, to_text
 from truism.table.atomic import write_atomically
 
 Form = Literal["table", "json", "html"]
@@ -62,7 +61,7 @@ Exit codes: 0 done, 1 what --fail-if names was found, 2 bad input or usage.""",
     type=click.IntRange(min=0),
     default=N_SHOWN,
     show_default=True,
-    help="Show N rules, incidents and days of each kind on the screen; 0 shows all.",
+    help="Show N rules and incidents of each kind on the screen; 0 shows all.",
 )
 @click.option(
     "--format",
@@ -92,10 +91,9 @@ def compare(
 ) -> int:
     """Compare two models, and what they report.
 
-    Rules are compared by what they say, one claim for each consequent: a rule about the same
-    variables in the same directions with other cut-offs or states has changed. With --on, both models
-    check the same rows: an incident is the same one if it overlaps in time. With --label, the
-    interval tells a better model from chance.
+    Rules about the same variables and states, with numbers bounded on the same sides, stand beside each
+    other. With --on, both models check the same rows: incidents that overlap in time are the same.
+    With --label, the interval tells a better model from chance.
     """
     said = asked(options)
     wanted = _faults(faults, with_label=label is not None)
@@ -113,8 +111,15 @@ def compare(
         found = compare_checkers(checkers[0], checkers[1], table, label)
     if found.table is not None and found.table.extra:
         extra = shorten(found.table.extra)
-        screen.note(f"columns that neither model knows are ignored: {extra}.")
-    _write(screen, found, (old, new), form, top, output)
+        screen.note(f"columns that neither model uses are ignored: {extra}.")
+    if form == "table" and output is None:
+        screen.show(*show(found, top))
+    else:
+        content = _content(found, form, (old, new), top)
+        if output is None:
+            screen.write(content)
+        else:
+            write_atomically(output, content)
     failed = [fault for fault in wanted if _has(found, fault)]
     if failed:
         screen.note(f"--fail-if: {', '.join(failed)}.")
@@ -122,57 +127,29 @@ def compare(
 
 
 def _faults(given: str | None, *, with_label: bool) -> list[Fault]:
-    known: tuple[Fault, ...] = get_args(Fault)
+    faults: tuple[Fault, ...] = get_args(Fault)
     if given is None:
         return []
-    named = [each.strip() for each in given.split(",")]
-    wanted = [fault for fault in known if fault in named]
-    if unknown := [each for each in named if each not in known]:
-        choices = shorten(list(known))
+    named = [name.strip() for name in given.split(",")]
+    if unknown := [name for name in named if name not in faults]:
+        choices = shorten(list(faults))
         raise ParameterError(f"--fail-if must list some of {choices}, got {unknown[0]!r}.")
-    if "worse" in wanted and not with_label:
+    if "worse" in named and not with_label:
         raise ParameterError("--fail-if worse must be given with --label.")
-    return wanted
+    return [fault for fault in faults if fault in named]
 
 
 def _has(found: Comparison, fault: Fault) -> bool:
     """Return whether a comparison has a fault that the user does not accept."""
-    on, rules = found.table, found.models.rules
+    reports = found.rules if found.table is None else found.table
     if fault == "worse":
-        told = None if on is None else on.advantage
-        return told is not None and any(each.verdict == "worse" for each in told.measures)
-    if fault == "lost":
-        return bool(on.only_old if on is not None else rules.gone)
-    return bool(on.only_new if on is not None else rules.new)
+        advantage = None if found.table is None else found.table.advantage
+        return advantage is not None and any(each.verdict == "worse" for each in advantage.measures)
+    return bool(reports.only_old if fault == "lost" else reports.only_new)
 
 
-def _write(
-    screen: Screen,
-    found: Comparison,
-    names: tuple[str, str],
-    form: Form,
-    top: int,
-    output: str | None,
-) -> None:
-    """Print a comparison, or write it to a file."""
-    if form == "table" and output is None:
-        screen.show(*show_differences(describe(found, *names, most=top)))
-        return
+def _content(found: Comparison, form: Form, names: tuple[str, str], top: int) -> bytes:
+    """Return a comparison as the content of a file."""
     if form == "json":
-        content = {
-            "format": "truism-comparison",
-            "format_version": 1,
-            "same": found.same,
-            "said": describe(found, *names).said,
-            "models": found.models,
-            "table": found.table,
-        }
-        text = msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n"
-    elif form == "html":
-        text = to_page(describe(found, *names))
-    else:
-        text = to_text(describe(found, *names, most=top))
-    if output is None:
-        screen.write(text)
-    else:
-        write_atomically(output, text.encode())
+        return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+    return (to_page(found, *names) if form == "html" else to_text(found, top)).encode()

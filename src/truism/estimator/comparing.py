@@ -35,7 +35,8 @@ def compare(
     Returns
     -------
     Comparison
-        It prints; `models` holds what differs between the models, `table` between their reports.
+        It prints; `rules`, `variables` and `facts` hold what differs between the models, `table` what
+        differs between their reports.
 
     Examples
     --------

@@ -1,35 +1,94 @@
-"""Two models on the same table: which incidents each reports, row by row and day by day.
+"""Two models compared: their rules, what they report in the same rows, and which of them is better.
 
-Incidents of the two models are the same one if they overlap in time, that is if they share a row or one
-lies within the other. An incident of one model may overlap several of the other; these are kept together.
-Finding reasons takes longer than scoring, so only the worst incidents that one model alone reports get
-variables to blame.
+Rules are compared by id and then by shape: variables and states in the same places, numbers bounded on
+the same sides. Where several rules of each model have one shape, nothing says which became which, so that
+they stand beside each other. Incidents are the same if they overlap in time; one may overlap several.
+
+A `Comparison` is what JSON holds; screen and page are made from it.
 """
 
-import html
-from collections import Counter
-from collections.abc import Sequence
+import inspect
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError
-from truism.explaining.advantage import Advantage, Judged, weigh_up
 from truism.explaining.checker import Checker
 from truism.explaining.incidents import Incidents
 from truism.explaining.moments import say_moment
-from truism.incidents.delays import usual_gap
 from truism.incidents.outlines import Extent
-from truism.incidents.rates import group_rows
-from truism.model.comparison import ModelComparison, compare_models
+from truism.model.files import put_null_last
+from truism.model.model import Model
+from truism.model.predicates import Interval, Predicate, Range
+from truism.model.rules import Rule
+from truism.model.schema import Categorical, Scalar, Schema, Variable
+from truism.model.wording import count, preformatted
 from truism.scoring.alignment import time_column
-from truism.table.cells.timelines import wall_clock
+from truism.scoring.series import rows_by_series
 from truism.table.columns import Column, Table
 from truism.table.labels import read_labels
 
-N_BLAMED = 5  # variables that are named for an incident
+N_BLAMED = 3  # variables that are named for an incident
 N_EXPLAINED = 20  # incidents of each model alone for which variables are named
+OVERVIEW = ("n_rows", "n_variables", "n_rules", "threshold", "created")  # shown even if the same
+MEASURES = ("AUC", "segments found", "false alarms")
+CONFIDENCE = 0.95
+N_DRAWS = 2000
+N_BLOCKS = 10  # blocks of normal rows; long ones, since neighbours resemble each other
+MAX_PIECES = 500  # labelled segments that are drawn apart; more are drawn with their neighbours
+MIN_PIECES = 5
+
+Verdict = Literal["better", "worse", "same", "chance", "too few"]
+Thing = TypeVar("Thing")
+Groups = Iterable[tuple[list[Thing], list[Thing]]]
+_Rows = NDArray[np.int64]
+
+
+class Both(msgspec.Struct, Generic[Thing], frozen=True):
+    """Rules of one shape, or incidents that overlap: those of the old and those of the new model."""
+
+    old: tuple[Thing, ...]
+    new: tuple[Thing, ...]
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A number, a setting or a fact about the training rows, as plain numbers, texts and lists."""
+
+    name: str
+    old: Any
+    new: Any
+
+
+class VariableChange(msgspec.Struct, frozen=True):
+    """A variable that differs: its kind, the states that only this model has seen, or null without it."""
+
+    name: str
+    old: str | tuple[Scalar, ...] | None
+    new: str | tuple[Scalar, ...] | None
+
+
+class ComparedRule(msgspec.Struct, frozen=True):
+    """A rule of one of the models: its id, its text, its training rows, its chance as a logarithm."""
+
+    id: str
+    text: str
+    count: int
+    log10_chance: float
+
+
+class RuleComparison(msgspec.Struct, frozen=True):
+    """How the rules in use differ, those least likely by chance first."""
+
+    n_old: int
+    n_new: int
+    n_same: int  # with the same id in both
+    only_old: tuple[ComparedRule, ...]  # of a shape that the new model lacks
+    only_new: tuple[ComparedRule, ...]
+    both: tuple[Both[ComparedRule], ...]  # of one shape, with other numbers
 
 
 class Blamed(msgspec.Struct, frozen=True):
@@ -40,16 +99,7 @@ class Blamed(msgspec.Struct, frozen=True):
 
 
 class Sighting(msgspec.Struct, frozen=True):
-    """An incident as one model sees it; see `truism.explaining.incidents.Incident`.
-
-    Parameters
-    ----------
-    start, end, n_rows, peak, score, started, ended
-        As in an incident, times as text.
-    blamed
-        The variables blamed most; None where they were not looked for.
-
-    """
+    """An incident as one model reports it; see `truism.explaining.incidents.Incident`."""
 
     start: int
     end: int
@@ -58,267 +108,424 @@ class Sighting(msgspec.Struct, frozen=True):
     score: float
     started: str | None
     ended: str | None
-    blamed: tuple[Blamed, ...] | None = None
+    series: str | None = None
+    blamed: tuple[Blamed, ...] | None = None  # variables blamed most; null where not looked for
 
 
-class Shared(msgspec.Struct, frozen=True):
-    """Incidents of both models that overlap."""
+class Measure(msgspec.Struct, frozen=True):
+    """A measure of both models, the difference new less old, its 95 % interval, and the verdict on it.
 
-    old: tuple[Sighting, ...]
-    new: tuple[Sighting, ...]
+    Of false alarms, the share of normal rows that are reported, less is better. There is no interval if
+    labelled segments are too few; the difference is ``"chance"`` if its interval holds 0.
+    """
+
+    name: str
+    old: float
+    new: float
+    difference: float
+    low: float | None
+    high: float | None
+    verdict: Verdict
 
 
-class Day(msgspec.Struct, frozen=True):
-    """One day of a table: its rows, how many each model reports, and incidents that begin on it."""
+class Advantage(msgspec.Struct, frozen=True):
+    """Which model is better where rows are labelled: the column, its rows and segments, and measures."""
 
-    date: str
-    n_rows: int
-    n_old: int
-    n_new: int
-    n_incidents_old: int
-    n_incidents_new: int
+    label: str
+    n_labelled: int
+    n_segments: int
+    measures: tuple[Measure, ...]
 
 
 class TableComparison(msgspec.Struct, frozen=True):
-    """What two models report in one table.
-
-    Parameters
-    ----------
-    n_rows
-        The rows of the table.
-    n_old, n_new, n_both
-        Rows that the old model, the new model and both of them report.
-    only_old, only_new
-        Incidents that overlap none of the other model, worst first.
-    both
-        Incidents that both report, worst first.
-    days
-        The days of the table, if it has dates.
-    advantage
-        Which model is better, if rows are labelled.
-    extra
-        Columns that neither model knows.
-
-    """
+    """What two models report in one table: rows, and incidents with the worst first."""
 
     n_rows: int
-    n_old: int
+    n_old: int  # rows that the old model reports
     n_new: int
     n_both: int
-    only_old: tuple[Sighting, ...]
+    only_old: tuple[Sighting, ...]  # overlap none of the new model
     only_new: tuple[Sighting, ...]
-    both: tuple[Shared, ...]
-    days: tuple[Day, ...] = ()
-    advantage: Advantage | None = None
-    extra: tuple[str, ...] = ()
+    both: tuple[Both[Sighting], ...]
+    advantage: Advantage | None  # null without labels
+    extra: tuple[str, ...]  # columns that neither model uses
 
     @property
     def n_incidents(self) -> tuple[int, int]:
         """How many incidents the old and the new model report."""
         return (
-            len(self.only_old) + sum(len(each.old) for each in self.both),
-            len(self.only_new) + sum(len(each.new) for each in self.both),
+            len(self.only_old) + sum(len(group.old) for group in self.both),
+            len(self.only_new) + sum(len(group.new) for group in self.both),
         )
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class Comparison(msgspec.Struct, frozen=True, tag="truism-comparison", tag_field="format"):
     """What differs between two models and, if there is a table, between what they report in it."""
 
-    models: ModelComparison
-    table: TableComparison | None = None
-
-    @property
-    def same(self) -> bool:
-        """Whether the models are the same; then so is what they report."""
-        return self.models.same
+    same: bool  # whether the models differ in nothing but the date
+    summary: tuple[str, ...]  # what matters most, in sentences
+    facts: tuple[Fact, ...]  # both models at a glance, and what else differs
+    variables: tuple[VariableChange, ...]
+    rules: RuleComparison
+    table: TableComparison | None
 
     def __repr__(self) -> str:
-        sides = f"{self.models.old.n_rules:,} and {self.models.new.n_rules:,} rules"
+        sides = f"{self.rules.n_old:,} and {self.rules.n_new:,} rules"
         return f"<Comparison of {sides}: {'the same' if self.same else 'they differ'}>"
 
     def __str__(self) -> str:
-        from truism.report.contrast import to_text
-        from truism.report.differences import describe
+        from truism.report.comparison import to_text
 
-        return to_text(describe(self, most=10))
+        return to_text(self, most=10)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return preformatted(str(self))
 
 
 def compare(
     old: Checker, new: Checker, table: Table | None = None, label: str | None = None
 ) -> Comparison:
-    """Compare two models, and what they report in a table.
+    """Compare two models, and what they report in a table; `label` is the column of true anomalies."""
+    facts = tuple(_compare_facts(old.model, new.model))
+    variables = tuple(_compare_variables(old.model.schema, new.model.schema))
+    rules = _compare_rules(old.model, new.model)
+    changed = {fact.name for fact in facts if fact.old != fact.new} - {"created"}
+    same = not changed and not variables and rules.n_same == rules.n_old == rules.n_new
+    reports = None if table is None else _compare_reports(old, new, table, label)
+    on_table = () if reports is None else _say_reports(reports)
+    summary = (*on_table, *_say_rules(variables, rules))
+    if same:
+        summary = ("The models are the same.", *on_table)
+    return Comparison(same, summary, facts, variables, rules, reports)
 
-    Parameters
-    ----------
-    old, new
-        The models, ready to check.
-    table
-        Rows to check; they need the columns of both models.
-    label
-        A column that marks true anomalies.
 
-    Returns
-    -------
-    Comparison
+def _say_rules(variables: Sequence[VariableChange], rules: RuleComparison) -> Iterable[str]:
+    added = sum(each.old is None for each in variables)
+    gone = sum(each.new is None for each in variables)
+    if added or gone:
+        yield f"Variables: {added:,} added, {gone:,} gone."
+    if rules.n_same == rules.n_old == rules.n_new:
+        yield "The rules are the same."
+        return
+    then = sum(len(group.old) for group in rules.both)
+    now = sum(len(group.new) for group in rules.both)
+    yield (
+        f"Rules: {rules.n_same:,} unchanged, {then:,} with other numbers ({now:,} in the new model), "
+        f"{len(rules.only_old):,} lost, {len(rules.only_new):,} new."
+    )
 
+
+def _say_reports(table: TableComparison) -> tuple[str, ...]:
+    labels = () if table.advantage is None else (_say_advantage(table.advantage),)
+    then, now = table.n_incidents
+    if not then and not now:
+        return (*labels, f"Neither model reports any of {count(table.n_rows, 'row')}.")
+    return (
+        *labels,
+        f"Of {count(table.n_rows, 'row')} the old model reports {table.n_old:,} in "
+        f"{count(then, 'incident')}, the new one {table.n_new:,} in {count(now, 'incident')}; "
+        f"{len(table.only_old):,} of the old model alone, {len(table.only_new):,} of the new one alone.",
+    )
+
+
+def _say_advantage(advantage: Advantage) -> str:
+    auc, verdicts = advantage.measures[0], {each.verdict for each in advantage.measures}
+    clear = [each for each in advantage.measures if each.verdict in ("better", "worse")]
+    if clear:
+        said = (
+            f"{each.verdict} in {each.name} ({each.new:.3f} instead of {each.old:.3f}, 95 % interval of "
+            f"the difference {each.low:+.3f} to {each.high:+.3f})"
+            for each in clear
+        )
+        return f"By the labels the new model is {'; '.join(said)}."
+    if verdicts == {"same"}:
+        return f"By the labels both models are equally good: AUC {auc.new:.3f}."
+    instead = f"AUC {auc.new:.3f} instead of {auc.old:.3f}"
+    if "too few" in verdicts:
+        few = count(advantage.n_segments, "labelled segment")
+        return (
+            f"There are too few labels to tell which model is better ({few}; {MIN_PIECES} are needed, "
+            f"and as many normal rows): {instead}."
+        )
+    return f"No difference by the labels is clearer than chance: {instead}."
+
+
+def _compare_facts(old: Model, new: Model) -> Iterable[Fact]:
+    then, now = _facts(old), _facts(new)
+    for name in then:
+        if name in OVERVIEW or then[name] != now[name]:
+            yield Fact(name, then[name], now[name])
+
+
+def _facts(model: Model) -> dict[str, Any]:
+    """Return what to compare apart from variables and rules, as plain values by name."""
+    made = model.provenance
+    settings = {
+        f"settings_{name}": value for name, value in msgspec.to_builtins(model.settings).items()
+    }
+    return {
+        "n_rows": made.n_rows,
+        "n_variables": len(model.schema.variables),
+        "n_rules": len(model.active_rules),
+        "threshold": model.threshold,
+        "created": made.created,
+        "threshold_origin": str(model.limit.origin),
+        "rules_switched_off": [each.rule_id for each in model.disabled],
+        "accepted": [each.said for each in model.accepted or ()],
+        **settings,
+        "n_columns": made.n_columns,
+        "min_support": made.min_support,
+        "complete_to": made.complete_to,
+        "time": model.schema.time,
+        "derived": list(model.derived),
+        "fingerprint": made.fingerprint,
+        "model_id": model.id,
+        "version": made.version,
+    }
+
+
+def _compare_variables(old: Schema, new: Schema) -> Iterable[VariableChange]:
+    then, now = old.variable_of(), new.variable_of()
+    for name in dict.fromkeys((*old.names, *new.names)):
+        one, other = then.get(name), now.get(name)
+        kinds = [None if each is None else _kind_of(each) for each in (one, other)]
+        if kinds[0] != kinds[1]:
+            yield VariableChange(name, kinds[0], kinds[1])
+        elif isinstance(one, Categorical) and isinstance(other, Categorical):
+            gone = tuple(value for value in one.values if value not in other.values)
+            added = tuple(value for value in other.values if value not in one.values)
+            if gone or added:
+                yield VariableChange(name, gone, added)
+
+
+def _kind_of(variable: Variable) -> str:
+    return f"states ({variable.holds})" if isinstance(variable, Categorical) else "numeric"
+
+
+def _compare_rules(old: Model, new: Model) -> RuleComparison:
+    """Compare the rules that are not switched off."""
+    sides = [{rule.id: rule for rule in model.active_rules} for model in (old, new)]
+    chances = [model.rules.log_chances() for model in (old, new)]
+    n_same = len(sides[0].keys() & sides[1].keys())
+    groups: dict[Any, tuple[list[ComparedRule], list[ComparedRule]]] = {}
+    for side, model in enumerate((old, new)):
+        for name, rule in sides[side].items():
+            if name not in sides[1 - side]:
+                chance = round(chances[side](rule) / math.log(10), 2) + 0.0
+                compared = ComparedRule(name, model.text_of(rule), rule.count, chance)
+                groups.setdefault(shape(rule), ([], []))[side].append(compared)
+    only_old, only_new, both = _divide(groups.values(), lambda rule: (rule.log10_chance, rule.text))
+    return RuleComparison(len(sides[0]), len(sides[1]), n_same, only_old, only_new, both)
+
+
+def shape(rule: Rule) -> Any:
+    """Return what a rule is about: all but its numbers.
+
+    >>> from truism.model.predicates import OneOf
+    >>> on = OneOf("P1", ("on",))
+    >>> one, other = (Rule((on,), (Interval("F1", low=low),), 9) for low in (2.0, 2.5))
+    >>> shape(one) == shape(other), shape(one) == shape(Rule((on,), (Interval("F1", high=2.0),), 9))
+    (True, False)
     """
-    on_table = None if table is None else compare_on(old, new, table, label)
-    return Comparison(compare_models(old.model, new.model), on_table)
+    return frozenset(map(_outline, rule.antecedent)), frozenset(map(_outline, rule.consequents))
 
 
-class _Seen(msgspec.Struct, frozen=True, eq=False):
-    """What one model sees in a table."""
+def _outline(predicate: Predicate) -> Any:
+    match predicate:
+        case Interval(variable, low, high):
+            return variable, low > -math.inf, high < math.inf
+        case Range(variable):
+            return variable
+    return predicate
 
-    checker: Checker
-    table: Table
-    judged: Judged
-    sightings: tuple[Sighting, ...]
-    explained_by: dict[tuple[int, int], tuple[Incidents, int]]
+
+def _divide(
+    groups: Groups[Thing], rank: Callable[[Thing], Any]
+) -> tuple[tuple[Thing, ...], tuple[Thing, ...], tuple[Both[Thing], ...]]:
+    """Return what only the old and only the new model has, and what belongs together; best rank first."""
+    ordered = [(sorted(old, key=rank), sorted(new, key=rank)) for old, new in groups]
+    only_old = sorted((each for old, new in ordered if not new for each in old), key=rank)
+    only_new = sorted((each for old, new in ordered if not old for each in new), key=rank)
+    both = [Both(tuple(old), tuple(new)) for old, new in ordered if old and new]
+    both.sort(key=lambda group: min(rank(group.old[0]), rank(group.new[0])))
+    return tuple(only_old), tuple(only_new), tuple(both)
 
 
-def compare_on(
-    old: Checker, new: Checker, table: Table, label: str | None = None
+class _Seen:
+    """What one model reports in a table."""
+
+    def __init__(self, checker: Checker, table: Table, which: str, by: str | None) -> None:
+        try:
+            self.table = checker.prepare(table)
+            findings = checker.find(self.table)
+        except SchemaError as problem:
+            raise SchemaError(
+                f"The {which} model cannot be used on the table. {problem.message}",
+                problem.hint,
+                # A comparison needs the columns of both models.
+                see=tuple(name for name in problem.see if name != "allow_missing"),
+            ) from None
+        self.scores = findings.scores
+        self.reported = findings.excess > checker.model.threshold
+        times = time_column(checker.model.schema, self.table)
+        by_series = {} if by is None else rows_by_series(by, self.table)
+        series_of = {row: name for name, rows in by_series.items() for row in rows.tolist()}
+        self.place_of: dict[Sighting, tuple[Incidents, int]] = {
+            _sighting(extent, times, series_of.get(extent.first)): (incidents, position)
+            for incidents in (findings.incidents, findings.shifts)
+            for position, extent in enumerate(incidents.outlines.extents())
+        }
+
+    def blame(self, sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
+        """Name the variables to blame for the first of some incidents: that takes longer than scoring."""
+        explained = []
+        for each in sightings[:N_EXPLAINED]:
+            incidents, position = self.place_of[each]
+            blames = incidents[position].blames[:N_BLAMED]
+            blamed = tuple(Blamed(blame.variable, blame.share) for blame in blames)
+            explained.append(msgspec.structs.replace(each, blamed=blamed))
+        return (*explained, *sightings[N_EXPLAINED:])
+
+
+def _sighting(extent: Extent, times: Column | None, series: str | None) -> Sighting:
+    started, ended = (
+        None if times is None else say_moment(times.cell(row))
+        for row in (extent.first, extent.last)
+    )
+    n_rows, peak, score = extent.n_rows, extent.peak, extent.score
+    return Sighting(extent.first, extent.last, n_rows, peak, score, started, ended, series)
+
+
+def _compare_reports(
+    old: Checker, new: Checker, table: Table, label: str | None
 ) -> TableComparison:
-    """Compare what two models report in a table."""
     truth = None if label is None else read_labels(table, label)
-    one, other = _see(old, table, "old"), _see(new, table, "new")
-    only_old, only_new, both = pair_up(one.sightings, other.sightings)
-    then, now = one.judged.reported, other.judged.reported
+    columns = {None if each.model.series is None else each.model.series.by for each in (old, new)}
+    by = columns.pop() if len(columns) == 1 else None
+    then, now = _Seen(old, table, "old", by), _Seen(new, table, "new", by)
+    only_old, only_new, both = _divide(
+        _overlapping(then.place_of, now.place_of), lambda each: (-each.score, each.start)
+    )
     advantage = None
     if label is not None and truth is not None:
-        gap = max(_label_gap(each, table) for each in (old, new))
-        segments = group_rows(np.flatnonzero(truth), gap)
-        advantage = weigh_up(label, segments, np.flatnonzero(~truth), one.judged, other.judged)
-    unknown = {*new.extra(other.table)} - {label}
+        advantage = weigh_up(label, truth, (then.scores, now.scores), (then.reported, now.reported))
+    unused = {*new.extra(now.table)} - {label}
     return TableComparison(
         table.n_rows,
-        int(then.sum()),
-        int(now.sum()),
-        int((then & now).sum()),
-        _blame(one, only_old),
-        _blame(other, only_new),
-        tuple(both),
-        _days(_times(old, new, table), one, other),
+        int(then.reported.sum()),
+        int(now.reported.sum()),
+        int((then.reported & now.reported).sum()),
+        then.blame(only_old),
+        now.blame(only_new),
+        both,
         advantage,
-        tuple(name for name in old.extra(one.table) if name in unknown),
+        tuple(name for name in old.extra(then.table) if name in unused),
     )
 
 
-def _see(checker: Checker, table: Table, which: str) -> _Seen:
-    try:
-        prepared = checker.prepare(table)
-        findings = checker.find(prepared)
-    except SchemaError as problem:
-        raise SchemaError(
-            f"The {which} model cannot be used on the table. {problem.message}",
-            problem.hint,
-            # A comparison needs the columns of both models.
-            see=tuple(name for name in problem.see if name != "allow_missing"),
-        ) from None
-    reported = findings.excess > checker.model.threshold
-    times = time_column(checker.model.schema, prepared)
-    explained_by, sightings = {}, []
-    for events in (findings.incidents, findings.shifts):
-        for position, extent in enumerate(events.outlines.extents()):
-            sighting = _sighting(extent, times)
-            sightings.append(sighting)
-            explained_by[sighting.start, sighting.end] = events, position
-    in_order = tuple(sorted(sightings, key=lambda each: (each.start, each.end)))
-    return _Seen(checker, prepared, Judged(findings.scores, reported), in_order, explained_by)
-
-
-def _sighting(extent: Extent, times: Column | None) -> Sighting:
-    started, ended = (
-        None if times is None else times.cell(row) for row in (extent.first, extent.last)
-    )
-    return Sighting(
-        extent.first,
-        extent.last,
-        extent.n_rows,
-        extent.peak,
-        extent.score,
-        say_moment(started),
-        say_moment(ended),
-    )
-
-
-def _blame(seen: _Seen, sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """Name the variables to blame for the first of some incidents."""
-    found = []
-    for each in sightings[:N_EXPLAINED]:
-        events, position = seen.explained_by[each.start, each.end]
-        blames = events[position].blames[:N_BLAMED]
-        blamed = tuple(Blamed(of.variable, of.share) for of in blames)
-        found.append(msgspec.structs.replace(each, blamed=blamed))
-    return (*found, *sightings[N_EXPLAINED:])
-
-
-def pair_up(
-    old: Sequence[Sighting], new: Sequence[Sighting]
-) -> tuple[list[Sighting], list[Sighting], list[Shared]]:
-    """Return the incidents that only one model has, and those of both that overlap; worst first.
-
-    Incidents that belong together follow one another.
-    """
-    spans = [(each.start, each.end, side, each) for side in (0, 1) for each in (old, new)[side]]
+def _overlapping(old: Iterable[Sighting], new: Iterable[Sighting]) -> Groups[Sighting]:
+    """Return the incidents that a chain of overlaps connects, each chain within one series."""
+    sides = [(each.series or "", each.start, each.end, 0, each) for each in old]
+    sides += [(each.series or "", each.start, each.end, 1, each) for each in new]
     groups: list[tuple[list[Sighting], list[Sighting]]] = []
-    reached = -1
-    for start, end, side, each in sorted(spans, key=lambda span: span[:3]):
-        if start > reached:
+    reached = ("", -1)
+    for series, start, end, side, each in sorted(sides, key=lambda span: span[:4]):
+        if (series, start) > reached:
             groups.append(([], []))
         groups[-1][side].append(each)
-        reached = max(reached, end)
+        reached = max(reached, (series, end))
+    return groups
 
-    def worst(some: Sequence[Sighting]) -> tuple[float, int]:
-        return -max(each.score for each in some), some[0].start
 
-    only_old = [olds for olds, news in groups if not news]
-    only_new = [news for olds, news in groups if not olds]
-    both = [Shared(tuple(olds), tuple(news)) for olds, news in groups if olds and news]
-    return (
-        [each for some in sorted(only_old, key=worst) for each in some],
-        [each for some in sorted(only_new, key=worst) for each in some],
-        sorted(both, key=lambda each: worst([*each.old, *each.new])),
+def weigh_up(
+    label: str,
+    truth: NDArray[np.bool_],
+    scores: tuple[NDArray[np.float64], NDArray[np.float64]],
+    reported: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+) -> Advantage:
+    """Compare two models on labelled rows.
+
+    Rows of a series resemble their neighbours, and one attack of a thousand rows is one attack. So what
+    is drawn again is not rows but pieces of the table: labelled segments, and blocks of normal rows. Both
+    models are judged on the same pieces, because what is hard for one is hard for the other. Percentiles
+    of few pieces lie too close together; the standard error with Student's quantile does not.
+    """
+    labelled, normal = np.flatnonzero(truth), np.flatnonzero(~truth)
+    segments = np.split(labelled, np.flatnonzero(np.diff(labelled) > 1) + 1)
+    pieces = np.array_split(np.arange(len(segments)), min(MAX_PIECES, len(segments)))
+    parts = [np.concatenate([segments[i] for i in piece]) for piece in pieces]
+    blocks = np.array_split(normal, min(N_BLOCKS, len(normal)))
+    hits = np.array(
+        [[sum(of[segments[i]].any() for i in piece) for piece in pieces] for of in reported]
+    )
+    alarms = np.array([[of[rows].sum() for rows in blocks] for of in reported])
+    above = np.array([_pairs_above(of, parts, blocks) for of in scores])
+    n_rows, n_normal, n_segments = (
+        np.array(list(map(len, some)), np.float64) for some in (parts, blocks, pieces)
     )
 
+    def measure(part: _Rows, block: _Rows) -> NDArray[np.float64]:
+        """Return the measures of both models, one row each, from some pieces and blocks."""
+        pairs = above[:, part[:, None], block].sum(axis=(1, 2))
+        n_pairs = n_rows[part].sum() * n_normal[block].sum()
+        found = hits[:, part].sum(axis=1) / n_segments[part].sum()
+        false = alarms[:, block].sum(axis=1) / n_normal[block].sum()
+        return np.stack((pairs / n_pairs, found, false), axis=1)
 
-def _times(old: Checker, new: Checker, table: Table) -> Column | None:
-    """Return the column of dates that either model knows."""
-    for checker in (old, new):
-        found = time_column(checker.model.schema, table)
-        if found is not None and found.values.dtype.kind == "M":
-            return found
-    return None
+    every = np.arange(len(parts)), np.arange(len(blocks))
+    then, now = measure(*every)
+    n, width = min(map(len, every)), np.full(len(MEASURES), np.nan)
+    if n >= MIN_PIECES:
+        from scipy import stats  # takes half a second to import, and only labels need it
 
-
-def _label_gap(checker: Checker, table: Table) -> int:
-    """Return how many normal rows may lie within a labelled segment; none where rows have no time."""
-    if time_column(checker.model.schema, table) is None:
-        return 0
-    return usual_gap(checker.model.schema, table)
-
-
-def _days(times: Column | None, old: _Seen, new: _Seen) -> tuple[Day, ...]:
-    if times is None:
-        return ()
-    dates = local_dates(times)
-    starts = [Counter(str(dates[each.start]) for each in seen.sightings) for seen in (old, new)]
-    known = ~np.isnat(dates)
-    days, at = np.unique(dates[known], return_inverse=True)
-    reported = [
-        np.bincount(at, seen.judged.reported[known], len(days)).astype(np.int64).tolist()
-        for seen in (old, new)
-    ]
-    rows = np.bincount(at, minlength=len(days)).tolist()
-    return tuple(
-        Day(str(day), rows[i], reported[0][i], reported[1][i], *(each[str(day)] for each in starts))
-        for i, day in enumerate(days)
-    )
+        drawn = stats.bootstrap(
+            every,
+            lambda *some: np.diff(measure(*some), axis=0)[0],
+            n_resamples=N_DRAWS,
+            vectorized=False,
+            method="percentile",
+            rng=0,
+        )
+        quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)
+        width = quantile * drawn.standard_error * np.sqrt(n / (n - 1))
+    each = zip(MEASURES, then.tolist(), now.tolist(), width.tolist(), strict=True)
+    return Advantage(label, len(labelled), len(segments), tuple(_measure(*one) for one in each))
 
 
-def local_dates(times: Column) -> NDArray[np.datetime64]:
-    """Return the date of each row, in the zone in which its time is shown; NaT where it is missing."""
-    return wall_clock(times).astype("datetime64[D]")
+def _pairs_above(
+    scores: NDArray[np.float64], parts: Sequence[_Rows], blocks: Sequence[_Rows]
+) -> NDArray[np.float64]:
+    """Count the pairs of rows in which the labelled one scores higher, ties by half: parts × blocks.
+
+    Their share of all pairs is the area under the ROC curve.
+    """
+    starts = np.cumsum([0, *map(len, parts[:-1])])
+    labelled = scores[np.concatenate(parts)]
+    above = np.empty((len(parts), len(blocks)))
+    for at, rows in enumerate(blocks):
+        normal = np.sort(scores[rows])
+        below = sum(np.searchsorted(normal, labelled, side) for side in ("left", "right"))
+        above[:, at] = np.add.reduceat(below / 2, starts)
+    return above
+
+
+def _measure(name: str, then: float, now: float, width: float) -> Measure:
+    difference = now - then
+    if math.isnan(width):
+        return Measure(name, then, now, difference, None, None, "too few")
+    verdict: Verdict = "chance"
+    if difference == width == 0:
+        verdict = "same"
+    elif abs(difference) > width:
+        verdict = "better" if (difference > 0) != (name == "false alarms") else "worse"
+    return Measure(name, then, now, difference, difference - width, difference + width, verdict)
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a comparison."""
+    schema = msgspec.json.schema(Comparison)
+    for each in schema["$defs"].values():  # newer Pythons remove the indentation of docstrings
+        if "description" in each:
+            each["description"] = inspect.cleandoc(each["description"])
+    put_null_last(schema)
+    return schema

@@ -11,9 +11,7 @@ One frozen `Summary` holds all that a report says; every form is made from it.
 - `models`: a model at a glance
 - `looks`: a table at first sight, in words
 - `terminal`: models, findings and tables at first sight on a terminal
-- `differences`: what differs between two models, in words: `sections` of `changes` of the models and of
-  their `outcomes` on a table
-- `contrast`: differences on a terminal, as text and as a page
+- `comparison`: what differs between two models, on a terminal, as text and as a page
 """
 
 from importlib import import_module
