@@ -7,7 +7,6 @@ they stand beside each other. Incidents are the same if they overlap in time; on
 A `Comparison` is what JSON holds; screen and page are made from it.
 """
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, Literal, TypeVar
@@ -21,7 +20,6 @@ from truism.explaining.checker import Checker
 from truism.explaining.incidents import Incidents
 from truism.explaining.moments import say_moment
 from truism.incidents.outlines import Extent
-from truism.model.files import put_null_last
 from truism.model.model import Model
 from truism.model.predicates import Interval, Predicate, Range
 from truism.model.rules import Rule
@@ -519,13 +517,3 @@ def _measure(name: str, then: float, now: float, width: float) -> Measure:
     elif abs(difference) > width:
         verdict = "better" if (difference > 0) != (name == "false alarms") else "worse"
     return Measure(name, then, now, difference, difference - width, difference + width, verdict)
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a comparison."""
-    schema = msgspec.json.schema(Comparison)
-    for each in schema["$defs"].values():  # newer Pythons remove the indentation of docstrings
-        if "description" in each:
-            each["description"] = inspect.cleandoc(each["description"])
-    put_null_last(schema)
-    return schema

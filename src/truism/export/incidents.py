@@ -3,7 +3,6 @@
 Every reason is told twice: in words, and as values and predicates that a program can use.
 """
 
-import inspect
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -17,7 +16,6 @@ from truism.explaining.sparing import Spared
 from truism.explaining.states import Change, What
 from truism.export.facts import Facts, facts_of
 from truism.incidents.events import Kind
-from truism.model.files import put_null_last
 
 N_REASONS = 3  # of each blame: a bad row can break hundreds of rules
 
@@ -301,9 +299,6 @@ def json_schema() -> dict[str, Any]:
     (check, incident), defs = msgspec.json.schema_components(
         parts.values(), ref_template="#/$defs/{name}"
     )
-    for each in defs.values():  # newer Pythons remove the indentation of docstrings
-        if "description" in each:
-            each["description"] = inspect.cleandoc(each["description"])
     for side in ("low", "high"):  # an open side is absent; JSON has no infinity to default to
         del defs["Interval"]["properties"][side]["default"]
     plain = defs["IncidentRecord"]
@@ -315,5 +310,4 @@ def json_schema() -> dict[str, Any]:
         "properties": {"event": {"enum": happened}, **plain["properties"]},
         "required": ["event", *plain["required"]],
     }
-    put_null_last(defs)
     return {"anyOf": [check, incident, {"$ref": "#/$defs/Event"}], "$defs": defs}

@@ -6,7 +6,6 @@ Nothing in a file is executed. A file is accepted only if everything in it is ri
 """
 
 import hashlib
-import inspect
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -129,23 +128,9 @@ def edit_model(path: str | os.PathLike[str], change: Callable[[Model], Model]) -
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of model files."""
     schema = msgspec.json.schema(ModelFile)
-    for part in schema["$defs"].values():  # newer Pythons remove the indentation of docstrings
-        if "description" in part:
-            part["description"] = inspect.cleandoc(part["description"])
     for side in ("low", "high"):  # an open side is absent; JSON has no infinity to default to
         del schema["$defs"]["Interval"]["properties"][side]["default"]
-    put_null_last(schema)
     return schema
-
-
-def put_null_last(part: Any) -> None:
-    """Write alternatives in one order; versions of msgspec differ in where they put null."""
-    if isinstance(part, dict):
-        if "anyOf" in part:
-            part["anyOf"].sort(key=lambda each: each == {"type": "null"})
-        part = list(part.values())
-    for each in part if isinstance(part, list) else ():
-        put_null_last(each)
 
 
 def _layout(content: dict[str, Any]) -> bytes:
