@@ -115,9 +115,9 @@ def test_an_event_of_six_hours_opens_once_and_closes_once(checker, tmp_path, mon
         events += [json.loads(line) for line in out.splitlines()]
         codes.append(code)
     told = [each["event"] for each in events]
-    assert told == ["opened", *["updated"] * 5, "closed"]
-    # The past stays high for an hour, and then more than five normal rows must follow.
-    assert codes == [0] * 12 + [1] * 8 + [0] * 4
+    assert told == ["opened", *["updated"] * 6, "closed"]
+    # What the event leaves behind fades for two hours.
+    assert codes == [0] * 12 + [1] * 9 + [0] * 3
     out, _, _ = run(*call, "--format", "jsonl")
     whole = json.loads(out)
     assert {**whole, "event": "closed"} == events[-1]

@@ -264,7 +264,7 @@ class TestLists:
 SHOWN = """\
 The model is in m.truism.json.
 
-23 of 900 rows are suspects, and were learned as normal:
+28 of 900 rows are suspects, and were learned as normal:
 23 rows, 602 to 624 (2024-03-01 01:40:20 to 2024-03-01 01:44:00), 2.73 times the
 threshold
   expected flow < 0.158, found 1.6 because pump = off

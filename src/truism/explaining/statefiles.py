@@ -146,7 +146,8 @@ def _check_rows(following: Following) -> None:
         if not 0 <= present.n_rows <= following.n_rows:
             raise StateError("a series does not fit the rows")
         for event in present.events:
-            rows = (0, event.onset, event.start, event.alarm, event.latest, present.n_rows - 1)
+            ends = sorted((event.alarm, event.latest))
+            rows = (0, event.onset, event.start, *ends, present.n_rows - 1)
             told = event.telling_rows | event.marked_rows
             if (
                 event.series != name
