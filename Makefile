@@ -2,22 +2,27 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+CORE := $(VENV)/.core
+READY := $(VENV)/.dev
 COVERED := 97  # percent of lines and branches that the tests must reach
 
 .PHONY: help demo test check test-deep test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean net-record test-others attack
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
-$(READY): pyproject.toml
+$(CORE): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "truism needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	$(BIN)/python -m pip install --quiet -e .
 	@touch $@
 
-demo: $(READY)   ## simulate a plant, attack it, and explain what happened
+# An extra of pyproject.toml, such as dev, in the same environment.
+$(VENV)/.%: $(CORE)
+	$(BIN)/python -m pip install --quiet -e '.[$*]'
+	@touch $@
+
+demo: $(CORE)    ## simulate a plant, attack it, and explain what happened
 	@$(BIN)/python -m truism demo
 
 # The page is tested in a real browser. Where none is there, Debian's is installed if that is allowed.
@@ -74,13 +79,9 @@ docs: $(READY)   ## regenerate what the documentation takes from the program
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/notebook.py
 
-bench: $(VENV)/.bench  ## repeat the paper's experiments and measure the alternatives (hours)
+bench: $(READY) $(VENV)/.bench  ## repeat the paper's experiments and measure the alternatives (hours)
 	$(BIN)/python -m benchmarks run
 	$(BIN)/python -m benchmarks page
-
-$(VENV)/.bench: $(READY)
-	$(BIN)/python -m pip install --quiet -e '.[bench]'
-	@touch $@
 
 bench-smoke: $(READY)  ## run the benchmarks on a small table (a minute)
 	@$(BIN)/python -m benchmarks smoke > $(VENV)/smoke.log 2>&1 \

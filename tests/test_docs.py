@@ -2,6 +2,9 @@
 
 import re
 import runpy
+import shutil
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,6 +56,19 @@ def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
     exec(compile(example, "README.md", "exec"), {})
     assert "training rows" in capsys.readouterr().out
     assert (tmp_path / "plant.truism.json").exists()
+
+
+def test_the_first_page_lists_the_extras():
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    assert [name for name in extras if f"`{name}`" not in read("README.md")] == []
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize(("target", "extra"), [("demo", ""), ("test", "[dev]")])
+def test_a_command_installs_only_what_it_needs(target, extra, tmp_path):
+    command = ["make", "--dry-run", target, f"VENV={tmp_path / 'new'}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {*re.findall(r"install --quiet -e '?\.([^\s']*)", done.stdout)} == {"", extra}
 
 
 def test_every_key_of_the_model_file_is_described():
