@@ -3,15 +3,15 @@
 import ast
 import re
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 INCLUDED = [
     each.strip("/") for each in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
 ]
+IGNORED = (ROOT / ".gitignore").read_text("utf-8").split()  # build backends include it, too
 ALWAYS = {"pyproject.toml", "README.md", "LICENSE"}  # the build backend adds these by itself
 TESTS = sorted(Path(__file__).parent.glob("*.py"))
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
@@ -32,34 +32,45 @@ def imported(tree):
             yield node.module.split(".")[0]
 
 
-def named(tree):
+def source(path, root=ROOT):
+    """Whether a path below the root is there, and not what a command made, such as ``demo``."""
+    made = any(fnmatch(part + "/", pattern) for part in Path(path).parts for pattern in IGNORED)
+    return (root / path).exists() and not made
+
+
+def named(tree, root=ROOT):
     """Yield every text that is the path of something below the root."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
-            plain = len(text) < 200 and re.fullmatch(r"\w[\w./-]*", text)
-            if plain and (ROOT / text).exists():
+            if len(text) < 200 and re.fullmatch(r"\w[\w./-]*", text) and source(text, root):
                 yield text.rstrip("/")
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
-def test_what_a_test_imports_or_reads_is_included(path):
-    tree = ast.parse(path.read_text("utf-8"))
-    for name in imported(tree):
-        for place in (name, f"{name}.py"):
-            if (ROOT / place).exists():
+def test_what_a_test_imports_or_reads_is_included():
+    for path in TESTS:
+        tree = ast.parse(path.read_text("utf-8"))
+        for name in imported(tree):
+            for place in filter(source, (name, f"{name}.py")):
                 assert contains(place), f"{path.name} imports {name}"
-    for name in named(tree):
-        assert contains(name), f"{path.name} names {name}"
+        for name in named(tree):
+            assert contains(name), f"{path.name} names {name}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_what_a_page_links_to_is_included(page):
-    for target in LINK.findall(page.read_text("utf-8")):
-        place = (page.parent / target).resolve()
-        if place.is_relative_to(ROOT) and place.exists():
-            name = place.relative_to(ROOT).as_posix()
-            assert contains(name), f"{page.name} links to {name}"
+def test_what_a_page_links_to_is_included():
+    for page in PAGES:
+        for target in LINK.findall(page.read_text("utf-8")):
+            place = (page.parent / target).resolve()
+            if place.is_relative_to(ROOT) and place.exists():
+                name = place.relative_to(ROOT).as_posix()
+                assert contains(name), f"{page.name} links to {name}"
+
+
+def test_what_commands_leave_in_a_clone_is_no_source(tmp_path):
+    for name in ("demo", "docs"):
+        (tmp_path / name).mkdir()
+    tree = ast.parse("run('demo'); run('demo/'); read('docs'); read('absent')")
+    assert [*named(tree, tmp_path)] == ["docs"]
 
 
 def test_what_is_included_is_there_and_named_once():
