@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 READY := $(VENV)/.dev
 COVERED := 97  # percent of lines and branches that the tests must reach
+unexport PYTHONDONTWRITEBYTECODE  # every process would compile all modules and tests anew
 
-.PHONY: help demo test check test-deep test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean net-record test-others attack
+.PHONY: help demo test check test-all test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean net-record attack
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -40,11 +41,22 @@ postgres: $(READY)
 		apt-get -qq update && apt-get -qq install -y --no-install-recommends postgresql >/dev/null; } || \
 		echo "PostgreSQL could not be installed: the tests of statements in it are skipped"
 
-test: browser postgres  ## run every check and every test
+test: browser postgres  ## run the checks and tests that a change needs (at most five minutes)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto --dist worksteal --cov --cov-report= --cov-fail-under=$(COVERED) src tests
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow' src tests
+
+check: test      ## the same
+
+TRUISM_EXAMPLES ?= 1
+test-all: browser postgres  ## run the slow tests too, with coverage, on other Pythons and in other tools
+	TRUISM_EXAMPLES=$(TRUISM_EXAMPLES) $(BIN)/python -m pytest -q -n auto --dist worksteal --cov --cov-report= --cov-fail-under=$(COVERED) src tests
+	$(BIN)/python tests/pythons.py --fast --others
+	@test ! -d $(ECOSYSTEM) || $(MAKE) test-ecosystem
+
+test-pythons: $(READY)  ## run all tests on every supported Python of this machine, and with old dependencies
+	$(BIN)/python tests/pythons.py
 
 # Other tools have an environment of their own; what cannot be installed is left out, and said.
 ECOSYSTEM := .venv-ecosystem
@@ -58,19 +70,8 @@ test-ecosystem:  ## run truism in Spark, Ray, dbt, Great Expectations, MLflow an
 		$(ECOSYSTEM)/bin/python -m pip install --quiet $$tool || echo "left out: $$tool"; done
 	$(ECOSYSTEM)/bin/python -m pytest -q -raP -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
 
-check: test      ## the same
-
 net-record: $(READY)  ## record anew what tests/net compares with, and print what differs
 	$(BIN)/python -m tests.net
-
-test-deep: $(READY)  ## let Hypothesis draw ten times as many examples, and new ones (an hour)
-	TRUISM_EXAMPLES=10 $(BIN)/python -m pytest -q -n auto --dist worksteal tests
-
-test-pythons: $(READY)  ## run the tests on every supported Python of this machine, and with old dependencies
-	$(BIN)/python tests/pythons.py
-
-test-others: $(READY)  ## run the fast half of the tests on the other Pythons of this machine (minutes)
-	$(BIN)/python tests/pythons.py --fast --others
 
 attack: browser  ## attack truism with odd input, damaged files, kills, faults, hostile names (minutes)
 	cd tests && ../$(BIN)/python -m attack

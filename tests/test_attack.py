@@ -12,6 +12,8 @@ from attack.samples import WRITINGS, Samples, contents
 from attack.wholeness import check_outputs
 from browser import find_browser
 
+pytestmark = pytest.mark.slow
+
 # How many attempts of each kind the tests make; `make attack` makes hundreds.
 SHORT = {
     "tables": 8,

@@ -39,6 +39,8 @@ from benchmarks.rules import RuleDetector
 from benchmarks.runner import Cache, Known, Runner
 from benchmarks.worker import _by_attack, vary
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 TINY = "generated-300x6"
 ACTUATORS = ("MV101", "P101", "P102")

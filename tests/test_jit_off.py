@@ -14,7 +14,7 @@ from truism.learning import context_trees, leaf_sums, trees
 from truism.model.files import encode_model
 from truism.table.frames import as_table
 
-pytestmark = pytest.mark.jit_off
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 PROGRAM = "import json, sys, test_jit_off; print(json.dumps(test_jit_off.learned(sys.argv[1])))"

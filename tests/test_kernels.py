@@ -55,6 +55,7 @@ def test_without_a_folder_nothing_is_cached(monkeypatch):
     assert compiling.jit(double)(21) == 42
 
 
+@pytest.mark.slow  # it compiles every loop
 def test_where_no_folder_can_be_written_loops_are_compiled_without_a_cache(tmp_path):
     # Whoever runs the tests may write anywhere; nobody makes a folder below a file.
     package = tmp_path / "truism"
