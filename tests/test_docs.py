@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from test_layers import ROOMS
 from truism.model.contents import ModelFile
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 
@@ -69,6 +70,12 @@ def test_a_command_installs_only_what_it_needs(target, extra, tmp_path):
     command = ["make", "--dry-run", target, f"VENV={tmp_path / 'new'}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert {*re.findall(r"install --quiet -e '?\.([^\s']*)", done.stdout)} == {"", extra}
+
+
+def test_the_order_of_rooms_is_that_of_the_layers():
+    page = read("CONTRIBUTING.md")
+    places = [page.index(f"`{room}`") for room in ROOMS[1:-1]]
+    assert places == sorted(places)
 
 
 def test_every_key_of_the_model_file_is_described():
