@@ -88,10 +88,15 @@ def test_in_a_series_accepted_rows_leave_nothing_behind_that_is_reported():
     assert made.price.hides_most is False
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-def test_an_incident_that_was_accepted_is_not_told_again(seed):
+@pytest.fixture(scope="module")
+def plant():
     detector = truism.InvariantRuleDetector(max_false_incidents="20/1000rows", time="time")
-    checker = Checker(detector.fit(simulate(4000, seed=1).columns).model_)
+    return detector.fit(simulate(4000, seed=1).columns).model_
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_an_incident_that_was_accepted_is_not_told_again(plant, seed):
+    checker = Checker(plant)
     table = checker.prepare(as_table(simulate(2500, seed=seed).columns))
     found = checker.find(table).incidents
     assert found
