@@ -50,7 +50,7 @@ FENCES = {
     "random": set(),
 }
 # What a model uses of tables: values of how one was read, and files written whole or not at all.
-NEAR_VALUES = {"table.layouts", "table.atomic"}
+NEAR_VALUES = {"table.layouts", "table.notices", "table.atomic"}
 COMPILED = ("learning.kernels.", "scoring.kernels.", "incidents.kernels")
 CORE = ("model", "scoring", "incidents", "explaining", "learning")
 MAY_OPEN = {"model.files", "explaining.statefiles", "scoring.kernels.compiling"}

@@ -20,7 +20,10 @@ def test_the_summary_holds_what_a_person_asks(model):
     assert summary.left_out[0].name == "id"
     assert summary.why == why_min_support(model)
     assert summary.notices == tuple(map(str, model.provenance.notices))
-    assert "'flow'" in summary.notices[0]
+    assert summary.notices[0] == (
+        "Learned as states, because they have few different values: 'flow'. If one is a quantity, "
+        "declare it continuous."
+    )
     assert summary.n_rules == len(model.rules)
     assert all(rule.antecedent for rule in summary.best)
 
@@ -45,6 +48,17 @@ def test_every_origin_of_a_support_has_words_of_its_own(model):
     said = [why_min_support(with_origin(model, origin)) for origin in origins]
     assert all(said)
     assert len(set(said)) == len(origins)
+
+
+def test_only_what_makes_false_alarms_likely_is_a_doubt_and_in_plain_words(model):
+    for origin in ("asked", "share", "rows", "most", "smallest"):
+        assert with_origin(model, origin).doubts == ()
+    assert with_origin(model, "untried").doubts == (
+        "The model was learned from few rows; expect false alarms.",
+    )
+    assert with_origin(model, "fewest").doubts == (
+        "About 5% of normal rows that are new to the model break a rule; expect false alarms.",
+    )
 
 
 def test_why_names_the_rates_that_decided(model):

@@ -42,8 +42,7 @@ def shown(column, row):
 
 def brief(notice):
     about = ",".join(notice.columns)
-    name = type(notice).__name__
-    return f"{name}{':' * bool(about)}{about}{'!' * notice.doubtful}"
+    return f"{notice.code}{':' * bool(about)}{about}{'!' * notice.doubtful}"
 
 
 READ = [name for name, wanted in EXPECTED.items() if "error" not in wanted]

@@ -1,5 +1,7 @@
 """Numbers that may stand for missing values are told where nothing else explains them."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,11 @@ PLAIN = [20.5, 21.0, 19.5, 22.25, 18.75, 20.0, 23.5]
 
 def told(values, missing=None):
     column = Column("x", "number", np.array(values), missing)
-    return [(each.value, each.count) for each in find_sentinels(column)]
+    said = (
+        re.search(r"holds (\S+) ([\d,]+) times", each.text).groups()
+        for each in find_sentinels(column)
+    )
+    return [(value, int(count.replace(",", ""))) for value, count in said]
 
 
 def slowly(values):

@@ -7,11 +7,11 @@ import reported
 from learned import learn
 from reported import NORMAL, attacked, summarised
 from truism.explaining.checker import Checker
-from truism.model.notices import StatesFromNumbers, TooFewRows
 from truism.report.contents import Summary
 from truism.report.html import to_html
 from truism.report.summarising import summarise
 from truism.table.frames import as_table
+from truism.table.notices import Notice
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,9 @@ def test_the_verdict_of_rows_that_are_no_series(n_wrong, verdict):
 def test_what_puts_the_result_in_doubt_is_apart_from_remarks_about_columns(checker):
     model = checker.model
     provenance = msgspec.structs.replace(
-        model.provenance, notices=(TooFewRows(10, 0.5), StatesFromNumbers(("level",)))
+        model.provenance,
+        support_origin="untried",
+        notices=(Notice("states", "Learned as states: 'level'."),),
     )
     doubtful = Checker(msgspec.structs.replace(model, provenance=provenance))
     told = summarise(doubtful, as_table(NORMAL))

@@ -110,7 +110,7 @@ class Portions:
         self, screen: Screen, files: Columnar, said: Asked, learned: Reading | None
     ) -> None:
         self.screen, self.files, self.said = screen, files, said
-        self._noted: set[tuple[type, tuple[str, ...]]] = set()
+        self._noted: set[tuple[str, tuple[str, ...]]] = set()
         if learned is None:
             self.opening = read_opening(files, said.layout)
         else:
@@ -171,7 +171,7 @@ class Portions:
     def _note(self, notices: Sequence[Notice]) -> None:
         """Say once what there is to say about a column."""
         for notice in notices:
-            about = type(notice), notice.columns
+            about = notice.code, notice.columns
             if about not in self._noted:
                 self._noted.add(about)
                 if self.said.strict:

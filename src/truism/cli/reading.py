@@ -175,7 +175,7 @@ def read_silently(
 
 def tell(screen: Screen, notice: Notice) -> None:
     """Note how a table was read; loudly where that is in doubt."""
-    text = str(notice)
+    text = notice.text
     if notice.see:
         text = f"{text.rstrip('.')}; see {' and '.join(map(option_of, notice.see))}."
     (screen.warn if notice.doubtful else screen.note)(text)

@@ -14,7 +14,6 @@ from sklearn.utils.validation import validate_data
 from truism.errors import ParameterError, TableError
 from truism.model.settings import Settings
 from truism.table.cells.conforming import conform_table
-from truism.table.cells.notices import Converted
 from truism.table.columns import Table
 from truism.table.layouts import Reading
 from truism.table.notices import refuse_doubts
@@ -117,8 +116,8 @@ def followed(
     if strict:
         refuse_doubts(notices)
     for notice in notices:
-        about = (type(notice).__name__, *notice.columns)
-        if isinstance(notice, Converted) or (said is not None and about in said):
+        about = (notice.code, *notice.columns)
+        if notice.code == "column_converted" or (said is not None and about in said):
             continue
         if said is not None:
             said.add(about)

@@ -13,13 +13,13 @@ import numpy as np
 from truism.learning.kinds import variable_columns
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import find_rules
-from truism.model.notices import ManyFalseAlarms, Notice, TooFewRows
 from truism.model.origins import SupportOrigin
 from truism.model.provenance import Trial
 from truism.model.schema import Schema
 from truism.model.settings import Settings, exact
 from truism.scoring.rulebook import breaks_any
 from truism.table.columns import Table
+from truism.table.notices import Notice
 from truism.work import Progress, be_silent
 
 GRID = (0.32, 0.16, 0.08, 0.04, 0.02, 0.01, 0.005, 0.002)
@@ -95,11 +95,18 @@ def best_trial(trials: tuple[Trial, ...]) -> Support:
     0.01
     """
     if not trials:
-        return Support(GRID[0], "untried", (), (TooFewRows(MIN_ROWS, GRID[0]),))
+        text = (
+            f"There are too few rows to choose min_support (a rule could hold in fewer than {MIN_ROWS} "
+            f"rows); {GRID[0]} was used."
+        )
+        return Support(GRID[0], "untried", (), (Notice("too_few_rows", text),))
     complete = tuple(trial for trial in trials if trial.complete_to > 0) or trials[:1]
     passing = [trial for trial in complete if trial.rate < MAX_RATE]
     if passing:
         return Support(min(trial.min_support for trial in passing), "smallest", trials)
     best = min(complete, key=lambda trial: (trial.n_broken, -trial.min_support))
-    notice = ManyFalseAlarms(MAX_RATE, best.min_support, best.rate)
-    return Support(best.min_support, "fewest", trials, (notice,))
+    text = (
+        f"No min_support keeps the false-positive rate on held-out rows below {MAX_RATE:.0%}; "
+        f"{best.min_support} was used, with {best.rate:.1%}."
+    )
+    return Support(best.min_support, "fewest", trials, (Notice("false_alarms", text),))

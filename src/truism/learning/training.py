@@ -6,12 +6,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import TableError
+from truism.errors import TableError, shorten
 from truism.learning.learned import Learned, learn
 from truism.learning.parts import Parts, in_memory
 from truism.learning.passes import SAMPLE, learn_in_passes
 from truism.model.model import Model
-from truism.model.notices import BudgetReached, Notice, RowsLeftOut, StatesFromNumbers
 from truism.model.origins import ByHand, Threshold
 from truism.model.provenance import Provenance
 from truism.model.schema import Categorical, Schema
@@ -19,6 +18,7 @@ from truism.model.settings import Settings, check_threshold
 from truism.table.columns import Table
 from truism.table.joining import join_tables
 from truism.table.layouts import Reading
+from truism.table.notices import Notice
 from truism.version import __version__
 from truism.work import Progress, be_silent, stand_still
 
@@ -96,7 +96,10 @@ def train(
     model = _model(learned, settings, threshold, created, reading)
     if excluded is None or not len(excluded):
         return model
-    notices = (*model.provenance.notices, RowsLeftOut(len(excluded), table.n_rows))
+    text = (
+        f"{len(excluded):,} of {table.n_rows:,} rows were left out, because they may be anomalies."
+    )
+    notices = (*model.provenance.notices, Notice("rows_left_out", text))
     provenance = msgspec.structs.replace(model.provenance, notices=notices)
     return msgspec.structs.replace(model, provenance=provenance)
 
@@ -213,7 +216,15 @@ def _notices(schema: Schema, settings: Settings, complete_to: int) -> Sequence[N
         and each.name not in settings.categorical
     )
     if fractions:
-        notices.append(StatesFromNumbers(fractions))
+        text = (
+            f"Learned as states, because they have few different values: {shorten(fractions)}. If one "
+            "is a quantity, declare it continuous."
+        )
+        notices.append(Notice("states", text))
     if complete_to < settings.longest - 1:
-        notices.append(BudgetReached(complete_to, settings.longest - 1))
+        text = (
+            f"The search budget was reached: rules with up to {complete_to} of {settings.longest - 1} "
+            "conditions are complete, longer ones are missing."
+        )
+        notices.append(Notice("budget", text))
     return notices

@@ -6,7 +6,7 @@ Nothing in here reads a table. A model goes out as JSON and comes back equal.
 - `predicates`, `rules`: what is always true
 - `evidence`: what is usual beyond the rules
 - `settings`, `provenance`: how, when and from what the model was learned
-- `origins`, `notices`: why θ and the threshold are what they are, and what the user should know
+- `origins`: why θ and the threshold are what they are
 - `model`: the `Model`, which holds all of the above
 - `format`, `soundness`, `files`: the shape of a model file, its checks, and reading and writing it
 - `wording`: predicates and numbers as people read them

@@ -117,8 +117,19 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     @property
     def doubts(self) -> tuple[str, ...]:
         """What puts the findings of the model in doubt, in plain words."""
-        said = (each.doubt for each in self.provenance.notices)
-        return tuple(each for each in said if each is not None)
+        made = self.provenance
+        match made.support_origin:
+            case "untried":
+                return ("The model was learned from few rows; expect false alarms.",)
+            case "fewest":
+                rate = next(
+                    each.rate for each in made.trials if each.min_support == made.min_support
+                )
+                return (
+                    f"About {rate:.0%} of normal rows that are new to the model break a rule; expect "
+                    "false alarms.",
+                )
+        return ()
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 import msgspec
 
-from truism.model.notices import Notice
+from truism.errors import ParameterError
 from truism.model.origins import SupportOrigin
 from truism.model.schema import Count, Positive, refuse_more
+from truism.table.notices import Notice
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,6 +73,11 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notices: tuple[Notice, ...] = ()
     created: str | None = None
     columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        chosen = self.support_origin in ("fewest", "smallest")
+        if chosen and all(each.min_support != self.min_support for each in self.trials):
+            raise ParameterError.of("min_support", "be one of the values tried", self.min_support)
 
 
 class Disabled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -96,7 +96,7 @@ def to_record(look: Look, name_of: Callable[[str], str] = str) -> dict[str, Any]
 
     def plain(notices: Sequence[Notice]) -> list[dict[str, Any]]:
         return [
-            {**msgspec.to_builtins(each), **msgspec.to_builtins(_said(each, name_of))}
+            {**msgspec.structs.asdict(each), **msgspec.structs.asdict(_said(each, name_of))}
             for each in notices
         ]
 
@@ -108,7 +108,7 @@ def to_record(look: Look, name_of: Callable[[str], str] = str) -> dict[str, Any]
 
 
 def _said(notice: Notice, name_of: Callable[[str], str]) -> Said:
-    text = str(notice)
+    text = notice.text
     if notice.see:
         text = f"{text.rstrip('.')}; see {' and '.join(map(name_of, notice.see))}."
     return Said(text, notice.doubtful)

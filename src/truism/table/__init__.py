@@ -2,7 +2,7 @@
 
 - `columns`: the `Table` and its columns, with missing values and times
 - `distinct`: the distinct values of a column
-- `notices`: notices about how a table was read
+- `notices`: what the user should know about how a table was read, in sentences
 - `cells/`: what the texts of cells mean, as numbers, times, states or nothing
 - `frames`: dataframes, arrays and dicts of columns
 - `deltas`: changes since the previous row

@@ -8,5 +8,4 @@
 - `names`: names of columns, and renaming
 - `texts`, `interpreting`: what a column of text holds, decided from the whole column
 - `conforming`: a new column read as an earlier one was
-- `notices`: notices about all this
 """

@@ -10,7 +10,6 @@ import pyarrow as pa
 from truism.errors import SchemaError
 from truism.table.cells.kinds import kind_of
 from truism.table.cells.names import renamed
-from truism.table.cells.notices import Converted, WordsAsMissing
 from truism.table.cells.numerals import read_numbers
 from truism.table.cells.texts import (
     MAX_WORDS,
@@ -31,7 +30,7 @@ from truism.table.cells.words import is_status
 from truism.table.columns import NOUNS, Column, Table
 from truism.table.columns import renamed as with_names
 from truism.table.layouts import ColumnReading, Layout, Reading
-from truism.table.notices import Notice
+from truism.table.notices import Notice, column_converted, words_as_missing
 
 
 def conform(column: Column, known: ColumnReading, layout: Layout) -> Interpreted:
@@ -189,7 +188,7 @@ def _conform_booleans(texts: Texts, known: ColumnReading) -> Interpreted:
     notices: tuple[Notice, ...] = ()
     if not fine.all():
         row = texts.first_row(~fine)
-        notices = (WordsAsMissing(column.name, texts.words(~fine), True, row, "booleans"),)
+        notices = (words_as_missing(column.name, texts.words(~fine), True, row, "booleans"),)
     flags = Column(
         column.name, "boolean", values[column.values], missing if missing.any() else None
     )
@@ -213,7 +212,7 @@ def _conform_typed(column: Column, known: ColumnReading) -> Interpreted:
             converted = Column(name, "number", values.astype(np.int64), missing)
         case _:
             raise bad_value(column, known)
-    said = Converted(name, NOUNS[column.kind], NOUNS[converted.kind])
+    said = column_converted(name, NOUNS[column.kind], NOUNS[converted.kind])
     return Interpreted(converted, known, (said,))
 
 

@@ -5,7 +5,6 @@ import numpy as np
 import pyarrow as pa
 
 from truism.table.cells.kinds import kind_of, truths_of
-from truism.table.cells.notices import StaysText
 from truism.table.cells.numerals import Numbers, read_numbers
 from truism.table.cells.texts import (
     MAX_STATES,
@@ -24,7 +23,7 @@ from truism.table.cells.times import find_epoch, find_times
 from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
-from truism.table.notices import Notice
+from truism.table.notices import Notice, stays_text
 
 
 def interpret(column: Column, layout: Layout, unit: str | None = None) -> Interpreted:
@@ -111,7 +110,7 @@ def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted
         notices: tuple[Notice, ...] = ()
         n_numbers = texts.count(numbers.known)
         if len(found) > MAX_STATES and 2 * n_numbers >= int(texts.counts.sum()):
-            notices = (StaysText(column.name, n_numbers, texts.words(~numbers.known)),)
+            notices = (stays_text(column.name, n_numbers, texts.words(~numbers.known)),)
         return Interpreted(column, ColumnReading(column.name, "text", unit), notices)
     if numbers.unit is not None and len(found) <= MAX_STATES and numbers.unit not in "%‰":
         return Interpreted(column, ColumnReading(column.name, "text", unit))

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truism.table.cells.notices import WordCount, WordsAsMissing
 from truism.table.cells.numerals import PLAIN
 from truism.table.cells.texts import MAX_CODES, MAX_WORDS, Interpreted, may_hold_numbers
 from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
-from truism.table.notices import Notice
+from truism.table.notices import Notice, WordCount, words_as_missing
 
 _SAMPLE = 200
 
@@ -70,7 +69,7 @@ def read_plain(
     notices: tuple[Notice, ...] = ()
     if words:
         row = int(np.asarray(others).argmax())
-        notices = (WordsAsMissing(name, words, not strange, row),)
+        notices = (words_as_missing(name, words, not strange, row),)
     taken = tuple(sorted(word.word for word in words))
     new = ColumnReading(name, "number", unit, taken, decimal=decimal if signed else None)
     return Interpreted(column, known or new, notices)

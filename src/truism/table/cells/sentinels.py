@@ -9,16 +9,16 @@ import re
 
 import numpy as np
 
-from truism.table.cells.notices import MayBeMissing
 from truism.table.cells.texts import MAX_STATES
 from truism.table.columns import Column
+from truism.table.notices import Notice, may_be_missing
 
 MIN_COUNT = 3
 _NINES = re.compile(r"-?(?:9{3,}(?:\.9+|\.25)?|99\.9+|9\.9{2,})")
 _ENDS = frozenset((32767, -32768, 65535, 2**31 - 1, -(2**31), 2**32 - 1))
 
 
-def find_sentinels(column: Column) -> tuple[MayBeMissing, ...]:
+def find_sentinels(column: Column) -> tuple[Notice, ...]:
     """Return which numbers of a column may stand for missing values.
 
     Parameters
@@ -29,8 +29,8 @@ def find_sentinels(column: Column) -> tuple[MayBeMissing, ...]:
     Examples
     --------
     >>> values = np.array([2.5, -9999, 3, 3.5, -9999, 4, 4.5, -9999, 5])
-    >>> [(each.value, each.count) for each in find_sentinels(Column("T1", "number", values))]
-    [('-9999', 3)]
+    >>> [str(each)[:31] for each in find_sentinels(Column("T1", "number", values))]
+    ["Column 'T1' holds -9999 3 times"]
 
     """
     if column.kind != "number":
@@ -49,7 +49,7 @@ def find_sentinels(column: Column) -> tuple[MayBeMissing, ...]:
         return ()
     low, high = float(values.min()), float(values.max())
     return tuple(
-        MayBeMissing(column.name, _written(mark), count)
+        may_be_missing(column.name, _written(mark), count)
         for mark, count in counts.items()
         if count >= MIN_COUNT and max(low - mark, mark - high) > high - low
     )

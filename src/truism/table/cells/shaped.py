@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from truism.table.cells.notices import WordCount
 from truism.table.cells.numerals import Numbers, read_alike
 from truism.table.cells.texts import (
     MAX_CODES,
@@ -24,6 +23,7 @@ from truism.table.cells.times import find_times
 from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
+from truism.table.notices import WordCount
 
 _SAMPLE, _MIN_DISTINCT = 4_096, 128
 

@@ -12,17 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.table.cells.kinds import kind_of
-from truism.table.cells.notices import (
-    DayOrMonth,
-    GroupedDigits,
-    LimitsAsValues,
-    MixedDecimals,
-    SeveralZones,
-    TimesRead,
-    UnitInCells,
-    WordCount,
-    WordsAsMissing,
-)
 from truism.table.cells.numerals import Numbers
 from truism.table.cells.timelines import in_zone
 from truism.table.cells.times import (
@@ -35,7 +24,18 @@ from truism.table.cells.times import (
 from truism.table.cells.words import is_status, says_time
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
-from truism.table.notices import Notice
+from truism.table.notices import (
+    Notice,
+    WordCount,
+    day_or_month,
+    grouped_digits,
+    limits_as_values,
+    mixed_decimals,
+    several_zones,
+    times_read,
+    unit_in_cells,
+    words_as_missing,
+)
 
 MAX_STATES = 5  # with no more distinct numbers, numbers beside words are states
 MAX_WORDS = 5  # more distinct words, none of them known, are not a few
@@ -121,7 +121,7 @@ def told_times(
     if known is None and len(column.present):
         row = 0 if column.missing is None else int((~column.missing).argmax())
         shown = str(times.cell(row))
-        notices = (TimesRead(column.name, style, str(column.cell(row)), shown),)
+        notices = (times_read(column.name, style, str(column.cell(row)), shown),)
     return zoned(times, reading, notices, layout)
 
 
@@ -158,7 +158,7 @@ def as_times(
     notices = [*_time_notices(texts, timing, times, again, layout)]
     if words:
         notices.append(
-            WordsAsMissing(
+            words_as_missing(
                 column.name,
                 texts.words(~fine),
                 all(is_status(word) or word in known for word in words),
@@ -176,13 +176,13 @@ def _time_notices(
     if timing.style in ("day first", "month first") and not again:
         example = texts.example(fine)
         if timing.undecided:
-            yield DayOrMonth(name, example, timing.style)
+            yield day_or_month(name, example, timing.style)
         elif times.kind == "time":
             first = times.cell(texts.first_row(_only(fine)))
-            yield TimesRead(name, timing.style, example, str(first))
+            yield times_read(name, timing.style, example, str(first))
     zones = zones_of(timing)
     if len(zones) > 1 and timing.style != "clock":
-        yield SeveralZones(name, zones, layout.zone or "UTC")
+        yield several_zones(name, zones, layout.zone or "UTC")
 
 
 def _only(mask: Mask) -> Mask:
@@ -249,20 +249,20 @@ def number_notices(texts: Counted, numbers: Numbers, known: Collection[str]) -> 
     if numbers.strays.any():
         assert numbers.decimal is not None
         strays = numbers.strays
-        yield MixedDecimals(name, numbers.decimal, texts.count(strays), texts.example(strays))
+        yield mixed_decimals(name, numbers.decimal, texts.count(strays), texts.example(strays))
     for sign, mask in numbers.grouped.items():
         unsure = mask & numbers.unsure
         example = texts.example(unsure if unsure.any() else mask)
-        yield GroupedDigits(name, sign, example, bool(unsure.any()))
+        yield grouped_digits(name, sign, example, bool(unsure.any()))
     if numbers.limits.any():
-        yield LimitsAsValues(name, texts.count(numbers.limits), texts.example(numbers.limits))
+        yield limits_as_values(name, texts.count(numbers.limits), texts.example(numbers.limits))
     if numbers.unit is not None:
         without = numbers.known & ~numbers.with_unit
-        yield UnitInCells(name, numbers.unit, texts.count(without))
+        yield unit_in_cells(name, numbers.unit, texts.count(without))
     if not numbers.known.all():
         words = texts.words(~numbers.known)
         sure = all(is_status(each.word) or each.word in known for each in words)
-        yield WordsAsMissing(name, words, sure, texts.first_row(~numbers.known))
+        yield words_as_missing(name, words, sure, texts.first_row(~numbers.known))
 
 
 _WANTED = {

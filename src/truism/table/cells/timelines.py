@@ -10,9 +10,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.table.cells.kinds import kind_of
-from truism.table.cells.notices import HourRepeated, HourUndecided, TimesDoubled, TimesUnsorted
 from truism.table.columns import Column
-from truism.table.notices import Notice
+from truism.table.notices import (
+    Notice,
+    hour_repeated,
+    hour_undecided,
+    times_doubled,
+    times_unsorted,
+)
 from truism.table.zones import zone_named
 
 _HOUR = 3_600_000_000
@@ -76,12 +81,12 @@ def _oddities(column: Column, by: Column | None) -> Iterator[Notice]:
             moment = str(times[row].astype("datetime64[us]").astype("datetime64[m]"))
             moments.setdefault(moment.replace("T", " "), int(rows[row]))
         for moment, first in moments.items():
-            yield HourRepeated(column.name, first, moment)
+            yield hour_repeated(column.name, first, moment)
     elif len(back):
-        yield TimesUnsorted(column.name, len(back), int(rows[back].min()))
+        yield times_unsorted(column.name, len(back), int(rows[back].min()))
     doubled = np.flatnonzero((steps == 0) & goes_on) + 1
     if len(doubled):
-        yield TimesDoubled(column.name, len(doubled), int(rows[doubled].min()))
+        yield times_doubled(column.name, len(doubled), int(rows[doubled].min()))
 
 
 def _repeats_hour(steps: NDArray[np.int64], row: np.intp, usual: int) -> bool:
@@ -122,7 +127,7 @@ def in_zone(column: Column, zone: str) -> tuple[Column, tuple[Notice, ...]]:
         if undecided.any():
             row = int(known[undecided.argmax()])
             moment = str(column.values[row].astype("datetime64[s]")).replace("T", " ")
-            doubts = (HourUndecided(column.name, int(undecided.sum()), row, moment),)
+            doubts = (hour_undecided(column.name, int(undecided.sum()), row, moment),)
     placed = Column(
         column.name, "time", instants, column.missing, index=column.index, zoned=True, zone=zone
     )

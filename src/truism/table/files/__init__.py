@@ -7,5 +7,4 @@
 - `historian`: tables with one value per row, made into columns
 - `stacking`: parts put one below the other
 - `writing`: table files written whole or not at all
-- `notices`: notices about files
 """

@@ -20,11 +20,11 @@ import pyarrow.csv as pa_csv
 from truism.errors import TableError
 from truism.table.cells.words import MISSING as MISSING
 from truism.table.files.dialects import ANNOTATIONS, Dialect, see_dialect
-from truism.table.files.notices import WINDOWS, WindowsText
 from truism.table.layouts import Layout as Layout
 from truism.table.layouts import Reading
-from truism.table.notices import Notice
+from truism.table.notices import Notice, windows_text
 
+WINDOWS = "windows-1252"
 _SAMPLE_BYTES = 1 << 18
 _BLOCK_BYTES = 8 << 20  # no line may be longer
 _CODE = "^ *0[xX]"
@@ -92,7 +92,7 @@ def see_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None =
     said = layout.encoding or (None if learned is None else learned.layout.encoding)
     if encoding == WINDOWS and said != WINDOWS:
         foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
-        notices = (*(WindowsText(name, word[:40]) for word in foreign[:1]), *notices)
+        notices = (*(windows_text(name, encoding, word[:40]) for word in foreign[:1]), *notices)
     if any("\ufffd" in each for each in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:

@@ -17,16 +17,16 @@ import pyarrow.compute as pc
 
 from truism.errors import TableError, shorten
 from truism.table.cells.names import check_names, renamed
-from truism.table.files.notices import (
-    ColumnWithoutName,
-    LinesBeforeNames,
-    OneColumnOfText,
-    OtherDelimiter,
-    UnitRow,
-)
 from truism.table.files.unitrows import find_units, is_number
 from truism.table.layouts import Layout, Reading
-from truism.table.notices import Notice
+from truism.table.notices import (
+    Notice,
+    column_without_name,
+    lines_before_names,
+    one_column_of_text,
+    other_delimiter,
+    unit_row,
+)
 
 DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
 SAMPLE_ROWS = 200
@@ -114,7 +114,7 @@ def see_dialect(
     before, rows = rows[:start], rows[start:]
     if before[marked:]:
         first = delimiter.join(before[marked].fields)
-        notices.append(LinesBeforeNames(source, before[-1].line, first[:40]))
+        notices.append(lines_before_names(source, before[-1].line, first[:40]))
     named = layout.header is not False
     width = _width(rows)
     names = _names(rows[0].fields, layout.header)
@@ -125,7 +125,7 @@ def see_dialect(
     check_names(renamed(own, layout), _two_lines(rows, names))
     units, n_above = find_units([row.fields for row in rows], names, learned) if named else ((), 0)
     if units:
-        notices.append(UnitRow(source, tuple(dict.fromkeys(filter(None, units)))))
+        notices.append(unit_row(source, tuple(dict.fromkeys(filter(None, units)))))
     body = rows[1 + n_above :] if named else rows
     if len(names) == 1 and layout.delimiter is None and learned is None:
         notices += _one_text(source, [row.fields[0].strip() for row in body])
@@ -175,7 +175,7 @@ def _delimiter(
             return known
     found = find_delimiter(text)
     if known is not None and known != found:
-        notices.append(OtherDelimiter(source, found, known))
+        notices.append(other_delimiter(source, found, known))
     return found
 
 
@@ -262,7 +262,7 @@ def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
     for looks, holds in _LOOKS.items():
         hits = [line for line in lines if holds(line)]
         if len(hits) * 2 > len(lines):
-            return [OneColumnOfText(source, looks, hits[0][:40])]
+            return [one_column_of_text(source, looks, hits[0][:40])]
     return []
 
 
@@ -281,7 +281,7 @@ def _without_last(
         return names
     if not full and names[-1]:
         return names
-    notices.append(ColumnWithoutName(source))
+    notices.append(column_without_name(source))
     return [*names[: width - 1], ""]
 
 

@@ -13,9 +13,8 @@ from truism.table.cells.interpreting import interpret
 from truism.table.cells.names import check_names
 from truism.table.cells.words import says_time, words_in
 from truism.table.columns import Column, Table
-from truism.table.files.notices import LooksLong, TagsPivoted
 from truism.table.layouts import Layout, seconds_of
-from truism.table.notices import Notice
+from truism.table.notices import Notice, one_value_per_row, tags_pivoted
 
 MAX_ROWS = 10_000_000
 _TAG_WORDS = ("tag", "tagname", "tags", "point", "pointname", "signal", "variable", "sensor", "name",
@@ -40,7 +39,7 @@ def looks_long(table: Table) -> Notice | None:
         return None
     if not 1 < len(np.unique(tag.present)) <= table.n_rows // 2:
         return None
-    return LooksLong((time.name, tag.name, value.name))
+    return one_value_per_row((time.name, tag.name, value.name))
 
 
 def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
@@ -84,7 +83,7 @@ def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
         if len(rows):
             columns.append(_held(tag.strip(), long.value, rows, micros[rows], grid))
     check_names([column.name for column in columns])
-    pivoted = TagsPivoted(int(known.sum()), len(columns) - 1, layout.every, len(grid))
+    pivoted = tags_pivoted(int(known.sum()), len(columns) - 1, layout.every, len(grid))
     return Table(tuple(columns), len(grid)), (pivoted,)
 
 

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from truism.errors import TableError
 from truism.table.cells.names import check_names, check_renames, renamed
-from truism.table.cells.notices import WordsAsMissing
 from truism.table.columns import Column, Table
 from truism.table.files.columnar import Columnar, Span, open_columnar
-from truism.table.files.notices import FirstRows
 from truism.table.files.reading import TableRead, read, understand
 from truism.table.files.sources import Part, units_in
 from truism.table.layouts import Layout, Reading
+from truism.table.notices import first_rows
 
 OPENING = 1 << 18  # rows that decide how files are read which need not fit
 LOOKED_AT = 1 << 26  # values
@@ -64,7 +63,7 @@ def read_for_look(sources: Sequence[str], layout: Layout) -> TableRead:
     if files is None or files.n_rows <= most:
         return read(sources, layout, allow_empty=True)
     found = read_opening(files, layout, min(most, OPENING))
-    first = FirstRows(found.table.n_rows, files.n_rows)
+    first = first_rows(found.table.n_rows, files.n_rows)
     return msgspec.structs.replace(found, notices=(*found.notices, first))
 
 
@@ -128,11 +127,11 @@ def read_alike(
     wanted = [*known]
     for found in read_portions(files, Layout(), reading, n_rows, wanted, span):
         for notice in found.notices:
-            if isinstance(notice, WordsAsMissing):
-                words = [each.word for each in notice.words]
-                new = [each for each in words if each not in known[notice.column].words]
+            if notice.code == "words_as_missing":
+                (name,) = notice.columns
+                new = [word for word in notice.words if word not in known[name].words]
                 if new:
-                    raise _unlike(notice.column, f"{new[0]!r}")
+                    raise _unlike(name, f"{new[0]!r}")
         for column in found.table.columns:
             if known[column.name].kind == "empty" and len(column.present):
                 raise _unlike(column.name, f"{column.cell(int((~_missing(column)).argmax()))!r}")

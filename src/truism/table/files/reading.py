@@ -13,7 +13,6 @@ from truism.errors import ParameterError, TableError, did_you_mean
 from truism.table.cells.conforming import conform, without_rows
 from truism.table.cells.interpreting import interpret, interpret_times
 from truism.table.cells.kinds import kind_of
-from truism.table.cells.notices import TimesInTwoColumns, TimesJoined
 from truism.table.cells.plain import read_plain
 from truism.table.cells.sentinels import find_sentinels
 from truism.table.cells.shaped import read_shaped
@@ -24,14 +23,13 @@ from truism.table.cells.times import join_times
 from truism.table.cells.words import says_time
 from truism.table.columns import Table
 from truism.table.files.historian import looks_long, pivot
-from truism.table.files.notices import NoRows
 from truism.table.files.sources import STDIN as STDIN
 from truism.table.files.sources import Part, find_places, name_of, naming, read_part
 from truism.table.files.stacking import stack
 from truism.table.files.unitrows import bare
 from truism.table.frames import as_table
 from truism.table.layouts import DAYS, EPOCHS, ColumnReading, Layout, Reading
-from truism.table.notices import Notice
+from truism.table.notices import Notice, no_rows, times_in_two_columns, times_joined
 
 
 class TableRead(msgspec.Struct, frozen=True, eq=False):
@@ -135,7 +133,7 @@ def _read_parts(
             notices += part.notices
         else:
             problem = problem or TableError(f"{name_of(place)} has no rows.")
-            notices.append(NoRows(name_of(place)))
+            notices.append(no_rows(name_of(place)))
     if not parts and not allow_empty and problem is not None:
         raise problem
     full = [part for part in parts if part.frame.num_rows]
@@ -317,7 +315,7 @@ def _joined(found: list[Interpreted], layout: Layout, *, later: bool) -> list[In
     joined = Interpreted(
         times,
         msgspec.structs.replace(first.reading, name=name),
-        (*first.notices, TimesJoined(layout.time, name)),
+        (*first.notices, times_joined(layout.time, name)),
     )
     if layout.zone is not None:
         joined = msgspec.structs.replace(joined, column=interpret(times, layout).column)
@@ -338,7 +336,7 @@ def _hints(table: Table, layout: Layout) -> list[Notice]:
     if len(layout.time) < 2 and len(dates) == 1 and len(clocks) == 1:
         values = dates[0].present
         if len(values) and (values == values.astype("datetime64[D]")).all():
-            hints.append(TimesInTwoColumns((dates[0].name, clocks[0].name)))
+            hints.append(times_in_two_columns((dates[0].name, clocks[0].name)))
     if layout.every is None:
         long = looks_long(table)
         if long is not None:

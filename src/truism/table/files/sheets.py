@@ -20,10 +20,9 @@ from truism.errors import TableError, did_you_mean, shorten
 from truism.table.cells.names import check_names, renamed
 from truism.table.cells.words import MISSING
 from truism.table.files.dialects import SAMPLE_ROWS
-from truism.table.files.notices import LinesBeforeNames, PartChosen, UnitRow
 from truism.table.files.unitrows import find_units
 from truism.table.layouts import Layout, Reading
-from truism.table.notices import Notice
+from truism.table.notices import Notice, lines_before_names, sheet_chosen, unit_row
 
 Cells = list[list[Any]]
 
@@ -70,7 +69,7 @@ def read_sheet(
     chosen = layout.sheet or first
     notices: tuple[Notice, ...] = ()
     if layout.sheet is None and len(filled) > 1:
-        notices = (PartChosen(source, chosen, tuple(name for name in filled if name != chosen)),)
+        notices = (sheet_chosen(source, chosen, tuple(name for name in filled if name != chosen)),)
     if not sheets[chosen]:
         raise TableError(f"{source} is empty.")
     found = _sheet(source, sheets[chosen], layout, learned)
@@ -91,9 +90,9 @@ def _sheet(source: str, cells: Cells, layout: Layout, learned: Reading | None) -
     notices: list[Notice] = []
     if before:
         said = next(text for row in before for cell in row if (text := _text(cell)))
-        notices.append(LinesBeforeNames(source, len(before), said[:40]))
+        notices.append(lines_before_names(source, len(before), said[:40]))
     if units:
-        notices.append(UnitRow(source, tuple(dict.fromkeys(filter(None, units)))))
+        notices.append(unit_row(source, tuple(dict.fromkeys(filter(None, units)))))
     own = {name: unit for name, unit in zip(names, units, strict=False) if unit}
     return Sheet(_table(names, rows[1 + n_above :], layout), own, tuple(notices))
 
