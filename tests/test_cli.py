@@ -20,9 +20,9 @@ from click.testing import CliRunner
 
 from truism.cli import app, screen
 from truism.cli.app import COMMANDS
-from truism.learning import kernels
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, load_model
+from truism.scoring import kernels
 from truism.scoring.kernels import compiling
 from truism.table.atomic import alone_with, write_atomically
 from truism.table.files.reading import read_table
@@ -79,8 +79,8 @@ def place(learned, tmp_path, monkeypatch):
 
 def test_learning_says_that_compiled_code_could_not_be_kept(learned, tmp_path, monkeypatch):
     monkeypatch.setattr(compiling, "failures", ["No space left on device"])
-    monkeypatch.setattr(kernels, "can_cache", lambda: True)
-    monkeypatch.setattr(kernels, "are_cached", lambda: True)
+    monkeypatch.setattr(kernels, "can_cache", lambda _: True)
+    monkeypatch.setattr(kernels, "are_cached", lambda _: True)
     out, err, code = run("learn", learned[0] / "normal.csv", "-o", tmp_path / "m.json")
     assert code == 0
     assert "Learned" in out

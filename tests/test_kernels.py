@@ -22,9 +22,10 @@ import json
 from truism.learning import kernels
 from truism.learning.training import train
 from truism.model.settings import Settings
+from truism.scoring import kernels as scoring
 from truism.table.frames import as_table
 
-before = kernels.can_cache(), kernels.are_cached()
+before = scoring.can_cache(kernels.__name__), scoring.are_cached(kernels.__name__)
 table = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
 model = train(table, Settings(min_support=0.1))
 rule = model.rules.sorted_by("chance")[0]
@@ -35,23 +36,23 @@ print(json.dumps([*before, str(rule)]))
 def test_compiled_loops_are_looked_for_where_numba_puts_them(tmp_path, monkeypatch):
     monkeypatch.setattr(compiling, "cache_folder", lambda _: str(tmp_path))
     for module in kernels.NAMES:
-        assert not kernels.are_cached()
+        assert not scoring.are_cached(kernels.__name__)
         version = f"{sys.version_info.major}{sys.version_info.minor}"
         (tmp_path / f"{module}.grow-7.py{version}.nbi").touch()
-    assert kernels.are_cached()
+    assert scoring.are_cached(kernels.__name__)
 
 
 def test_loops_that_are_loaded_are_in_the_cache():
     kernels.load()
-    assert kernels.can_cache()
-    assert kernels.are_cached()
+    assert scoring.can_cache(kernels.__name__)
+    assert scoring.are_cached(kernels.__name__)
 
 
 def test_without_a_folder_nothing_is_cached(monkeypatch):
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert compiling.cache_folder(double) is None
-    assert not kernels.can_cache()
-    assert not kernels.are_cached()
+    assert not scoring.can_cache(kernels.__name__)
+    assert not scoring.are_cached(kernels.__name__)
     assert compiling.jit(double)(21) == 42
 
 
@@ -92,10 +93,10 @@ def test_a_full_disk_is_no_reason_not_to_compile(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", fill_up)
-    assert kernels.can_cache()
+    assert scoring.can_cache(kernels.__name__)
     assert compiling.jit(double)(np.int64(21)) == 42
-    assert kernels.why_unkept() == "No space left on device"
-    assert not kernels.can_cache()
+    assert scoring.why_unkept() == "No space left on device"
+    assert not scoring.can_cache(kernels.__name__)
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])

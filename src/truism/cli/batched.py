@@ -84,14 +84,6 @@ def _say_size(n_bytes: int) -> str:
     return f"{gib:.1f} GiB" if gib >= 1 else f"{max(n_bytes >> 20, 1):,} MiB"
 
 
-def announce_compiling(screen: Screen, progress: Progress) -> None:
-    """Load compiled loops, and say so if that takes time."""
-    if not kernels.are_cached():
-        screen.note("the first large check compiles code; this takes a few seconds, once.")
-    progress("loading compiled code", 0, 0)
-    kernels.load()
-
-
 class Portions:
     """Files that are read portion by portion, as the training table was read.
 
@@ -154,7 +146,9 @@ class Portions:
         times = {each for each in marks if each is not None}
         wanted = {*checker.needed, *times}
         n_rows = self.rows_at_once(len(checker.needed), limit)
-        announce_compiling(self.screen, progress)
+        self.screen.announce_compiling(kernels.__name__)
+        progress("loading compiled code", 0, 0)
+        kernels.load()
         done = 0
         progress("scoring", 0, total)
         for table in self.read(wanted, n_rows):

@@ -14,12 +14,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from truism.cli.checking import write_page
-from truism.cli.learn import announce_compiling, learn_table
+from truism.cli.learn import learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings, gravest
 from truism.explaining.incidents import Incident
+from truism.learning import kernels
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.rules import Rule
@@ -106,7 +107,7 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     with screen.stages() as progress:
         recorded = simulate_runs(files, progress)
     screen.show(_title(1, "A water treatment plant at work"), _tell_plant(recorded), "")
-    announce_compiling(screen)
+    screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
         found = read([str(path) for path in files.normal])

@@ -168,7 +168,7 @@ def learn(
     check_calibration(threshold, max_false_positive_rate, rate, calibration, data)
     check_output(output, (*data, *calibration, *accepted))
     exclusion = asked_exclusion(options, (*data, *calibration, *accepted))
-    announce_compiling(screen)
+    screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
         large = open_large(data, said)
@@ -193,7 +193,7 @@ def learn(
             model = calibrated(screen, checker, normal.table, max_false_positive_rate, rate)
         write_suspects(exclusion, excluded, found.table)
         save_model(model, output)
-    announce_unkept(screen)
+    screen.announce_unkept()
     screen.show(show_model(summarise(model), output))
     if excluded.suspects is not None:
         screen.show(show_suspects(excluded.suspects, exclusion.suspects, excluded=exclusion.own))
@@ -232,27 +232,6 @@ def _number(
         return text if text == "auto" else read(text)
     except ValueError:
         raise ParameterError.of(name, f"be 'auto' or {constraint}", text) from None
-
-
-def announce_compiling(screen: Screen) -> None:
-    """Print why compiling takes time, if it will."""
-    if not kernels.can_cache():
-        screen.note(
-            "code is compiled again each time, because no cache can be written; set NUMBA_CACHE_DIR to "
-            "a folder that can be written to."
-        )
-    elif not kernels.are_cached():
-        screen.note("the first run compiles code; this takes a few seconds, once.")
-
-
-def announce_unkept(screen: Screen) -> None:
-    """Print why compiling will take time again, if it will although there was a cache."""
-    why = kernels.why_unkept()
-    if why is not None:
-        screen.note(
-            f"compiled code could not be kept ({why}), so the next run compiles it again; set "
-            "NUMBA_CACHE_DIR to a folder with room for it."
-        )
 
 
 def learn_table(

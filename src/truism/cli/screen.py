@@ -21,6 +21,7 @@ from rich.text import Text
 
 from truism.cli.streams import Outlet, outlets
 from truism.export.spreadsheets import tame
+from truism.scoring import kernels
 from truism.work import Progress, be_silent
 
 FAILED, INTERRUPTED = 2, 130
@@ -69,6 +70,25 @@ class Screen:
         writer.writeheader()
         writer.writerows({name: tame(value) for name, value in row.items()} for row in rows)
         self.write(sheet.getvalue())
+
+    def announce_compiling(self, package: str) -> None:
+        """Print why compiling the loops of a package takes time, if it will."""
+        if not kernels.can_cache(package):
+            self.note(
+                "code is compiled again each time, because no cache can be written; set NUMBA_CACHE_DIR "
+                "to a folder that can be written to."
+            )
+        elif not kernels.are_cached(package):
+            self.note("the first run compiles code; this takes a few seconds, once.")
+
+    def announce_unkept(self) -> None:
+        """Print why compiling will take time again, if it will although there was a cache."""
+        why = kernels.why_unkept()
+        if why is not None:
+            self.note(
+                f"compiled code could not be kept ({why}), so the next run compiles it again; set "
+                "NUMBA_CACHE_DIR to a folder with room for it."
+            )
 
     def note(self, text: str) -> None:
         """Print a note for people, apart from the data."""

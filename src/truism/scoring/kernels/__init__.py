@@ -15,10 +15,12 @@ which takes longer than scoring a small table: that happens only where there is 
 """
 
 import functools
+import inspect
 import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 NAMES = ("contexts", "rarity", "readings", "repeats", "rules", "truths", "worth")
 ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
@@ -37,18 +39,40 @@ def are_loaded() -> bool:
     return all(f"{__name__}.{name}" in sys.modules for name in NAMES)
 
 
-def are_cached() -> bool:
+def can_cache(package: str = __name__) -> bool:
+    """Return whether the loops of a package can be kept for later processes.
+
+    Where they cannot, every process compiles them; whoever waits should know. A full disk shows only
+    after `load`.
+    """
+    return _folder(package) is not None and why_unkept() is None
+
+
+def why_unkept() -> str | None:
+    """Return why compiled loops could not be kept although there was a folder for them."""
+    return next(iter(_compiling().failures), None)
+
+
+def are_cached(package: str = __name__) -> bool:
     """Return whether compiled loops lie in a cache, as far as one can see without loading them."""
-    folder = import_module(f"{__name__}.compiling").cache_folder(pay)
+    folder = _folder(package)
     if folder is None:
         return False
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
     kept = {path.name.split(".")[0] for path in Path(folder).glob(f"*.{python}.nbi")}
-    return kept >= set(NAMES)
+    return kept >= {*import_module(package).NAMES}
 
 
 @functools.cache
-def load() -> None:
+def load(package: str = __name__) -> None:
     """Compile the loops on a machine's first use; later processes load them from the cache."""
-    for name in NAMES:
-        import_module(f"{__name__}.{name}").exercise()
+    for name in import_module(package).NAMES:
+        import_module(f"{package}.{name}").exercise()
+
+
+def _folder(package: str) -> Any:
+    return _compiling().cache_folder(inspect.unwrap(import_module(package).load))
+
+
+def _compiling() -> Any:
+    return import_module(f"{__name__}.compiling")
