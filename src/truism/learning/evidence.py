@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.learning.holdout import broken_worths
 from truism.learning.rules import MinedRules
 from truism.learning.study import N_BLOCKS, HeldOut, Study, grow
@@ -31,9 +31,6 @@ GRAVE_MARGIN = 1.1  # times the expected exceptions of a rule that too many held
 MIN_EXPECTED = 20  # exceptions to expect by chance, for a rule without any to be grave
 DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
 MIN_USUAL_SPREAD = 0.3  # share of the median over all variables
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class LearnedEvidence(msgspec.Struct, frozen=True, eq=False):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Counts
 from truism.learning.leaf_sums import sums_of_others
 from truism.learning.mining import (
     Budget,
@@ -26,8 +27,6 @@ from truism.scoring.bits import count, n_words
 from truism.scoring.truths import Truths
 from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.columns import Column
-
-Counts = NDArray[np.int64]
 
 
 def broken_worths(

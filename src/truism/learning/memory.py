@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.incidents.deviations import with_floor
 from truism.incidents.events import HORIZON, Limits
 from truism.incidents.following import Ready, calm_excess
@@ -41,9 +42,6 @@ MAX_ROWS = 20_000  # rows to weigh; of more rows, five runs are weighed
 N_RUNS = 5
 ROWS_PER_STRETCH = 420  # references need some of them to settle
 MAX_PERIOD, MUCH_NEARER, AS_NEAR, FAR = 8, 0.5, 1.1, 3.0
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class _Draft(msgspec.Struct, frozen=True, eq=False):

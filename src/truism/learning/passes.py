@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from truism.arrays import Counts
 from truism.learning.counts import count_predicates
 from truism.learning.kinds import infer_added, variable_columns
 from truism.learning.learned import Learned, find_changing, learn_beyond_rules
@@ -43,8 +43,6 @@ from truism.work import Progress
 
 SAMPLE = 1_000_000  # rows from which cut-offs, contexts and candidates come
 SIGMAS = 5.0  # standard deviations of chance by which a sample may undercount a frequent rule
-
-Counts = NDArray[np.int64]
 
 
 def learn_in_passes(

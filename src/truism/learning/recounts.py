@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Counts
 from truism.learning.context_trees import Tree, find_leaves
 from truism.learning.counts import PredicateCounts, count_predicates
 from truism.learning.leaf_sums import LeafSums, sum_leaves
@@ -17,8 +18,6 @@ from truism.scoring import kernels
 from truism.scoring.bits import Words
 from truism.scoring.readings import Reader
 from truism.table.columns import Column, numbers
-
-Counts = NDArray[np.int64]
 
 
 class Proposal(msgspec.Struct, frozen=True, eq=False):

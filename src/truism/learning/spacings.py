@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from truism.arrays import Counts, Floats
 from truism.model.evidence import N_EXACT, Spacing
-from truism.scoring.rarity import Counts, Emptiness, Numbers
+from truism.scoring.rarity import Emptiness
 
 NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
 N_KNOTS, N_EVEN = 255, 75  # kept training values, and how many of them are chosen evenly
@@ -13,7 +14,7 @@ HEAVY_SHARE = 0.1  # a value with this share of the rows is left out of the usua
 MANY = 256  # variables whose surroundings are worth compiled code
 
 
-def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
+def space(variable: str, values: Floats, counts: Counts) -> Spacing:
     """Describe a variable by its distinct training values, ascending, and their counts."""
     knots = values[_kept(len(values))]
     owner = stand_in(knots, values)
@@ -28,21 +29,21 @@ def space(variable: str, values: Numbers, counts: Counts) -> Spacing:
     )
 
 
-def stand_in(knots: Numbers, values: Numbers) -> Counts:
+def stand_in(knots: Floats, values: Floats) -> Counts:
     """Return which of the kept training values stands for each value: the nearest one."""
     return np.searchsorted(borders(knots), values)
 
 
-def borders(knots: Numbers) -> Numbers:
+def borders(knots: Floats) -> Floats:
     """Return the largest value that each of the kept training values but the last stands for."""
     middles = knots[1:] / 2 + knots[:-1] / 2
     # Neighbouring doubles have no midpoint; each still stands for itself.
-    found: Numbers = np.minimum(middles, np.nextafter(knots[1:], -np.inf))
+    found: Floats = np.minimum(middles, np.nextafter(knots[1:], -np.inf))
     return found
 
 
 def empty_around(
-    spacings: Sequence[Spacing], knots: Sequence[Numbers], counts: Sequence[Counts]
+    spacings: Sequence[Spacing], knots: Sequence[Floats], counts: Sequence[Counts]
 ) -> list[Emptiness]:
     """Return how empty the surroundings of each variable's kept values are, if they have other counts."""
     if len(spacings) < MANY:
@@ -92,7 +93,7 @@ def _kept(n_values: int) -> Counts:
     return np.unique(np.concatenate([outermost, ranks, n_values - 1 - outermost]))
 
 
-def _usual_spread(values: Numbers, counts: Counts) -> float:
+def _usual_spread(values: Floats, counts: Counts) -> float:
     """Return the standard deviation of a normal distribution with the same outer deciles.
 
     If one value has a large share of the rows, the others may hold all the variation; so the spread is
@@ -110,7 +111,7 @@ def _usual_spread(values: Numbers, counts: Counts) -> float:
     return spread if 0.0 < spread < np.inf else 1.0
 
 
-def _decile_spread(values: Numbers, counts: Counts) -> float:
+def _decile_spread(values: Floats, counts: Counts) -> float:
     upto = np.cumsum(counts)
     low, high = values[np.searchsorted(upto * 10, [upto[-1], 9 * upto[-1]], side="left")]
     return float(high / 2.56 - low / 2.56)

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats
 from truism.learning import context_trees
 from truism.learning.leaf_sums import sum_leaves, sums_of_others
 from truism.learning.spacings import empty_around, space, stand_in
@@ -29,8 +30,6 @@ N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
 WEIGHED_AT_ONCE = 2048  # few enough for little memory and the processor's cache
 MIN_SIFTED = 1000  # rows of a block from which it pays to set ordinary values aside
-
-Floats = NDArray[np.float64]
 
 
 class HeldOut(msgspec.Struct, frozen=True, eq=False):

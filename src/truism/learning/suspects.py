@@ -19,8 +19,8 @@ from typing import overload
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.explaining.explanations import Explanation, explain_rows
 from truism.explaining.patterns import Patterns
 from truism.incidents.marks import Marker
@@ -54,9 +54,6 @@ FAR_IN_SERIES = 1.0  # times the threshold above which a normal series forms an 
 MIN_ROWS = 100  # fewer rows cannot show what one in a hundred does
 GAP = 5  # rows between two suspects of one incident
 _LEAST = 1e-9
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class Group(msgspec.Struct, frozen=True):

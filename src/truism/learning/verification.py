@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from truism.arrays import Counts
 from truism.learning.mining import UnitRule
 from truism.scoring.bits import Words
 from truism.table.columns import Table
@@ -14,7 +14,6 @@ from truism.table.joining import join_tables
 N_EXCEPTIONS = 16  # rows kept of those that break a rule
 MAX_LOOSE = 1 << 18  # rows that are kept before those that are not needed any more are let go
 
-Counts = NDArray[np.int64]
 _NONE = np.iinfo(np.int64).max  # no further exception
 
 

@@ -4,13 +4,11 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from truism.arrays import Floats, Rows
 
 MAX_DECIMALS = 9
 FINE = MAX_DECIMALS + 1
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 def decimals_of(values: Sequence[float]) -> int:

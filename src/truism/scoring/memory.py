@@ -8,14 +8,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats
 from truism.model.schema import Count
 from truism.model.series import Memory
 from truism.scoring.weighed import Remembered
 
 MIN_SPAN = 3.0  # rows of one kind, if kinds of rows take turns
 LASTING = 0.25  # share of the cap above which a variable's past counts as lasting
-
-Floats = NDArray[np.float64]
 
 
 class Past(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):

@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from truism.arrays import Counts, Floats
 
 MIN_RARITY, MAX_RARITY = 0.05, 25.0  # less than the first counts as not rare at all
 STEEPNESS = 3.0
@@ -26,7 +24,7 @@ _AROUND = np.arange(-2, 2)[:, None]
 _FARTHEST = np.finfo(np.float64).max
 
 
-def _with_middles(knots: Numbers) -> Numbers:
+def _with_middles(knots: Floats) -> Floats:
     """Return ascending values with the midpoints between them."""
     points = np.empty(max(2 * len(knots) - 1, 0))
     points[::2] = knots
@@ -49,7 +47,7 @@ class Emptiness:
 
     def __init__(
         self,
-        values: Sequence[float] | Numbers,
+        values: Sequence[float] | Floats,
         counts: Sequence[int] | Counts,
         near: int,
         spread: float,
@@ -78,10 +76,10 @@ class Emptiness:
     @classmethod
     def measured(
         cls,
-        knots: Numbers,
+        knots: Floats,
         before: Counts,
-        points: Numbers,
-        distances: Numbers,
+        points: Floats,
+        distances: Floats,
         near: int,
         spread: float,
     ) -> Self:
@@ -92,7 +90,7 @@ class Emptiness:
         self.points, self.distances = points, distances
         return self
 
-    def distance(self, values: Numbers) -> Numbers:
+    def distance(self, values: Floats) -> Floats:
         """Return the distance within which enough training rows lie; missing values have none."""
         low, high = self.points[0], self.points[-1]
         found = self.distance_within(values)
@@ -100,23 +98,23 @@ class Emptiness:
             add_beyond(found, values, low, high)
         return found
 
-    def distance_within(self, values: Numbers) -> Numbers:
+    def distance_within(self, values: Floats) -> Floats:
         """Return the same; for values beyond all training values, the distance of the last of those."""
-        found: Numbers = np.interp(values, self.points, self.distances)
+        found: Floats = np.interp(values, self.points, self.distances)
         return found
 
     @functools.cached_property
-    def slopes(self) -> Numbers:
+    def slopes(self) -> Floats:
         """How fast the distance grows after each of the points; not at all after the last."""
         with np.errstate(over="ignore"):
             return np.append(np.diff(self.distances) / np.diff(self.points), 0.0)
 
     @functools.cached_property
-    def rarities(self) -> Numbers:
+    def rarities(self) -> Floats:
         """The rarity at each of the points."""
         return rarity(self.distances, self.spread)
 
-    def rarity(self, values: Numbers) -> Numbers:
+    def rarity(self, values: Floats) -> Floats:
         """Return the rarity of numbers."""
         return rarity(self.distance(values), self.spread)
 
@@ -141,7 +139,7 @@ class Emptiness:
 
 
 def add_beyond(
-    distances: Numbers, values: Numbers, low: Numbers | float, high: Numbers | float
+    distances: Floats, values: Floats, low: Floats | float, high: Floats | float
 ) -> None:
     """Add to distances how far values lie beyond the lowest and the highest training value."""
     with np.errstate(over="ignore"):
@@ -149,10 +147,10 @@ def add_beyond(
         distances += np.maximum(values - high, 0)
 
 
-def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
+def rarity(distances: Floats, spread: Floats | float) -> Floats:
     """Turn distances into rarity, from 0 up to `MAX_RARITY`; a missing value has none."""
     with np.errstate(over="ignore"):
-        found: Numbers = distances / spread
+        found: Floats = distances / spread
         found *= STEEPNESS
     found += 1
     np.log(found, out=found)
@@ -164,7 +162,7 @@ def rarity(distances: Numbers, spread: Numbers | float) -> Numbers:
     return found
 
 
-def state_rarities(counts: Counts) -> Numbers:
+def state_rarities(counts: Counts) -> Floats:
     """Return the rarity of each state, then of an unseen one, then of a missing one.
 
     A state is as rare as all the states that are no more common are together: if many states were seen
@@ -176,5 +174,5 @@ def state_rarities(counts: Counts) -> Numbers:
     met = np.minimum(met, counts.max(initial=0))
     surprise = np.log((met.max(initial=0) + 0.5) / (met + 0.5))
     surprise *= np.maximum(1 - met / WELL_KNOWN, 0)
-    found: Numbers = np.append(np.minimum(np.square(surprise), MAX_RARITY), 0.0)
+    found: Floats = np.append(np.minimum(np.square(surprise), MAX_RARITY), 0.0)
     return found

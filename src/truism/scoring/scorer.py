@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.model.acceptances import Acceptance
 from truism.model.model import Model
 from truism.model.predicates import Predicate, Present, Range, variables
@@ -31,7 +32,7 @@ from truism.scoring.rulebook import Broken, Consequent, Rulebook
 from truism.scoring.scratch import Scratch
 from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.stillness import stillness_of
-from truism.scoring.tolerance import Flags, Tolerance, sparing
+from truism.scoring.tolerance import Tolerance, sparing
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
 from truism.scoring.weighed import Violation, Weighed, joined
 from truism.scoring.weigher import Weigher, rows_at_once
@@ -40,7 +41,7 @@ from truism.table.columns import Column, Table
 from truism.work import work_ahead
 
 _Found = TypeVar("_Found")
-_Work = Callable[[Sequence[Column], Flags | None, bool], _Found]
+_Work = Callable[[Sequence[Column], Mask | None, bool], _Found]
 """Works on one block of rows, given where acceptances apply, and whether compiled loops pay."""
 
 _BLOCKS_TAKEN = 4  # for each thread, from rows that lie scattered
@@ -218,13 +219,13 @@ class Scorer:
         worth = self._rulebook.worths[consequent.units] / len(consequent.owners)
         return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
 
-    def apply(self, rule: Rule, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def apply(self, rule: Rule, table: Table) -> tuple[Mask, Mask]:
         """Return for each row whether a rule, even a disabled one, applies, and whether it is broken."""
         return self.compare(rule.antecedent, rule.consequents, table)
 
     def compare(
         self, conditions: Sequence[Predicate], expected: Sequence[Predicate], table: Table
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    ) -> tuple[Mask, Mask]:
         """Return for each row whether all conditions hold, and whether an expectation then fails.
 
         Without conditions, the expectations apply to every row.
@@ -309,7 +310,7 @@ class Scorer:
         yield from zip(blocks, work_ahead(n_jobs, work_on, blocks), strict=True)
 
     def _score_block(
-        self, memory: Scratch, columns: Sequence[Column], applies: Flags | None, compiled: bool
+        self, memory: Scratch, columns: Sequence[Column], applies: Mask | None, compiled: bool
     ) -> NDArray[np.float64]:
         """Score one block of rows; rows that are equal are weighed once."""
         if self.model.evidence is None or applies is not None or not compiled:
@@ -321,7 +322,7 @@ class Scorer:
         return self._weigher.score(firsts, memory)[repeats.same]
 
     def _weigh_block(
-        self, columns: Sequence[Column], applies: Flags | None, compiled: bool
+        self, columns: Sequence[Column], applies: Mask | None, compiled: bool
     ) -> Weighed:
         if self.model.evidence is None:
             penalties = self._penalties(columns, compiled=compiled)

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from truism.arrays import Rows
 from truism.errors import SchemaError
 from truism.model.schema import Schema
 from truism.model.series import Memory, Series
@@ -27,7 +28,6 @@ BREAK = 5  # a gap of more than this many usual steps ends what rows have to do 
 NO_TIME = int(np.iinfo(np.int64).min)  # the time of rows before the first that has one
 
 Time = Annotated[int, Meta(ge=NO_TIME, le=-NO_TIME - 1)]  # in microseconds
-Rows = NDArray[np.int64]
 
 
 class Latest(msgspec.Struct, frozen=True, eq=False):

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.model.schema import Numeric, Schema
 from truism.model.series import LOOKBACK, Memory
 from truism.scoring.alignment import MISSING
@@ -23,9 +24,6 @@ from truism.scoring.readings import Readings
 from truism.scoring.weighed import Weighed
 
 TIMES = 3  # how many times longer than any stretch of training a dead one is
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class Still(msgspec.Struct, frozen=True, eq=False):

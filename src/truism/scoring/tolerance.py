@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats, Mask
 from truism.model.acceptances import HOUR, WEEKDAY, Acceptance, Condition, with_clock
 from truism.model.evidence import Grave
 from truism.model.model import Model
@@ -26,8 +27,6 @@ from truism.scoring.worth import lifted
 from truism.table.cells.timelines import wall_clock
 from truism.table.columns import Column, Table
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Change = Callable[[Floats], Floats]
 
 _HOUR, _DAY = 3_600_000_000, 86_400_000_000  # microseconds
@@ -90,7 +89,7 @@ class Tolerance:
                 )
         self._truths = Truths(self._schema, conditions)
 
-    def find(self, table: Table) -> Flags:
+    def find(self, table: Table) -> Mask:
         """Return in which rows each case applies: cases × rows."""
         columns, _ = align(self._model.schema, table)
         moments = _moments(self._model.schema, table)
@@ -103,16 +102,16 @@ class Tolerance:
             holds &= _lasts(self.accepted[case.acceptance], moments)
         return found
 
-    def applied_in(self, table: Table) -> Flags:
+    def applied_in(self, table: Table) -> Mask:
         """Return in which rows each acceptance applies: acceptances × rows."""
         return self._by_acceptance(self.find(table))
 
-    def muted_in(self, table: Table) -> Flags:
+    def muted_in(self, table: Table) -> Mask:
         """Return which variables are not to be judged at all in rows: rows × variables."""
         allowed = self._allowed(self.find(table), len(self._model.schema.names))
         return np.asarray(np.isinf(allowed).all(axis=0))
 
-    def spare(self, applies: Flags, kinds: Kinds) -> tuple[Kinds, Silenced | None]:
+    def spare(self, applies: Mask, kinds: Kinds) -> tuple[Kinds, Silenced | None]:
         """Return what still counts of the evidence against rows, and what does not.
 
         `applies` is what `find` returned.
@@ -129,7 +128,7 @@ class Tolerance:
         points = kinds.plain + kinds.rarities - (counted.plain + counted.rarities)
         return counted, Silenced(self._by_acceptance(applies), points)
 
-    def spare_penalties(self, applies: Flags, penalties: Floats) -> tuple[Floats, Silenced | None]:
+    def spare_penalties(self, applies: Mask, penalties: Floats) -> tuple[Floats, Silenced | None]:
         """Return what still counts of the penalties of the paper's scoring, and what does not."""
         rows = np.flatnonzero(applies.any(axis=0))
         if not len(rows):
@@ -138,14 +137,14 @@ class Tolerance:
         counted = _replaced(penalties, rows, lambda own: beyond(own, allowed))
         return counted, Silenced(self._by_acceptance(applies), penalties - counted)
 
-    def _by_acceptance(self, applies: Flags) -> Flags:
+    def _by_acceptance(self, applies: Mask) -> Mask:
         """Return in which rows each acceptance applies: acceptances × rows."""
         found = np.zeros((len(self.accepted), applies.shape[1]), np.bool_)
         for case, holds in zip(self._cases, applies, strict=True):
             found[case.acceptance] |= holds
         return found
 
-    def _allowed(self, applies: Flags, n_variables: int) -> Floats:
+    def _allowed(self, applies: Mask, n_variables: int) -> Floats:
         """Return what is allowed of each kind: kinds × rows × variables."""
         allowed = np.zeros((3, applies.shape[1], n_variables))
         for case, holds in zip(self._cases, applies, strict=True):
@@ -183,12 +182,12 @@ def _replaced(values: Floats, rows: NDArray[np.int64], change: Change) -> Floats
     return found
 
 
-def _lasts(acceptance: Acceptance, moments: NDArray[np.datetime64]) -> Flags:
+def _lasts(acceptance: Acceptance, moments: NDArray[np.datetime64]) -> Mask:
     """Return in which rows an acceptance has not ended; for rows without a time, today counts."""
     if acceptance.until is None:
         return np.ones(len(moments), np.bool_)
     ends = np.datetime64(acceptance.until) + np.timedelta64(1, "D")
-    found: Flags = moments < ends
+    found: Mask = moments < ends
     lasts_today = today() <= acceptance.until
     return np.where(np.isnat(moments), lasts_today, found)
 

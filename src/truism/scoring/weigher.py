@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.model.model import Model
 from truism.model.predicates import Predicate
 from truism.scoring.bits import Words
@@ -20,7 +21,7 @@ from truism.scoring.limits import breaches
 from truism.scoring.readings import Readings
 from truism.scoring.rulebook import Rulebook
 from truism.scoring.scratch import FRESH, Fresh
-from truism.scoring.tolerance import Flags, Kinds, Tolerance
+from truism.scoring.tolerance import Kinds, Tolerance
 from truism.scoring.truths import Truths
 from truism.scoring.weighed import Pieces, Silenced
 from truism.scoring.worth import add_up, put_together, units
@@ -97,7 +98,7 @@ class Weigher:
         self,
         columns: Sequence[Column],
         tolerance: Tolerance | None = None,
-        applies: Flags | None = None,
+        applies: Mask | None = None,
         *,
         compiled: bool,
     ) -> tuple[Pieces, Silenced | None]:

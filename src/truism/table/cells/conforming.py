@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from truism.arrays import Mask
 from truism.errors import SchemaError
 from truism.table.cells.kinds import kind_of
 from truism.table.cells.names import renamed
@@ -15,7 +16,6 @@ from truism.table.cells.texts import (
     MAX_WORDS,
     BadCell,
     Interpreted,
-    Mask,
     Texts,
     as_times,
     bad_text,

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.table.cells.shapes import Shapes, shapes_of
 
 PLAIN = {
@@ -37,8 +38,6 @@ _BY_COMMA, _BY_POINT = r"^\d{1,3}(?:,\d{3}){2,}$", r"^\d{1,3}(?:\.\d{3}){2,}$"
 _EITHER_COMMA, _EITHER_POINT = r"^[1-9]\d{0,2},\d{3}$", r"^[1-9]\d{0,2}\.\d{3}$"
 
 _HAS_DIGIT = re.compile(r"\d")
-
-Mask = NDArray[np.bool_]
 
 
 class Numbers(msgspec.Struct, frozen=True, eq=False):

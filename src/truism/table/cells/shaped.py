@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.table.cells.numerals import Numbers, read_alike
 from truism.table.cells.texts import (
     MAX_CODES,
     MAX_WORDS,
     Interpreted,
-    Mask,
     may_hold_numbers,
     number_notices,
 )

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.table.cells.kinds import kind_of
 from truism.table.cells.numerals import Numbers
 from truism.table.cells.timelines import in_zone
@@ -40,8 +41,6 @@ from truism.table.notices import (
 MAX_STATES = 5  # with no more distinct numbers, numbers beside words are states
 MAX_WORDS = 5  # more distinct words, none of them known, are not a few
 MAX_CODES = 50  # so many whole numbers beside words such as A7 may be codes
-
-Mask = NDArray[np.bool_]
 
 
 class BadCell(Exception):  # noqa: N818 - it is turned into an error where files are known
