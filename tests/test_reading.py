@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 
 from truism.errors import ParameterError, SchemaError, TableError
 from truism.table.cells.conforming import conform
-from truism.table.cells.fixedtimes import read_fixed
 from truism.table.cells.interpreting import interpret
 from truism.table.cells.kinds import reading_of
 from truism.table.cells.names import read_renames
 from truism.table.cells.plain import read_plain
 from truism.table.cells.texts import BadCell
-from truism.table.cells.timeformats import _SIGNS, read_by_pattern, read_instants
+from truism.table.cells.timeformats import _SIGNS, read_by_pattern, read_fixed, read_instants
 from truism.table.cells.timelines import examine
 from truism.table.cells.times import dated, find_times
 from truism.table.counters import find_counter
