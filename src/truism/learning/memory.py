@@ -21,7 +21,6 @@ from truism.incidents.rates import fit_tail
 from truism.learning.evidence import LearnedEvidence, as_if_learned_from_all
 from truism.learning.holdout import broken_worths
 from truism.learning.rules import MinedRules
-from truism.learning.stretches import find_stretches
 from truism.learning.study import N_BLOCKS, N_STRETCHES, Study
 from truism.model.evidence import Evidence
 from truism.model.schema import Numeric, Schema
@@ -30,10 +29,11 @@ from truism.model.settings import Settings
 from truism.scoring.alignment import codes
 from truism.scoring.memory import no_past, recall
 from truism.scoring.series import Timeline
-from truism.scoring.stillness import TIMES
+from truism.scoring.stillness import TIMES, stretches_of
 from truism.scoring.sums import sum_of_rows
 from truism.scoring.worth import RARITY_WEIGHT, find_grave, lift
 from truism.table.columns import Column, numbers
+from truism.table.deltas import DELTA
 
 CAP = 1.5  # times the threshold of rows: the most that a value leaves behind
 WEIGHT = 2.0  # of the past beside the row, both in units of what is rare among held-out rows
@@ -267,3 +267,49 @@ def _shortened(values: Floats) -> tuple[float, ...]:
 
 def _short(value: float) -> float:
     return float(f"{value:.4g}")
+
+
+def find_stretches(
+    schema: Schema,
+    columns: Sequence[Column],
+    runs: Sequence[Rows],
+    span: int,
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[float | None, ...]]:
+    """Return for how many consecutive rows each variable was the same, and was missing, at most.
+
+    States are 0 in the first: they may stand still for ever. So are changes of variables, which are
+    the same where the variable itself is. A number that stands still for longer than a span may do so
+    at the value at which it did, as a flow does at 0 while its pump is off; that is its rest, and does
+    not count.
+
+    Parameters
+    ----------
+    schema, columns
+        The variables and their rows.
+    runs
+        Which rows follow each other.
+    span
+        For how many rows a number may stand still anywhere.
+
+    """
+    same, absent, rests = list[int](), list[int](), list[float | None]()
+    names = {*schema.names}
+    for variable, column in zip(schema.variables, columns, strict=True):
+        missing = np.zeros(len(column.values), np.bool_)
+        if column.missing is not None:
+            missing = column.missing
+        is_change = variable.name.startswith(DELTA) and variable.name.removeprefix(DELTA) in names
+        judged = isinstance(variable, Numeric) and not is_change
+        values = numbers(column) if judged else np.zeros(len(missing))
+        missing = missing | np.isnan(values)
+        lengths = [stretches_of(values[rows], missing[rows]) for rows in runs]
+        stood, gone = (np.concatenate(each) for each in zip(*lengths, strict=True))
+        rest = None
+        if judged and stood.max(initial=0) > span:
+            in_order = np.concatenate([values[rows] for rows in runs])
+            rest = float(in_order[stood.argmax()])
+            stood = np.where(in_order == rest, 0, stood)
+        same.append(int(stood.max(initial=0)) if judged else 0)
+        rests.append(rest)
+        absent.append(int(gone.max(initial=0)))
+    return tuple(same), tuple(absent), tuple(rests)
