@@ -15,7 +15,7 @@ from truism.scoring.alignment import align
 from truism.scoring.evidence import ROWS_AT_ONCE
 from truism.scoring.scorer import Scorer
 from truism.scoring.scratch import Scratch
-from truism.scoring.sums import sum_of_rows
+from truism.scoring.weighed import sum_of_rows
 from truism.scoring.worth import add_parts
 from truism.table.frames import as_table
 

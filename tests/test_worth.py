@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from truism.model.evidence import Evidence, Grave
 from truism.scoring.contexts import PSEUDO_COUNT
 from truism.scoring.kernels import worth as kernel
-from truism.scoring.sums import sum_of_rows
+from truism.scoring.weighed import sum_of_rows
 from truism.scoring.worth import (
     RARITY_WEIGHT,
     RULE_WEIGHT,

@@ -15,7 +15,7 @@ from truism.model.model import Model
 from truism.model.schema import Numeric
 from truism.model.wording import count, lasting
 from truism.scoring.contexts import FLOOR
-from truism.scoring.decimals import decimals_of, decimals_up_to
+from truism.scoring.stillness import decimals_of, decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
 

@@ -30,7 +30,7 @@ from truism.scoring.alignment import codes
 from truism.scoring.memory import no_past, recall
 from truism.scoring.series import Timeline
 from truism.scoring.stillness import TIMES, stretches_of
-from truism.scoring.sums import sum_of_rows
+from truism.scoring.weighed import sum_of_rows
 from truism.scoring.worth import RARITY_WEIGHT, find_grave, lift
 from truism.table.columns import Column, numbers
 from truism.table.deltas import DELTA

@@ -9,6 +9,7 @@ training has.
 """
 
 import copy
+import functools
 from collections.abc import Sequence
 
 import msgspec
@@ -19,10 +20,11 @@ from truism.arrays import Floats, Rows
 from truism.model.schema import Numeric, Schema
 from truism.model.series import LOOKBACK, Memory
 from truism.scoring.alignment import MISSING
-from truism.scoring.decimals import FINE, decimals_of, decimals_up_to
 from truism.scoring.readings import Readings
 from truism.scoring.weighed import Weighed
 
+MAX_DECIMALS = 9
+FINE = MAX_DECIMALS + 1
 TIMES = 3  # how many times longer than any stretch of training a dead one is
 
 
@@ -215,3 +217,22 @@ def stretches_of(values: Floats, missing: NDArray[np.bool_]) -> tuple[Rows, Rows
     if not len(values):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     return _lengths(np.where(missing, np.nan, values)), stretches(missing)
+
+
+def decimals_of(values: Sequence[float]) -> int:
+    """Return how many decimals values have, up to `MAX_DECIMALS`."""
+    found = decimals_up_to(np.array(values, np.float64), MAX_DECIMALS - 1)
+    return min(int(found.max(initial=0)), MAX_DECIMALS)
+
+
+def decimals_up_to(values: Floats, most: int) -> Rows:
+    """Return how many decimals each value has; `FINE` if it has more than `most`.
+
+    >>> decimals_up_to(np.array([3.0, 0.25, 0.125]), 2).tolist() == [0, 2, FINE]
+    True
+    """
+    return functools.reduce(
+        lambda found, decimals: np.where(np.round(values, decimals) == values, decimals, found),
+        range(most, -1, -1),
+        np.full(len(values), FINE),
+    )

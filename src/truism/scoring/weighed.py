@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from truism.model.predicates import Predicate
 from truism.model.rules import Rule
 from truism.scoring.readings import Readings, join
-from truism.scoring.sums import sum_of_rows
 
 
 class Violation(msgspec.Struct, frozen=True, gc=False):
@@ -201,3 +200,11 @@ def join_remembered(parts: Sequence[Remembered]) -> Remembered:
         if all(each.dead is not None for each in parts)
         else None,
     )
+
+
+def sum_of_rows(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum variable by variable, so that a row scores the same alone and in a table."""
+    total = np.zeros(len(parts))
+    for part in parts.T:
+        total += part
+    return total

@@ -16,7 +16,7 @@ from truism.model.rules import Rule
 from truism.scoring.contexts import PSEUDO_COUNT
 from truism.scoring.limits import is_habit
 from truism.scoring.scratch import FRESH, Fresh
-from truism.scoring.sums import sum_of_rows
+from truism.scoring.weighed import sum_of_rows
 
 RULE_WEIGHT, RARITY_WEIGHT = 0.5, 1.25
 
