@@ -1,6 +1,8 @@
 """``truism learn``: normal rows in, a model file out, and a summary on the screen."""
 
+import csv
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,8 +13,6 @@ from numpy.typing import NDArray
 from truism.cli.calibrating import calibrated, calibration_options, check_calibration
 from truism.cli.excluding import asked_exclusion, exclude, exclusion_options, write_suspects
 from truism.cli.large import dask_option, memory_option, open_large, read_large, size_of
-from truism.cli.ledgers import accepted_option, with_accepted
-from truism.cli.legends import legend_options, read_legend
 from truism.cli.options import (
     Command,
     check_output,
@@ -21,20 +21,30 @@ from truism.cli.options import (
 )
 from truism.cli.reading import asked, layout_options, read_data
 from truism.cli.screen import Screen
-from truism.errors import ParameterError
+from truism.errors import ParameterError, TableError, shorten
 from truism.explaining.checker import Checker
 from truism.learning import kernels
 from truism.learning.parts import Parts
 from truism.learning.training import train, train_on_parts
 from truism.model.files import save_model
+from truism.model.legend import Legend, legend_of
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.stamps import now
+from truism.model.wording import count
 from truism.report.models import summarise
 from truism.report.suspicion import show_suspects
 from truism.report.terminal import show_model
-from truism.table.files.reading import TableRead
+from truism.table.columns import Table
+from truism.table.files.ledgers import MARKS, read_ledger
+from truism.table.files.reading import TableRead, read_table
+from truism.table.joining import join_tables
+from truism.table.layouts import Reading
+from truism.table.notices import rows as say_rows
 from truism.work import Progress
+
+_MAX_BYTES = 1 << 24
+_FORMS = 'be a JSON object such as {"LIT301": "mm"}, or lines such as LIT301,mm'
 
 
 @click.command(
@@ -121,7 +131,12 @@ Examples:
 )
 @click.option("--threshold", metavar="φ", type=float, help="Report rows that score above φ.")
 @calibration_options
-@accepted_option
+@click.option(
+    "--accepted",
+    multiple=True,
+    metavar="LEDGER",
+    help="Rows that were accepted as normal, *.accepted.parquet; learned like the others.",
+)
 @click.option(
     "--seed",
     metavar="N",
@@ -131,7 +146,16 @@ Examples:
     help="Random seed.",
 )
 @exclusion_options
-@legend_options
+@click.option(
+    "--units",
+    metavar="FILE",
+    help="File of units that the model keeps: JSON, or lines such as LIT301,mm.",
+)
+@click.option(
+    "--titles",
+    metavar="FILE",
+    help="File of titles that the model keeps: JSON, or lines such as LIT301,feed tank level.",
+)
 @jobs_option
 @memory_option
 @dask_option
@@ -178,10 +202,10 @@ def learn(
                 screen.note("the rows are learned from at once; --dask is for larger files.")
         else:
             found, parts = read_large(screen, large, said, memory_limit, jobs, dask)
-        found = with_accepted(screen, found, accepted, large=large is not None)
+        found = _with_accepted(screen, found, accepted, large=large is not None)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
-        legend = read_legend(options, found.reading)
+        legend = _read_legend(options, found.reading)
         excluded = exclude(
             exclusion, found, settings, delta, jobs, progress, is_whole=parts is None
         )
@@ -257,3 +281,64 @@ def learn_table(
     if parts is None:
         return train(found.table, settings, excluded=excluded, **options)
     return train_on_parts(parts, settings, **options)
+
+
+def _with_accepted(
+    screen: Screen, found: TableRead, ledgers: tuple[str, ...], *, large: bool
+) -> TableRead:
+    """Return a table with the rows of ledgers at its end."""
+    if not ledgers:
+        return found
+    if large:
+        raise ParameterError("--accepted needs rows that fit into memory.")
+    tables = [found.table]
+    for place in ledgers:
+        ledger = read_ledger(place)
+        if ledger is None:
+            raise TableError(f"There is no ledger {place!r}.")
+        if not ledger.num_rows:  # all that was accepted was taken back
+            screen.note(f"no rows are accepted in {place!r}.")
+            continue
+        read = read_table([place], reading=found.reading)
+        known = read.column_of()
+        absent = [name for name in found.table.names if name not in known]
+        if absent:
+            raise TableError(
+                f"The ledger {place!r} lacks {shorten(absent)}.",
+                "learn from rows with its columns.",
+            )
+        ids = {read.column_of()[MARKS[0]].cell(row) for row in range(read.n_rows)}
+        accepted = f"{say_rows(read.n_rows)} of {count(len(ids), 'acceptance')}"
+        screen.note(f"{accepted} {'is' if read.n_rows == 1 else 'are'} learned as normal.")
+        own = tuple(known[name] for name in found.table.names)
+        tables.append(Table(own, read.n_rows))
+    return msgspec.structs.replace(found, table=join_tables(tables))
+
+
+def _read_legend(options: dict[str, Any], reading: Reading) -> Legend | None:
+    """Read the files of both options, if they are given; else units are those that the table has."""
+    own = {each.name: each.unit for each in reading.columns if each.unit and each.kind == "number"}
+    units, titles = _read_names("units", options["units"]), _read_names("titles", options["titles"])
+    return legend_of({**own, **(units or {})}, titles, reading.column_of())
+
+
+def _read_names(name: str, file: str | None) -> dict[str, str] | None:
+    """Read texts by the names of columns."""
+    if file is None:
+        return None
+    try:
+        content = Path(file).read_bytes()[:_MAX_BYTES].decode("utf-8-sig")
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise ParameterError(f"The file of {name} {file!r} cannot be read: {reason}.") from None
+    except UnicodeDecodeError:
+        raise ParameterError.of(name, "be UTF-8 text", file) from None
+    if content.lstrip().startswith("{"):
+        try:
+            return msgspec.json.decode(content, type=dict[str, str])
+        except msgspec.MsgspecError:
+            raise ParameterError.of(name, _FORMS, file) from None
+    lines = [line for line in csv.reader(content.splitlines()) if any(map(str.strip, line))]
+    if any(len(line) != 2 for line in lines):
+        raise ParameterError.of(name, _FORMS, file)
+    return {column.strip(): text.strip() for column, text in lines}
