@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from truism.errors import ParameterError
 from truism.estimator.inputs import as_positions, is_row
-from truism.estimator.sources import Sourced, past_of
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
@@ -27,6 +26,42 @@ from truism.table.libraries import library_of, to_frame
 
 if TYPE_CHECKING:
     from truism.report import Summary
+
+
+class Sourced(Following, frozen=True, eq=False):
+    """What has to be kept of the rows of a source.
+
+    Parameters
+    ----------
+    source
+        The name of what was checked; None if it has none.
+
+    """
+
+    source: str | None = None
+
+    @classmethod
+    def of(cls, following: Following, source: str | None) -> "Sourced":
+        """Return what was kept, with the source that it is of."""
+        kept = {name: getattr(following, name) for name in Following.__struct_fields__}
+        return cls(**kept, source=source)
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("Following", "Sourced", 1)
+
+
+def _past_of(state: Any, source: str | None) -> tuple[Following | None, str | None]:
+    """Return the past of rows, and their source: another source than that of the state has no past."""
+    if state is None:
+        return None, source
+    if not isinstance(state, Following):
+        raise ParameterError.of(
+            "state", "be the state of earlier findings", state, "hand in findings.state."
+        )
+    known = state.source if isinstance(state, Sourced) else None
+    if source is None or source == known:
+        return state, known
+    return None, source
 
 
 class Answers:
@@ -167,7 +202,7 @@ class Answers:
             ``incidents``, ``shifts``, ``scores`` and the next ``state``.
 
         """
-        before, source = past_of(state, source)
+        before, source = _past_of(state, source)
         table, checker = self._ready(X, before=before)
         delays = Delays(on_delay, off_delay)
         findings, following = checker.named(source).follow(table, before, delays=delays)

@@ -18,12 +18,11 @@ from truism.estimator.accepting import Accepting
 from truism.estimator.answers import Answers
 from truism.estimator.fitting import NOT_ASKED, fit_table
 from truism.estimator.inputs import check_shape, followed, one_row, refuse_path, warn_caller
-from truism.estimator.keeping import Kept
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
 from truism.incidents.following import Following
 from truism.learning.suspects import Suspects
-from truism.model.files import save_model
+from truism.model.files import decode_model, encode_model, save_model
 from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.stamps import today
@@ -50,7 +49,7 @@ def _asking(model: Model, max_false_incidents: str | None) -> Model:
     return msgspec.structs.replace(model, settings=asked)
 
 
-class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns what is always true of normal rows; detects and explains rows that break it.
 
     The method of Feng and Hu, "Learning Invariant Rules from Data for Interpretable Anomaly
@@ -383,3 +382,15 @@ class InvariantRuleDetector(Answers, Accepting, Kept, OutlierMixin, BaseEstimato
             + "".join(f"<p>{html.escape(each)}</p>" for each in self.model_.notices)
             + self.rules_._repr_html_()
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle, joblib and skops keep: parameters, and the content of the model file."""
+        state: dict[str, Any] = {**super().__getstate__()}
+        if state.pop("_checker", None) is not None:
+            state["model_"] = encode_model(state["model_"])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "model_" in state:
+            self.adopt(decode_model(state["model_"]))
