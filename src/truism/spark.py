@@ -16,7 +16,6 @@ from truism.clusters.sparkcrew import SparkCrew
 from truism.errors import ParameterError
 from truism.estimator.batches import arrow_scorer
 from truism.estimator.clusters import (
-    OPENING,
     are_files,
     check_distributed,
     learn_files,
@@ -25,6 +24,7 @@ from truism.estimator.clusters import (
 from truism.model.model import Model
 from truism.table.batches import check_kept, content_batch
 from truism.table.columns import Table
+from truism.table.files.portions import OPENING
 from truism.table.frames import as_table
 from truism.work import Progress, be_silent
 

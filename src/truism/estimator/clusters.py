@@ -23,8 +23,6 @@ from truism.table.files.portions import read_opening
 from truism.table.layouts import Layout, Reading
 from truism.work import Progress
 
-OPENING = 1 << 18  # rows of a distributed DataFrame by which it is seen what columns hold
-
 
 def are_files(rows: Any, order_by: str | None, needed: str) -> bool:
     """Tell files from a distributed DataFrame; only the latter needs a column to order by.

@@ -16,7 +16,7 @@ from truism.table.files.sources import Part, units_in
 from truism.table.layouts import Layout, Reading
 from truism.table.notices import first_rows
 
-OPENING = 1 << 18  # rows that decide how files are read which need not fit
+OPENING = 1 << 18  # rows that decide how larger tables are read
 LOOKED_AT = 1 << 26  # values
 
 
