@@ -116,8 +116,8 @@ def test_an_event_of_six_hours_opens_once_and_closes_once(checker, tmp_path, mon
         codes.append(code)
     told = [each["event"] for each in events]
     assert told == ["opened", *["updated"] * 6, "closed"]
-    # What the event leaves behind fades for two hours.
-    assert codes == [0] * 12 + [1] * 9 + [0] * 3
+    # What the event leaves behind fades for four hours.
+    assert codes == [0] * 12 + [1] * 11 + [0]
     out, _, _ = run(*call, "--format", "jsonl")
     whole = json.loads(out)
     assert {**whole, "event": "closed"} == events[-1]

@@ -265,7 +265,7 @@ SHOWN = """\
 The model is in m.truism.json.
 
 28 of 900 rows are suspects, and were learned as normal:
-23 rows, 602 to 624 (2024-03-01 01:40:20 to 2024-03-01 01:44:00), 2.73 times the
+28 rows, 600 to 627 (2024-03-01 01:40:00 to 2024-03-01 01:44:30), 17.5 times the
 threshold
   expected flow < 0.158, found 1.6 because pump = off
 All of them are in s.csv.
