@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truism.table.cells.numerals import PLAIN
+from truism.table.cells.shaped import count_words
 from truism.table.cells.texts import MAX_CODES, MAX_WORDS, Interpreted, may_hold_numbers
 from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
-from truism.table.notices import Notice, WordCount, words_as_missing
+from truism.table.notices import Notice, words_as_missing
 
 _SAMPLE = 200
 
@@ -53,7 +54,7 @@ def read_plain(
     trimmed = pc.utf8_trim_whitespace(texts)
     plain = pc.fill_null(pc.match_substring_regex(trimmed, pattern), False)
     others = pc.and_(pc.invert(plain), texts.is_valid())
-    words = _words(texts.filter(others))
+    words = count_words(texts.filter(others))
     seen = () if known is None else known.words
     strange = [word for word in words if not is_status(word.word) and word.word not in seen]
     if len(strange) > MAX_WORDS or any(letter.isdigit() for w in words for letter in w.word):
@@ -73,17 +74,6 @@ def read_plain(
     taken = tuple(sorted(word.word for word in words))
     new = ColumnReading(name, "number", unit, taken, decimal=decimal if signed else None)
     return Interpreted(column, known or new, notices)
-
-
-def _words(texts: pa.Array) -> tuple[WordCount, ...]:
-    """Return the distinct texts, the most frequent first."""
-    counted = pc.value_counts(texts)
-    pairs = zip(
-        counted.field("counts").to_pylist(), counted.field("values").to_pylist(), strict=True
-    )
-    return tuple(
-        WordCount(word, n) for n, word in sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
-    )
 
 
 def _numbers(name: str, texts: pa.Array, plain: pa.Array, decimal: str) -> tuple[Column, bool]:

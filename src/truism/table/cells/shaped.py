@@ -48,9 +48,7 @@ class RowTexts(msgspec.Struct, frozen=True, eq=False):
 
     def words(self, mask: Mask) -> tuple[WordCount, ...]:
         """Return the distinct texts of a mask, the most frequent first."""
-        counted = pc.value_counts(self.present.filter(pa.array(mask))).to_pylist()
-        pairs = sorted((-each["counts"], each["values"]) for each in counted)
-        return tuple(WordCount(word, -count) for count, word in pairs)
+        return count_words(self.present.filter(pa.array(mask)))
 
     def count(self, mask: Mask) -> int:
         """Return how many rows a mask holds."""
@@ -63,6 +61,13 @@ class RowTexts(msgspec.Struct, frozen=True, eq=False):
     def example(self, mask: Mask) -> str:
         """Return the first text of a mask."""
         return str(self.present[int(mask.argmax())])
+
+
+def count_words(texts: pa.Array) -> tuple[WordCount, ...]:
+    """Return the distinct texts, the most frequent first."""
+    counted = pc.value_counts(texts).to_pylist()
+    pairs = sorted((-each["counts"], each["values"]) for each in counted)
+    return tuple(WordCount(word, -count) for count, word in pairs)
 
 
 def read_shaped(
