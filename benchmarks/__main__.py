@@ -79,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from benchmarks.sections.series import series as in_order_of_time
+
     data = datasets.find_data(options.data)
     experiments = _chosen(options.only, tuple(EXPERIMENTS), "experiment")
     known = tuple(method.name for method in DETECTORS)
@@ -93,11 +95,14 @@ def _run(options: argparse.Namespace) -> None:
     runner = Runner(data, Cache(options.cache), options.threads, timeout=options.timeout)
     measured = run_all(Plan(runner, names, methods, series), experiments)
     new = Results(results.environment(), measured.shapes, measured.runs, measured.interpretations)
+    shown = in_order_of_time(new)
     if options.out.exists():
         in_full = () if options.methods or options.datasets else experiments
         new = results.merge(_read(options.out), new, in_full)
     results.write(new, options.out)
     runner.cache.compact()
+    if shown is not None:
+        print(shown.text)
     print(f"Wrote {len(measured.runs)} runs to {options.out}.")
 
 

@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from benchmarks import bundled, generated, timed
+from benchmarks import bundled, generated, plants, timed
 
 PAPER_TABLES = ("batadal", "kddcup99", "gas_pipeline", "annthyroid", "cardio")
 MAX_CATEGORIES = 5
@@ -62,7 +62,7 @@ class Dataset:
 
     `time` names the time column, which both tables then have in addition to the variables. `attack`
     names the attack of each test row, where that is known. `told` says whether detectors that can
-    infer the kinds are given them. `truth` says what counts where rows are a series.
+    infer the kinds are given them. `truth` says more about rows that are a series.
     """
 
     name: str
@@ -139,6 +139,8 @@ def digest(name: str, data: Path | None) -> str:
         return f"generator {generated.REVISION}"
     if base.startswith("bundled-"):
         return f"bundled {bundled.REVISION}, scikit-learn {version('scikit-learn')}"
+    if base in plants.TITLES:
+        return f"plant {plants.REVISION}"
     folder = find_data(data)
     if base == "swat":
         from benchmarks import swat
@@ -176,31 +178,25 @@ def _load_parquet(name: str, folder: Path, *, whole: bool = False) -> Dataset:
 
 def _load_series(name: str, data: Path | None) -> Dataset:
     """Load a table with all its test rows, in order; detectors must infer the kinds."""
+    title = f"{timed.PREFIX}{name}"
     if name.startswith("generated-"):
-        made = _generate(name)
-        truth = timed.truth_of(name, made.label, np.ones(len(made.label), np.bool_))
-        return replace(made, name=f"{timed.PREFIX}{name}", told=False, truth=truth)
-    folder = find_data(data)
-    train, test = (
-        pq.read_table(_existing(timed.path_of(name, folder, part))) for part in ("train", "test")
-    )
-    label = test["label"].to_numpy().astype(np.int8)
-    drawn = np.ones(len(label), np.bool_)
-    if "in_paper_test" in test.column_names:
-        drawn = test["in_paper_test"].to_numpy(zero_copy_only=False).astype(np.bool_)
-    test = test.drop_columns([each for each in _NOT_VARIABLES if each in test.column_names])
-    train, test = _unify(train, test)
-    time = timed.TIME_OF.get(timed.family_of(name))
-    return Dataset(
-        f"{timed.PREFIX}{name}",
-        train,
-        test,
-        label,
-        _kinds(name, train, time),
-        time,
-        told=False,
-        truth=timed.truth_of(name, label, drawn),
-    )
+        return replace(_generate(name), name=title, told=False, truth=timed.Truth())
+    if name in plants.TITLES:
+        train, test = pa.table(plants.learned()), pa.table(plants.normal(name))
+        label, truth, family = np.zeros(test.num_rows, np.int8), timed.Truth(), ""
+    else:
+        folder = find_data(data)
+        train, test = (
+            pq.read_table(_existing(timed.path_of(name, folder, part)))
+            for part in ("train", "test")
+        )
+        label = timed.anomalous(name, test["label"].to_numpy().astype(np.int8))
+        test = test.drop_columns([each for each in _NOT_VARIABLES if each in test.column_names])
+        train, test = _unify(train, test)
+        truth, family = timed.truth_of(name, test, folder), timed.family_of(name)
+    time = timed.TIME_OF.get(family)
+    kinds = _kinds(name, train, time, timed.BY_OF.get(family))
+    return Dataset(title, train, test, label, kinds, time, told=False, truth=truth)
 
 
 def _unify(train: pa.Table, test: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -216,12 +212,18 @@ def _unify(train: pa.Table, test: pa.Table) -> tuple[pa.Table, pa.Table]:
     return train.select(schema.names).cast(schema), test.select(schema.names).cast(schema)
 
 
-def _kinds(name: str, train: pa.Table, time: str | None) -> Kinds:
-    variables = [column for column in train.column_names if column != time]
+def _kinds(name: str, train: pa.Table, *beside: str | None) -> Kinds:
+    """Tell the variables of a table apart; `beside` are columns that are none."""
+    variables = [column for column in train.column_names if column not in beside]
     if name == "kddcup99":
         rest = [v for v in variables if v not in _KDD_CATEGORICAL and v not in _KDD_UNUSED]
         return Kinds(_KDD_CATEGORICAL, tuple(rest), _KDD_UNUSED)
-    few = {v for v in variables if pc.count_distinct(train[v]).as_py() <= MAX_CATEGORIES}
+    few = {
+        v
+        for v in variables
+        if pa.types.is_large_string(train.schema.field(v).type)
+        or pc.count_distinct(train[v]).as_py() <= MAX_CATEGORIES
+    }
     return Kinds(
         categorical=tuple(v for v in variables if v in few),
         continuous=tuple(v for v in variables if v not in few),

@@ -1,7 +1,7 @@
 """Mixed tables -> numeric matrices, for detectors that need numbers.
 
-Categorical variables become one indicator column per training value (an unseen value is all
-zeros); continuous ones are scaled by the training table alone. Indicators are not scaled: they
+Categorical variables become one indicator column per training value (an unseen or missing value is
+all zeros); continuous ones are scaled by the training table alone. Indicators are not scaled: they
 already lie between 0 and 1, and standardising them would let one rare value outweigh everything
 else. Constant columns stay, because a column that never moved in training is evidence when it
 moves.
@@ -28,15 +28,18 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A continuous variable: `(x - origin) / unit`."""
+    """A continuous variable: `(x - origin) / unit`; where a value is missing, x is the mean."""
 
     name: str
     origin: float
     unit: float
+    mean: float
 
     def encode(self, values: NDArray[Any]) -> Matrix:
         """One column."""
-        scaled: Matrix = ((values.astype(np.float64) - self.origin) / self.unit)[:, None]
+        numbers = values.astype(np.float64)
+        numbers[np.isnan(numbers)] = self.mean
+        scaled: Matrix = ((numbers - self.origin) / self.unit)[:, None]
         return scaled
 
 
@@ -94,7 +97,7 @@ def fit_encoder(train: pa.Table, kinds: Kinds, scaling: Scaling) -> Encoder:
     """Learn the encoding from the training table; unused columns count as continuous."""
     parts: list[Part] = []
     for name in train.column_names:
-        values = column(train, name)
+        values = train[name].drop_null().to_numpy()
         if name in kinds.categorical:
             parts.append(_categorical(name, values, scaling))
         elif name in kinds.continuous or name in kinds.unused:
@@ -106,7 +109,7 @@ def _categorical(name: str, values: NDArray[Any], scaling: Scaling) -> Part:
     known = tuple(np.unique(values).tolist())
     if scaling != "codes":
         return Indicators(name, known)
-    return Codes(name, known) if values.dtype.kind in "OUT" else Scaled(name, 0.0, 1.0)
+    return Codes(name, known) if values.dtype.kind in "OUT" else _scaled(name, values, scaling)
 
 
 def _scaled(name: str, values: Matrix, scaling: Scaling) -> Scaled:
@@ -117,4 +120,4 @@ def _scaled(name: str, values: Matrix, scaling: Scaling) -> Scaled:
             origin, unit = float(values.mean()), float(values.std())
         case "none" | "codes":
             origin, unit = 0.0, 1.0
-    return Scaled(name, origin, unit or 1.0)
+    return Scaled(name, origin, unit or 1.0, float(values.mean()))

@@ -30,6 +30,7 @@ MEASURED = FOLDER / "experiments.jsonl"
 FORMAT = 2
 ABSENT = "absent"
 BLAME = "blame-"  # begins the names of tables whose incidents are judged
+FAULT = "fault-"  # begins the names of faults of a sensor
 PACKAGES = (
     "truism",
     "numpy",
@@ -88,31 +89,63 @@ class AttackScore:
 class Averaged:
     """How scores, averaged over some rows, tell segments of a series from normal rows.
 
-    `recall` and `strict_recall` are the shares of the segments found at 1 and at 0.2 false incidents per
-    1,000 normal rows, with the threshold chosen in hindsight.
+    `n_told` of the `n_segments` are told with the best threshold in hindsight (`alarms.in_hindsight`).
     """
 
     span: int
     auc: float
     pauc: float
-    recall: float
-    strict_recall: float
+    n_told: int
+    n_segments: int
+
+
+class Labelled(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the program's own events say about a segment of a series (`alarms`).
+
+    Parameters
+    ----------
+    start, n_rows
+        Its first row, and the rows of its window.
+    delay
+        Rows from its beginning to the first event in its window; None if it is not told.
+    is_late
+        Whether its first event begins after the window.
+    n_repeats
+        Further events that begin in its reach, if it is told.
+    stays
+        The share of its rows, from that event on, in which an event is open.
+    is_judged, rank
+        Whether its true variables are known, and the place of the first among those that the event
+        blames.
+
+    """
+
+    start: int
+    n_rows: int
+    delay: int | None = None
+    is_late: bool = False
+    n_repeats: int = 0
+    stays: float | None = None
+    is_judged: bool = False
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Alarms:
-    """What the product's own incidents in a series are, at its own threshold.
+    """What the program's own events in a series are, at its own threshold.
 
-    `inside` is the share of the normal rows inside incidents that are not shifts; false incidents and
-    shifts are counted per 1,000 normal rows; `found` is the share of the segments that an incident or a
-    shift overlaps, `delay` the median of the rows until then.
+    `n_false` incidents and `n_lasting` changes belong to no segment; `n_open` normal rows lie inside
+    incidents. `n_repeated` events were looked for again without the rows after their start; `n_absent`
+    of them are not there then.
     """
 
-    inside: float
-    false_incidents: float
-    false_shifts: float
-    found: float
-    delay: float | None
+    segments: tuple[Labelled, ...]
+    n_normal: int
+    n_false: int
+    n_lasting: int
+    n_open: int
+    n_repeated: int
+    n_absent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +200,8 @@ class Shape:
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row of table 3: an attack segment and what the broken rules say about it.
 
-    The blame for incidents knows no rules; what is empty is not written.
+    The blame for incidents knows no rules; what is empty is not written. Of a fault, `n_rows` are those
+    in which an event counts, `n_reported` the events of the whole run.
     """
 
     segment: str
@@ -182,7 +216,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """Table 3, or the blame for incidents, for one table and one method."""
+    """Table 3, the blame for incidents, or a fault of sensors: for one table and one method."""
 
     table: str
     method: str
@@ -193,9 +227,11 @@ class Interpretation:
     scaling: Scaling = "none"
 
     @property
-    def is_blame(self) -> bool:
-        """Whether it belongs to the experiment on incidents of series, not to table 3."""
-        return self.table.startswith(BLAME)
+    def experiment(self) -> str:
+        """The experiment that it belongs to."""
+        if self.table.startswith(BLAME):
+            return "blame"
+        return "series" if self.table.startswith(FAULT) else "table3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,11 +340,7 @@ def merge(old: Results, new: Results, experiments: Iterable[str]) -> Results:
     again = set(experiments)
     runs = {(run.experiment, run.job): run for run in old.runs if run.experiment not in again}
     runs |= {(run.experiment, run.job): run for run in new.runs}
-    still = [
-        each
-        for each in old.interpretations
-        if ("blame" if each.is_blame else "table3") not in again
-    ]
+    still = [each for each in old.interpretations if each.experiment not in again]
     interpretations = {
         (each.table, each.method, each.scaling): each for each in (*still, *new.interpretations)
     }

@@ -58,10 +58,11 @@ def measure(order: Order) -> Outcome:
     scored = time.perf_counter()
     extra_mb = _peak_mb() - resident
     normal = dataset.label == 0
-    averaged, own = _over_time(dataset, detector, score, method.role == "ours")
+    averaged, own = _over_time(dataset, detector, score)
+    is_compared = score is not None and not normal.all()
     return Outcome(
-        auc=None if score is None else metrics.auc(dataset.label, score),
-        pauc=None if score is None else metrics.partial_auc(dataset.label, score),
+        auc=metrics.auc(dataset.label, score) if is_compared else None,
+        pauc=metrics.partial_auc(dataset.label, score) if is_compared else None,
         alarm_rate=None if score is None else float(np.mean(score[normal] > 0)),
         fit_seconds=fitted - started,
         score_seconds=scored - fitted,
@@ -78,17 +79,21 @@ def measure(order: Order) -> Outcome:
 
 
 def _over_time(
-    dataset: Dataset, detector: TableDetector, score: NDArray[np.float64] | None, ours: bool
+    dataset: Dataset, detector: TableDetector, score: NDArray[np.float64] | None
 ) -> tuple[tuple[Averaged, ...], Alarms | None]:
-    """Measure what matters in a series: our scores as they are and our incidents, peers averaged."""
-    if dataset.truth is None or score is None:
+    """Measure what matters in a series: our excess as it is and our events, peers averaged."""
+    label, truth = dataset.label, dataset.truth
+    if truth is None or score is None:
         return (), None
-    spans = alarms.SPANS[:1] if ours else alarms.SPANS
-    averaged = alarms.judge_scores(score, dataset.label, dataset.truth, spans)
     if not isinstance(detector, RuleDetector):
-        return averaged, None
-    events = detector.detector.incidents(dataset.test)
-    return averaged, alarms.judge_incidents(events, dataset.label, dataset.truth)
+        return alarms.judge_scores(score, label, truth, alarms.SPANS), None
+    excess = -detector.detector.decision_function(dataset.test)
+    averaged: tuple[Averaged, ...] = ()
+    if label.any():  # alarms come from the excess, AUC is about how unusual rows are
+        (told,) = alarms.judge_scores(excess, label, truth, (1,))
+        auc, pauc = metrics.auc(label, score), metrics.partial_auc(label, score)
+        averaged = (replace(told, auc=auc, pauc=pauc),)
+    return averaged, alarms.judge(detector.detector.incidents, dataset.test, label, truth)
 
 
 def _by_attack(dataset: Dataset, score: NDArray[np.float64]) -> Iterator[AttackScore]:

@@ -52,7 +52,7 @@ def judged(data):
 def test_a_fault_is_blamed_on_its_variable_by_everybody(judged):
     assert [each.method for each in judged] == ["truism", *blame.PEERS]
     for each in judged:
-        assert each.is_blame
+        assert each.experiment == "blame"
         (finding,) = each.findings
         assert (finding.targets, finding.n_rows) == (("m3", "m9"), 16)
         # A variable that goes with no other has a component of its own, and leaves no residual.

@@ -12,7 +12,7 @@ from benchmarks.results import Finding, Interpretation, Results
 
 def table3(results: Results) -> Section | None:
     """For each table: how high each method ranks the target, overall and attack by attack."""
-    interpretations = [each for each in results.interpretations if not each.is_blame]
+    interpretations = [each for each in results.interpretations if each.experiment == "table3"]
     if not interpretations:
         return None
     parts = [

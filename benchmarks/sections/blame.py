@@ -15,7 +15,7 @@ GOALS = {"smd": (0.89, 0.95), "asd": (0.86, 0.97), "plant": (0.65, 0.80), "batad
 
 def blame(results: Results) -> Section | None:
     """How often the true variable is blamed first, or among three."""
-    found = [each for each in results.interpretations if each.is_blame]
+    found = [each for each in results.interpretations if each.experiment == "blame"]
     if not found:
         return None
     text = (

@@ -129,7 +129,7 @@ def _false_alarms(results: Results) -> str:
     rates = [
         f"{each.false_alarm_rate:.2%} on {_where(each.table)}"
         for each in results.interpretations
-        if each.method == OURS and not each.is_blame
+        if each.method == OURS and each.experiment == "table3"
     ]
     if not rates:
         return ""
