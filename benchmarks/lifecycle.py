@@ -7,8 +7,8 @@ sensor.
 
 *Accepting*: how many of the attacks that a model detects are lost by accepting one benign incident, over
 many pairs of an incident and an attack. Benign incidents are those of runs without attacks, with and
-without a retuned controller. An attack is detected if a row of it is reported. And how many of the
-incidents are told again when the same rows are checked once more.
+without a retuned controller. An attack is detected if an event begins in its window (`alarms`). And how
+many of the incidents begin again when the same rows are checked once more.
 
 Every week, sensor and incident is a line of the results; what is there already is not measured again.
 """
@@ -23,9 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.alarms import telling
 from truism.explaining.accepting import Terms, offer
 from truism.explaining.checker import Checker
+from truism.explaining.findings import Findings
 from truism.explaining.freshness import status
+from truism.incidents.events import Event
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
@@ -95,10 +98,7 @@ def accepting(checker: Checker, results: Results, n_runs: int, n_rows: int) -> N
         if results.missing("accepted", which):
             accepted = Checker(offer(checker, table, rows, Terms("benign")).model)
             again = accepted.find(table)
-            told = any(
-                each.tally.first in rows or each.tally.last in rows
-                for each in [*again.incidents.outlines[:], *again.shifts.outlines[:]]
-            )
+            told = any(each.start in rows for each in _events(again))
             lost = [
                 len(own - _detected(accepted, today, marks))
                 for (today, marks), own in zip(runs, before, strict=True)
@@ -127,8 +127,12 @@ def _attacked(seed: int, n_rows: int) -> tuple[Table, Marks]:
 
 
 def _detected(checker: Checker, table: Table, marks: Marks) -> set[int]:
-    reported = checker.score(table) > checker.model.threshold
-    return {i for i, (start, end) in enumerate(marks) if reported[start:end].any()}
+    firsts = telling(_events(checker.find(table)), marks, table.n_rows)
+    return {i for i, first in enumerate(firsts) if first is not None}
+
+
+def _events(findings: Findings) -> list[Event]:
+    return [*findings.incidents.outlines, *findings.shifts.outlines]
 
 
 def summary(results: Results) -> Iterator[str]:
