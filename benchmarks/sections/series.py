@@ -19,7 +19,9 @@ KEPT, CHANGED = 2, 3  # times the promise, and where the process is not what it 
 SEVERAL, LIMIT = 10, 0.95  # expected events below which the promise is widened to a Poisson limit
 
 _DEFAULT = (
-    "What a person gets who lives with the alarms of a series, with default settings. A *segment* "
+    "What a person gets who lives with the alarms of a series, with default settings: of a water "
+    "network (BATADAL), application servers (ASD), a machine tool (causRCA), a drinking water plant "
+    "(GECCO), a water testbed (SKAB) and server machines (SMD). A *segment* "
     "is a run of rows that are labelled anomalous, on BATADAL also those of its seven attacks "
     "that the labels leave out. Events are what `incidents` lists: incidents, and lasting "
     f"changes. A segment is **told** if an event *begins* in its window: from {BEFORE} rows before "
@@ -175,14 +177,15 @@ def _peers(runs: Sequence[Run], families: Sequence[str]) -> tuple[str, ...]:
             (method_title(method), *cells, mean, pair(*_areas(areas)) if complete else NOTHING)
         )
     text = (
-        "### Beside peers\n\nPeers have scores, and no events. Their scores are averaged "
-        "exponentially over 1, 5 or 20 rows, whichever tells most segments of the family (the "
-        f"span in brackets); rows above a threshold form groups (at most {GAP} other rows between "
-        "two of one group), and a group is an event. The threshold is chosen in hindsight for "
-        f"each table, with at most {RATE:g} false events per 1,000 normal rows: the one that tells "
-        "most segments. Nobody can do that in practice. In this table the program's threshold is "
-        "chosen likewise, on the excess, which is what it compares with its own. Each cell is the "
-        "share of the segments told; AUC/pAUC of the averaged scores are means over families."
+        "### Beside peers\n\nPeers have scores, and no events, and read a missing value as the "
+        "mean of training. Their scores are averaged exponentially over 1, 5 or 20 rows, "
+        "whichever tells most segments of the family (the span in brackets); rows above a "
+        f"threshold form groups (at most {GAP} other rows between two of one group), and a group "
+        f"is an event. The threshold is chosen in hindsight for each table, with at most {RATE:g} "
+        "false events per 1,000 normal rows: the one that tells most segments. Nobody can do that "
+        "in practice. In this table the program's threshold is chosen likewise, on the excess, "
+        "which is what it compares with its own. Each cell is the share of the segments told; "
+        "AUC/pAUC of the averaged scores are means over families."
     )
     return text, markdown.table(("method", *families, "mean told", "AUC/pAUC"), rows)
 
