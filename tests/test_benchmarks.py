@@ -164,6 +164,12 @@ def test_encoding_learns_from_the_training_table_only() -> None:
     assert standard.std() == pytest.approx(1)
 
 
+def test_missing_values_are_encoded_as_the_training_mean_or_no_category() -> None:
+    train = pa.table({"x": [0.0, None, 4.0], "u": ["a", None, "b"]})
+    encoder = fit_encoder(train, Kinds(("u",), ("x",)), "minmax")
+    assert encoder.encode(train).tolist() == [[0.0, 1.0, 0.0], [0.5, 0.0, 0.0], [1.0, 0.0, 1.0]]
+
+
 def test_binned_tables_are_all_categorical() -> None:
     dataset = datasets.load(f"binned-{TINY}")
     assert dataset.kinds.continuous == ()
