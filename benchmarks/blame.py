@@ -1,8 +1,8 @@
-"""Who is blamed for incidents of series: cases go in, ranks of the true variables come out.
+"""Which variables events of series blame, and which ones the peers blame for the same segments.
 
-A segment counts if truism reports it: if an incident overlaps it with its news. Of several the gravest is
-judged, by the rank of the first true variable among its shares, ties against us. Peers have no
-incidents; they are told which rows to explain, all of the segment, and their parts are summed. So every
+A segment counts if truism tells it: if an event begins in its window (`alarms`). The first is judged,
+by the place of the first true variable among those that it blames. Peers have no incidents; they are
+told which rows to explain, all of the segment, and their parts are summed, ties against them. So every
 method is judged on the same segments, and the peers know more. ΔX counts as X.
 """
 
@@ -20,21 +20,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from benchmarks.alarms import named, rank_among, telling
 from benchmarks.cases import BATADAL_TARGETS, Case, Segment, segments_of
 from benchmarks.datasets import Kinds
 from benchmarks.encode import Matrix, fit_encoder
 from benchmarks.results import BLAME, Finding, Interpretation, warn
 from benchmarks.tails import Tails, copod, ecod
-from truism.explaining.checker import Checker
-from truism.incidents.events import Event
-from truism.learning.training import train
-from truism.model.settings import Settings
+from benchmarks.timed import BY_OF, CAUSES, FOLDER, family_of
+from truism import InvariantRuleDetector
 from truism.plant import schedule, simulate
 from truism.table.deltas import DELTA
-from truism.table.frames import as_table
 
-FOLDER = "timed"
-CAUSES = "root_causes.csv"
 PLANT_RUNS = range(4)
 PLANT_ROWS, ATTACKED_ROWS = 20_000, 40_000
 MAX_ROWS = 20  # of a segment, where every value of a row is replaced in turn
@@ -64,12 +60,12 @@ def find_cases(data: Path, names: Sequence[str] | None = None) -> Iterator[Case]
     if causes.exists():
         with causes.open(encoding="utf-8") as lines:
             for line in csv.DictReader(lines):
-                start, end = int(line["start"]), int(line["end"])
-                name = f"{start} to {end}"
+                start, stop = int(line["start"]), int(line["end"])
+                name = f"{start} to {stop - 1}"
                 targets = tuple(line["variables"].split(";"))
-                segments[line["table"]].append(Segment(name, start, end + 1, targets))
+                segments[line["table"]].append(Segment(name, start, stop, targets))
     for name, own in segments.items():
-        if wanted(name):
+        if wanted(name) and family_of(name) not in BY_OF:  # a case is one series
             yield _case(name, data / FOLDER / name, own)
     for run in PLANT_RUNS:
         if wanted(f"plant_{run}"):
@@ -128,26 +124,20 @@ def blame_all(cases: Iterable[Case]) -> Iterator[Interpretation]:
 
 
 def judge(case: Case) -> Interpretation:
-    """Learn, find incidents, and see whom the gravest of each segment blames."""
-    model = train(as_table(case.train), Settings(ordered=True), delta=case.name.startswith("plant"))
-    checker = Checker(model)
-    found = checker.find(checker.prepare(as_table(case.test)))
-    outlines = [*found.incidents.outlines, *found.shifts.outlines]
+    """Learn, look for events, and see which variables the first of each segment blames."""
+    delta = case.name.startswith("plant")
+    detector = InvariantRuleDetector(ordered=True, delta=delta, n_jobs=1).fit(case.train)
+    events = detector.incidents(case.test)
+    ranges = [(segment.start, segment.stop) for segment in case.segments]
+    firsts = telling(events, ranges, case.test.num_rows)
     findings = []
-    for segment in case.segments:
-        own = [each for each in outlines if overlaps(each, segment)]
-        gravest = max(own, key=lambda each: each.severity, default=None)
-        blame: Blame = {}
-        if gravest is not None:
-            blame = merged(zip(model.schema.names, gravest.shares.tolist(), strict=True))
-        n_rows = 0 if gravest is None else gravest.n_rows
-        findings.append(_finding(segment, n_rows, blame))
-    return Interpretation(BLAME + case.name, "truism", "", len(model.rules), 0.0, tuple(findings))
-
-
-def overlaps(event: Event, segment: Segment) -> bool:
-    """Return whether an event and a segment share rows."""
-    return event.first < segment.stop and event.last >= segment.start
+    for segment, first in zip(case.segments, firsts, strict=True):
+        rank = None if first is None else rank_among(named(first), segment.targets)
+        n_rows = segment.stop - segment.start
+        counts = int(first is not None)
+        findings.append(Finding(segment.name, segment.targets, n_rows, counts, target_rank=rank))
+    n_rules = len(detector.rules_)
+    return Interpretation(BLAME + case.name, "truism", "", n_rules, 0.0, tuple(findings))
 
 
 def judge_peers(case: Case, reported: Sequence[bool]) -> Iterator[Interpretation]:
@@ -164,14 +154,12 @@ def judge_peers(case: Case, reported: Sequence[bool]) -> Iterator[Interpretation
                     rows = rows[:: -(-len(rows) // MAX_ROWS)]
                 added = parts(checked[rows]).sum(axis=0)
                 blame = merged(zip(encoder.variables, added.tolist(), strict=True))
-            findings.append(_finding(segment, int(counts), blame))
+            length = segment.stop - segment.start
+            rank = rank_of(blame, segment.targets)
+            findings.append(
+                Finding(segment.name, segment.targets, length, int(counts), target_rank=rank)
+            )
         yield Interpretation(BLAME + case.name, name, "", 0, 0.0, tuple(findings), "standard")
-
-
-def _finding(segment: Segment, n_reported: int, blame: Blame) -> Finding:
-    length = segment.stop - segment.start
-    rank = rank_of(blame, segment.targets) if n_reported else None
-    return Finding(segment.name, segment.targets, length, n_reported, target_rank=rank)
 
 
 def rank_of(blame: Blame, targets: Sequence[str]) -> int | None:

@@ -7,14 +7,15 @@ where they would look first; then compare with `answers/answers.json` and count 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 
-from benchmarks.blame import find_cases, overlaps
+from benchmarks.alarms import telling
+from benchmarks.blame import find_cases
 from benchmarks.cases import Case, Segment
 from benchmarks.results import warn
 from truism.explaining.checker import Checker
@@ -71,7 +72,7 @@ def write_test(data: Path, folder: Path) -> int:
         warn(f"reading: {case.name}")
         checker = _checker(case)
         table = checker.prepare(as_table(case.test))
-        for exhibit in choose(checker, table, case.segments, N_FROM[case.name]):
+        for exhibit in choose(checker, table, case, N_FROM[case.name]):
             name = f"incident-{len(answers) + 1:02}"
             (shown / f"{name}.txt").write_text(as_text(exhibit.incident), encoding="utf-8")
             summary = summarise(checker, table, exhibit.findings)
@@ -89,20 +90,13 @@ def _checker(case: Case) -> Checker:
     return Checker(train(as_table(case.train), Settings(ordered=True), delta=delta))
 
 
-def choose(
-    checker: Checker, table: Table, segments: Sequence[Segment], most: int
-) -> Iterator[Exhibit]:
-    """Choose segments that are reported, evenly over time, each with its gravest incident."""
+def choose(checker: Checker, table: Table, case: Case, most: int) -> Iterator[Exhibit]:
+    """Choose segments that are told, evenly over time, each with its first event."""
     found = checker.find(table)
     events = [*found.incidents.outlines, *found.shifts.outlines]
-    reported = []
-    taken: set[int] = set()
-    for segment in segments:
-        own = [each for each in events if overlaps(each, segment)]
-        gravest = max(own, key=lambda each: each.severity, default=None)
-        if gravest is not None and gravest.first not in taken:
-            taken.add(gravest.first)
-            reported.append((segment, gravest))
+    ranges = [(segment.start, segment.stop) for segment in case.segments]
+    firsts = zip(case.segments, telling(events, ranges, table.n_rows), strict=True)
+    reported = [(segment, first) for segment, first in firsts if first is not None]
     step = max(1, len(reported) // most)
     nothing = Incidents(checker.scorer, table, (), checker.origin)
     for segment, outline in reported[::step][:most]:

@@ -8,10 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import blame, reading, results
-from benchmarks.cases import Segment
 from benchmarks.markdown import method_title
 from benchmarks.pages import render
-from benchmarks.results import Results
+from benchmarks.results import Finding, Results
 from benchmarks.sections.blame import hits
 
 N_ROWS, FAULT = 900, (200, 216)
@@ -38,7 +37,7 @@ def data(tmp_path_factory):
     label[slice(*FAULT)] = 1
     pq.write_table(pa.table(series(N_ROWS, 0)), folder / "smd_1_6_train.parquet")
     pq.write_table(pa.table({**rows, "label": label}), folder / "smd_1_6_test.parquet")
-    line = f"smd_1_6,{FAULT[0]},{FAULT[1] - 1},m3;m9"
+    line = f"smd_1_6,{FAULT[0]},{FAULT[1]},m3;m9"
     (folder / "root_causes.csv").write_text(f"table,start,end,variables\n{line}\n")
     return folder.parent
 
@@ -59,11 +58,10 @@ def test_a_fault_is_blamed_on_its_variable_by_everybody(judged):
         assert (finding.target_rank == 1) == (each.method != "pca_error"), each.method
 
 
-def test_the_page_shows_each_method_and_the_goal(judged):
+def test_the_page_shows_each_method(judged):
     page = render(Results(results.environment(), interpretations=tuple(judged))).text
     assert f"| {method_title('truism')} | 1.00 / 1.00 |" in page
     assert "normal rows" not in page
-    assert "| goal | 0.89 / 0.95 |" in page
     assert "Table 3" not in page
 
 
@@ -77,10 +75,10 @@ def test_results_of_blame_and_of_table_3_are_replaced_apart(judged, tmp_path):
     assert results.merge(old, nothing, ["blame"]).interpretations == ()
 
 
-def test_only_segments_that_are_reported_count(judged):
-    (finding,) = judged[0].findings
-    missed = blame._finding(Segment("x", 0, 5, ("a",)), 0, {"a": 1.0})
-    unknown = blame._finding(Segment("x", 0, 5, ("a",)), 3, {"b": 1.0})
+def test_only_segments_that_are_told_count():
+    finding = Finding("x", ("a",), 5, 1, target_rank=1)
+    missed = Finding("x", ("a",), 5, 0)
+    unknown = Finding("x", ("a",), 5, 1)
     assert hits([finding, missed, unknown]) == (2, 0.5, 0.5)
     assert hits([missed]) == (0, 0.0, 0.0)
 
