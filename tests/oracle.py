@@ -568,8 +568,8 @@ class Followed:
         }
 
     def add(self, event, points, parts, unfolds=True):
-        """Add a row; return whether an own variable deviates in it, by itself or from its place."""
-        least, deviates = self.SHARE * sum(event["blame"]), False
+        """Add a row; return whether a variable most to blame deviates, by itself or from its place."""
+        least, deviates = 0.5 * max(event["blame"]), False
         for i in event.get("members", self.every):
             root, frozen = math.sqrt(points[i]), event["frozen"][i]
             if unfolds:

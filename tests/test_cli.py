@@ -1026,7 +1026,7 @@ def test_names_cannot_command_the_terminal(place):
     assert "\x07" not in out + err
 
 
-def test_checking_rows_without_order_loads_neither_compiler_nor_scikit_learn(place):
+def test_checking_rows_loads_neither_compiler_nor_scikit_learn(place):
     columns = "--ignore", "time"
     assert run("learn", "normal.csv", "-o", "rows.truism.json", *columns)[2] == 0
     script = (

@@ -115,8 +115,8 @@ def test_an_event_of_six_hours_opens_once_and_closes_once(checker, tmp_path, mon
         events += [json.loads(line) for line in out.splitlines()]
         codes.append(code)
     told = [each["event"] for each in events]
-    assert told == ["opened", *["updated"] * 6, "closed"]
-    # What the event leaves behind fades for four hours.
+    assert told == ["opened", *["updated"] * 5, "closed"]
+    # What the event leaves behind fades, and then more than five normal rows must follow.
     assert codes == [0] * 12 + [1] * 11 + [0]
     out, _, _ = run(*call, "--format", "jsonl")
     whole = json.loads(out)

@@ -55,7 +55,7 @@ def test_ids_are_those_recorded_where_the_model_is(table, tmp_path):
 
 def test_ids_are_the_same_in_another_process_and_others_by_another_name(tmp_path):
     here = names.ids_of("faults", tmp_path)["incidents"]
-    assert names.ids_elsewhere("faults", tmp_path) == here
+    assert {*names.ids_elsewhere("faults", tmp_path)} == {*here}
     renamed = names.ids_of("faults", tmp_path, "--name", "tank")["incidents"]
     assert len(renamed) == len(here)
     assert not {*renamed} & {*here}

@@ -348,10 +348,13 @@ class Follower:
         return excess
 
     def _silenced(self, event: Event, first: int, weighed: Weighed, at: Rows) -> Event:
-        """Add to an event what does not count in its rows because it was accepted."""
+        """Add to an event what does not count while it unfolds because it was accepted."""
         if weighed.silenced is None or event.phase == RISING:
             return event
-        stop = event.latest + self.limits.gap + 1 - first if event.phase == ENDED else len(at)
+        stop = event.alarm + self.limits.gap + 1
+        if self.limits.unfolding:
+            stop = min(stop, event.start + self.limits.unfolding)
+        stop -= first
         own = weighed.silenced.take(at[max(event.start - first, 0) : max(stop, 0)])
         found = dict(event.silences)
         for (name, places), applies in zip(self.accepted, own.applies, strict=True):

@@ -17,6 +17,7 @@ FREE, RISING, ACTIVE, STANDING, ENDED = range(5)  # phases of an event
 
 RETURNED = 0.25  # share of the threshold below which nothing rises, and what stood has returned
 OWN = 0.05  # share of the blame from which on a variable is one of an event's own
+MOST = 0.5  # share of the largest blame from which on a variable is most to blame
 STEADY = (
     2.0  # times as far as in training: a variable that strays farther is not judged by its place
 )
@@ -144,10 +145,10 @@ def begin(k, n, row, levels, events):
 def add(k, t, n, run, excess, moved, scales, limits, events):
     """Add a row to what is known of an event: of all variables at first, later of its own.
 
-    Return whether one of its own variables deviates in the row, and not only because of earlier ones.
+    Return whether a variable most to blame deviates in the row, and not only because of earlier rows.
     """
     row, deviates = run.rows[t], not limits.has_past
-    least = OWN * events.blame[k].sum()
+    least = MOST * events.blame[k].max()
     stands = events.phase[k] == STANDING
     unfolds = not stands and (n - events.onset[k] < limits.unfolding or not limits.has_past)
     for i in range(excess.size):

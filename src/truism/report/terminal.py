@@ -253,7 +253,7 @@ def verdict(findings: Findings) -> Text:
     if findings.n_anomalous:
         share = f"{findings.n_anomalous:,} of {rows} ({percent(findings.rate)}) {exceed}"
     if findings.is_clean:
-        over = "nothing lasted for the on-delay; " if findings.n_anomalous else ""
+        over = "nothing lasted long enough; " if findings.n_anomalous else ""
         return Text.assemble(("clean", GOOD), f": {over}{share}.")
     found = say_all(findings) + "; " if findings.ordered else ""
     patterns = "" if findings.ordered else f", in {count(len(findings.patterns), 'pattern')}"
