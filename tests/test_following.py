@@ -18,6 +18,7 @@ from truism.incidents.deviations import Judge
 from truism.incidents.events import ENDED, RISING, Limits, no_rows
 from truism.incidents.following import Ready, Run, find_events
 from truism.model.series import Memory, Tail
+from truism.scoring.memory import recall
 from truism.scoring.scorer import Scorer
 from truism.scoring.worth import habit_worth, worth_of_habit
 from truism.table.columns import Table
@@ -459,3 +460,22 @@ def test_a_variable_is_told_by_the_row_that_tells_most_however_late_it_comes(sco
     assert longest.kind == "shift"
     assert longest.telling[heat] == 270
     assert longest.since[heat] < 110
+
+
+def test_rows_far_apart_are_followed_at_once_and_each_begins_anew(monkeypatch):
+    begin = np.datetime64("2024-01-01T00:00:00", "us")
+    times = begin + np.arange(1500) * np.timedelta64(10, "s")
+    scorer = Scorer(learn(as_table({"t": times, **series(1500)}), min_support=0.05))
+    later = begin + np.arange(400) * np.timedelta64(60, "s")
+    table = as_table({"t": later, **series(400, 1, FAULTS)})
+    calls = []
+
+    def counted(memory, evidence, *others):
+        calls.append(len(evidence))
+        return recall(memory, evidence, *others)
+
+    monkeypatch.setattr("truism.scoring.series.recall", counted)
+    scores = scorer.score(table)
+    assert calls == [400]
+    alone = [scorer.score(table.take(slice(row, row + 1)))[0] for row in range(140, 160)]
+    assert scores[140:160].tobytes() == np.array(alone).tobytes()

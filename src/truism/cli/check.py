@@ -154,10 +154,10 @@ def check(screen: Screen, /, machines_place: str | None, place: str | None, **op
     """Score rows, group anomalies into incidents, and explain each.
 
     DATA takes the same kinds of files as learn; Parquet, Arrow and CSV files need not fit into
-    memory. They must have the columns that were learned, in any order. Incidents come first, then
-    lasting changes, the gravest of each first; the last line is the verdict. Rows are counted from 0,
-    not counting the header; with --state, from the first row of all calls. Rows that are no series
-    stand for themselves, and are shown by pattern: by what is wrong with them.
+    memory. They must have the columns that were learned, in any order. What happened comes
+    first, the gravest first, then what still differs from training; the last line is the verdict.
+    Rows are counted from 0, not counting the header; with --state, from the first row of all calls.
+    Rows that are no series stand for themselves, and are shown by pattern: by what is wrong with them.
     """
     said = asked(options)
     wanted = Wanted(place=place or "", said=said, **options)
