@@ -94,12 +94,14 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing that is reported began in these rows, or is still open."""
+        """Whether nothing is reported of these rows, but the end of what began in earlier ones."""
         if not (self.incidents or self.shifts):
             return True
-        first = 0 if self.state is None else self.state.n_rows - self.n_rows
-        events = [*self.incidents.outlines[:], *self.shifts.outlines[:]] if self.ordered else ()
-        return bool(events) and not any(each.is_open or each.last >= first for each in events)
+        if self.n_anomalous or self.state is None:
+            return False
+        first = self.state.n_rows - self.n_rows
+        events = [*self.incidents.outlines[:], *self.shifts.outlines[:]]
+        return not any(event.is_open or event.last >= first for event in events)
 
     def __repr__(self) -> str:
         return f"<Findings: {say_found(*n_found(self))}; {self._above()}>"

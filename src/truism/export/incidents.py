@@ -248,7 +248,7 @@ class Teller:
         """Return findings as a record, with those incidents and lasting changes that are shown."""
         records = [self.incident(each) for each in shown]
         return CheckRecord(
-            verdict="anomalies" if findings.incidents or findings.shifts else "clean",
+            verdict="clean" if findings.is_clean else "anomalies",
             model=self._model,
             source=self._source,
             n_rows=findings.n_rows,
