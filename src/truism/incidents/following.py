@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 from truism.incidents.deviations import Judge, added, differences, own_variables
 from truism.incidents.events import (
     ENDED,
+    FREE,
     RISING,
+    STANDING,
     Event,
     Limits,
     Present,
-    Room,
     Silence,
     no_rows,
 )
@@ -172,6 +174,51 @@ class Run(msgspec.Struct, frozen=True, eq=False):
     lasting: NDArray[np.int32]
     known: NDArray[np.bool_]
     anew: NDArray[np.bool_]
+
+
+class Room:
+    """Events as arrays, with room for more, as the compiled loop changes them."""
+
+    MORE = 16
+
+    def __init__(self, series: str, events: Sequence[Event], n_variables: int) -> None:
+        from truism.incidents.kernels import Events  # only series load the compiler
+
+        self.series, self._known = series, [*events]
+        self.arrays = Events(*(self._room(name, n_variables) for name in Events._fields))
+
+    def _room(self, name: str, n_variables: int) -> NDArray[Any]:
+        """Return one field of all events, with room for more."""
+        kind = Event.__annotations__[name]
+        shape = (n_variables,) if kind in (Floats, Rows) else ()
+        found = np.zeros(
+            (len(self._known) + self.MORE, *shape), float if kind in (float, Floats) else np.int64
+        )
+        for k, event in enumerate(self._known):
+            found[k] = getattr(event, name)
+        return found
+
+    def events(self, limits: Limits, place: Floats) -> list[Event]:
+        """Return the events, those that have ended included."""
+        found = []
+        for k in np.flatnonzero(self.arrays.phase != FREE).tolist():
+            own = {name: each[k] for name, each in self.arrays._asdict().items()}
+            facts = {
+                name: each.item() if each.ndim == 0 else each.copy() for name, each in own.items()
+            }
+            slow = bool(facts.pop("is_slow"))
+            lasts = facts["latest"] - facts["start"] >= limits.unfolding
+            found.append(
+                Event(
+                    self.series,
+                    **facts,
+                    is_slow=slow,
+                    kind="shift" if limits.lookback and (lasts or slow) else "incident",
+                    place=place if facts["phase"] == STANDING else None,
+                    silences=self._known[k].silences if k < len(self._known) else {},
+                )
+            )
+        return found
 
 
 class Ready:

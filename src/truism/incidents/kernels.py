@@ -9,19 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from truism.incidents.events import ACTIVE, ENDED, FREE, NEVER, RISING, STANDING
 from truism.scoring.kernels.compiling import inner, jit
 
-NEVER = -1
 UNKNOWN = -1  # what is returned where differences are needed
-FREE, RISING, ACTIVE, STANDING, ENDED = range(5)  # phases of an event
 
 RETURNED = 0.25  # share of the threshold below which nothing rises, and what stood has returned
 OWN = 0.05  # share of the blame from which on a variable is one of an event's own
 MOST = 0.5  # share of the largest blame from which on a variable is most to blame
-STEADY = (
-    2.0  # times as far as in training: a variable that strays farther is not judged by its place
-)
-LEAST_WAY = 3.0  # standard deviations that a way back is worth less than as much as the way there
+STEADY = 2.0  # times as far as in training: what strays farther is not judged by its place
+LEAST_WAY = 3.0  # standard deviations: a shorter way back is worth less than the way there was
 
 
 class Scales(NamedTuple):
@@ -268,6 +265,14 @@ def look(t, run, rate, levels):
 
 
 @inner
+def look_anew(t, run, n_open, levels):
+    """Begin to note where values are, unless something is open, since when they are noted."""
+    if not n_open:
+        levels.near[:] = 0.0
+        look(t, run, 1.0, levels)
+
+
+@inner
 def adapt(t, run, rate, is_open, calm, levels, scales):
     """Move references, and where standing variables are, towards a row.
 
@@ -334,9 +339,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
         if height > threshold and active == NEVER:
             if run.differences.shape[0] == 0:
                 return UNKNOWN
-            if not n_open:
-                levels.near[:] = 0.0
-                look(t, run, 1.0, levels)
+            look_anew(t, run, n_open, levels)
             n_open += 1
             active, rising = rising, NEVER
             events.phase[active] = ACTIVE
@@ -372,9 +375,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
             if drift > threshold:
                 if run.differences.shape[0] == 0:
                     return UNKNOWN
-                if not n_open:
-                    levels.near[:] = 0.0
-                    look(t, run, 1.0, levels)
+                look_anew(t, run, n_open, levels)
                 n_open += 1
                 k = free(events)
                 begin(k, n, row, levels, events)

@@ -40,7 +40,7 @@ WEIGHT = 2.0  # of the past beside the row, both in units of what is rare among 
 NORMAL = 0.98  # share of the held-out rows below a variable's unit of blame
 MAX_ROWS = 20_000  # rows to weigh; of more rows, five runs are weighed
 N_RUNS = 5
-ROWS_PER_STRETCH = 420  # references need some of them to settle
+HORIZONS_PER_STRETCH = 4  # references need some rows to settle
 MAX_PERIOD, MUCH_NEARER, AS_NEAR, FAR = 8, 0.5, 1.1, 3.0
 
 
@@ -100,7 +100,7 @@ def learn_memory(
 
     """
     rows = rows_in_order(learned.study.n_rows) if in_order is None else in_order
-    held = _hold_out(learned, mined, settings, timeline, rows, n_jobs)
+    held = _hold_out(learned, mined, settings, timeline, lookback, rows, n_jobs)
     schema, columns = learned.study.schema, learned.study.columns
     if in_order is not None:
         columns = [column.take(in_order) for column in columns]
@@ -169,7 +169,7 @@ def held_out_excess(
             study.schema, study.columns, mined, settings, study.apart.of_row, rows, n_jobs
         )
         learned = msgspec.structs.replace(learned, judged=rows, worths=worths)
-    held = _hold_out(learned, mined, settings, timeline, rows, n_jobs)
+    held = _hold_out(learned, mined, settings, timeline, memory.lookback, rows, n_jobs)
     return held.excess(memory, held.plain + held.lift + held.recall(memory))
 
 
@@ -204,12 +204,14 @@ def _hold_out(
     mined: MinedRules,
     settings: Settings,
     timeline: Timeline,
+    lookback: int,
     rows: Rows,
     n_jobs: int,
 ) -> _Draft:
     """Weigh stretches of training rows by the others."""
     study = learned.study
-    n_stretches = int(np.clip(study.n_rows // ROWS_PER_STRETCH, N_BLOCKS, N_STRETCHES))
+    n_rows = HORIZONS_PER_STRETCH * HORIZON * lookback
+    n_stretches = int(np.clip(study.n_rows // n_rows, N_BLOCKS, N_STRETCHES))
     if n_stretches != study.n_stretches:
         study = Study(study.schema, study.columns, study.grown, n_jobs, n_stretches)
     held, worths = learned.apart, learned.worths[np.searchsorted(learned.judged, rows)]
