@@ -22,7 +22,6 @@ from truism.model.acceptances import (
 )
 from truism.model.files import _digest, decode_model, encode_model
 from truism.model.predicates import AnyOf, Interval, OneOf
-from truism.model.reduction import without
 from truism.table.frames import as_table
 
 ON = OneOf("P101", ("on",))
@@ -131,9 +130,9 @@ def test_a_file_whose_sections_do_not_fit_is_refused(model):
 def test_a_reduced_model_forgets_what_it_cannot_know(model):
     both = Case((ON,), (Allowance("FIT201"), Allowance("mode")))
     edited = model.accept(VALVE_TEST).accept(Acceptance((both,), "no"))
-    kept = without(edited, {"FIT201"}).accepted
+    kept = edited.without({"FIT201"}).accepted
     assert [each.variables for each in kept] == [("mode",)]
-    assert without(edited, {"P101"}).accepted is None
+    assert edited.without({"P101"}).accepted is None
 
 
 def test_a_clock_stands_beside_the_variables_unless_they_have_its_name(model):

@@ -17,7 +17,7 @@ from truism.learning.kinds import variable_columns
 from truism.learning.leaf_sums import sum_leaves
 from truism.learning.spacings import stand_in
 from truism.model.evidence import MIN_UNIT
-from truism.model.origins import ShareOfRows
+from truism.model.provenance import ShareOfRows
 from truism.model.schema import Categorical
 from truism.scoring.contexts import LeafProfiles, surprise
 from truism.scoring.evidence import Rarities

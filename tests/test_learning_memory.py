@@ -10,7 +10,7 @@ from truism.explaining.checker import Checker
 from truism.learning.kinds import infer, variable_columns
 from truism.learning.memory import MAX_ROWS, find_period, rows_in_order
 from truism.model.files import decode_model, encode_model
-from truism.model.origins import ByHand, RateOfIncidents, ShareOfRows
+from truism.model.provenance import ByHand, RateOfIncidents, ShareOfRows
 from truism.table.frames import as_table
 
 

@@ -25,8 +25,7 @@ from truism.model import files as modelfiles
 from truism.model.acceptances import Acceptance
 from truism.model.contents import SECTIONS
 from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
-from truism.model.legend import Legend
-from truism.model.origins import (
+from truism.model.provenance import (
     AnyBrokenRule,
     ByHand,
     Calibrated,
@@ -35,6 +34,7 @@ from truism.model.origins import (
 )
 from truism.model.series import Series
 from truism.model.settings import Settings
+from truism.model.wording import Legend
 from truism.scoring.scorer import Scorer
 from truism.table.atomic import write_atomically
 from truism.table.frames import as_table

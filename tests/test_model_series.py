@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from truism.errors import ParameterError
 from truism.incidents.rates import fit_tail, group_rows
-from truism.model.origins import RateOfIncidents
-from truism.model.rates import IncidentRate
+from truism.model.provenance import RateOfIncidents
 from truism.model.series import Memory, Tail
+from truism.model.settings import IncidentRate
 from truism.scoring.thresholds import expect
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from strategies import intervals, names, states
 from truism.errors import ParameterError
 from truism.model.acceptances import with_clock
-from truism.model.legend import Legend
 from truism.model.parsing import parse_conditions
 from truism.model.predicates import AnyOf, Interval, OneOf, conjunction
 from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.wording import Legend
 
 LEVEL = Numeric("LIT101", 0.0, 900.0, 500.0, 100.0, 0, (0.0,), (9,))
 FLOW = Numeric("flow (m3/h)", 0.0, 9.0, 5.0, 1.0, 0, (0.0,), (9,))

@@ -4,7 +4,19 @@ import msgspec
 import pytest
 
 from truism.errors import ParameterError
-from truism.model.provenance import Disabled, Provenance, Trial
+from truism.model.provenance import (
+    AnyBrokenRule,
+    ByHand,
+    Calibrated,
+    Disabled,
+    Provenance,
+    RateOfIncidents,
+    ShareOfRows,
+    Threshold,
+    ThresholdOrigin,
+    Trial,
+)
+from truism.model.settings import IncidentRate
 from truism.table.notices import Notice
 
 
@@ -41,3 +53,33 @@ def test_an_origin_that_is_not_known_is_refused():
     plain = msgspec.to_builtins(Provenance("0.1.0", 40, 6, "abc", 0.05, 2, "asked"))
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({**plain, "support_origin": "guessed"}, Provenance)
+
+
+ORIGINS = [
+    (ByHand(), []),
+    (AnyBrokenRule(), []),
+    (ShareOfRows(0.001, 12_345), ["0.1 %", "12,345"]),
+    (RateOfIncidents(IncidentRate(2.0, "week"), 40, 5000), ["2 a week", "5,000"]),
+    (Calibrated(3, 1200), ["3", "1,200", "0.25 %"]),
+]
+
+
+@pytest.mark.parametrize(("origin", "named"), ORIGINS)
+def test_an_origin_names_its_numbers(origin, named):
+    assert str(origin)
+    for each in named:
+        assert each in str(origin)
+
+
+@pytest.mark.parametrize("origin", [origin for origin, _ in ORIGINS])
+def test_a_threshold_survives_a_file_with_its_origin(origin):
+    threshold = Threshold(2.5, origin)
+    back = msgspec.json.decode(msgspec.json.encode(threshold), type=Threshold)
+    assert (back, type(back.origin)) == (threshold, type(origin))
+
+
+def test_no_two_origins_have_the_same_name_or_words():
+    kinds = ThresholdOrigin.__args__
+    assert {type(origin) for origin, _ in ORIGINS} == set(kinds)
+    assert len({kind.__struct_config__.tag for kind in kinds}) == len(kinds)
+    assert len({str(origin) for origin, _ in ORIGINS}) == len(kinds)

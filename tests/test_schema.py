@@ -1,8 +1,10 @@
 """Variables, and what is remembered of their training values."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from truism.model.schema import Categorical, LeftOut, Numeric, Schema
+from truism.model.schema import Categorical, LeftOut, Numeric, Schema, id_of
 
 LEVEL = Numeric("level", 1.0, 3.0, 2.0, 0.5, 0, (1.0, 2.0), (4, 6))
 PUMP = Categorical("pump", "text", ("off", "on"), (3, 7), 0)
@@ -33,3 +35,17 @@ def test_a_column_that_is_left_out_says_which_and_why():
     said = str(LeftOut("it's", "every value is missing"))
     assert repr("it's") in said
     assert "every value is missing" in said
+
+
+contents = st.lists(st.one_of(st.text(), st.integers(-(2**53), 2**53), st.none()), max_size=4)
+
+
+@given(contents, contents)
+def test_equal_content_has_the_same_name(one, other):
+    assert (id_of(one) == id_of(other)) == (one == other)
+
+
+def test_names_are_short_and_plain():
+    assert len(id_of("x")) == 8
+    assert id_of("x", 10).isalnum()
+    assert id_of("x", 10).islower()

@@ -17,9 +17,9 @@ from truism.explaining.clues import (
 )
 from truism.explaining.expectations import Beyond, Nearest
 from truism.explaining.statements import Statement, say, state
-from truism.model.legend import Legend
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.model.rules import Rule
+from truism.model.wording import Legend
 from truism.scoring.weighed import Violation
 
 OPEN = Circumstance("MV501", OneOf("MV501", ("open",)), (), (), True)

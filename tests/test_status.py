@@ -11,7 +11,7 @@ from test_cli import run, table
 from truism.explaining.checker import Checker
 from truism.explaining.freshness import Sign, Status, status
 from truism.model.files import load_model
-from truism.model.origins import Calibrated, Threshold
+from truism.model.provenance import Calibrated, Threshold
 from truism.report.freshness import say_remedy, say_status
 from truism.table.files.reading import read_table
 

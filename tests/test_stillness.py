@@ -22,10 +22,9 @@ from truism.explaining.statements import state
 from truism.explaining.states import proceed
 from truism.learning.memory import find_stretches
 from truism.model.format import from_file, to_file
-from truism.model.legend import Legend
-from truism.model.reduction import without
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import LOOKBACK, Memory, Tail
+from truism.model.wording import Legend
 from truism.report.prices import say_offer
 from truism.scoring.readings import Reader
 from truism.scoring.scorer import Scorer
@@ -312,7 +311,7 @@ def test_a_job_tells_the_same_of_a_sensor_that_died(model):
 
 def test_a_model_keeps_how_long_values_stood_still(model):
     assert from_file(to_file(model)).memory == model.memory
-    fewer = without(model, ("level",)).memory
+    fewer = model.without(("level",)).memory
     assert fewer.longest == model.memory.longest[1:]
     assert fewer.absent == model.memory.absent[1:]
     assert model.memory.absent[0] == 0 < model.memory.absent[1]

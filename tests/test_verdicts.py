@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truism.explaining.findings import gravest
-from truism.model.legend import Legend
+from truism.model.wording import Legend
 from truism.report.verdicts import say_verdict
 
 

@@ -11,8 +11,7 @@ from truism.errors import ParameterError
 from truism.explaining.checker import Checker
 from truism.model.model import Model
 from truism.model.predicates import format_number
-from truism.model.rates import IncidentRate
-from truism.model.settings import check_threshold
+from truism.model.settings import IncidentRate, check_threshold
 from truism.scoring.thresholds import calibrate
 from truism.table.columns import Table
 from truism.table.files.reading import STDIN

@@ -24,7 +24,7 @@ from truism.export.incidents import Teller
 from truism.export.spreadsheets import tame
 from truism.incidents.delays import Delays
 from truism.model.files import load_model
-from truism.model.origins import ByHand, Threshold
+from truism.model.provenance import ByHand, Threshold
 from truism.model.stamps import clock, now_here
 from truism.model.wording import count
 from truism.report.output import write_report

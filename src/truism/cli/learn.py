@@ -27,11 +27,10 @@ from truism.learning import kernels
 from truism.learning.parts import Parts
 from truism.learning.training import train, train_on_parts
 from truism.model.files import save_model
-from truism.model.legend import Legend, legend_of
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.stamps import now
-from truism.model.wording import count
+from truism.model.wording import Legend, count, legend_of
 from truism.report.models import summarise
 from truism.report.suspicion import show_suspects
 from truism.report.terminal import show_model

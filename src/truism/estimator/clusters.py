@@ -13,9 +13,9 @@ from truism.learning.parts import PART_ROWS, Parts
 from truism.learning.passes import SAMPLE
 from truism.learning.scattered import Crew, Piece, Scattered, of_spans
 from truism.learning.training import train_on_parts
-from truism.model.legend import legend_of
 from truism.model.model import Model
 from truism.model.stamps import now
+from truism.model.wording import legend_of
 from truism.table.cells.kinds import reading_of
 from truism.table.columns import Table
 from truism.table.files.columnar import open_batches

@@ -8,10 +8,10 @@ from truism.errors import ParameterError
 from truism.estimator.inputs import names_in, settings_of
 from truism.learning.suspects import Suspects, find_suspects
 from truism.learning.training import train
-from truism.model.legend import legend_of
 from truism.model.model import Model
 from truism.model.settings import check_threshold
 from truism.model.stamps import now
+from truism.model.wording import legend_of
 from truism.table.cells.kinds import reading_of
 from truism.table.columns import Table
 from truism.work import Progress, count_threads

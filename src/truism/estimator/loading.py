@@ -7,7 +7,7 @@ from truism.errors import ParameterError
 from truism.estimator.detector import InvariantRuleDetector
 from truism.model.files import load_model
 from truism.model.model import Model
-from truism.model.origins import ByHand
+from truism.model.provenance import ByHand
 from truism.table.deltas import delta_name
 
 

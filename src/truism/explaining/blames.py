@@ -9,8 +9,7 @@ import msgspec
 from truism.explaining.clues import Clue, conditional_on
 from truism.explaining.moments import say_moment, say_when
 from truism.explaining.reasons import Reason, say
-from truism.model.legend import NO_LEGEND, Legend
-from truism.model.wording import html_table, visible
+from truism.model.wording import NO_LEGEND, Legend, html_table, visible
 from truism.table.cells.times import Moment
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %

@@ -18,8 +18,7 @@ from truism.incidents.keeping import Clock, Latest, keep, refuse_other_zone
 from truism.incidents.outlines import find_rows
 from truism.incidents.rates import fit_tail
 from truism.model.model import Model
-from truism.model.origins import Calibrated, Threshold
-from truism.model.reduction import without
+from truism.model.provenance import Calibrated, Threshold
 from truism.model.series import PER
 from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
@@ -116,7 +115,7 @@ class Checker:
     def without(self, columns: Sequence[str]) -> "Checker":
         """Return a checker that does without some columns: what needs them is unknown."""
         changes = (delta_name(name) for name in columns if name in self.model.derived)
-        reduced = without(self.model, {*columns, *changes})
+        reduced = self.model.without({*columns, *changes})
         return Checker(reduced, self.n_jobs, Scorer(reduced, self.scorer.muted), self.origin)
 
     def muting(self, variables: Sequence[str]) -> "Checker":

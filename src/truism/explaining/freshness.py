@@ -16,8 +16,8 @@ from truism.explaining.findings import Findings
 from truism.explaining.moments import say_moment
 from truism.incidents.deviations import added
 from truism.model.model import Model
-from truism.model.origins import Calibrated, ShareOfRows
 from truism.model.predicates import Predicate
+from truism.model.provenance import Calibrated, ShareOfRows
 from truism.model.schema import Numeric
 from truism.model.series import PER
 from truism.model.wording import count, percent, preformatted

@@ -27,8 +27,7 @@ from truism.explaining.stories import say_onsets, tell
 from truism.incidents.events import NEVER, Event, Kind
 from truism.incidents.keeping import Clock, Kept, Stamp, as_rows
 from truism.incidents.outlines import Grouped, Outlines, Singles
-from truism.model.ids import id_of
-from truism.model.schema import Numeric, Variable
+from truism.model.schema import Numeric, Variable, id_of
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer

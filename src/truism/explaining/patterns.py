@@ -21,12 +21,19 @@ from truism.explaining.listings import Listing
 from truism.explaining.moments import say_moment
 from truism.explaining.reasons import Reason, say
 from truism.incidents.marks import KINDS, Marks, Wrong
-from truism.model.ids import id_of
-from truism.model.legend import NO_LEGEND, Legend
 from truism.model.model import Model
 from truism.model.predicates import Predicate
-from truism.model.schema import Categorical, Scalar, Variable
-from truism.model.wording import about_percent, count, same_side, say_state, shorten, visible
+from truism.model.schema import Categorical, Scalar, Variable, id_of
+from truism.model.wording import (
+    NO_LEGEND,
+    Legend,
+    about_percent,
+    count,
+    same_side,
+    say_state,
+    shorten,
+    visible,
+)
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.truths import blocks_of

@@ -18,7 +18,6 @@ from truism.explaining.clues import (
     UsualStates,
 )
 from truism.explaining.expectations import Beyond, Nearest, Sparse, round_to
-from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import (
     Interval,
     OneOf,
@@ -32,6 +31,8 @@ from truism.model.predicates import (
 from truism.model.rules import Rule
 from truism.model.wording import (
     N_STATES,
+    NO_LEGEND,
+    Legend,
     brief,
     brief_conditions,
     exclude,

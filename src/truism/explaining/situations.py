@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from truism.explaining.nodes import nodes_of_all
 from truism.model.acceptances import Condition
-from truism.model.implication import implies
 from truism.model.model import Model
-from truism.model.predicates import Interval, OneOf, order
+from truism.model.predicates import Interval, OneOf, implies, order
 from truism.scoring.alignment import align
 from truism.scoring.bits import unpack
 from truism.scoring.truths import Truths

@@ -21,7 +21,6 @@ from truism.explaining.clues import (
     UsualStates,
 )
 from truism.explaining.expectations import Nearest, round_to
-from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import (
     AnyOf,
     Interval,
@@ -34,6 +33,8 @@ from truism.model.predicates import (
     variables,
 )
 from truism.model.wording import (
+    NO_LEGEND,
+    Legend,
     brief,
     count,
     name_some,

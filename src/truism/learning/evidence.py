@@ -17,7 +17,7 @@ from truism.learning.holdout import broken_worths
 from truism.learning.rules import MinedRules
 from truism.learning.study import N_BLOCKS, HeldOut, Study, grow
 from truism.model.evidence import MIN_UNIT, Evidence, Grave, Usual
-from truism.model.origins import ShareOfRows, Threshold
+from truism.model.provenance import ShareOfRows, Threshold
 from truism.model.schema import Schema
 from truism.model.settings import Settings
 from truism.scoring.thresholds import calibrate

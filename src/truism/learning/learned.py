@@ -17,11 +17,10 @@ from truism.learning.study import Study
 from truism.learning.support import Support, choose_support
 from truism.learning.twins import find_twins
 from truism.model.evidence import Evidence
-from truism.model.origins import AnyBrokenRule, Threshold
-from truism.model.rates import IncidentRate
+from truism.model.provenance import AnyBrokenRule, Threshold
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Series
-from truism.model.settings import Settings, exact
+from truism.model.settings import IncidentRate, Settings, exact
 from truism.scoring.series import lay_out, rows_by_series
 from truism.scoring.thresholds import expect
 from truism.table.columns import Table

@@ -13,8 +13,7 @@ import numpy as np
 from truism.learning.kinds import variable_columns
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import find_rules
-from truism.model.origins import SupportOrigin
-from truism.model.provenance import Trial
+from truism.model.provenance import SupportOrigin, Trial
 from truism.model.schema import Schema
 from truism.model.settings import Settings, exact
 from truism.scoring.rulebook import breaks_any

@@ -32,10 +32,9 @@ from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.study import N_BLOCKS, N_STRETCHES
 from truism.learning.training import train
 from truism.model.model import Model
-from truism.model.rates import IncidentRate
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Series
-from truism.model.settings import Settings
+from truism.model.settings import IncidentRate, Settings
 from truism.model.wording import preformatted
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer

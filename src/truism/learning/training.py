@@ -11,8 +11,7 @@ from truism.learning.learned import Learned, learn
 from truism.learning.parts import Parts, in_memory
 from truism.learning.passes import SAMPLE, learn_in_passes
 from truism.model.model import Model
-from truism.model.origins import ByHand, Threshold
-from truism.model.provenance import Provenance
+from truism.model.provenance import ByHand, Provenance, Threshold
 from truism.model.schema import Categorical, Schema
 from truism.model.settings import Settings, check_threshold
 from truism.table.columns import Table

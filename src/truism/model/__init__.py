@@ -4,11 +4,11 @@ Nothing in here reads a table. A model goes out as JSON and comes back equal.
 
 - `schema`: the variables, with statistics of their training values
 - `predicates`, `rules`: what is always true
-- `evidence`: what is usual beyond the rules
-- `settings`, `provenance`: how, when and from what the model was learned
-- `origins`: why θ and the threshold are what they are
+- `evidence`, `series`: what is usual beyond the rules, and from row to row
+- `settings`, `provenance`: how, when and from what it was learned, and where θ and the threshold are from
+- `acceptances`: what the user accepted as normal
 - `model`: the `Model`, which holds all of the above
-- `format`, `soundness`, `files`: the shape of a model file, its checks, and reading and writing it
-- `wording`: predicates and numbers as people read them
+- `files`: the shape of a model file, its checks, and reading and writing it
+- `wording`, `parsing`: predicates, names and numbers as people read them, and read from text
 - `stamps`: dates
 """

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 import msgspec
 
 from truism.errors import ParameterError
-from truism.model.ids import id_of
 from truism.model.predicates import AnyOf, Interval, OneOf, conjunction
-from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.schema import Categorical, Numeric, Schema, id_of
 
 Condition = Interval | OneOf | AnyOf
 

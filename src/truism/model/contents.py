@@ -11,13 +11,12 @@ from msgspec import Meta
 
 from truism.model.acceptances import Acceptance
 from truism.model.evidence import MAX_CONTEXTS, Context, Grave, Spacing, Usual
-from truism.model.legend import Legend
-from truism.model.origins import Threshold
 from truism.model.predicates import Interval, OneOf, Predicate
-from truism.model.provenance import Disabled, Provenance
+from truism.model.provenance import Disabled, Provenance, Threshold
 from truism.model.schema import Categorical, Count, LeftOut, Numeric, Positive
 from truism.model.series import Series
 from truism.model.settings import Settings
+from truism.model.wording import Legend
 from truism.table.layouts import Reading
 
 FORMAT_VERSION: Literal[3] = 3

@@ -1,28 +1,32 @@
 """What was learned, how, and what has been switched off since: one immutable value.
 
 A `Model` holds everything that scoring, explaining and reporting need; they do not need the training
-table. Editing returns a new model.
+table. Editing returns a new model, and so does leaving variables out, for tables that lack their columns.
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import msgspec
 
 from truism.errors import ParameterError
 from truism.model.acceptances import Acceptance, check_text
-from truism.model.evidence import Evidence
-from truism.model.ids import id_of
-from truism.model.legend import NO_LEGEND, Legend
-from truism.model.origins import AnyBrokenRule, ByHand, Threshold, ThresholdOrigin
-from truism.model.predicates import Range
-from truism.model.provenance import Disabled, Provenance
-from truism.model.rules import Rule, RuleSet
-from truism.model.schema import Numeric, Schema
+from truism.model.evidence import LEAF, Context, Evidence
+from truism.model.predicates import Predicate, Range, variables
+from truism.model.provenance import (
+    AnyBrokenRule,
+    ByHand,
+    Disabled,
+    Provenance,
+    Threshold,
+    ThresholdOrigin,
+)
+from truism.model.rules import Rule, RuleSet, rule_order
+from truism.model.schema import Numeric, Schema, id_of
 from truism.model.series import Memory, Series
 from truism.model.settings import Settings, check_threshold
-from truism.model.wording import shorten
+from truism.model.wording import NO_LEGEND, Legend, shorten
 from truism.table.layouts import Reading
 
 
@@ -203,9 +207,103 @@ class Model(msgspec.Struct, frozen=True, dict=True):
             raise ParameterError.of("undo", "be the id of an acceptance", acceptance_id, hint)
         return msgspec.structs.replace(self, accepted=left or None)
 
+    def without(self, absent: Collection[str]) -> "Model":
+        """Return a model that knows nothing of some variables; whatever needs them is unknown.
+
+        A rule keeps the consequents that need none of them. What was switched off stays off, and the
+        scores of other variables mean the same.
+        """
+        off = {each.rule_id: each for each in self.disabled}
+        rules, disabled = [], []
+        for rule in self.rules:
+            left = tuple(each for each in rule.consequents if not _needs(each, absent))
+            if not left or any(_needs(each, absent) for each in rule.antecedent):
+                continue
+            kept = rule if left == rule.consequents else Rule(rule.antecedent, left, rule.count)
+            rules.append(kept)
+            if off and rule.id in off:
+                disabled.append(msgspec.structs.replace(off[rule.id], rule_id=kept.id))
+        counted = tuple(
+            each for each in self.rules.predicates if not _needs(each.predicate, absent)
+        )
+        kept_at = [i for i, name in enumerate(self.schema.names) if name not in absent]
+        series = self.series
+        if series is not None and series.memory is not None:
+            series = msgspec.structs.replace(series, memory=series.memory.at(kept_at))
+        return msgspec.structs.replace(
+            self,
+            schema=msgspec.structs.replace(
+                self.schema, variables=tuple(self.schema.variables[i] for i in kept_at)
+            ),
+            rules=RuleSet(tuple(sorted(rules, key=rule_order)), self.rules.n_rows, counted),
+            disabled=tuple(sorted(disabled, key=lambda each: each.rule_id)),
+            derived=tuple(name for name in self.derived if name not in absent),
+            evidence=None if self.evidence is None else _reduced(self.evidence, kept_at, absent),
+            series=series,
+            accepted=_still_accepted(self.accepted or (), absent) or None,
+            twins=tuple(pair for pair in self.twins or () if not {*pair} & {*absent}) or None,
+        )
+
     def with_threshold(self, value: float, origin: ThresholdOrigin | None = None) -> "Model":
         """Return the model with another threshold, by default one set by hand."""
         check_threshold(value)
         if value == self.threshold and origin is None:
             return self
         return msgspec.structs.replace(self, limit=Threshold(float(value), origin or ByHand()))
+
+
+def _needs(predicate: Predicate, absent: Collection[str]) -> bool:
+    return any(name in absent for name in variables(predicate))
+
+
+def _still_accepted(
+    accepted: Sequence[Acceptance], absent: Collection[str]
+) -> tuple[Acceptance, ...]:
+    """Leave out what was accepted in situations that are unknown, or about unknown variables."""
+    found = []
+    for each in accepted:
+        cases = [
+            msgspec.structs.replace(
+                case, allowed=tuple(own for own in case.allowed if own.variable not in absent)
+            )
+            for case in each.cases
+            if not any(_needs(condition, absent) for condition in case.conditions)
+        ]
+        left = tuple(case for case in cases if case.allowed)
+        if left:
+            found.append(msgspec.structs.replace(each, cases=left))
+    return tuple(found)
+
+
+def _reduced(evidence: Evidence, kept: Sequence[int], absent: Collection[str]) -> Evidence:
+    place = {old: new for new, old in enumerate(kept)}
+    asks = [i for i, split in enumerate(evidence.splits) if split.variable not in absent]
+    number = {old: new for new, old in enumerate(asks)} | {LEAF: LEAF}
+    contexts = (
+        _judging(each, place, number)
+        for each in evidence.contexts
+        if all(node in number for node in each.tree)
+    )
+    return msgspec.structs.replace(
+        evidence,
+        spacings=tuple(each for each in evidence.spacings if each.variable not in absent),
+        splits=tuple(evidence.splits[i] for i in asks),
+        contexts=tuple(each for each in contexts if each.numbers or each.states),
+        usual=tuple(evidence.usual[i] for i in kept),
+    )
+
+
+def _judging(context: Context, place: dict[int, int], number: dict[int, int]) -> Context:
+    """Return a context that judges only variables that have a place."""
+    numbers = [at for at, i in enumerate(context.numbers) if i in place]
+    states = [at for at, i in enumerate(context.states) if i in place]
+    return Context(
+        tuple(number[node] for node in context.tree),
+        tuple(place[context.numbers[at]] for at in numbers),
+        tuple(place[context.states[at]] for at in states),
+        context.counts,
+        tuple(tuple(leaf[at] for at in numbers) for leaf in context.means),
+        tuple(tuple(leaf[at] for at in numbers) for leaf in context.spreads),
+        tuple(tuple(leaf[at] for at in states) for leaf in context.state_counts),
+        tuple(tuple(leaf[at] for at in numbers) for leaf in context.known),
+    )

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from truism.errors import ParameterError, did_you_mean
 from truism.model.acceptances import Condition
-from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import AnyOf, Interval, OneOf, format_value, quote_name
 from truism.model.schema import Categorical, Numeric, Scalar, Schema, Variable
+from truism.model.wording import NO_LEGEND, Legend
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(?![\w.])")
 _WORD = re.compile(r"[\w.+\-/:%°]+")

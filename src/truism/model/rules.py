@@ -12,10 +12,9 @@ from typing import Any, Literal, overload
 import msgspec
 
 from truism.errors import ParameterError, shorten
-from truism.model.ids import id_of
-from truism.model.legend import NO_LEGEND, Legend
 from truism.model.predicates import Predicate, Range, conjunction, order, variables
-from truism.model.wording import html_table
+from truism.model.schema import id_of
+from truism.model.wording import NO_LEGEND, Legend, html_table
 
 Order = Literal["chance", "support", "length", "id"]
 

@@ -3,7 +3,9 @@
 A variable is numeric or categorical; `truism.learning.kinds` decides which.
 """
 
-from typing import Annotated, Literal
+import base64
+import hashlib
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -128,3 +130,13 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def variable_of(self) -> dict[str, Variable]:
         """Map names to variables."""
         return {variable.name: variable for variable in self.variables}
+
+
+def id_of(content: Any, n_bytes: int = 5) -> str:
+    """Return a name for a value: equal content has the same one, in small letters and digits.
+
+    >>> id_of(("flow", 1)), len(id_of("flow", 10))
+    ('6ccovjux', 16)
+    """
+    digest = hashlib.blake2b(msgspec.json.encode(content), digest_size=n_bytes).digest()
+    return base64.b32encode(digest).decode().lower()

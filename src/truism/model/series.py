@@ -6,6 +6,7 @@ it, `truism.scoring` and `truism.explaining` use it.
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -115,6 +116,12 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     longest: tuple[Stretch, ...]
     absent: tuple[Stretch, ...]
     rest: tuple[Rest | None, ...]
+
+    def at(self, kept: Sequence[int]) -> "Memory":
+        """Return what it holds of the variables at some positions."""
+        names = ("usual", "highest", "stray", "units", "longest", "absent", "rest")
+        of_kept = {name: tuple(getattr(self, name)[i] for i in kept) for name in names}
+        return msgspec.structs.replace(self, **of_kept)
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from truism.errors import ParameterError, TableError
 from truism.model.model import Model
-from truism.model.origins import Calibrated, RateOfIncidents, Threshold
-from truism.model.rates import IncidentRate
+from truism.model.provenance import Calibrated, RateOfIncidents, Threshold
 from truism.model.series import Memory, Series
-from truism.model.settings import check_number, exact
+from truism.model.settings import IncidentRate, check_number, exact
 
 LEAST = 1.0  # point that rows of a series must exceed: less says nothing, however calm training was
 
