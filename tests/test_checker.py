@@ -38,7 +38,7 @@ def test_over_a_gap_in_time_there_is_no_change():
         for piece in (table.take(slice(0, cut)), table.take(slice(cut, 300))):
             prepared = checker.prepare(piece, before)
             found.append(prepared.column_of()["Δmeter"].values)
-            before = checker.follow(prepared, before)[1]
+            before = checker.find(prepared, before).state
         assert np.array_equal(np.concatenate(found), whole.values, equal_nan=True)
 
 
@@ -64,5 +64,5 @@ def test_rows_that_are_rounded_more_than_in_training_are_told():
 def test_few_rows_or_values_do_not_tell_rounding():
     fine = {"x": 2.97 + np.random.default_rng(0).normal(0, 0.004, 600)}
     model = train(as_table(fine), Settings(min_support=0.1))
-    assert find_coarser(model, as_table({"x": np.round(fine["x"][:50], 2)})) == ()
+    assert Checker(model).find(as_table({"x": np.round(fine["x"][:50], 2)})).coarser == ()
     assert find_coarser(model, as_table({"x": [3.0] * 500})) == ()

@@ -267,8 +267,8 @@ def test_times_of_what_began_in_an_earlier_table_are_known(scorer):
     checker = Checker(learn(as_table({"t": times, **series(1500)}), min_support=0.05))
     table = as_table({"t": times[:400], **series(400, 1, FAULTS)})
     whole = checker.find(table)
-    first, kept = checker.follow(table.take(slice(0, 200)))
-    second, kept = checker.follow(table.take(slice(200, 400)), kept)
+    first = checker.find(table.take(slice(0, 200)))
+    second = checker.find(table.take(slice(200, 400)), first.state)
     assert any(each.ongoing for each in (*first.incidents, *first.shifts))
     worst, same = whole.shifts[0], second.shifts[0]
     assert same.started == worst.started < times[200].item()

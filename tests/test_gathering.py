@@ -1,5 +1,6 @@
 """Findings gathered from parts: the same as of the whole table, however it is divided."""
 
+import functools
 import itertools
 import tracemalloc
 import weakref
@@ -10,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truism.explaining.checker import Checker
-from truism.explaining.gathering import Gathering, count_equal
+from truism.explaining.checker import Check, Checker
+from truism.explaining.keptrows import count_equal
 from truism.explaining.scorelists import tabulate
 from truism.incidents.delays import Delays
 from truism.incidents.keeping import Clock
@@ -66,8 +67,8 @@ def checker(request: pytest.FixtureRequest) -> Checker:
     return Checker(train(as_table(rows_of(2000, timed=timed)), asked, **options))
 
 
-def gathered(checker: Checker, table: Table, ends: list[int], **options) -> Gathering:
-    found = Gathering(checker, table.n_rows, **options)
+def gathered(checker: Checker, table: Table, ends: list[int], **options) -> Check:
+    found = Check(checker, table.n_rows, **options)
     for start, end in itertools.pairwise([0, *sorted(ends), table.n_rows]):
         found.take(checker.prepare(table.take(slice(start, end)), found.following))
     if found.needs_times:
@@ -126,7 +127,7 @@ def test_options_mean_the_same(checker, options):
 
 
 def test_only_the_gravest_are_kept_but_all_are_counted(checker, monkeypatch):
-    monkeypatch.setattr("truism.explaining.gathering.SLACK", 0)
+    monkeypatch.setattr("truism.explaining.checker.SLACK", 0)
     table = as_table(tampered(timed=needs_time(checker)))
     whole = checker.find(checker.prepare(table))
     found = gathered(checker, table, list(range(10, 500, 45)), most=1).findings()
@@ -172,13 +173,15 @@ def test_equal_times_of_a_series_are_counted_across_parts(values, data):
 def test_a_state_can_be_handed_on(checker):
     table = as_table(tampered(timed=needs_time(checker)))
     found = gathered(checker, table, [200])
-    assert msgspec.structs.asdict(found.findings())["state"] is found.following
-    assert found.following.n_rows == N_ROWS
+    whole = checker.find(checker.prepare(table)).state
+    assert found.findings().state.n_rows == N_ROWS
+    as_json = functools.partial(msgspec.json.encode, enc_hook=np.ndarray.tolist)
+    assert as_json(found.findings().state) == as_json(whole)
 
 
 def test_rows_are_let_go_when_they_were_looked_at(checker):
     table, held = as_table(tampered(timed=needs_time(checker))), []
-    gathering = Gathering(checker, N_ROWS, patterns=True)
+    gathering = Check(checker, N_ROWS, patterns=True)
     for start in range(0, N_ROWS, 100):
         prepared = checker.prepare(table.take(np.arange(start, start + 100)), gathering.following)
         held.append([weakref.ref(each.values) for each in prepared.columns])
@@ -213,7 +216,7 @@ def test_little_is_held_of_an_anomalous_row(monkeypatch):
     random = np.random.default_rng(0)
     normal = {f"x{i}": random.normal(size=300) for i in range(20)}
     checker = Checker(train(as_table(normal), Settings(ordered=False)))
-    gathering = Gathering(checker, 40_000)
+    gathering = Check(checker, 40_000)
     held = []
     tracemalloc.start()
     try:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from learned import learn
 from test_following import FAULTS, series
 from truism.errors import StateError
-from truism.explaining.checker import Checker
-from truism.explaining.gathering import Gathering
+from truism.explaining.checker import Check, Checker
 from truism.explaining.states import proceed
 from truism.incidents.keeping import Cell, Clock, Infinite, Kept, Stamp, as_rows, keep
 from truism.table.columns import Column
@@ -45,7 +44,8 @@ def told(checker, table, cuts):
     """Check a table in pieces, and return what was said last of each incident."""
     found, state = {}, None
     for start, end in itertools.pairwise([0, *sorted(cuts), table.n_rows]):
-        findings, state = checker.follow(table.take(slice(start, end)), state)
+        findings = checker.find(table.take(slice(start, end)), state)
+        state = findings.state
         found |= {each.id: each for each in (*findings.incidents, *findings.shifts)}
     return sorted(found.values(), key=lambda each: each.start)
 
@@ -64,13 +64,13 @@ def test_incidents_are_told_alike_row_by_row(checker, today):
 
 
 def test_times_with_a_zone_are_refused_after_others_while_something_is_open(checker, today):
-    _, state = checker.follow(today.take(slice(0, 160)))
+    state = checker.find(today.take(slice(0, 160))).state
     assert state.kept
     later = today.take(slice(160, 200))
     zoned = msgspec.structs.replace(later.column_of()["time"], zoned=True, zone="UTC")
     others = [each for each in later.columns if each.name != "time"]
     with pytest.raises(StateError, match="Times in column 'time' have a zone"):
-        checker.follow(msgspec.structs.replace(later, columns=(zoned, *others)), state)
+        checker.find(msgspec.structs.replace(later, columns=(zoned, *others)), state)
 
 
 def test_an_id_follows_from_model_source_and_start(checker, today):
@@ -137,7 +137,7 @@ def test_an_id_does_not_depend_on_rows_of_other_series(times):
         for each in told(checker, table.take(np.arange(machine, 900, 3)), ())
     ]
     assert sorted(alone) == sorted(each.id for each in whole)
-    gathering = Gathering(checker, 900)
+    gathering = Check(checker, 900)
     for start in range(0, 900, 100):
         part = checker.prepare(table.take(slice(start, start + 100)), gathering.following)
         gathering.take(part)

@@ -158,7 +158,7 @@ def test_interrupting_leaves_nothing_behind(tmp_path, command):
     arguments = ["learn", source, "-o", str(model)]
     if command == "check":
         CliRunner().invoke(app, arguments)
-        setting = "truism.explaining.gathering.Gathering.findings"
+        setting = "truism.explaining.checker.Check.findings"
         scores = str(tmp_path / "scores.parquet")
         arguments = ["check", source, "-m", str(model), "--scores", scores]
         arguments += ["--memory-limit", "1MiB"]

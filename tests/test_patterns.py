@@ -221,10 +221,10 @@ def test_single_rows_are_the_incidents_that_following_them_apart_would_give(kind
 
 def test_neighbours_that_are_no_series_stay_apart_and_go_on_where_others_ended():
     own, table = checker(), attacked(["above", "below", "unseen"])
-    found, kept = own.follow(table)
+    found = own.find(table)
     assert [each.n_rows for each in found.incidents] == [1, 1, 1]
     assert sorted(each.start for each in found.incidents) == [0, 1, 2]
-    later = own.follow(table, kept)[0]
+    later = own.find(table, found.state)
     assert sorted(each.start for each in later.incidents) == [3, 4, 5]
     assert sorted(row.row for each in later.patterns for row in each.worst) == [3, 4, 5]
     assert found.incidents[-1] == found.incidents[2]

@@ -4,20 +4,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from truism.cli.fitting import fit
 from truism.cli.large import LEAST_ROWS, size_of
 from truism.cli.reading import Asked, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.checker import Checker
+from truism.explaining.checker import Check, Checker
 from truism.explaining.findings import Findings
-from truism.explaining.gathering import Gathering
 from truism.explaining.scorelists import tabulate
 from truism.explaining.states import Step
 from truism.incidents.delays import Delays
-from truism.incidents.following import Following
+from truism.incidents.following import Following, Found
 from truism.scoring import kernels
 from truism.table.columns import Table
 from truism.table.files.columnar import Columnar, open_batches
@@ -32,7 +30,7 @@ MOST_ROWS = 1 << 16
 N_FIRST = 1000  # rows in which it is seen which columns there are
 
 Write = Callable[[dict[str, Any]], None]
-Taken = Callable[[Table, Findings, Following | None], None]
+Taken = Callable[[Table, Found, Following | None], None]
 
 
 def open_beyond(
@@ -123,7 +121,7 @@ class Portions:
         return min(max(at_once, LEAST_ROWS), MOST_ROWS)
 
     def gather(
-        self, gathering: Gathering, limit: str | None, progress: Progress, taken: Taken
+        self, gathering: Check, limit: str | None, progress: Progress, taken: Taken
     ) -> Findings:
         """Follow all rows.
 
@@ -218,9 +216,9 @@ class Batched:
         most: int | None,
         patterns: bool,
     ) -> Step:
-        """Check all rows; as for `Gathering`, and with a function that writes scores."""
+        """Check all rows; as for `Check`, and with a function that writes scores."""
         checker = self.checker
-        gathering = Gathering(
+        gathering = Check(
             checker,
             self._portions.files.n_rows,
             gap=gap,
@@ -230,11 +228,11 @@ class Batched:
             patterns=patterns,
         )
 
-        def taken(prepared: Table, found: Findings, before: Following | None) -> None:
+        def taken(prepared: Table, found: Found, before: Following | None) -> None:
             if write is not None:
                 write(tabulate(checker, prepared, found.scores, found.excess, before=before))
 
         findings = self._portions.gather(gathering, self._limit, self._progress, taken)
         findings = msgspec.structs.replace(findings, extra=self._extra)
-        nothing = findings.patterns.table.take(np.empty(0, np.int64))
+        nothing = self._portions.opening.table.take(slice(0, 0))
         return Step(findings, {}, nothing)

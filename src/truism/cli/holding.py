@@ -8,10 +8,9 @@ from truism.cli.batched import Portions, open_beyond
 from truism.cli.fitting import fit, read_for
 from truism.cli.reading import Asked
 from truism.cli.screen import Screen
-from truism.explaining.checker import Checker
+from truism.explaining.checker import Check, Checker
 from truism.explaining.findings import Findings
-from truism.explaining.gathering import Gathering
-from truism.incidents.following import Following
+from truism.incidents.following import Following, Found
 from truism.table.columns import Table
 from truism.work import Progress
 
@@ -64,10 +63,10 @@ class Beyond(msgspec.Struct, frozen=True, eq=False):
     def find(self, *, patterns: bool) -> Findings:
         """Check all rows, portion by portion."""
 
-        def taken(prepared: Table, found: Findings, before: Following | None) -> None:
+        def taken(prepared: Table, found: Found, before: Following | None) -> None:
             """Keep nothing of a portion."""
 
-        gathering = Gathering(self.checker, self.n_rows, patterns=patterns)
+        gathering = Check(self.checker, self.n_rows, patterns=patterns)
         return self.portions.gather(gathering, self.limit, self.progress, taken)
 
 

@@ -9,12 +9,10 @@ from truism.cli.large import memory_option
 from truism.cli.options import Command, Form, data_argument, form_option, jobs_option, model_option
 from truism.cli.reading import Asked, asked, layout_options, read_data
 from truism.cli.screen import Screen
-from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings
+from truism.explaining.checker import Check, Checker
 from truism.explaining.freshness import Status, Survey
 from truism.explaining.freshness import status as find_status
-from truism.explaining.gathering import Gathering
-from truism.incidents.following import Following
+from truism.incidents.following import Following, Found
 from truism.model.files import load_model
 from truism.report.freshness import say_remedy, say_status
 from truism.report.terminal import show_pairs
@@ -91,8 +89,8 @@ def _in_portions(
     if survey.is_blind:
         return survey.status()
 
-    def taken(prepared: Table, found: Findings, before: Following | None) -> None:  # noqa: ARG001
+    def taken(prepared: Table, found: Found, before: Following | None) -> None:  # noqa: ARG001
         survey.take(prepared)
 
-    gathering = Gathering(survey.checker, files.n_rows)
+    gathering = Check(survey.checker, files.n_rows)
     return survey.status(portions.gather(gathering, limit, progress, taken))

@@ -205,8 +205,8 @@ class Answers:
         before, source = _past_of(state, source)
         table, checker = self._ready(X, before=before)
         delays = Delays(on_delay, off_delay)
-        findings, following = checker.named(source).follow(table, before, delays=delays)
-        return msgspec.structs.replace(findings, state=Sourced.of(following, source))
+        findings = checker.named(source).find(table, before, delays=delays)
+        return msgspec.structs.replace(findings, state=Sourced.of(findings.state, source))
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, worst first.

@@ -1,6 +1,7 @@
 """A model at work on tables: every face uses a `Checker`, and none of them computes anything."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -8,14 +9,16 @@ from numpy.typing import NDArray
 
 from truism.errors import ParameterError
 from truism.explaining.explanations import Explanations
-from truism.explaining.findings import Findings, find_coarser
+from truism.explaining.findings import MIN_ROWS_TO_DOUBT, Findings, find_coarser, step_to_tell
 from truism.explaining.incidents import Incidents, Origin
+from truism.explaining.keptrows import KeptRows
 from truism.explaining.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
-from truism.incidents.events import ENDED, Event
-from truism.incidents.following import Following, excess_of, find_events
-from truism.incidents.keeping import Clock, Latest, keep, refuse_other_zone
-from truism.incidents.outlines import find_rows
+from truism.incidents.events import ENDED, Event, Kind, Limits, gravest_first
+from truism.incidents.following import Following, Found, excess_of, find_events
+from truism.incidents.keeping import Clock, Latest, refuse_other_zone
+from truism.incidents.marks import Marks
+from truism.incidents.outlines import Grouped, Outlines, Singles, find_rows
 from truism.incidents.rates import fit_tail
 from truism.model.model import Model
 from truism.model.provenance import Calibrated, Threshold
@@ -24,10 +27,13 @@ from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import last_rows, rows_by_series, seconds_in, times_in
 from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
+from truism.table.aside import Aside
 from truism.table.columns import Table
 from truism.table.deltas import Run, delta_name, last_values, with_deltas
 from truism.table.fingerprint import fingerprint
+from truism.table.joining import join_tables
 
+SLACK = 64  # incidents beyond those that are looked at before some are let go
 DEFAULT_RATE = 0.01  # share of normal rows that may be reported
 
 
@@ -168,52 +174,22 @@ class Checker:
         """Return the times of a table's rows; of those before it, the last of each series."""
         return Clock(time_column(self.model.schema, table), self.series_in(table), before)
 
-    def _previous(self, table: Table, before: Following | None) -> dict[str, dict[str, float]]:
-        """Return the last values of the variables whose change matters."""
-        if not self.model.derived:
-            return {}
-        latest = last_values(table, self.model.derived, self.series_in(table))
-        return {**({} if before is None else before.previous), **latest}
-
     def leave(self, table: Table, after: Following, before: Following | None = None) -> Following:
-        """Return what a prepared table leaves behind for the next one; no row is kept.
+        """Return what a prepared table leaves behind for the next one, with the last values for changes.
 
-        Parameters
-        ----------
-        table
-            The table.
-        after
-            What is left of it after scoring.
-        before
-            What was kept of the tables before.
-
+        `after` is what is left of it after scoring, `before` what was kept of the tables before.
         """
-        return self._with_previous(after, table, before)
+        if not self.model.derived:
+            return after
+        latest = last_values(table, self.model.derived, self.series_in(table))
+        previous = {**({} if before is None else before.previous), **latest}
+        return msgspec.structs.replace(after, previous=previous)
 
     def pass_by(self, table: Table, before: Following | None = None) -> Following:
-        """Return what a prepared table leaves behind for preparing the next one, if nobody scores it."""
+        """Return what a prepared table leaves behind for preparing the next one, if it is not scored."""
         state, n_rows = ({}, 0) if before is None else (before.scoring, before.n_rows)
         left = last_rows(self.scorer.lay_out(table, state), state)
         return self.leave(table, Following(left, n_rows=n_rows + table.n_rows), before)
-
-    def _with_previous(
-        self, following: Following, table: Table, before: Following | None
-    ) -> Following:
-        return msgspec.structs.replace(following, previous=self._previous(table, before))
-
-    def _kept(self, table: Table, after: Following, before: Following | None) -> Following:
-        """Keep of a table what the next one needs."""
-        kept = keep(
-            {} if before is None else before.kept,
-            table,
-            self.clock(table),
-            0 if before is None else before.n_rows,
-            self.model.schema.names,
-            {row for event in after.pending for row in event.telling_rows},
-            {row for event in after.pending for row in event.marked_rows},
-        )
-        after = msgspec.structs.replace(after, kept=kept)
-        return self._with_previous(after, table, before)
 
     def extra(self, table: Table) -> tuple[str, ...]:
         """Return the columns of a prepared table that the model does not know; they are ignored."""
@@ -250,106 +226,22 @@ class Checker:
         """Return the rows of a prepared table that are above the threshold."""
         return np.flatnonzero(self.excess(table) > self.model.threshold)
 
-    def find(
-        self,
-        table: Table,
-        *,
-        gap: int | None = None,
-        min_rows: int = 1,
-        delays: Delays | None = None,
-    ) -> Findings:
+    def find(self, table: Table, before: Following | None = None, **options: Any) -> Findings:
         """Score a prepared table, and group what is unusual into incidents.
 
         Parameters
         ----------
         table
             A prepared table.
-        gap
-            Normal rows allowed within an incident; absent, five in a series with a past, else
-            `usual_gap`. Rows that are no series stand for themselves unless it is given.
-        min_rows, delays
-            Incidents with fewer rows, or that are over too soon, are left out.
-
-        """
-        return self.follow(table, gap=gap, min_rows=min_rows, delays=delays)[0]
-
-    def follow(
-        self,
-        table: Table,
-        before: Following | None = None,
-        *,
-        gap: int | None = None,
-        min_rows: int = 1,
-        told: Collection[tuple[str, int]] = (),
-        delays: Delays | None = None,
-        gone: Collection[str] = (),
-    ) -> tuple[Findings, Following]:
-        """Find what is unusual in a prepared table that goes on where others ended.
-
-        Parameters
-        ----------
-        table
-            A prepared table.
         before
-            What was kept of the tables before; None if there are none.
-        gap, delays
-            As for `find`.
-        min_rows, told
-            Incidents with fewer rows are left out, unless they were told before: by series and start.
-        gone
-            Series that end with this table: what is open in them is over, and nothing is kept.
-
-        Returns
-        -------
-        findings, following
-            What was found, and what to keep for the next table.
+            The `state` of the findings in the rows before it; None if there are none.
+        options
+            As for `Check`.
 
         """
-        limits = limits_of(self.model, table, gap, delays)
-        ordered = self.model.series is not None or gap is not None
-        first, kept = (0, {}) if before is None else (before.n_rows, before.kept)
-        zoned = {each.stamp.zoned for each in kept.values()} - {None}
-        refuse_other_zone(next(iter(zoned), None), time_column(self.model.schema, table))
-        outlines: dict[str, Sequence[Event]]
-        if not ordered:
-            found = find_rows(self.scorer, table, limits.threshold, before, self.n_jobs)
-            outlines = {"incident": found.events if min_rows <= 1 else (), "shift": ()}
-        else:
-            found = find_events(self.scorer, table, limits, before, self.n_jobs)
-            events = [_ended(each) if each.series in gone else each for each in found.events]
-            shown = [
-                each
-                for each in events
-                if each.length >= limits.least
-                and (each.n_rows >= min_rows or (each.series, each.start) in told)
-            ]
-            outlines = {
-                kind: [each for each in shown if each.kind == kind]
-                for kind in ("incident", "shift")
-            }
-        kinds = {
-            kind: Incidents(self.scorer, table, some, self.origin, first, kept)
-            for kind, some in outlines.items()
-        }
-        following = self._kept(table, found.following, before)
-        if gone:
-            following = _without(following, gone)
-        findings = Findings(
-            found.scores,
-            found.excess,
-            limits.threshold,
-            limits.gap if ordered else None,
-            kinds["incident"],
-            kinds["shift"],
-            Patterns(self.scorer, table, found.marks, limits.gap if ordered else None, first),
-            ordered,
-            self.expected(table.n_rows),
-            self.extra(table),
-            find_coarser(self.model, table),
-            following,
-            seconds=seconds_in(times_in(self.model.schema, table)),
-        )
-        return findings, following
+        check = Check(self, table.n_rows, before, **options)
+        check.take(table)
+        return check.findings()
 
     def calibrate(
         self,
@@ -409,17 +301,209 @@ class Checker:
         return None if memory is None else memory.tail.rate(self.model.threshold) * n_rows / PER
 
 
+class Check:
+    """One check: takes a table batch by batch, and gathers what is found, however it is divided.
+
+    Of most rows nothing is kept but their number, unless the first batch is the whole table. The cells of
+    anomalous rows, and of rows by which incidents are told, are set aside.
+
+    Parameters
+    ----------
+    checker
+        The model.
+    n_rows
+        How many rows there are in all.
+    before
+        What was kept of the tables before; None if there are none.
+    gap
+        Normal rows allowed within an incident; absent, five in a series with a past, else
+        `usual_gap`. Rows that are no series stand for themselves unless it is given.
+    min_rows, delays
+        Incidents with fewer rows, or that are over too soon, are left out.
+    told
+        Incidents that were reported before, by series and start: they are never left out.
+    most
+        How many incidents and lasting changes will be looked at; the others are only counted. All
+        when absent.
+    patterns
+        Whether patterns of a series will be looked at; those of other rows always are.
+
+    Attributes
+    ----------
+    following
+        What the next batch needs of those so far.
+
+    """
+
+    def __init__(
+        self,
+        checker: Checker,
+        n_rows: int,
+        before: Following | None = None,
+        *,
+        gap: int | None = None,
+        min_rows: int = 1,
+        delays: Delays | None = None,
+        told: Collection[tuple[str, int]] = (),
+        most: int | None = None,
+        patterns: bool = True,
+    ) -> None:
+        self.checker, self.n_rows = checker, n_rows
+        self.following = self._before = Following() if before is None else before
+        self.ordered = checker.model.series is not None or gap is not None
+        self._gap, self._min_rows, self._delays, self._told = gap, min_rows, delays, told
+        self._most, self._marking = most, patterns or not self.ordered
+        self._limits: Limits | None = None
+        self._whole: tuple[Table, Found] | None = None
+        self._ended: dict[Kind, list[Event]] = {"incident": [], "shift": []}
+        self._n_ended: dict[Kind, int] = {"incident": 0, "shift": 0}
+        self._rows = KeptRows(checker.model.schema, self._before.kept)
+        self._clock: Clock | None = None
+        self._marks, self._examples, self._ends = list[Marks](), list[Table](), list[int]()
+        self._n_taken = self._n_anomalous = 0
+        self._extra: tuple[str, ...] = ()
+
+    def take(self, table: Table) -> Found:
+        """Take the next rows, prepared after those before; return their scores and excess."""
+        checker, before, model = self.checker, self.following, self.checker.model
+        limits = limits_of(model, table, self._gap, self._delays)
+        zoned = {each.stamp.zoned for each in self._before.kept.values()} - {None}
+        refuse_other_zone(next(iter(zoned), None), time_column(model.schema, table))
+        if self.ordered:
+            found = find_events(checker.scorer, table, limits, before, checker.n_jobs)
+        else:
+            found = find_rows(checker.scorer, table, limits.threshold, before, checker.n_jobs)
+        if self._limits is None:
+            self._extra = checker.extra(table)
+            if table.n_rows == self.n_rows:
+                self._whole = table, found
+        self._limits = limits
+        self.following = checker.leave(table, found.following, before)
+        self._n_anomalous += int((found.excess > limits.threshold).sum())
+        events = found.events if self.ordered else ()
+        ended = [each for each in events if not each.is_open and self._is_shown(each)]
+        self._end(ended)
+        self._keep(table, found.marks, before.n_rows, ended)
+        times = times_in(model.schema, table) if table.n_rows else None
+        self._ends += [] if times is None else [int(times[0]), int(times[-1])]
+        step = step_to_tell(self.n_rows)  # positions, since a slice would hold all rows
+        self._examples.append(table.take(np.arange(-self._n_taken % step, table.n_rows, step)))
+        self._n_taken += table.n_rows
+        return found
+
+    def _is_shown(self, event: Event) -> bool:
+        assert self._limits is not None
+        reported = event.n_rows >= self._min_rows or (event.series, event.start) in self._told
+        return event.length >= self._limits.least and reported
+
+    def _end(self, events: Sequence[Event]) -> None:
+        """Keep what ended, but not many more events than will be looked at."""
+        for kind, ended in self._ended.items():
+            new = [each for each in events if each.kind == kind]
+            self._n_ended[kind] += len(new)
+            ended += new
+            if self._most is not None and len(ended) > 2 * self._most + SLACK:
+                self._ended[kind] = sorted(ended, key=gravest_first)[: self._most]
+                self._rows.let_go([*self._ended["incident"], *self._ended["shift"]])
+
+    def _keep(self, table: Table, marks: Marks, first: int, ended: Sequence[Event]) -> None:
+        """Keep the marks of a batch, and the rows of it by which anything may be told."""
+        offset = 0 if self._whole is not None else first
+        if self._marking:
+            self._marks.append(msgspec.structs.replace(marks, rows=marks.rows + offset))
+        if self._whole is None:
+            latest = None if self._clock is None else self._clock.latest()
+            self._clock = self.checker.clock(table, latest)
+            marked = self._marks[-1].rows.tolist() if self._marking else ()
+            events = (*ended, *self.following.pending)
+            self._rows.add(table, first, self._clock, events, marked)
+
+    @property
+    def needs_times(self) -> bool:
+        """Whether times have to be read once more, because equal ones may lie far apart."""
+        clock = self._clock
+        return clock is not None and any(each.descends for each in clock.latest().values())
+
+    def read_times(self, read: Callable[[], Iterable[Table]]) -> None:
+        """Count equal times, for ids; `read` reads the times and series of all rows in batches."""
+        pending = self.following.pending
+        rows = [each.first for each in (*self._ended["incident"], *self._ended["shift"], *pending)]
+        if not self.ordered:
+            rows += np.concatenate([each.rows for each in self._marks]).tolist()
+        numbers = np.unique(np.array(rows, np.int64))
+        self._rows.recount(numbers, lambda: map(self.checker.clock, read()))
+
+    def findings(self, gone: Collection[str] = ()) -> Findings:
+        """Return what was found in all rows; what is open in series that are gone is over."""
+        checker, limits = self.checker, self._limits
+        model, scorer = checker.model, checker.scorer
+        assert limits is not None
+        rows: Table | Aside = self._rows.aside
+        table, first, offset = self._examples[0].take(slice(0, 0)), self.following.n_rows, 0
+        scores = excess = np.empty(0)
+        if self._whole is not None:
+            table, found = self._whole
+            rows, scores, excess = table, found.scores, found.excess
+            first = offset = self._before.n_rows
+            self._rows.add(table, first, checker.clock(table), self.following.pending, ())
+        marks = _joined(self._marks, len(model.schema.names))
+        gap = limits.gap if self.ordered else None
+        still = [each for each in self.following.pending if each.is_open and self._is_shown(each)]
+        self._end([_ended(each) for each in still if each.series in gone])
+        still = [each for each in still if each.series not in gone]
+        kinds: dict[Kind, Incidents] = {}
+        for kind, ended in self._ended.items():
+            events = [*ended, *(each for each in still if each.kind == kind)]
+            n_events = self._n_ended[kind] + len(events) - len(ended)
+            outlines: Outlines = Grouped(events, n_events)
+            if not self.ordered and kind == "incident" and self._min_rows <= 1:
+                outlines = Singles(scorer, rows, marks, limits.threshold, offset)
+            kinds[kind] = Incidents(scorer, table, outlines, checker.origin, first, self._rows)
+        coarser: tuple[str, ...] = ()
+        if self.n_rows >= MIN_ROWS_TO_DOUBT:
+            coarser = find_coarser(model, join_tables(self._examples))
+        return Findings(
+            scores=scores,
+            excess=excess,
+            n_rows=self.n_rows,
+            n_anomalous=self._n_anomalous,
+            threshold=limits.threshold,
+            gap=gap,
+            incidents=kinds["incident"],
+            shifts=kinds["shift"],
+            patterns=Patterns(scorer, rows, marks, gap, offset),
+            ordered=self.ordered,
+            expected=checker.expected(self.n_rows),
+            extra=self._extra,
+            coarser=coarser,
+            state=self._state(gone),
+            seconds=seconds_in(np.array(self._ends, np.int64)),
+        )
+
+    def _state(self, gone: Collection[str]) -> Following:
+        """Return what to keep for the table after this one, of all series but those that are gone."""
+        left = {
+            name: {
+                key: each for key, each in getattr(self.following, name).items() if key not in gone
+            }
+            for name in ("scoring", "present", "previous")
+        }
+        state = msgspec.structs.replace(self.following, **left)
+        return msgspec.structs.replace(state, kept=self._rows.kept(state.pending))
+
+
 def _ended(event: Event) -> Event:
     return msgspec.structs.replace(event, phase=ENDED)
 
 
-def _without(following: Following, gone: Collection[str]) -> Following:
-    """Return what is kept of all series but some."""
-    scoring, present, previous = (
-        {name: value for name, value in of.items() if name not in gone}
-        for of in (following.scoring, following.present, following.previous)
+def _joined(marks: Sequence[Marks], n_variables: int) -> Marks:
+    """Put the marks of batches together."""
+    none, no_score = np.empty(0, np.int64), np.empty(0)
+    return Marks(
+        np.concatenate([none, *(each.rows for each in marks)]),
+        np.concatenate([no_score, *(each.scores for each in marks)]),
+        np.concatenate([none, *(each.culprits for each in marks)]),
+        np.concatenate([none, *(each.kinds for each in marks)]),
+        sum((each.parts for each in marks), np.zeros(n_variables)),
+        sum((each.blame for each in marks), np.zeros(n_variables)),
     )
-    rest = msgspec.structs.replace(following, scoring=scoring, present=present, previous=previous)
-    rows = {row for event in rest.pending for row in event.telling_rows | event.marked_rows}
-    kept = {row: each for row, each in following.kept.items() if row in rows}
-    return msgspec.structs.replace(rest, kept=kept)

@@ -23,13 +23,15 @@ DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
 ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
 
 
-class Findings(msgspec.Struct, frozen=True, eq=False):
+class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What a model finds in a table.
 
     Parameters
     ----------
-    scores
-        The rows' scores.
+    scores, excess
+        The rows' scores, and what is compared with the threshold; none where rows were not held.
+    n_rows, n_anomalous
+        How many rows were checked, and how many of them are above the threshold.
     threshold
         The threshold.
     gap
@@ -52,9 +54,6 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         Variables that have fewer decimals than in training; see `find_coarser`.
     state
         What to hand in with the rows that follow.
-    counted
-        How many rows were checked, and how many of them are anomalies, where their scores were not
-        kept.
     seconds
         The time from the first row to the last; None if that is not known.
 
@@ -62,30 +61,19 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
 
     scores: NDArray[np.float64]
     excess: NDArray[np.float64]
+    n_rows: int
+    n_anomalous: int
     threshold: float
     gap: int | None
     incidents: Incidents
     shifts: Incidents
     patterns: Patterns
+    state: Following
     ordered: bool = True
     expected: float | None = None
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()
-    state: Following | None = None
-    counted: tuple[int, int] | None = None
     seconds: float | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that were checked."""
-        return len(self.scores) if self.counted is None else self.counted[0]
-
-    @property
-    def n_anomalous(self) -> int:
-        """Rows that are above the threshold."""
-        if self.counted is not None:
-            return self.counted[1]
-        return int((self.excess > self.threshold).sum())
 
     @property
     def rate(self) -> float:
@@ -97,7 +85,7 @@ class Findings(msgspec.Struct, frozen=True, eq=False):
         """Whether nothing is reported of these rows, but the end of what began in earlier ones."""
         if not (self.incidents or self.shifts):
             return True
-        if self.n_anomalous or self.state is None:
+        if self.n_anomalous:
             return False
         first = self.state.n_rows - self.n_rows
         events = [*self.incidents.outlines[:], *self.shifts.outlines[:]]
@@ -212,20 +200,13 @@ def most_when_rounded(variable: Numeric) -> int | None:
     return None
 
 
-def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
-    """Return the variables that have fewer decimals than in training, where it matters."""
-    if table.n_rows < MIN_ROWS_TO_DOUBT:
-        return ()
-    return coarser_in(model, table.take(slice(0, table.n_rows, step_to_tell(table.n_rows))))
-
-
 def step_to_tell(n_rows: int) -> int:
     """Return how far apart the rows lie that are asked about their decimals."""
     return max(1, n_rows // ROWS_TO_TELL)
 
 
-def coarser_in(model: Model, table: Table) -> tuple[str, ...]:
-    """Return the variables that have fewer decimals in some rows than in training."""
+def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
+    """Return the variables that have fewer decimals in some rows than in training, where it matters."""
     column_of = table.column_of()
     coarser = []
     for variable in model.schema.variables:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import StateError, shorten
-from truism.explaining.checker import Checker
+from truism.explaining.checker import Check, Checker
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident, Incidents
 from truism.incidents.delays import Delays, limits_of
@@ -226,9 +226,11 @@ def proceed(
     keys = {(each.series, each.start) for each in told.values()}
     seen = _latest(checker.model, fresh, seen)
     gone = _gone(seen, retain)
-    findings, following = checker.follow(
-        prepared, before, gap=gap, min_rows=min_rows, told=keys, delays=delays, gone=gone
+    check = Check(
+        checker, prepared.n_rows, before, gap=gap, min_rows=min_rows, delays=delays, told=keys
     )
+    check.take(prepared)
+    findings = check.findings(gone)
     if gone:
         assert retain is not None
         let_go = max(seen.pop(name) for name in gone)
@@ -245,7 +247,7 @@ def proceed(
         (stuck if table.n_rows or state is None else state.stuck),
         let_go,
         _open_in(findings),
-        following,
+        findings.state,
     )
     again = state is not None and bool({*stuck} & {*state.stuck})
     said = _say_stuck(stuck, [seen[each] for each in stuck if each in seen], now)
