@@ -512,7 +512,7 @@ def implies(one, other, rows):
 class Followed:
     """Follow rows of points with plain lists; see docs/method.md, "Time"."""
 
-    RETURNED, SHARE = 0.25, 0.05
+    RETURNED, SHARE, NAMED = 0.25, 0.05, 0.25
 
     def __init__(self, memory, threshold, gap):
         self.memory, self.threshold, self.gap = memory, threshold, gap
@@ -568,8 +568,8 @@ class Followed:
         }
 
     def add(self, event, points, parts, unfolds=True):
-        """Add a row; return whether a variable most to blame deviates, by itself or from its place."""
-        least, deviates = 0.5 * max(event["blame"]), False
+        """Add a row; return whether by itself, or by its place, it would be an alarm if it lasted."""
+        least, beyond = self.NAMED * max(event["blame"]), 0.0
         for i in event.get("members", self.every):
             root, frozen = math.sqrt(points[i]), event["frozen"][i]
             if unfolds:
@@ -577,10 +577,13 @@ class Followed:
                     event["highest"][i] = max(event["highest"][i], root)
                 if self.n - event["onset"] < self.unfolding:
                     event["blame"][i] += parts[i]
-            by_itself = root > frozen and points[i] > 1
-            leaps = unfolds and self.leaps[i] and parts[i] > 0
-            deviates |= (by_itself or leaps) and event["blame"][i] >= least
-        return deviates
+            lasting = math.sqrt((1 + self.memory.weight) * points[i])
+            far = max(lasting - frozen, 0.0) ** 2
+            if unfolds and self.leaps[i]:
+                far = max(far, parts[i])
+            if event["blame"][i] >= least:
+                beyond += far
+        return beyond > self.threshold
 
     def take(self, points, differences):
         is_open = self.active is not None or bool(self.standing)

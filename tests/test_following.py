@@ -102,7 +102,6 @@ def memory_of(random):
         usual,
         [1 + each for each in highest],
         stray,
-        (1.0,) * 3,
         Tail(0, 1, 0, 1),
         (0,) * 3,
         (0,) * 3,
@@ -133,7 +132,7 @@ def test_a_series_is_followed_as_its_definition_says(seed, steps, missing, thres
     slow = oracle.Followed(memory, threshold, 2)
     unknown = [[None if np.isnan(x) else x for x in row] for row in apart.tolist()]
     expected = [slow.take(*pair) for pair in zip(points.tolist(), unknown, strict=True)]
-    ready = Ready(Limits(threshold, 2, 3), memory, np.ones(3))
+    ready = Ready(Limits(threshold, 2, 3), memory, 3)
     _, events, excess = step(ready, no_rows(3, memory), points, apart)
     np.testing.assert_allclose(excess, expected, rtol=1e-9, atol=1e-9)
     found = [(each.start, each.latest, each.is_slow) for each in events if each.phase != RISING]
@@ -145,7 +144,7 @@ def test_a_series_is_followed_as_its_definition_says(seed, steps, missing, thres
 def test_pieces_of_a_series_give_equal_bits(seed, steps, cuts):
     points, apart = made(seed, steps, 0.1)
     memory = memory_of(np.random.default_rng(seed))
-    ready = Ready(Limits(8, 2, 3), memory, np.ones(3))
+    ready = Ready(Limits(8, 2, 3), memory, 3)
     whole, events, excess = step(ready, no_rows(3, memory), points, apart)
     kept, ended, parts = no_rows(3, memory), [], []
     for start, end in itertools.pairwise([0, *sorted(set(cuts)), 120]):
@@ -160,10 +159,10 @@ def test_pieces_of_a_series_give_equal_bits(seed, steps, cuts):
 def follow_alone(values, memory=None, threshold=20.0):
     """Follow one variable of which only the root of its points matters; return the events."""
     memory = memory or Memory(
-        15, 1, 60.0, 1.0, (1.0,), (2.0,), (0.3,), (1.0,), Tail(0, 1, 0, 1), (0,), (0,), (None,)
+        15, 1, 60.0, 1.0, (1.0,), (2.0,), (0.3,), Tail(0, 1, 0, 1), (0,), (0,), (None,)
     )
     roots = np.array(values, float)[:, None]
-    ready = Ready(Limits(threshold, 5, 15), memory, np.ones(1))
+    ready = Ready(Limits(threshold, 5, 15), memory, 1)
     _, events, _ = step(ready, no_rows(1, memory), np.minimum(roots, 10.0) ** 2, roots)
     return [each for each in events if each.phase != RISING]
 

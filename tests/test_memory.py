@@ -19,9 +19,10 @@ def memory_of(n_variables, period=1, lookback=15):
         period,
         2.0,
         3.0,
-        *(nothing,) * 5,
+        *(nothing,) * 3,
         Tail(1.0, 1.0, 1, 1),
         *((0,) * n_variables,) * 2,
+        (None,) * n_variables,
     )
 
 

@@ -842,7 +842,6 @@ MEMORY = ("series", "memory")
         ((*MEMORY, "weight"), 1e308, "Expected `float` <= 1000000000000.0"),
         ((*MEMORY, "cap"), -1.0, "Expected `float` >= 0.0"),
         ((*MEMORY, "usual", 0), 1e308, "Expected `float` <= 1000000000000.0"),
-        ((*MEMORY, "units", 0), 5e-324, "Expected `float` >= 1e-30"),
         ((*MEMORY, "lookback"), 0, "Expected `int` >= 1"),
         (("evidence", "contexts"), 3000, "Expected `array` of length <= 500"),
     ],

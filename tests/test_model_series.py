@@ -97,7 +97,7 @@ def test_a_rate_in_time_needs_times():
 
 
 def test_no_series_exceeds_less_than_a_point():
-    memory = Memory(15, 1, 1.0, 1.0, *((),) * 4, Tail(0.001, 0.001, 100, 10_000), (), (), ())
+    memory = Memory(15, 1, 1.0, 1.0, *((),) * 3, Tail(0.001, 0.001, 100, 10_000), (), (), ())
     assert expect(memory, IncidentRate.parse("1/day"), 60.0).value == 1.0
 
 
@@ -108,7 +108,7 @@ def test_the_usual_rate_depends_on_how_often_rows_come():
 
 
 def test_a_threshold_is_set_by_the_rate_and_says_so():
-    memory = Memory(15, 1, 1.0, 1.0, *((),) * 4, Tail(10.0, 5.0, 100, 10_000), (), (), ())
+    memory = Memory(15, 1, 1.0, 1.0, *((),) * 3, Tail(10.0, 5.0, 100, 10_000), (), (), ())
     limit = expect(memory, IncidentRate.parse("1/day"), 60.0)
     assert limit.value == pytest.approx(10 + 5 * np.log(10 / (1000 / 1440)), rel=0.01)
     assert isinstance(limit.origin, RateOfIncidents)

@@ -39,7 +39,7 @@ SCHEMA = Schema(
     )
 )
 MEMORY = Memory(
-    *(15, 1, 2.0, 1.0, *((0.0,) * 3,) * 3, (1.0,) * 3, Tail(1.0, 1.0, 1, 1)),
+    *(15, 1, 2.0, 1.0, *((0.0,) * 3,) * 3, Tail(1.0, 1.0, 1, 1)),
     longest=(2, 0, 5),
     absent=(0, 7, 1),
     rest=(None, None, None),
@@ -165,7 +165,6 @@ def test_a_number_may_stand_still_where_it_rested_in_training_and_nowhere_else()
         usual=(0.0,),
         highest=(0.0,),
         stray=(0.0,),
-        units=(1.0,),
         longest=(same,),
         absent=(absent,),
         rest=(rest,),

@@ -9,11 +9,11 @@ import msgspec
 from truism.explaining.clues import Clue, conditional_on
 from truism.explaining.moments import say_moment, say_when
 from truism.explaining.reasons import Reason, say
+from truism.incidents.events import NAMED
 from truism.model.wording import NO_LEGEND, Legend, html_table, visible
 from truism.table.cells.times import Moment
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
-NAMED = 0.25  # share of the largest share: those with less are not in the sentence
 
 
 class Blame(msgspec.Struct, frozen=True, dict=True):
@@ -24,8 +24,7 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     variable
         Its name.
     share
-        Its share of the blame: its deviation beyond what it is in one of fifty normal rows, as part of
-        all variables' deviations.
+        Its share of the blame, of all that is blamed on variables.
     penalty
         What it adds to the score; for an incident, to the scores of all its rows.
     clues

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from truism.explaining.blames import NAMED, Blame, choose
+from truism.explaining.blames import Blame, choose
 from truism.explaining.clues import Dead, Outside
 from truism.explaining.moments import say_at, say_between, say_when
 from truism.explaining.statements import Statement, listed, say, state
-from truism.incidents.events import Kind
+from truism.incidents.events import NAMED, Kind
 from truism.model.predicates import format_number
 from truism.model.wording import count
 from truism.table.cells.times import Moment

@@ -93,8 +93,6 @@ def differences(scorer: Scorer, weighed: Weighed) -> Floats:
 
 def units_of(model: Model) -> Floats:
     """Return the evidence against each variable that one of fifty normal rows exceeds."""
-    if model.memory is not None:
-        return np.array(model.memory.units)
     assert model.evidence is not None
     usual = [each.mean + ONE_IN_FIFTY * each.spread for each in model.evidence.usual]
     return with_floor(np.array(usual))

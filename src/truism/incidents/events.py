@@ -18,6 +18,7 @@ NEVER = -1
 FREE, RISING, ACTIVE, STANDING, ENDED = range(5)  # phases
 UNFOLDING = 4  # lookbacks for which an event is active: what lasts longer is a lasting change
 HORIZON = 7  # lookbacks that a reference looks back
+NAMED = 0.25  # share of the largest blame: variables with less are not in the sentence of an event
 ASIDE = 0.5  # share of what lies off that must lie on one side more than on the other
 
 Kind = Literal["incident", "shift"]

@@ -135,7 +135,7 @@ def calm_excess(memory: Memory, points: Floats, known: NDArray[np.bool_]) -> Flo
     before = no_rows(points.shape[1], memory)
     nought, no = np.zeros(points.shape, np.int32), np.zeros(len(points), np.bool_)
     run = Run(np.arange(len(points)), points, points, nought, nought, known, no)
-    found = Ready(limits, memory, np.array(memory.units)).follow("", before, run, None)
+    found = Ready(limits, memory, points.shape[1]).follow("", before, run, None)
     assert found is not None
     return found[2]
 
@@ -230,19 +230,18 @@ class Ready:
         What is unusual.
     memory
         How earlier rows count; None if every row is judged by itself.
-    units
-        The unit of each variable.
+    n_variables
+        How many variables there are.
 
     """
 
-    def __init__(self, limits: Limits, memory: Memory | None, units: Floats) -> None:
+    def __init__(self, limits: Limits, memory: Memory | None, n_variables: int) -> None:
         from truism.incidents import kernels  # only series load the compiler
 
-        nothing = np.zeros_like(units)
-        highest = stray = nothing
+        highest, stray = np.zeros((2, n_variables))
         if memory is not None:
             highest, stray = np.array(memory.highest), np.array(memory.stray)
-        self.limits, self.scales = limits, kernels.Scales(units, highest, stray)
+        self.limits, self.scales = limits, kernels.Scales(highest, stray)
         self.numbers = kernels.Limits(
             limits.threshold,
             limits.gap,
@@ -250,6 +249,7 @@ class Ready:
             limits.horizon,
             limits.lookback or 1,
             share_of(limits.lookback or 1),
+            1.0 if memory is None else 1.0 + memory.weight,
             limits.lookback is not None,
         )
 
@@ -347,7 +347,7 @@ class Follower:
         self.timeline = scorer.lay_out(table, self.following.scoring)
         self.judge, self.offset = Judge(scorer.model), self.following.n_rows
         self.accepted = own_variables(scorer.model)
-        self.ready = Ready(limits, scorer.model.memory, self.judge.units)
+        self.ready = Ready(limits, scorer.model.memory, len(scorer.model.schema.variables))
         self.present, self.ended = dict(self.following.present), list[Event]()
 
     def follow(self, n_jobs: int = 1) -> Iterator[tuple[slice, Weighed, Floats]]:

@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truism.incidents.events import ACTIVE, ENDED, FREE, NEVER, RISING, STANDING
+from truism.incidents.events import ACTIVE, ENDED, FREE, NAMED, NEVER, RISING, STANDING
 from truism.scoring.kernels.compiling import inner, jit
 
 UNKNOWN = -1  # what is returned where differences are needed
 
 RETURNED = 0.25  # share of the threshold below which nothing rises, and what stood has returned
 OWN = 0.05  # share of the blame from which on a variable is one of an event's own
-MOST = 0.5  # share of the largest blame from which on a variable is most to blame
 STEADY = 2.0  # times as far as in training: what strays farther is not judged by its place
 LEAST_WAY = 3.0  # standard deviations: a shorter way back is worth less than the way there was
 
@@ -24,7 +23,6 @@ LEAST_WAY = 3.0  # standard deviations: a shorter way back is worth less than th
 class Scales(NamedTuple):
     """What is usual of each variable; see `truism.model.series.Memory`."""
 
-    unit: np.ndarray
     highest: np.ndarray
     stray: np.ndarray
 
@@ -38,6 +36,7 @@ class Limits(NamedTuple):
     horizon: int
     lookback: int
     nearness: float
+    weight: float
     has_past: bool
 
 
@@ -139,13 +138,14 @@ def begin(k, n, row, levels, events):
 
 
 @inner
-def add(k, t, n, run, excess, moved, scales, limits, events):
+def add(k, t, n, run, excess, moved, limits, events):
     """Add a row to what is known of an event: of all variables at first, later of its own.
 
-    Return whether a variable most to blame deviates in the row, and not only because of earlier rows.
+    Return whether the row speaks against its main variables by itself, not only because of earlier rows:
+    whether it would be an alarm if it lasted.
     """
-    row, deviates = run.rows[t], not limits.has_past
-    least = MOST * events.blame[k].max()
+    row, beyond = run.rows[t], 0.0
+    least = NAMED * events.blame[k].max()
     stands = events.phase[k] == STANDING
     unfolds = not stands and (n - events.onset[k] < limits.unfolding or not limits.has_past)
     for i in range(excess.size):
@@ -157,13 +157,16 @@ def add(k, t, n, run, excess, moved, scales, limits, events):
             events.highest[k, i] = max(events.highest[k, i], a)
         far = run.evidence[t, i]
         if limits.has_past:
-            far = far / scales.unit[i] - 1.0 if a > events.frozen[k, i] else 0.0
-        if moved[i] and not stands:
-            far = max(far, excess[i])
+            d = max(sqrt(far * limits.weight) - events.frozen[k, i], 0.0)
+            far = d * d
+            if moved[i] and not stands:
+                far = max(far, excess[i])
+            if events.blame[k, i] >= least:
+                beyond += far
+            far = far if far >= OWN * limits.threshold else 0.0
         if unfolds:
             events.blame[k, i] += excess[i] if limits.has_past else far
         if far > 0:
-            deviates |= events.blame[k, i] >= least
             if events.since[k, i] == NEVER:
                 events.since[k, i] = row
             if far > events.strength[k, i]:
@@ -177,7 +180,7 @@ def add(k, t, n, run, excess, moved, scales, limits, events):
                 events.above[k, i] += run.differences[t, i]
             else:
                 events.below[k, i] -= run.differences[t, i]
-    return deviates
+    return not limits.has_past or beyond > limits.threshold
 
 
 @inner
@@ -367,7 +370,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                     clock[2] = n
             deviates = n == events.start[k] or events.is_slow[k]
             if limits.has_past or height > threshold:
-                deviates |= add(k, t, n, run, excess, moved, scales, limits, events)
+                deviates |= add(k, t, n, run, excess, moved, limits, events)
             if deviates and (phase == STANDING or (phase == ACTIVE and height > threshold)):
                 rise(k, n, row, level, threshold, events)
         if limits.has_past and active == NEVER:
@@ -380,7 +383,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                 k = free(events)
                 begin(k, n, row, levels, events)
                 moved[:] = False
-                add(k, t, n, run, excess, moved, scales, limits, events)
+                add(k, t, n, run, excess, moved, limits, events)
                 rise(k, n, row, drift, threshold, events)
                 events.frozen[k] = np.minimum(levels.reference, scales.highest)
                 events.blame[k], events.highest[k], events.is_slow[k] = excess, 0.0, 1

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.arrays import Floats, Rows
-from truism.incidents.deviations import with_floor
 from truism.incidents.events import HORIZON, Limits
 from truism.incidents.following import Ready, calm_excess
 from truism.incidents.rates import fit_tail
@@ -37,7 +36,6 @@ from truism.table.deltas import DELTA
 
 CAP = 1.5  # times the threshold of rows: the most that a value leaves behind
 WEIGHT = 2.0  # of the past beside the row, both in units of what is rare among held-out rows
-NORMAL = 0.98  # share of the held-out rows below a variable's unit of blame
 MAX_ROWS = 20_000  # rows to weigh; of more rows, five runs are weighed
 N_RUNS = 5
 HORIZONS_PER_STRETCH = 4  # references need some rows to settle
@@ -115,7 +113,6 @@ def learn_memory(
         _short(CAP * unit),
         1.0,
         *(nothing, nothing, nothing),
-        _shortened(with_floor(np.quantile(held.plain, NORMAL, axis=0))),
         Tail(0.0, 1.0, 0, 1),
         *find_stretches(schema, columns, runs, max(lookback, LOOKBACK) // TIMES),
     )
@@ -148,7 +145,7 @@ def _highest(held: _Draft, lookback: int, points: Floats, usual: Floats) -> Floa
 
 def _stray(held: _Draft, memory: Memory) -> Floats:
     """Return how far numbers usually are from where they have been lately."""
-    ready = Ready(Limits(np.inf, 0, memory.lookback), memory, np.array(memory.units))
+    ready = Ready(Limits(np.inf, 0, memory.lookback), memory, len(memory.usual))
     found = [ready.strays(held.apart[rows]) for rows in held.runs]
     return np.asarray(np.average(found, axis=0, weights=[len(rows) for rows in held.runs]))
 

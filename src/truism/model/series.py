@@ -21,7 +21,6 @@ LOOKBACK, MAX_LOOKBACK = 15, 1_000_000  # rows
 # Far beyond what is learned, but products of them are finite.
 Lookback = Annotated[int, Meta(ge=1, le=MAX_LOOKBACK)]
 Points = Annotated[float, Meta(ge=0, le=1e12)]
-Unit = Annotated[float, Meta(ge=1e-30, le=1e12)]
 Stretch = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Rest = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
@@ -90,8 +89,6 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stray
         How far each number usually is from where it has been lately, in standard deviations; 0 for
         states.
-    units
-        The evidence against each variable that one of fifty normal rows exceeds.
     tail
         How often normal rows form incidents.
     longest
@@ -111,7 +108,6 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     usual: tuple[Points, ...]
     highest: tuple[Points, ...]
     stray: tuple[Points, ...]
-    units: tuple[Unit, ...]
     tail: Tail
     longest: tuple[Stretch, ...]
     absent: tuple[Stretch, ...]
@@ -119,7 +115,7 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def at(self, kept: Sequence[int]) -> "Memory":
         """Return what it holds of the variables at some positions."""
-        names = ("usual", "highest", "stray", "units", "longest", "absent", "rest")
+        names = ("usual", "highest", "stray", "longest", "absent", "rest")
         of_kept = {name: tuple(getattr(self, name)[i] for i in kept) for name in names}
         return msgspec.structs.replace(self, **of_kept)
 

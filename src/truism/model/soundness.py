@@ -102,7 +102,7 @@ def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tup
 def find_memory_faults(schema: Schema, memory: Memory) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a memory that was read from a file: each problem and its place."""
     of_variables = (
-        *(memory.usual, memory.highest, memory.stray, memory.units),
+        *(memory.usual, memory.highest, memory.stray),
         *(memory.longest, memory.absent, memory.rest),
     )
     if any(len(values) != len(schema.variables) for values in of_variables):
