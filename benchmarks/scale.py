@@ -63,8 +63,7 @@ def learn(files, model):
     from truism.learning.training import train_on_parts
     from truism.model.files import save_model
     from truism.model.settings import Settings
-    from truism.table.files.columnar import open_columnar
-    from truism.table.files.portions import read_opening
+    from truism.table.columnar import open_columnar, read_opening
     from truism.table.layouts import Layout
 
     stages = []
@@ -101,7 +100,7 @@ def check(files, model):
 def score(files, model):
     """Score all files, batch by batch."""
     import truism
-    from truism.table.files.columnar import open_columnar
+    from truism.table.columnar import open_columnar
 
     scorer = truism.arrow_scorer(model, n_jobs=2)
     n_anomalies = 0

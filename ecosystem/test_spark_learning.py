@@ -4,6 +4,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from truism.table.files.columnar import open_columnar
+from truism.table.files.portions import read_opening
 
 import truism
 import truism.dask
@@ -15,8 +17,6 @@ from truism.learning.training import train, train_on_parts
 from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.plant import simulate
-from truism.table.files.columnar import open_columnar
-from truism.table.files.portions import read_opening
 from truism.table.frames import as_table
 from truism.table.layouts import Layout
 

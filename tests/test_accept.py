@@ -27,9 +27,9 @@ from truism.model.files import decode_model, encode_model, load_model
 from truism.plant import simulate
 from truism.report import to_html
 from truism.report.prices import say_offer, say_warning
-from truism.table.files import ledgers
-from truism.table.files.ledgers import accepted_rows, ledger_beside, read_ledger, rows_to_add
+from truism.table import ledgers
 from truism.table.frames import as_table
+from truism.table.ledgers import accepted_rows, ledger_beside, read_ledger, rows_to_add
 
 TERMS = Terms("valve test", who="Ana", date="2025-08-03")
 
@@ -413,7 +413,7 @@ def test_a_detector_accepts_rows_and_takes_it_back(place):
 
 
 def table_of(name):
-    from truism.table.files.reading import read_table
+    from truism.table.files import read_table
 
     return read_table([name])
 

@@ -25,7 +25,7 @@ from truism.model.files import decode_model, load_model
 from truism.scoring import kernels
 from truism.scoring.kernels import compiling
 from truism.table.atomic import alone_with, write_atomically
-from truism.table.files.reading import read_table
+from truism.table.files import read_table
 
 ROOT = Path(__file__).parents[1]
 

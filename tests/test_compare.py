@@ -12,7 +12,7 @@ from truism.errors import ModelFileError, ParameterError
 from truism.estimator import compare
 from truism.explaining.comparison import Comparison
 from truism.model.files import load_model
-from truism.table.files.reading import read_table
+from truism.table.files import read_table
 
 ATTACKED = {*range(51, 54), *range(121, 124), *range(203, 205), *range(261, 264), *range(331, 334)}
 

@@ -24,8 +24,7 @@ from truism.learning.scattered import Job
 from truism.learning.training import train, train_on_parts
 from truism.model.files import encode_model
 from truism.model.settings import Settings
-from truism.table.files.columnar import open_columnar
-from truism.table.files.portions import read_opening
+from truism.table.columnar import open_columnar, read_opening
 from truism.table.frames import as_table
 from truism.table.layouts import Layout
 from truism.work import stand_still

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.errors import ParameterError, TableError
-from truism.table.files.csvfiles import Layout
-from truism.table.files.reading import read_table
-from truism.table.files.writing import write_table
+from truism.table.csv import Layout
+from truism.table.files import read_table
+from truism.table.writing import write_table
 
 PLAIN = "pump,level\non,2.5\noff,3.25\n"
 CELLS = {"pump": ["on", "off"], "level": [2.5, 3.25]}

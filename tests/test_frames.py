@@ -12,10 +12,9 @@ import pyarrow as pa
 import pytest
 
 from truism.errors import TableError
-from truism.table.cells.times import dated
 from truism.table.columns import Table, numbers
-from truism.table.frames import as_table
-from truism.table.libraries import library_of, to_frame
+from truism.table.frames import as_table, library_of, to_frame
+from truism.table.times import dated
 
 
 def cells(table):

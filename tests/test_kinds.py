@@ -14,8 +14,8 @@ from truism.errors import ParameterError, TableError
 from truism.learning.kinds import infer
 from truism.model.schema import Categorical, LeftOut, Numeric
 from truism.scoring.alignment import time_column
-from truism.table.cells.times import dated
 from truism.table.frames import as_table
+from truism.table.times import dated
 
 
 def kinds(data, **overrides):

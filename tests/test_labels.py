@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from truism.errors import ParameterError
+from truism.table.columns import read_labels
 from truism.table.frames import as_table
-from truism.table.labels import read_labels
 
 
 @pytest.mark.parametrize(

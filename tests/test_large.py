@@ -21,12 +21,11 @@ from truism.cli import app, large
 from truism.cli.reading import Asked
 from truism.errors import ParameterError, TableError
 from truism.learning import passes, training
-from truism.table.files.columnar import open_batches, open_columnar
-from truism.table.files.csvbatches import look_through, read_batches
-from truism.table.files.csvfiles import parse_csv
-from truism.table.files.portions import read_alike, read_opening
-from truism.table.files.writing import write_table
+from truism.table.columnar import open_batches, open_columnar, read_alike, read_opening
+from truism.table.csv import parse_csv
+from truism.table.csvbatches import look_through, read_batches
 from truism.table.layouts import Layout
+from truism.table.writing import write_table
 
 N_ROWS = 900
 
@@ -534,7 +533,7 @@ def test_types_are_those_that_pyarrow_finds_in_all_cells(columns, random):
         lines.append(",".join(random.choice(CELLS[kind]) for kind in kinds) + ",x")
     content = ("\n".join(lines) + "\n").encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truism.table.files.csvfiles._BLOCK_BYTES", 300)
+        patch.setattr("truism.table.csv._BLOCK_BYTES", 300)
         found = look_through("a.csv", io.BytesIO(content), Layout())
         batches = list(read_batches("a.csv", io.BytesIO(content), found, 7, [*found.types]))
     whole = parse_csv("a.csv", io.BytesIO(content), Layout())
@@ -558,7 +557,7 @@ def as_csv(folder, table, ends, ending="csv"):
 @pytest.fixture
 def csv_in_batches(monkeypatch):
     """Read blocks of a few lines, and decide from all rows how columns are read."""
-    monkeypatch.setattr("truism.table.files.csvfiles._BLOCK_BYTES", 2000)
+    monkeypatch.setattr("truism.table.csv._BLOCK_BYTES", 2000)
 
 
 def test_csv_files_are_learned_from_in_batches(tmp_path, small_sample, csv_in_batches, monkeypatch):

@@ -21,7 +21,7 @@ import pytest
 
 import truism
 from truism.errors import TruismError
-from truism.table.files.reading import read
+from truism.table.files import read
 from truism.table.looking import look
 
 LETTERS = frozenset(

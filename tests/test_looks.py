@@ -16,7 +16,7 @@ from test_cli import run
 from truism.report.html import look_page
 from truism.report.looks import describe, to_record
 from truism.report.terminal import blocks
-from truism.table.cells.kinds import reading_of
+from truism.table.columns import reading_of
 from truism.table.frames import as_table
 from truism.table.looking import look
 

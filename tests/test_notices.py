@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from truism.table import notices
-from truism.table.cells.timelines import in_zone, wall_clock
 from truism.table.columns import Column
 from truism.table.notices import (
     Notice,
@@ -41,6 +40,7 @@ from truism.table.notices import (
     windows_text,
     words_as_missing,
 )
+from truism.table.timelines import in_zone, wall_clock
 
 SENTENCES = {
     words_as_missing("x", (WordCount("Bad", 2), WordCount("--", 1)), known=True, row=1234): (

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from truism.errors import TableError
-from truism.table.files.reading import read
+from truism.table.files import read
 from truism.table.layouts import Layout, Reading
 from truism.table.looking import look
 from truism.table.notices import refuse_doubts

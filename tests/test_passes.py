@@ -24,9 +24,8 @@ from truism.model.settings import Settings, exact
 from truism.scoring.bits import unpack
 from truism.scoring.scorer import Scorer
 from truism.scoring.truths import Truths
-from truism.table.columns import Table
+from truism.table.columns import Table, join_tables
 from truism.table.frames import as_table
-from truism.table.joining import join_tables
 from truism.work import be_silent
 
 

@@ -16,22 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.errors import ParameterError, SchemaError, TableError
-from truism.table.cells.conforming import conform
-from truism.table.cells.interpreting import interpret
-from truism.table.cells.kinds import reading_of
-from truism.table.cells.names import read_renames
-from truism.table.cells.plain import read_plain
-from truism.table.cells.texts import BadCell
-from truism.table.cells.timeformats import _SIGNS, read_by_pattern, read_fixed, read_instants
-from truism.table.cells.timelines import examine
-from truism.table.cells.times import dated, find_times
-from truism.table.counters import find_counter
-from truism.table.files.columnar import open_columnar
-from truism.table.files.reading import read, read_table
+from truism.table.columnar import open_columnar
+from truism.table.columns import reading_of
+from truism.table.counters import find_counter, reason_to_leave_out
+from truism.table.files import read, read_table
 from truism.table.frames import as_table
-from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading
-from truism.table.looking import look, reason_to_leave_out
+from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading, read_renames
+from truism.table.looking import look
 from truism.table.notices import hour_repeated, refuse_doubts, times_doubled, times_unsorted
+from truism.table.plain import read_plain
+from truism.table.texts import BadCell, conform, interpret
+from truism.table.timelines import examine
+from truism.table.times import _SIGNS, dated, find_times, read_by_pattern, read_fixed, read_instants
 
 
 def said(problem):

@@ -16,11 +16,10 @@ from truism.learning.parts import in_memory, merge_all
 from truism.learning.scattered import Job, Scattered, of_spans
 from truism.learning.training import train_on_parts
 from truism.model.files import encode_model
-from truism.table.files.columnar import open_batches
-from truism.table.files.portions import read_opening
-from truism.table.files.writing import write_table
+from truism.table.columnar import open_batches, read_opening
 from truism.table.frames import as_table
 from truism.table.layouts import Layout
+from truism.table.writing import write_table
 
 
 class Strangers:

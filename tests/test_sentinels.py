@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truism.table.cells.sentinels import MIN_COUNT, find_sentinels, is_mark
-from truism.table.cells.texts import MAX_STATES
 from truism.table.columns import Column
+from truism.table.texts import MAX_STATES, MIN_COUNT, find_sentinels, is_mark
 
 PLAIN = [20.5, 21.0, 19.5, 22.25, 18.75, 20.0, 23.5]
 

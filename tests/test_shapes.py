@@ -10,17 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truism.table.cells import shapes as shapes_module
-from truism.table.cells import timeformats
-from truism.table.cells.conforming import conform
-from truism.table.cells.interpreting import interpret
-from truism.table.cells.numerals import PLAIN, read_numbers, read_one_by_one
-from truism.table.cells.shaped import read_shaped
-from truism.table.cells.shapes import MAX_SHAPES, shapes_of
-from truism.table.cells.texts import BadCell
-from truism.table.files.reading import read
+from truism.table import numerals as shapes_module
+from truism.table import times as timeformats
+from truism.table.files import read
 from truism.table.frames import as_table
 from truism.table.layouts import ColumnReading, Layout
+from truism.table.numerals import MAX_SHAPES, PLAIN, read_numbers, read_one_by_one, shapes_of
+from truism.table.shaped import read_shaped
+from truism.table.texts import BadCell, conform, interpret
 
 DIGITS = "0123456789"
 MARKS = st.sampled_from(

@@ -13,7 +13,7 @@ from truism.explaining.freshness import Sign, Status, status
 from truism.model.files import load_model
 from truism.model.provenance import Calibrated, Threshold
 from truism.report.freshness import say_remedy, say_status
-from truism.table.files.reading import read_table
+from truism.table.files import read_table
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from truism.learning.suspects import Suspects, find_suspects
 from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.report.suspicion import show_suspects
-from truism.table.files.writing import write_table
 from truism.table.frames import as_table
+from truism.table.writing import write_table
 from truism.work import be_silent
 
 WRONG = (50, 133, 250, 251, 399)

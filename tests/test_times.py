@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.table.cells.times import dated
 from truism.table.frames import as_table
+from truism.table.times import dated
 
 
 def test_only_texts_that_occur_must_read_as_times():

@@ -12,7 +12,7 @@ from typing import Any
 
 from truism.errors import TruismError
 from truism.estimator.detector import InvariantRuleDetector
-from truism.table.libraries import to_frame
+from truism.table.frames import to_frame
 from truism.version import __version__
 
 __all__ = ["judge", "log_model"]

@@ -26,8 +26,8 @@ from truism.explaining.statefiles import decode_state, encode_state
 from truism.explaining.states import proceed
 from truism.model import files as modelfiles
 from truism.model.files import decode_model
-from truism.table.files.ledgers import MARKS, read_ledger
-from truism.table.files.reading import read
+from truism.table.files import read
+from truism.table.ledgers import MARKS, read_ledger
 
 
 class Document(NamedTuple):

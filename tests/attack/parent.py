@@ -41,7 +41,7 @@ def main() -> None:
 def warm() -> None:
     """Import and compile what commands need, by running some."""
     from truism.plant import simulate
-    from truism.table.files.writing import write_table
+    from truism.table.writing import write_table
 
     shrink()
     with tempfile.TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ from truism.model.stamps import today
 from truism.report.prices import say_offer, say_variables, say_warning
 from truism.report.terminal import say, show_pairs
 from truism.table.columns import Table
-from truism.table.files.ledgers import (
+from truism.table.ledgers import (
     MARKS,
     changing,
     ledger_beside,

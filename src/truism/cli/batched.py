@@ -17,9 +17,8 @@ from truism.explaining.states import Step
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following, Found
 from truism.scoring import kernels
+from truism.table.columnar import Columnar, open_batches, read_opening, read_portions
 from truism.table.columns import Table
-from truism.table.files.columnar import Columnar, open_batches
-from truism.table.files.portions import read_opening, read_portions
 from truism.table.layouts import Reading
 from truism.table.notices import Notice, refuse_doubts
 from truism.work import Progress, read_ahead

@@ -14,7 +14,7 @@ from truism.model.predicates import format_number
 from truism.model.settings import IncidentRate, check_threshold
 from truism.scoring.thresholds import calibrate
 from truism.table.columns import Table
-from truism.table.files.reading import STDIN
+from truism.table.files import STDIN
 
 
 def calibration_options(command: Decorated) -> Decorated:

@@ -33,10 +33,10 @@ from truism.report.summarising import summarise
 from truism.report.terminal import show_findings, verdict
 from truism.scoring.thresholds import expecting
 from truism.table.batches import typed
+from truism.table.columnar import Columnar
 from truism.table.columns import Table
-from truism.table.files.columnar import Columnar
-from truism.table.files.writing import write_table, writing
 from truism.table.layouts import seconds_of
+from truism.table.writing import write_table, writing
 from truism.work import Progress
 
 CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]

@@ -30,8 +30,8 @@ from truism.plant import STEP_SECONDS, Attack, Recording, simulate
 from truism.plant.files import write_attacked
 from truism.report.terminal import BAD, FAINT, GOOD, STRONG, in_words, show_incident, verdict
 from truism.table.columns import Table
-from truism.table.files.reading import read, read_table
-from truism.table.files.writing import write_table
+from truism.table.files import read, read_table
+from truism.table.writing import write_table
 from truism.work import Progress
 
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600

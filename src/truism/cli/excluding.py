@@ -15,8 +15,8 @@ from truism.learning.kinds import infer_schema
 from truism.learning.suspects import Suspects, find_suspects
 from truism.model.settings import Settings
 from truism.table.columns import Table
-from truism.table.files.reading import TableRead, read_table
-from truism.table.files.writing import write_table
+from truism.table.files import TableRead, read_table
+from truism.table.writing import write_table
 from truism.work import Progress
 
 _OPTIONS = (

@@ -11,7 +11,7 @@ from truism.cli.screen import Screen
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
 from truism.table.columns import Table
-from truism.table.files.reading import TableRead
+from truism.table.files import TableRead
 
 
 def allow_missing_option(command: Decorated) -> Decorated:

@@ -13,9 +13,8 @@ from truism.errors import ParameterError
 from truism.learning.parts import PART_ROWS, Parts, of_files
 from truism.learning.passes import SAMPLE
 from truism.learning.scattered import of_spans
-from truism.table.files.columnar import Columnar, open_batches
-from truism.table.files.portions import read_opening
-from truism.table.files.reading import TableRead
+from truism.table.columnar import Columnar, open_batches, read_opening
+from truism.table.files import TableRead
 from truism.table.notices import refuse_doubts
 
 BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums

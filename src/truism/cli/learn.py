@@ -34,11 +34,10 @@ from truism.model.wording import Legend, count, legend_of
 from truism.report.models import summarise
 from truism.report.suspicion import show_suspects
 from truism.report.terminal import show_model
-from truism.table.columns import Table
-from truism.table.files.ledgers import MARKS, read_ledger
-from truism.table.files.reading import TableRead, read_table
-from truism.table.joining import join_tables
+from truism.table.columns import Table, join_tables
+from truism.table.files import TableRead, read_table
 from truism.table.layouts import Reading
+from truism.table.ledgers import MARKS, read_ledger
 from truism.table.notices import rows as say_rows
 from truism.work import Progress
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, get_args
 import click
 
 from truism.errors import TableError, TruismError
-from truism.table.files.reading import STDIN
+from truism.table.files import STDIN
 from truism.work import n_cores
 
 Format = Literal["table", "json", "jsonl", "csv"]

@@ -10,7 +10,7 @@ from truism.cli.screen import Screen
 from truism.plant import simulate
 from truism.plant.files import TableFormat, write_attacked
 from truism.report.terminal import say
-from truism.table.files.writing import write_table
+from truism.table.writing import write_table
 
 
 @click.command(

@@ -11,9 +11,8 @@ from truism.cli.app import option_of
 from truism.cli.options import Decorated
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.table.cells.names import read_renames
-from truism.table.files.reading import TableRead, read
-from truism.table.layouts import Layout, Reading
+from truism.table.files import TableRead, read
+from truism.table.layouts import Layout, Reading, read_renames
 from truism.table.notices import Notice, refuse_doubts
 
 _DELIMITER_NAMES = {

@@ -16,8 +16,8 @@ from truism.incidents.following import Following, Found
 from truism.model.files import load_model
 from truism.report.freshness import say_remedy, say_status
 from truism.report.terminal import show_pairs
+from truism.table.columnar import Columnar
 from truism.table.columns import Table
-from truism.table.files.columnar import Columnar
 from truism.work import Progress
 
 STALE = 3

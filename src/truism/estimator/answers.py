@@ -22,7 +22,7 @@ from truism.incidents.delays import Delays
 from truism.incidents.following import Following
 from truism.model.stamps import now_here
 from truism.table.columns import Table
-from truism.table.libraries import library_of, to_frame
+from truism.table.frames import library_of, to_frame
 
 if TYPE_CHECKING:
     from truism.report import Summary

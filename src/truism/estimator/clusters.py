@@ -16,10 +16,8 @@ from truism.learning.training import train_on_parts
 from truism.model.model import Model
 from truism.model.stamps import now
 from truism.model.wording import legend_of
-from truism.table.cells.kinds import reading_of
-from truism.table.columns import Table
-from truism.table.files.columnar import open_batches
-from truism.table.files.portions import read_opening
+from truism.table.columnar import open_batches, read_opening
+from truism.table.columns import Table, reading_of
 from truism.table.layouts import Layout, Reading
 from truism.work import Progress
 

@@ -28,8 +28,7 @@ from truism.model.rules import RuleSet
 from truism.model.stamps import today
 from truism.scoring.thresholds import expecting
 from truism.table.columns import Table, renamed
-from truism.table.frames import as_table, has_named_columns
-from truism.table.libraries import library_of
+from truism.table.frames import as_table, has_named_columns, library_of
 from truism.work import Progress, be_silent, count_threads
 
 EXPECTED_FAILED_CHECKS = {

@@ -12,8 +12,7 @@ from truism.model.model import Model
 from truism.model.settings import check_threshold
 from truism.model.stamps import now
 from truism.model.wording import legend_of
-from truism.table.cells.kinds import reading_of
-from truism.table.columns import Table
+from truism.table.columns import Table, reading_of
 from truism.work import Progress, count_threads
 
 NOT_ASKED = "suspects_ is only there after fitting with suspects='find' or suspects='exclude'."

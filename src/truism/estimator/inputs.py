@@ -13,10 +13,10 @@ from sklearn.utils.validation import validate_data
 
 from truism.errors import ParameterError, TableError
 from truism.model.settings import Settings
-from truism.table.cells.conforming import conform_table
 from truism.table.columns import Table
 from truism.table.layouts import Reading
 from truism.table.notices import refuse_doubts
+from truism.table.texts import conform_table
 
 _OUR_SIDE = {"truism", "sklearn"}
 

@@ -11,7 +11,7 @@ from truism.explaining.moments import say_moment, say_when
 from truism.explaining.reasons import Reason, say
 from truism.incidents.events import NAMED
 from truism.model.wording import NO_LEGEND, Legend, html_table, visible
-from truism.table.cells.times import Moment
+from truism.table.times import Moment
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
 

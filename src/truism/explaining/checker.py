@@ -28,10 +28,9 @@ from truism.scoring.scorer import Scorer
 from truism.scoring.series import last_rows, rows_by_series, seconds_in, times_in
 from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
 from truism.table.aside import Aside
-from truism.table.columns import Table
+from truism.table.columns import Table, join_tables
 from truism.table.deltas import Run, delta_name, last_values, with_deltas
 from truism.table.fingerprint import fingerprint
-from truism.table.joining import join_tables
 
 SLACK = 64  # incidents beyond those that are looked at before some are let go
 DEFAULT_RATE = 0.01  # share of normal rows that may be reported

@@ -15,8 +15,7 @@ from truism.explaining.findings import Findings
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State
 from truism.scoring.tolerance import Tolerance
-from truism.table.columns import Table
-from truism.table.joining import join_tables
+from truism.table.columns import Table, join_tables
 
 MOST_AROUND = 1 << 16  # other rows by which conditions are sharpened
 

@@ -27,8 +27,7 @@ from truism.model.schema import Categorical, Scalar, Schema, Variable
 from truism.model.wording import count, preformatted
 from truism.scoring.alignment import time_column
 from truism.scoring.series import rows_by_series
-from truism.table.columns import Column, Table
-from truism.table.labels import read_labels
+from truism.table.columns import Column, Table, read_labels
 
 N_BLAMED = 3  # variables that are named for an incident
 N_EXPLAINED = 20  # incidents of each model alone for which variables are named

@@ -24,9 +24,9 @@ from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Weighed
-from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
 from truism.table.notices import rows as say_rows
+from truism.table.times import Moment
 
 _CHUNK = 1024
 
@@ -133,7 +133,7 @@ class Explanations:
 
     def to_frame(self) -> Any:
         """Return a dataframe with one line per row, variable and reason, of the table's library."""
-        from truism.table.libraries import to_frame  # pandas may take a second to import
+        from truism.table.frames import to_frame  # pandas may take a second to import
 
         lines = [
             (each.row, say_moment(each.time), each.score, blame.variable, blame.share, reason)

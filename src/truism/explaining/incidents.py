@@ -32,8 +32,8 @@ from truism.model.wording import visible
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import rows_by_series
-from truism.table.cells.times import Moment
 from truism.table.columns import Table
+from truism.table.times import Moment
 
 GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
 _LATER = np.iinfo(np.int64).max

@@ -3,7 +3,7 @@
 import datetime
 
 from truism.model.wording import count, lasting
-from truism.table.cells.times import Moment
+from truism.table.times import Moment
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 

@@ -39,8 +39,8 @@ from truism.scoring.scorer import Scorer
 from truism.scoring.truths import blocks_of
 from truism.scoring.weighed import Violation
 from truism.table.aside import Aside
-from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table, numbers
+from truism.table.times import Moment
 
 N_WORST = 5  # rows that are shown of a pattern
 N_ASKED = 8  # rows that are explained to find out what a pattern is about

@@ -16,7 +16,7 @@ from truism.explaining.statements import Statement, listed, say, state
 from truism.incidents.events import NAMED, Kind
 from truism.model.predicates import format_number
 from truism.model.wording import count
-from truism.table.cells.times import Moment
+from truism.table.times import Moment
 
 FIRST = 3  # variables on the first screen
 

@@ -10,8 +10,8 @@ from truism.errors import TableError
 from truism.explaining.rowblames import alike
 from truism.export.spreadsheets import tame
 from truism.learning.suspects import Suspects
-from truism.table.cells.times import dated
 from truism.table.columns import Column, Table
+from truism.table.times import dated
 
 ROW, TIME = "row", "time"
 _OWN = (ROW, "group", "score", "hidden", "variable", "expected", "found", "because", "evidence")

@@ -14,8 +14,8 @@ import numpy as np
 
 from truism.errors import StateError
 from truism.model.schema import Count
-from truism.table.cells.times import Moment
 from truism.table.columns import Column, Table
+from truism.table.times import Moment
 
 
 class Infinite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings
-from truism.table.cells.timelines import find_axis
-from truism.table.cells.times import dated
 from truism.table.columns import NOUNS, Column, Table
-from truism.table.counters import find_counter, is_meter
+from truism.table.counters import MAX_STATES, find_counter, is_meter, reason_to_leave_out
 from truism.table.deltas import delta_name
 from truism.table.distinct import distinct
-from truism.table.looking import MAX_STATES, reason_to_leave_out
+from truism.table.timelines import find_axis
+from truism.table.times import dated
 
 MAX_HISTOGRAM_BINS = 255
 

@@ -14,10 +14,9 @@ import msgspec
 
 from truism.errors import TableError
 from truism.scoring.series import rows_by_series
+from truism.table.columnar import Columnar, read_alike
 from truism.table.columns import Table
 from truism.table.deltas import Latest, Run, last_values, with_deltas
-from truism.table.files.columnar import Columnar
-from truism.table.files.portions import read_alike
 from truism.table.layouts import Reading
 from truism.work import Advance
 

@@ -36,9 +36,8 @@ from truism.model.rules import RuleSet
 from truism.model.schema import Numeric, Schema
 from truism.model.settings import Settings, exact
 from truism.scoring.truths import Truths
-from truism.table.columns import Column, Table
+from truism.table.columns import Column, Table, join_tables
 from truism.table.distinct import Distinct, distinct
-from truism.table.joining import join_tables
 from truism.work import Progress
 
 SAMPLE = 1_000_000  # rows from which cut-offs, contexts and candidates come

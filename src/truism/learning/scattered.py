@@ -12,10 +12,9 @@ import msgspec
 from truism.errors import TableError
 from truism.learning.parts import Task, merge_all, with_changes_in
 from truism.scoring.series import rows_by_series
+from truism.table.columnar import Columnar, Span, read_alike
 from truism.table.columns import Table
 from truism.table.deltas import Latest, last_values
-from truism.table.files.columnar import Columnar, Span
-from truism.table.files.portions import read_alike
 from truism.table.layouts import Reading
 from truism.work import Advance, stand_still
 

@@ -40,9 +40,9 @@ from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import lay_out, rows_by_series
 from truism.scoring.thresholds import expect
-from truism.table.cells.times import Moment
 from truism.table.columns import Table
 from truism.table.deltas import Run, delta_name, with_deltas
+from truism.table.times import Moment
 from truism.work import Progress
 
 SAMPLE_ROWS, N_SAMPLES = 128, 4  # rows of a small sample, and how many samples judge a row

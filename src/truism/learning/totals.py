@@ -13,10 +13,9 @@ from truism.learning.kinds import numeric
 from truism.learning.sampling import Sample
 from truism.model.evidence import N_EXACT
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
-from truism.table.columns import Column, Table
+from truism.table.columns import Column, Table, join_tables
+from truism.table.counters import MAX_STATES
 from truism.table.fingerprint import Hashes, hash_table
-from truism.table.joining import join_tables
-from truism.table.looking import MAX_STATES
 
 MAX_KNOWN = 1 << 16  # states of one column that are counted; with more it is no variable
 N_LOOKED_AT = 1000  # values in which few states show, if there are few

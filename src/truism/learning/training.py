@@ -14,8 +14,7 @@ from truism.model.model import Model
 from truism.model.provenance import ByHand, Provenance, Threshold
 from truism.model.schema import Categorical, Schema
 from truism.model.settings import Settings, check_threshold
-from truism.table.columns import Table
-from truism.table.joining import join_tables
+from truism.table.columns import Table, join_tables
 from truism.table.layouts import Reading
 from truism.table.notices import Notice
 from truism.version import __version__

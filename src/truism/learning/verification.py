@@ -8,8 +8,7 @@ import numpy as np
 from truism.arrays import Counts
 from truism.learning.mining import UnitRule
 from truism.scoring.bits import Words
-from truism.table.columns import Table
-from truism.table.joining import join_tables
+from truism.table.columns import Table, join_tables
 
 N_EXCEPTIONS = 16  # rows kept of those that break a rule
 MAX_LOOSE = 1 << 18  # rows that are kept before those that are not needed any more are let go

@@ -192,7 +192,7 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
 
         The rules of a detector return a frame of the library that it was fitted with.
         """
-        from truism.table.libraries import to_frame  # values need no dataframes
+        from truism.table.frames import to_frame  # values need no dataframes
 
         log_chance = self.log_chances()
         return to_frame(

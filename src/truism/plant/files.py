@@ -8,7 +8,7 @@ import msgspec
 from truism.plant.attacks import Attack, schedule
 from truism.plant.simulation import simulate
 from truism.table.atomic import write_atomically
-from truism.table.files.writing import write_table
+from truism.table.writing import write_table
 
 TableFormat = Literal["csv", "parquet"]
 

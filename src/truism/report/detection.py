@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 
 from truism.report.contents import Detection, Segment
 from truism.report.series import Axis, runs
-from truism.table.columns import Table
-from truism.table.labels import read_labels
+from truism.table.columns import Table, read_labels
 
 MAX_FALSE_POSITIVE_RATE = 0.1
 _MAX_POINTS = 400

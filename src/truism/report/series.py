@@ -13,8 +13,8 @@ from truism.model.schema import Schema
 from truism.model.wording import count, lasting
 from truism.report.contents import Line, Span, Unit
 from truism.scoring.alignment import time_column
-from truism.table.cells.timelines import wall_clock
 from truism.table.columns import Table
+from truism.table.timelines import wall_clock
 
 MAX_STEPS = 6.0  # usual steps between two rows that a line joins
 _MINUTE = 60

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from truism.errors import SchemaError, did_you_mean, shorten
 from truism.model.schema import Categorical, Numeric, Schema, Variable
-from truism.table.cells.times import dated
 from truism.table.columns import NOUNS, Column, Table
+from truism.table.times import dated
 
 UNSEEN, MISSING = -2, -1  # codes of a categorical value that is not one of the variable's values
 

@@ -24,8 +24,8 @@ from truism.scoring.stillness import Stillness
 from truism.scoring.truths import Truths
 from truism.scoring.weighed import Silenced
 from truism.scoring.worth import lifted
-from truism.table.cells.timelines import wall_clock
 from truism.table.columns import Column, Table
+from truism.table.timelines import wall_clock
 
 Change = Callable[[Floats], Floats]
 

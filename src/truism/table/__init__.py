@@ -1,13 +1,13 @@
-"""Tables: anything with columns comes in, a `Table` of NumPy columns goes out.
+"""Tables: files, databases and dataframes are read as a `Table` of NumPy columns.
 
-- `columns`: the `Table` and its columns, with missing values and times
-- `distinct`: the distinct values of a column
+- `columns`, `layouts`: a table, how it is to be read, and how it was read
 - `notices`: what the user should know about how a table was read, in sentences
-- `cells/`: what the texts of cells mean, as numbers, times, states or nothing
+- `files`, `columnar`: files of all formats, at once or in batches; `csv`, `jsonlines`, `sheets`,
+  `databases`: single formats
 - `frames`: dataframes, arrays and dicts of columns
-- `deltas`: changes since the previous row
-- `fingerprint`: a digest of a table's values
-- `atomic`: files written whole or not at all
-- `files/`: files and databases, of many formats and in many notations
+- `texts`: what the texts of a column mean: `numerals`, `times` and `timelines`, `words`; `historian`:
+  one value per row
 - `counters`, `looking`: columns that only count, and a table at first sight
+- `deltas`, `distinct`, `fingerprint`, `aside`: changes, distinct values, a digest, rows needed again
+- `writing`, `batches`, `ledgers`, `atomic`: what is written, whole or not at all
 """

@@ -14,8 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.table.columns import Column, Table
-from truism.table.joining import join_tables
+from truism.table.columns import Column, Table, join_tables
 
 IN_MEMORY = 1 << 26  # bytes that are not written to a file
 AT_ONCE = 1 << 14  # rows that are written, and read, together

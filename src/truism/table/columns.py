@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import TableError
-from truism.table.zones import zone_named
+from truism.errors import ParameterError, TableError, did_you_mean
+from truism.table.layouts import ColumnReading, Kind, Reading, zone_named
 
 ColumnKind = Literal["number", "boolean", "text", "time", "empty", "other", "faulty"]
 
@@ -169,3 +169,140 @@ def renamed(table: Table, names: Sequence[str]) -> Table:
     return Table(
         tuple(msgspec.structs.replace(column, name=name) for column, name in columns), table.n_rows
     )
+
+
+def kind_of(column: Column) -> Kind:
+    """Return what a column's values are; a time of day is not a time."""
+    kinds: dict[ColumnKind, Kind] = {"faulty": "other", "other": "other", "empty": "empty"}
+    if column.kind == "time" and column.values.dtype.kind != "M":
+        return "clock"
+    return kinds.get(column.kind, column.kind)  # type: ignore[arg-type]
+
+
+def reading_of(table: Table) -> Reading:
+    """Return the reading of a table that already had types, such as a dataframe."""
+    return Reading(
+        columns=tuple(
+            ColumnReading(each.name, kind_of(each), truths=truths_of(each))
+            for each in table.columns
+        )
+    )
+
+
+def truths_of(column: Column) -> tuple[str, str] | None:
+    """Return how false and true are spelled in a text column, None where they are not among its texts.
+
+    A table without the other states would hold booleans, which are then known again.
+    """
+    if column.kind != "text":
+        return None
+    spelled = {text.casefold(): text for text in column.categories}
+    return (spelled["false"], spelled["true"]) if {"false", "true"} <= {*spelled} else None
+
+
+def join_tables(tables: Sequence[Table]) -> Table:
+    """Put parts of a table one below the other; they must have the same columns.
+
+    >>> from truism.table.frames import as_table
+    >>> both = join_tables([as_table({"pump": ["on"]}), as_table({"pump": ["off", "on"]})])
+    >>> [both.columns[0].cell(row) for row in range(both.n_rows)]
+    ['on', 'off', 'on']
+    """
+    if len(tables) == 1:
+        return tables[0]
+    columns = tuple(_join(each) for each in zip(*(table.columns for table in tables), strict=True))
+    return Table(columns, sum(table.n_rows for table in tables))
+
+
+def _join(parts: Sequence[Column]) -> Column:
+    """Join the parts of one column; those that hold nothing adapt to the others."""
+    known = [part for part in parts if part.kind != "empty"] or parts
+    first = known[0]
+    for part in known:
+        if part.kind != first.kind:
+            raise TableError(
+                f"Column {first.name!r} holds {NOUNS.get(first.kind, first.kind)} in one part of the "
+                f"table and {NOUNS.get(part.kind, part.kind)} in another.",
+                "columns must hold the same kind of values everywhere.",
+            )
+    missing = None
+    if any(part.missing is not None for part in parts):
+        missing = np.concatenate([_missing(part) for part in parts])
+    categories, values = first.categories, [_blank(part, first) for part in parts]
+    if first.kind == "text":
+        code_of: dict[str, int] = {}
+        for at, part in enumerate(parts):
+            if part.kind == "text":
+                codes = [code_of.setdefault(text, len(code_of)) for text in part.categories]
+                values[at] = np.array(codes or [0], np.int32)[part.values]
+        categories = tuple(code_of)
+    faults = [part.fault for part in parts if part.fault is not None]
+    return msgspec.structs.replace(
+        first,
+        values=np.concatenate(values),
+        missing=missing,
+        categories=categories,
+        fault=faults[0] if faults else None,
+    )
+
+
+def _missing(part: Column) -> NDArray[np.bool_]:
+    return np.zeros(len(part.values), np.bool_) if part.missing is None else part.missing
+
+
+def _blank(part: Column, like: Column) -> NDArray[np.generic]:
+    """Return a part's values; of a part that holds none, what stands for missing ones."""
+    if part.kind == like.kind:
+        return part.values
+    if like.values.dtype.kind == "f":
+        return np.full(len(part.values), np.nan)
+    return np.zeros(len(part.values), like.values.dtype)
+
+
+def read_labels(table: Table, label: str) -> NDArray[np.bool_]:
+    """Return for each row whether a column marks it as anomalous; where it is missing, it does not.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    label
+        The column: 0 and false mean normal, everything else anomalous.
+
+    Returns
+    -------
+    One truth value per row, of both kinds; other columns are refused.
+
+    """
+    column = table.column_of().get(label)
+    if column is None:
+        raise ParameterError.of(
+            "label",
+            "name a column of the table",
+            label,
+            did_you_mean(label, table.names),
+        )
+    if column.kind not in ("number", "boolean"):
+        raise ParameterError.of(
+            "label",
+            "name a column of numbers or booleans",
+            label,
+            "0 and false mean normal, everything else anomalous.",
+        )
+    known = column.present
+    if (known % 1 != 0).any():
+        raise ParameterError.of(
+            "label",
+            "name a column of whole numbers or booleans",
+            label,
+            f"it holds {known[known % 1 != 0][0]:g}; 0 and false mean normal, everything else "
+            f"anomalous.",
+        )
+    truth = column.values.astype(np.bool_)
+    if column.missing is not None:
+        truth = truth & ~column.missing
+    if truth.all() or not truth.any():
+        only = "anomalous" if truth.all() else "normal"
+        hint = f"all its rows are {only}."
+        raise ParameterError.of("label", "mark some rows and not all", label, hint)
+    return truth

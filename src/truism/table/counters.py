@@ -1,7 +1,8 @@
-"""Columns that only count: running numbers and meters, known by how they grow and never by name alone.
+"""Columns that are not learned from as they are: identifiers, and columns that only count.
 
-A running number (an id, a record number) says nothing about the process and is left out. A meter (a
-totaliser, an energy counter) says something by how much it grew: its change is what counts.
+Counters are recognised by how they grow, never by name alone. A running number (an id, a record number)
+says nothing about the process and is left out. A meter (a totaliser, an energy counter) says something by
+how much it grew: its change is what counts.
 """
 
 from typing import Literal
@@ -9,9 +10,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from truism.table.cells.words import says_counter, words_in
 from truism.table.columns import Column
+from truism.table.words import says_counter, words_in
 
+MAX_STATES = 5  # numbers with at most this many distinct values are states
+MAX_DISTINCT_TEXT = 0.95  # text with a larger part of distinct values identifies rows
 MIN_ROWS = 1_000  # of growing, to be a counter by its values alone
 MIN_NAMED_ROWS = 20  # where a whole word of the name says id, counter or total
 _UP = 0.5  # part of the steps that must grow
@@ -92,3 +95,40 @@ def find_counter(column: Column) -> Counter | None:
     )
     needed_name = len(values) < MIN_ROWS or len(ups) < _UP * len(steps)
     return Counter(column.name, "rows" if running else "amounts", len(values), needed_name)
+
+
+def reason_to_leave_out(column: Column) -> str | None:
+    """Return why a column is not learned from, None where it is.
+
+    >>> from truism.table.frames import as_table
+    >>> reason_to_leave_out(as_table({"id": list(range(50))}).columns[0])
+    'running numbers: whole numbers that only grow over 50 rows, and its name says so'
+    """
+    if column.fault is not None:
+        return f"it {column.fault.reason}"
+    n_present = len(column.values) - column.n_missing
+    if n_present == 0:
+        return "every value is missing"
+    if column.kind == "time":
+        return "dates, and the time axis is another column"
+    if column.kind == "text":
+        n_distinct = len(np.unique(column.present))
+        if n_distinct > MAX_STATES and n_distinct > MAX_DISTINCT_TEXT * n_present:
+            return f"text with {n_distinct:,} distinct values in {n_present:,} rows"
+    counter = find_counter(column)
+    if counter is not None and counter.counts == "rows":
+        return counter.reason
+    return "whole numbers that count the rows" if _counts_rows(column) else None
+
+
+def _counts_rows(column: Column) -> bool:
+    """Return whether each row has its own whole number and, but for a few missing ones, no other."""
+    values, n_rows = column.present, len(column.values)
+    if column.kind != "number" or len(values) <= MAX_STATES + 1:
+        return False
+    if len(values) < MAX_DISTINCT_TEXT * n_rows:
+        return False
+    low, high = values.min(), values.max()
+    if not np.isfinite([low, high]).all() or int(high) - int(low) >= n_rows:
+        return False
+    return bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)

@@ -9,18 +9,15 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
-from truism.table.cells.kinds import kind_of
-from truism.table.cells.timelines import find_axis
-from truism.table.columns import Column, Table
-from truism.table.counters import find_counter, is_meter
+from truism.table.columns import Column, Table, kind_of
+from truism.table.counters import MAX_STATES, find_counter, is_meter, reason_to_leave_out
 from truism.table.layouts import ColumnReading, Kind, Reading
 from truism.table.notices import Notice
+from truism.table.timelines import find_axis
 
 N_FIRST = 5
 N_BINS = 20
 N_STATES = 8
-MAX_STATES = 5  # numbers with at most this many distinct values are states
-MAX_DISTINCT_TEXT = 0.95  # text with a larger part of distinct values identifies rows
 
 
 class StateCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,7 +118,7 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     Examples
     --------
     >>> from truism.table.frames import as_table
-    >>> from truism.table.cells.kinds import reading_of
+    >>> from truism.table.columns import reading_of
     >>> table = as_table({"pump": ["on", "off", "on"], "level": [0.5, 0.75, 2.5]})
     >>> [(column.name, column.kind) for column in look(table, reading_of(table)).columns]
     [('pump', 'text'), ('level', 'number')]
@@ -137,43 +134,6 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     )
     start, end, step = _span(None if axis is None else table.column_of()[axis])
     return Look(table.n_rows, columns, axis, start, end, step, reading, notices)
-
-
-def reason_to_leave_out(column: Column) -> str | None:
-    """Return why a column is not learned from, None where it is.
-
-    >>> from truism.table.frames import as_table
-    >>> reason_to_leave_out(as_table({"id": list(range(50))}).columns[0])
-    'running numbers: whole numbers that only grow over 50 rows, and its name says so'
-    """
-    if column.fault is not None:
-        return f"it {column.fault.reason}"
-    n_present = len(column.values) - column.n_missing
-    if n_present == 0:
-        return "every value is missing"
-    if column.kind == "time":
-        return "dates, and the time axis is another column"
-    if column.kind == "text":
-        n_distinct = len(np.unique(column.present))
-        if n_distinct > MAX_STATES and n_distinct > MAX_DISTINCT_TEXT * n_present:
-            return f"text with {n_distinct:,} distinct values in {n_present:,} rows"
-    counter = find_counter(column)
-    if counter is not None and counter.counts == "rows":
-        return counter.reason
-    return "whole numbers that count the rows" if _counts_rows(column) else None
-
-
-def _counts_rows(column: Column) -> bool:
-    """Return whether each row has its own whole number and, but for a few missing ones, no other."""
-    values, n_rows = column.present, len(column.values)
-    if column.kind != "number" or len(values) <= MAX_STATES + 1:
-        return False
-    if len(values) < MAX_DISTINCT_TEXT * n_rows:
-        return False
-    low, high = values.min(), values.max()
-    if not np.isfinite([low, high]).all() or int(high) - int(low) >= n_rows:
-        return False
-    return bool((values % 1 == 0).all()) and len(np.unique(values)) == len(values)
 
 
 def _look_at(

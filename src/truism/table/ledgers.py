@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from truism.errors import TableError
 from truism.table.atomic import alone_with, write_atomically
 from truism.table.columns import Table
-from truism.table.files.sources import LEDGER
+from truism.table.files import LEDGER
 
 MARKS = ("truism:id", "truism:reason", "truism:date", "truism:who", "truism:until")
 PATIENCE = 10.0  # seconds to wait for another program

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from truism.errors import TableError
-from truism.table.cells.names import check_names, renamed
-from truism.table.cells.words import MISSING
-from truism.table.files.sheets import arrow_of
-from truism.table.layouts import Layout
+from truism.table.layouts import Layout, check_names, renamed
+from truism.table.sheets import arrow_of
+from truism.table.words import MISSING
 
 MAX_DEPTH = 100  # Arrow's types are as deep as the values, and it walks along them on the stack
 _STEPS = np.zeros(256, np.int8)

@@ -2,20 +2,20 @@
 
 A historian's export holds thousands of different numbers and now and then ``Bad``. Looking at each
 distinct text takes long where nearly all are distinct; so such columns are read as Arrow arrays. What
-comes out is exactly what `truism.table.cells.interpreting` and `conforming` would say.
+comes out is exactly what `truism.table.texts` would say.
 """
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truism.table.cells.numerals import PLAIN
-from truism.table.cells.shaped import count_words
-from truism.table.cells.texts import MAX_CODES, MAX_WORDS, Interpreted, may_hold_numbers
-from truism.table.cells.words import is_status
 from truism.table.columns import Column
 from truism.table.layouts import ColumnReading, Layout
 from truism.table.notices import Notice, words_as_missing
+from truism.table.numerals import PLAIN
+from truism.table.shaped import count_words
+from truism.table.texts import MAX_CODES, MAX_WORDS, Interpreted, may_hold_numbers
+from truism.table.words import is_status
 
 _SAMPLE = 200
 

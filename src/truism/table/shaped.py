@@ -1,7 +1,7 @@
 """Columns of numbers with signs of groups, units or limits, read as Arrow arrays, all rows at once.
 
-Like `truism.table.cells.plain`, it is a shortcut: what comes out is exactly what `interpreting` and
-`conforming` would say, and anything that is not plainly such a column is left to them.
+Like `truism.table.plain`, it is a shortcut: what comes out is exactly what
+`truism.table.texts` would say, and anything that is not plainly such a column is left to them.
 """
 
 import msgspec
@@ -11,19 +11,19 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.arrays import Mask
-from truism.table.cells.numerals import Numbers, read_alike
-from truism.table.cells.texts import (
+from truism.table.columns import Column
+from truism.table.layouts import ColumnReading, Layout
+from truism.table.notices import WordCount
+from truism.table.numerals import Numbers, read_alike
+from truism.table.texts import (
     MAX_CODES,
     MAX_WORDS,
     Interpreted,
     may_hold_numbers,
     number_notices,
 )
-from truism.table.cells.times import find_times
-from truism.table.cells.words import is_status
-from truism.table.columns import Column
-from truism.table.layouts import ColumnReading, Layout
-from truism.table.notices import WordCount
+from truism.table.times import find_times
+from truism.table.words import is_status
 
 _SAMPLE, _MIN_DISTINCT = 4_096, 128
 

@@ -8,10 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from truism.errors import TableError, did_you_mean, shorten
-from truism.table.cells.names import check_names, renamed
-from truism.table.cells.words import MISSING
-from truism.table.files.sheets import arrow_of
-from truism.table.layouts import Layout
+from truism.table.layouts import Layout, check_names, renamed
+from truism.table.sheets import arrow_of
+from truism.table.words import MISSING
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
 DUCKDB_MAGIC = b"DUCK"  # after eight bytes

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import TableError
-from truism.table.cells.interpreting import interpret
-from truism.table.cells.names import check_names
-from truism.table.cells.words import says_time, words_in
 from truism.table.columns import Column, Table
-from truism.table.layouts import Layout, seconds_of
+from truism.table.layouts import Layout, check_names, seconds_of
 from truism.table.notices import Notice, one_value_per_row, tags_pivoted
+from truism.table.texts import interpret
+from truism.table.words import says_time, words_in
 
 MAX_ROWS = 10_000_000
 _TAG_WORDS = ("tag", "tagname", "tags", "point", "pointname", "signal", "variable", "sensor", "name",

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from truism.table.files.csvfiles import (
-    MISSING,
+from truism.table.csv import (
+    Dialect,
     convert_options,
     has_codes,
     parse_options,
@@ -23,9 +23,9 @@ from truism.table.files.csvfiles import (
     see_csv,
     trimmed,
 )
-from truism.table.files.dialects import Dialect
 from truism.table.layouts import Layout, Reading
 from truism.table.notices import Notice
+from truism.table.words import MISSING
 
 _BITS = pa.array(["0", "1"])
 

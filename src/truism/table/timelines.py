@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from truism.table.cells.kinds import kind_of
-from truism.table.columns import Column
+from truism.table.columns import Column, kind_of
+from truism.table.layouts import zone_named
 from truism.table.notices import (
     Notice,
     hour_repeated,
@@ -18,7 +18,6 @@ from truism.table.notices import (
     times_doubled,
     times_unsorted,
 )
-from truism.table.zones import zone_named
 
 _HOUR = 3_600_000_000
 _NEAR = 5  # usual steps to the next row of the same hour

@@ -17,12 +17,10 @@ import msgspec
 import pyarrow as pa
 
 from truism.errors import TableError, did_you_mean, shorten
-from truism.table.cells.names import check_names, renamed
-from truism.table.cells.words import MISSING
-from truism.table.files.dialects import SAMPLE_ROWS
-from truism.table.files.unitrows import find_units
-from truism.table.layouts import Layout, Reading
+from truism.table.csv import SAMPLE_ROWS, find_units
+from truism.table.layouts import Layout, Reading, check_names, renamed
 from truism.table.notices import Notice, lines_before_names, sheet_chosen, unit_row
+from truism.table.words import MISSING
 
 Cells = list[list[Any]]
 

@@ -1,0 +1,770 @@
+"""Files of all formats, read one by one and put one below the other as one `Table`.
+
+Only when all are read it is decided what each column holds, so that all files count. For later files, the
+`Reading` of earlier ones decides.
+The format of a file is recognised by its first bytes, not by its name: Parquet, Feather or
+Arrow, Excel, SQLite, DuckDB, JSON, gzip around any of them, or CSV. Every failure names the file.
+"""
+
+import errno
+import glob
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import pyarrow as pa
+
+from truism.errors import ParameterError, TableError, did_you_mean, shorten
+from truism.table.columns import Table, kind_of
+from truism.table.csv import Dialect, bare, find_line, parse_csv, read_csv
+from truism.table.databases import DUCKDB_MAGIC, SQLITE_MAGIC, read_duckdb, read_sqlite
+from truism.table.frames import as_table
+from truism.table.historian import looks_long, pivot
+from truism.table.jsonlines import looks_like_json, read_json
+from truism.table.layouts import (
+    DAYS,
+    EPOCHS,
+    ColumnReading,
+    Layout,
+    Reading,
+    check_names,
+    check_renames,
+    renamed,
+)
+from truism.table.notices import Notice, no_rows, times_in_two_columns, times_joined
+from truism.table.plain import read_plain
+from truism.table.shaped import read_shaped
+from truism.table.sheets import read_sheet
+from truism.table.texts import (
+    BadCell,
+    Interpreted,
+    conform,
+    find_sentinels,
+    interpret,
+    interpret_times,
+    without_rows,
+)
+from truism.table.timelines import examine, find_axis
+from truism.table.times import join_times, read_instants
+from truism.table.words import says_time
+
+STDIN = "-"
+ENDINGS = (
+    *(".csv", ".tsv", ".txt", ".dat", ".log", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
+    *(".xlsx", ".xlsm", ".xls", ".ods", ".jsonl", ".ndjson", ".json"),
+    *(".db", ".sqlite", ".sqlite3", ".duckdb"),
+)
+
+
+LEDGER = ".accepted.parquet"  # the ending of a ledger of accepted rows
+OWN = b'{"format":"truism-'  # how models and states begin, blanks aside
+N_OPENING = 64
+
+
+class Part(msgspec.Struct, frozen=True, eq=False):
+    """One file as it was read.
+
+    Parameters
+    ----------
+    place
+        Its path.
+    frame
+        Its columns, with the names that they are to have.
+    names
+        The names in the file, by the names that the columns are to have.
+    dialect
+        How it is written, of a CSV file.
+    notices
+        Notices about it.
+    content
+        Its bytes, where it can be read only once.
+    units
+        Units by the names in the file, where a row below the names holds them.
+    first
+        How many rows of the file come before these, if they are not all.
+
+    """
+
+    place: str
+    frame: pa.Table
+    names: dict[str, str]
+    dialect: Dialect | None = None
+    notices: tuple[Notice, ...] = ()
+    content: bytes | None = None
+    units: dict[str, str] = {}
+    first: int = 0
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return name_of(self.place)
+
+    def as_texts(self, columns: Sequence[str], layout: Layout) -> pa.Table:
+        """Return some columns as the texts that stand in the file."""
+        assert self.dialect is not None
+        own = [self.names[column] for column in columns]
+        with naming(self.place), opened(self.place, self.content) as file:
+            frame = read_csv(self.name, file, self.dialect, layout, own, own)
+        return frame.rename_columns(list(columns))
+
+    def line_of(self, row: int) -> int | None:
+        """Return the line of a row, None where the file has no lines."""
+        if self.dialect is None:
+            return None
+        with opened(self.place, self.content) as file:
+            return find_line(file, self.dialect, self.first + row)
+
+
+def find_places(sources: Sequence[str]) -> list[str]:
+    """Return the files that are meant: paths, patterns, and folders with all their tables."""
+    places = [place for source in sources for place in _places(source)]
+    if places.count(STDIN) > 1:
+        raise TableError("Standard input can be read only once, got '-' more than once.")
+    return places
+
+
+def _places(source: str) -> Iterator[str]:
+    if source != STDIN and os.path.isdir(source):
+        found = sorted(str(path) for path in Path(source).rglob("*") if _is_table(path, source))
+        if not found:
+            raise TableError(
+                f"{source!r} is a folder without table files.",
+                f"name the files, or give them a usual ending ({', '.join(ENDINGS[:3])} and so on).",
+            )
+        yield from found
+    elif source == STDIN or os.path.exists(source) or not glob.has_magic(source):
+        yield source
+    else:
+        found = sorted(glob.glob(source, recursive=True))
+        if not found:
+            raise TableError(f"No file matches {source!r}.")
+        yield from found
+
+
+def _is_table(path: Path, folder: str) -> bool:
+    below = path.relative_to(folder).parts
+    if any(part.startswith((".", "~$")) for part in below) or not path.is_file():
+        return False
+    return path.name.lower().removesuffix(".gz").endswith(ENDINGS) and not _is_own(path)
+
+
+def _is_own(path: Path) -> bool:
+    """Return whether truism wrote a file for itself, beside the tables: a model, a state or a ledger."""
+    if path.name.endswith(LEDGER):
+        return True
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(N_OPENING).replace(b" ", b"").replace(b"\n", b"").startswith(OWN)
+    return False
+
+
+def name_of(place: str) -> str:
+    """Return what to call a file in messages."""
+    return "standard input" if place == STDIN else repr(place)
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Say in every error which file it is about."""
+    try:
+        yield
+    except TableError as problem:
+        text, name = problem.message, name_of(place)
+        said = text if name in text else f"{name}: {text}"
+        raise TableError(said, problem.hint, see=problem.see) from None
+
+
+def read_part(place: str, layout: Layout, learned: Reading | None) -> Part:
+    """Read one file."""
+    with naming(place):
+        try:
+            content = _standard_input() if place == STDIN else None
+            with opened(place, content) as file:
+                part = _parse(place, file, layout, learned)
+        except OSError as problem:
+            reason = (problem.strerror or str(problem)).rstrip(".")
+            raise TableError(f"{name_of(place)} cannot be read: {reason}.") from None
+        own = part.frame.column_names
+        check_renames(own, layout, () if learned is None else learned.column_of())
+        names = renamed(own, layout if learned is None else layout.over(learned.layout))
+        check_names(names)
+        return msgspec.structs.replace(
+            part,
+            frame=part.frame.rename_columns(names),
+            names=dict(zip(names, own, strict=True)),
+            content=content,
+        )
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    return sys.stdin.buffer.read()
+
+
+@contextmanager
+def opened(place: str, content: bytes | None = None) -> Iterator[BinaryIO]:
+    """Open for reading and seeking; gzip is taken off."""
+    if content is not None:
+        yield _unzipped(io.BytesIO(content))
+        return
+    with open(place, "rb") as file:
+        yield _unzipped(file if file.seekable() else io.BytesIO(file.read()))
+
+
+def _unzipped(file: Any) -> BinaryIO:
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
+
+
+def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> Part:
+    said = layout if learned is None else layout.over(learned.layout)
+    with reading_arrow():
+        magic = file.read(256)
+        file.seek(0)
+        if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+            sheet = read_sheet(name_of(place), file, said, learned)
+            return Part(place, sheet.frame, {}, None, sheet.notices, units=sheet.units)
+        found = _parse_by_magic(place, magic, file, said)
+        if found is not None:
+            return Part(place, found, {})
+        parsed = parse_csv(name_of(place), file, said_of_texts(layout, learned), learned)
+        dialect = parsed.dialect
+        return Part(place, parsed.frame, {}, dialect, parsed.notices, units=units_in(dialect))
+
+
+def said_of_texts(layout: Layout, learned: Reading | None) -> Layout:
+    """Return what is known of a CSV file: later ones may be written differently from earlier ones."""
+    said = layout if learned is None else layout.over(learned.layout)
+    return msgspec.structs.replace(
+        said, delimiter=layout.delimiter, decimal=layout.decimal, encoding=layout.encoding
+    )
+
+
+def units_in(dialect: Dialect) -> dict[str, str]:
+    """Return the units that stand below the names of columns, by name."""
+    return dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
+
+
+@contextmanager
+def reading_arrow() -> Iterator[None]:
+    """Say that a file is damaged, if it is."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
+    except MemoryError:  # Arrow has one of its own, which is an ArrowException too
+        raise
+    except pa.ArrowException as problem:
+        text = " ".join(str(problem).split()).rstrip(".")
+        raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
+
+
+def is_text(place: str) -> bool:
+    """Return whether a file is none of the other known kinds, and so a CSV file."""
+    with opened(place) as file:
+        magic = file.read(256)
+    known = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+    database = magic.startswith(SQLITE_MAGIC) or magic[8:12] == DUCKDB_MAGIC
+    return not magic.startswith(known) and not database and not looks_like_json(magic)
+
+
+def _parse_by_magic(place: str, magic: bytes, file: BinaryIO, layout: Layout) -> pa.Table | None:
+    name = name_of(place)
+    if magic.startswith((b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
+        return _parse_columns(magic, file)
+    if magic.startswith(SQLITE_MAGIC):
+        return read_sqlite(name, _own_file(place, file), layout)
+    if magic[8:12] == DUCKDB_MAGIC:
+        return read_duckdb(name, _own_file(place, file), layout)
+    if looks_like_json(magic):
+        return read_json(name, file, layout)
+    return None
+
+
+def _own_file(place: str, file: BinaryIO) -> str:
+    if place == STDIN or isinstance(file, gzip.GzipFile):
+        raise TableError("A database must be a file of its own, not packed and not standard input.")
+    return place
+
+
+def _parse_columns(magic: bytes, file: BinaryIO) -> pa.Table:
+    if magic.startswith(b"PAR1"):
+        return open_parquet(file).read()
+    if magic.startswith(b"ARROW1"):
+        return pa.ipc.open_file(file).read_all()
+    if magic.startswith(b"FEA1"):
+        import pyarrow.feather
+
+        return pyarrow.feather.read_table(file)
+    return pa.ipc.open_stream(file).read_all()
+
+
+def open_parquet(file: Any) -> Any:
+    """Open a Parquet file; texts stay the lists that they are in the file, which repeats none."""
+    import pyarrow.parquet as pq
+
+    opened = pq.ParquetFile(file)
+    texts = [field.name for field in opened.schema_arrow if _is_text(field.type)]
+    return (
+        pq.ParquetFile(file, metadata=opened.metadata, read_dictionary=texts) if texts else opened
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
+    """Put files one below the other; a column that they disagree about becomes text."""
+    first = parts[0].frame
+    for part in parts[1:]:
+        with naming(part.place):
+            check_same_columns(parts[0].name, first.column_names, part.frame.column_names)
+    frames = [part.frame.select(first.column_names) for part in parts]
+    written_out = write_out([frame.schema for frame in frames])
+    frames = [_as_in(schema, frame) for frame, schema in zip(frames, written_out, strict=True)]
+    differing = find_differing([frame.schema for frame in frames])
+    if differing:
+        frames = [
+            _with_texts(part, frame, differing, layout)
+            for part, frame in zip(parts, frames, strict=True)
+        ]
+    return _concatenated(parts, frames)
+
+
+def _as_in(schema: pa.Schema, frame: pa.Table) -> pa.Table:
+    """Return a table whose columns have the types of a schema."""
+    for place, field in enumerate(schema):
+        if frame.schema.field(place).type != field.type:
+            frame = frame.set_column(place, field, frame.column(place).cast(field.type))
+    return frame
+
+
+def write_out(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
+    """Return types without lists of texts that only some of the files have, or have in another form.
+
+    >>> listed, plain = pa.dictionary(pa.int8(), pa.string()), pa.string()
+    >>> [each.field("x").type for each in write_out([pa.schema({"x": t}) for t in (listed, plain)])]
+    [DataType(string), DataType(string)]
+    """
+    mixed = {
+        name for name in schemas[0].names if len({each.field(name).type for each in schemas}) > 1
+    }
+
+    def written(field: pa.Field) -> pa.Field:
+        listed = field.name in mixed and pa.types.is_dictionary(field.type)
+        if not listed or _family(field.type.value_type) != "text":
+            return field
+        return field.with_type(field.type.value_type)
+
+    return [pa.schema(map(written, each), each.metadata) for each in schemas]
+
+
+def find_differing(schemas: Sequence[pa.Schema]) -> list[str]:
+    """Return the columns about which files disagree."""
+    return [
+        name
+        for name in schemas[0].names
+        if len({_family(each.field(name).type) for each in schemas} - {"empty"}) > 1
+    ]
+
+
+def _family(kind: pa.DataType) -> str:
+    """Return what types can be put one below the other without another look."""
+    if pa.types.is_null(kind):
+        return "empty"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "number"
+    if pa.types.is_timestamp(kind):
+        return "time" if kind.tz is None else "zoned time"
+    if pa.types.is_date(kind):
+        return "time"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "text"
+    return str(kind)
+
+
+def _with_texts(part: Part, frame: pa.Table, names: Sequence[str], layout: Layout) -> pa.Table:
+    """Read columns again as the texts that stand in a CSV file; whole numbers elsewhere are exact."""
+    guessed = [
+        name for name in names if _family(frame.schema.field(name).type) not in ("text", "empty")
+    ]
+    if not guessed:
+        return frame
+    if part.dialect is None:
+        guessed = [name for name in guessed if pa.types.is_integer(frame.schema.field(name).type)]
+        texts = pa.table({name: frame.column(name).cast(pa.string()) for name in guessed})
+    else:
+        texts = part.as_texts(guessed, layout)
+    for name in guessed:
+        frame = frame.set_column(frame.column_names.index(name), name, texts.column(name))
+    return frame
+
+
+def _concatenated(parts: Sequence[Part], frames: Sequence[pa.Table]) -> pa.Table:
+    try:
+        return pa.concat_tables(frames, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        pass
+    for name in frames[0].column_names:
+        known = frames[0].schema.field(name).type
+        for part, frame in zip(parts[1:], frames[1:], strict=True):
+            found = frame.schema.field(name).type
+            try:
+                schemas = [pa.schema([(name, known)]), pa.schema([(name, found)])]
+                known = pa.unify_schemas(schemas, promote_options="permissive").field(name).type
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                raise TableError(
+                    f"Column {name!r} holds {found} in {part.name} and {known} in the files before it.",
+                    "columns must hold the same kind of values in every file.",
+                ) from None
+    raise AssertionError("some column must be in the way")
+
+
+def check_same_columns(first: str, known: Sequence[str], found: Sequence[str]) -> None:
+    """Refuse a file whose columns are not those of the first one, whose name is given."""
+    lacks = [name for name in known if name not in found]
+    adds = [name for name in found if name not in known]
+    if not lacks and not adds:
+        return
+    parts = [f"lacks {shorten(lacks)}"] * bool(lacks) + [f"adds {shorten(adds)}"] * bool(adds)
+    raise TableError(
+        f"The columns differ from those of {first}: it {' and '.join(parts)}.",
+        "files that are read as one table must have the same columns.",
+    )
+
+
+class TableRead(msgspec.Struct, frozen=True, eq=False):
+    """A table, how it was read, and notices about that."""
+
+    table: Table
+    reading: Reading
+    notices: tuple[Notice, ...] = ()
+
+
+def read_table(
+    sources: Sequence[str],
+    layout: Layout | None = None,
+    *,
+    reading: Reading | None = None,
+    allow_empty: bool = False,
+) -> Table:
+    """Read files as one table, one below the other; see `read`."""
+    return read(sources, layout, reading=reading, allow_empty=allow_empty).table
+
+
+def read(
+    sources: Sequence[str],
+    layout: Layout | None = None,
+    *,
+    reading: Reading | None = None,
+    allow_empty: bool = False,
+) -> TableRead:
+    """Read files as one table, one below the other.
+
+    Parameters
+    ----------
+    sources
+        Paths, folders, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-`` for
+        standard input.
+    layout
+        What is known about how files are written; the rest is detected.
+    reading
+        How earlier files were read: these are read alike.
+    allow_empty
+        Whether there may be no rows.
+
+    Returns
+    -------
+    TableRead
+        With the columns in the first file's order; the other files must have the same ones.
+
+    """
+    layout = layout or Layout()
+    parts, notices = _read_parts(find_places(sources), layout, reading, allow_empty)
+    if not parts:
+        return TableRead(_nothing(reading), reading or Reading(layout), notices)
+    return understand(parts, layout, reading, notices)
+
+
+def understand(
+    parts: Sequence[Part],
+    layout: Layout,
+    reading: Reading | None,
+    notices: tuple[Notice, ...] = (),
+) -> TableRead:
+    """Decide what the columns of files hold, or follow what was decided."""
+    said = layout if reading is None else layout.over(reading.layout)
+    stacked = stack(parts, said)
+    if reading is None and said.time_format is not None and not said.time:
+        layout = said = _with_axis(said, stacked)
+    quick = _plain_columns(stacked, said, reading, _units(parts))
+    with naming(parts[0].place):
+        table = _with_quick(stacked, quick)
+    layout = _told_apart(layout, table)
+    said = _seen(layout if reading is None else layout.over(reading.layout), parts)
+    _check_time(table, layout)
+    if not set(said.time) <= {*table.names}:  # a later file may lack what only said when
+        said = msgspec.structs.replace(said, time=())
+    if said.every is not None:
+        with naming(parts[0].place):
+            table, pivoted = pivot(table, said)
+        notices += pivoted
+    try:
+        return _interpret_all(table, said, reading, parts, notices, quick)
+    except BadCell as cell:
+        raise _cell_error(cell, parts, said) from None
+
+
+def _read_parts(
+    places: Sequence[str], layout: Layout, reading: Reading | None, allow_empty: bool
+) -> tuple[list[Part], tuple[Notice, ...]]:
+    """Read every file; those without rows add nothing if others have some."""
+    parts: list[Part] = []
+    problem: TableError | None = None
+    notices: list[Notice] = []
+    for place in places:
+        try:
+            part = read_part(place, layout, reading)
+        except TableError as found:
+            if not found.message.endswith(" is empty."):
+                raise
+            problem, part = problem or found, None
+        if part is not None and (part.frame.num_rows or allow_empty):
+            parts.append(part)
+            notices += part.notices
+        else:
+            problem = problem or TableError(f"{name_of(place)} has no rows.")
+            notices.append(no_rows(name_of(place)))
+    if not parts and not allow_empty and problem is not None:
+        raise problem
+    full = [part for part in parts if part.frame.num_rows]
+    return full or parts[:1], tuple(notices)
+
+
+def _nothing(reading: Reading | None) -> Table:
+    """Return a table without rows, with the columns that are known."""
+    known = () if reading is None else reading.columns
+    return Table(tuple(without_rows(column) for column in known), 0)
+
+
+def _seen(layout: Layout, parts: Sequence[Part]) -> Layout:
+    """Return the layout with what was seen in the first CSV file."""
+    dialect = next((part.dialect for part in parts if part.dialect is not None), None)
+    if dialect is None:
+        return layout
+    several = len(dialect.names) > 1
+    seen = Layout(
+        delimiter=dialect.delimiter if several else None,
+        decimal=dialect.decimal if dialect.delimiter != "," or layout.decimal else None,
+        encoding=None if dialect.encoding == "utf-8" else dialect.encoding,
+    )
+    return layout.over(seen)
+
+
+def _interpret_all(
+    table: Table,
+    layout: Layout,
+    reading: Reading | None,
+    parts: Sequence[Part],
+    notices: tuple[Notice, ...],
+    quick: dict[str, Interpreted],
+) -> TableRead:
+    """Decide what each column holds, or follow what was decided, and put times together."""
+    known = _known(reading, layout)
+    units = _units(parts)
+    found: list[Interpreted] = []
+    for column in table.columns:
+        if column.name in quick:
+            found.append(quick[column.name])
+            continue
+        learned = known.get(column.name)
+        if learned is not None:
+            found.append(conform(column, learned, layout))
+            continue
+        if len(layout.time) == 1 and column.name in layout.time:
+            found.append(interpret_times(column, layout))
+            continue
+        found.append(interpret(column, layout, units.get(column.name)))
+    if len(layout.time) > 1:
+        found = _joined(found, layout, later=reading is not None)
+    columns = tuple(each.column for each in found)
+    whole = Table(columns, table.n_rows)
+    extra = [notice for each in found for notice in each.notices]
+    axis = layout.time[0] if len(layout.time) == 1 else None
+    axis = axis or find_axis(columns)
+    if axis is not None:
+        column_of = whole.column_of()
+        extra += examine(column_of[axis], column_of.get(layout.by or ""))
+    if reading is None:
+        extra += [notice for column in columns for notice in find_sentinels(column)]
+        extra += _hints(whole, layout)
+    said = Reading(
+        layout,
+        tuple(each.reading for each in found),
+        bool(_has_units(parts)),
+        () if reading is None else reading.optional,
+    )
+    return TableRead(whole, said, (*notices, *extra))
+
+
+def _plain_columns(
+    frame: pa.Table, layout: Layout, reading: Reading | None, units: dict[str, str]
+) -> dict[str, Interpreted]:
+    """Return the columns of text that hold numbers and a few words, by name."""
+    if layout.every is not None:
+        return {}
+    known = {} if reading is None else reading.column_of()
+    found = {}
+    for name in frame.column_names:
+        if pa.types.is_string(frame.schema.field(name).type) and frame.num_rows:
+            texts = frame.column(name).combine_chunks()
+            for read_one in (read_plain, read_shaped):
+                quick = read_one(name, texts, layout, known.get(name), units.get(name))
+                if quick is not None:
+                    found[name] = quick
+                    break
+    return found
+
+
+def _with_quick(frame: pa.Table, quick: dict[str, Interpreted]) -> Table:
+    """Return a table of columns, those that are read already as they are."""
+    rest = [name for name in frame.column_names if name not in quick]
+    others = as_table(frame.select(rest)).column_of() if rest else {}
+    columns = (quick[name].column if name in quick else others[name] for name in frame.column_names)
+    return Table(tuple(columns), frame.num_rows)
+
+
+def _known(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:
+    """Return how columns were read; the first of two time columns was read as the two joined were."""
+    known = {} if reading is None else reading.column_of()
+    joined = known.get(" ".join(layout.time))
+    if len(layout.time) == 2 and joined is not None:
+        known[layout.time[0]] = msgspec.structs.replace(joined, name=layout.time[0])
+    return known
+
+
+def _units(parts: Sequence[Part]) -> dict[str, str]:
+    """Return the units of columns: from a row of units, else from brackets in the names."""
+    units = {}
+    for part in parts[:1]:
+        for name, own in part.names.items():
+            if own.endswith("]") and "[" in own[1:]:
+                units[name] = bare(own[own.rindex("[") :])
+        units |= {name: part.units[own] for name, own in part.names.items() if part.units.get(own)}
+    return units
+
+
+def _has_units(parts: Sequence[Part]) -> bool:
+    return any(part.units for part in parts)
+
+
+def _told_apart(layout: Layout, table: Table) -> Layout:
+    """Return a layout in which ``DATE,TIME`` is two columns, unless one column is called so."""
+    if len(layout.time) != 1 or layout.time[0] in table.names:
+        return layout
+    parts = tuple(part.strip() for part in layout.time[0].split(","))
+    return msgspec.structs.replace(layout, time=parts) if len(parts) == 2 else layout
+
+
+def _with_axis(layout: Layout, frame: pa.Table) -> Layout:
+    """Return a layout that names the first column whose times are written as was said."""
+    style = layout.time_format or ""
+    for name in frame.column_names:
+        if name not in layout.states and _is_written(frame.column(name), name, style):
+            return msgspec.structs.replace(layout, time=(name,))
+    if not frame.num_rows or any(pa.types.is_temporal(kind) for kind in frame.schema.types):
+        return layout
+    constraint, hint = "be how times in a column of the table are written", "name that column."
+    problem = ParameterError.of("time_format", constraint, style, hint)
+    problem.see = ("time",)
+    raise problem
+
+
+def _is_written(values: pa.ChunkedArray, name: str, style: str) -> bool:
+    """Return whether most different texts of a column are times in a style."""
+    if style in (*EPOCHS, DAYS):
+        return says_time(name)
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return style == "digits" and says_time(name)
+    texts = values.unique().drop_null()
+    return len(texts) > 0 and 2 * int(read_instants(texts, style).known.sum()) > len(texts)
+
+
+def _check_time(table: Table, layout: Layout) -> None:
+    for name in layout.time:
+        if name not in table.names:
+            hint = did_you_mean(name, table.names)
+            raise ParameterError.of("time", "name columns of the table", name, hint)
+
+
+def _joined(found: list[Interpreted], layout: Layout, *, later: bool) -> list[Interpreted]:
+    """Join the columns that together give the time, in the place of the first.
+
+    In later files all times may be missing.
+    """
+    by_name = {each.column.name: each for each in found}
+    date, clock = (by_name[name].column for name in layout.time[:2])
+    name = " ".join(layout.time)
+    times = join_times(name, date, clock) if len(layout.time) == 2 else None
+    if times is None or (len(times.values) and not len(times.present) and not later):
+        which = clock if kind_of(date) == "time" else date
+        row = 0 if which.missing is None else int((~which.missing).argmax())
+        wanted = "a time of day" if which is clock else "a date"
+        cell = which.cell(row)
+        raise BadCell(which.name, row, "" if cell is None else str(cell), wanted)
+    first = by_name[layout.time[0]]
+    joined = Interpreted(
+        times,
+        msgspec.structs.replace(first.reading, name=name),
+        (*first.notices, times_joined(layout.time, name)),
+    )
+    if layout.zone is not None:
+        joined = msgspec.structs.replace(joined, column=interpret(times, layout).column)
+    parts = []
+    for each in found:
+        if each.column.name == layout.time[0]:
+            parts.append(joined)
+        elif each.column.name not in layout.time:
+            parts.append(each)
+    return parts
+
+
+def _hints(table: Table, layout: Layout) -> list[Notice]:
+    """Return notices about settings that the user may have forgotten."""
+    hints: list[Notice] = []
+    dates = [c for c in table.columns if kind_of(c) == "time"]
+    clocks = [c for c in table.columns if kind_of(c) == "clock"]
+    if len(layout.time) < 2 and len(dates) == 1 and len(clocks) == 1:
+        values = dates[0].present
+        if len(values) and (values == values.astype("datetime64[D]")).all():
+            hints.append(times_in_two_columns((dates[0].name, clocks[0].name)))
+    if layout.every is None:
+        long = looks_long(table)
+        if long is not None:
+            hints.append(long)
+    return hints
+
+
+def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout) -> TableError:
+    """Say in which file and line a value stands."""
+    row, part = cell.row, parts[0]
+    for part in parts:
+        if row < part.frame.num_rows:
+            break
+        row -= part.frame.num_rows
+    line = None if layout.every is not None else part.line_of(row)
+    where = f"row {part.first + row}" if line is None else f"line {line}"
+    see = ("time_format",) if cell.wanted in ("a time", "a date", "a time of day") else ("missing",)
+    return TableError(
+        f"{part.name}, {where}: column {cell.column!r} must hold {cell.wanted}, got {cell.value!r}.",
+        see=see,
+    )
