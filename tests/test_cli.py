@@ -1004,7 +1004,7 @@ def test_a_fault_of_our_own_is_a_sentence_too(place, monkeypatch):
     def fail(*_):
         raise RuntimeError("this cannot be")
 
-    monkeypatch.setattr("truism.cli.checking.load_model", fail)
+    monkeypatch.setattr("truism.cli.check.load_model", fail)
     assert run("check", "today.csv", "-m", "m.truism.json") == (
         "",
         "Error: Internal error: RuntimeError: this cannot be\n"

@@ -198,7 +198,7 @@ def test_a_cluster_that_is_lost_is_told_in_a_sentence(client):
 
 
 def test_the_command_line_uses_a_cluster(client, files, tmp_path, monkeypatch):
-    monkeypatch.setattr("truism.cli.large.SAMPLE", N_SAMPLED)
+    monkeypatch.setattr("truism.cli.learn.SAMPLE", N_SAMPLED)
     monkeypatch.setattr(
         "truism.cli.learn.train_on_parts",
         lambda parts, settings, **options: train_on_parts(

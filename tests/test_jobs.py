@@ -16,7 +16,7 @@ import pytest
 
 from test_cli import learned, place, run, table  # noqa: F401
 from test_states import fits
-from truism.cli.machines import read_machines
+from truism.cli.check import read_machines
 from truism.errors import TruismError
 from truism.export.incidents import json_schema
 from truism.model.files import load_model
@@ -197,6 +197,10 @@ BAD_CALLS = [
     (
         ("h.csv", *JOB, "--retain", "soon"),
         "Error: --retain must be a duration such as '12h' or '30d', got 'soon'.\n",
+    ),
+    (
+        ("h.csv", *JOB[:2], "--retain", "90d"),
+        "Error: --retain must be given with --state, which keeps series.\n",
     ),
     (
         ("h.csv", *JOB[:2], "--mute", "time"),

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from truism.cli import app, large
+from truism.cli import app, learn
+from truism.cli.options import size_of
 from truism.cli.reading import Asked
 from truism.errors import ParameterError, TableError
 from truism.learning import passes, training
@@ -45,7 +46,7 @@ def rows() -> pa.Table:
 
 @pytest.fixture
 def small_sample(monkeypatch):
-    monkeypatch.setattr(large, "SAMPLE", 200)
+    monkeypatch.setattr("truism.cli.learn.SAMPLE", 200)
     whole = training.train_on_parts
     monkeypatch.setattr(
         "truism.cli.learn.train_on_parts",
@@ -99,7 +100,7 @@ def test_a_limit_that_is_no_size_is_refused_though_small_files_do_not_need_it(tm
 
 
 def test_small_files_are_read_whole(tmp_path):
-    assert large.open_large([written(tmp_path / "a", [])], Asked(Layout())) is None
+    assert learn.open_large([written(tmp_path / "a", [])], Asked(Layout())) is None
 
 
 def test_other_files_are_not_opened(tmp_path):
@@ -165,9 +166,9 @@ def test_interrupting_leaves_nothing_behind(tmp_path, command):
     script = f"""
 import os, signal, sys, tempfile, time
 from unittest import mock
-from truism.cli import batched, large, main
+from truism.cli import learn, main, rows
 from truism.learning import passes, training
-large.SAMPLE, batched.BYTES_WHOLE = 200, 1 << 20
+learn.SAMPLE, rows.BYTES_WHOLE = 200, 1 << 20
 training.train_on_parts.__kwdefaults__["n_sampled"] = 200
 interrupt = lambda *_: (os.kill(os.getpid(), signal.SIGINT), time.sleep(30))
 sys.argv = ["truism", *{arguments!r}]
@@ -227,17 +228,17 @@ def test_the_opening_decides_how_rows_are_read(tmp_path):
 @pytest.mark.parametrize("text", ["much", "3 pints", "-1GiB", "10"])
 def test_a_size_that_is_none_is_refused(text):
     with pytest.raises(ParameterError, match="memory_limit must be a size"):
-        large.size_of(text)
+        size_of(text)
 
 
 def test_where_the_machine_does_not_tell_a_gibibyte_is_taken(monkeypatch):
     monkeypatch.delattr(os, "sysconf")
-    assert large.size_of(None) == 1 << 30
+    assert size_of(None) == 1 << 30
 
 
 def test_half_of_the_memory_is_the_default():
-    assert large.size_of(None) > 1 << 20
-    assert large.size_of("1.5 GiB") == 3 << 29
+    assert size_of(None) > 1 << 20
+    assert size_of("1.5 GiB") == 3 << 29
 
 
 # --- checked in portions ---
@@ -287,9 +288,9 @@ def checked(source, model, *options):
 @pytest.fixture
 def in_portions(monkeypatch):
     def switch():
-        monkeypatch.setattr("truism.cli.batched.BYTES_WHOLE", 1 << 40)
-        monkeypatch.setattr("truism.cli.batched.MOST_ROWS", 64)
-        monkeypatch.setattr("truism.cli.batched.LEAST_ROWS", 64)
+        monkeypatch.setattr("truism.cli.rows.BYTES_WHOLE", 1 << 40)
+        monkeypatch.setattr("truism.cli.rows.MOST_ROWS", 64)
+        monkeypatch.setattr("truism.cli.rows.LEAST_ROWS", 64)
 
     return switch
 
@@ -341,8 +342,8 @@ def test_a_status_is_that_of_a_table_held_whole(model, in_portions, monkeypatch,
     whole = [asked(*options) for options in forms]
     in_portions()
     assert [asked(*options) for options in forms] == whole
-    monkeypatch.setattr("truism.cli.batched.MOST_ROWS", 200)
-    monkeypatch.setattr("truism.cli.batched.LEAST_ROWS", 200)
+    monkeypatch.setattr("truism.cli.rows.MOST_ROWS", 200)
+    monkeypatch.setattr("truism.cli.rows.LEAST_ROWS", 200)
     assert [asked(*options) for options in forms] == whole
     bad = CliRunner().invoke(app, ["status", str(folder), "-m", model, "--memory-limit", "1"])
     assert bad.exit_code == 2
@@ -399,7 +400,7 @@ def test_rows_are_accepted_as_in_a_table_held_whole(
     assert [len(each) for each in whole] == [3, 3, 3, 3, 3, 2, 2, 2]
     in_portions()
     assert [accepted(*way) for way in ways] == whole
-    monkeypatch.setattr("truism.cli.batched.MOST_ROWS", 200)
+    monkeypatch.setattr("truism.cli.rows.MOST_ROWS", 200)
     assert accepted(*ways[0]) == whole[0]
     for option in ("--on", "--normal"):
         code, said = accepted(*ways[0], option, files_beyond)

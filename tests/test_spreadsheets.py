@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from truism.cli.screen import Screen
-from truism.cli.streams import Outlet
+from truism.cli.screen import Outlet, Screen
 from truism.export.spreadsheets import tame
 
 DANGEROUS = [

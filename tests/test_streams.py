@@ -12,8 +12,7 @@ import time
 import pytest
 
 from learned import learn
-from truism.cli.screen import Screen
-from truism.cli.streams import Outlet, outlets
+from truism.cli.screen import Outlet, Screen, outlets
 from truism.model.files import save_model
 from truism.table.frames import as_table
 

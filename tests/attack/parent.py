@@ -72,10 +72,10 @@ def warm() -> None:
 
 def shrink() -> None:
     """Let the demo simulate less, and files count as large that are not."""
-    from truism.cli import batched, demo, large, learn
+    from truism.cli import demo, learn, rows
 
-    batched.BYTES_WHOLE, batched.LEAST_ROWS = 1_024, 64
-    demo.N_ROWS, demo.N_ATTACKED, large.SAMPLE = 1_200, 400, 300
+    rows.BYTES_WHOLE, rows.LEAST_ROWS = 1_024, 64
+    demo.N_ROWS, demo.N_ATTACKED, learn.SAMPLE = 1_200, 400, 300
     learn.train_on_parts = functools.partial(learn.train_on_parts, n_sampled=200)
 
 

@@ -3,14 +3,10 @@
 Arguments and files come in; text on standard output, files and an exit code go out.
 
 - `app`: the ``truism`` command, its exit codes, and how failures are shown
-- `demo`, `plant`, `look`, `learn`, `check`, `calibrate`, `explain`, `rules`, `compare`, `export`: one
-  command each
 - `options`: the options that several commands share
-- `reading`, `fitting`: the options for reading tables, and tables read for a model
-- `calibrating`: the options that choose a threshold
-- `checking`, `machines`: one check, and one for each of several machines
+- `reading`, `rows`: the options for reading tables, and the rows of files for a model, in batches
 - `screen`: where output goes
-- `streams`: standard output and standard error, closed, full or cut
+- every other module: one command
 
 A command's module is imported only when the command is called, so that ``truism --help`` answers at
 once and ``truism check`` loads no compiler.

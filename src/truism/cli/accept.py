@@ -7,15 +7,23 @@ from typing import Any
 import click
 import numpy as np
 
-from truism.cli.fitting import allow_missing_option
-from truism.cli.holding import Beyond, Whole, hold
-from truism.cli.large import memory_option
-from truism.cli.options import Command, Form, check_output, form_option, jobs_option, model_option
+from truism.cli.options import (
+    Command,
+    Form,
+    allow_missing_option,
+    check_output,
+    form_option,
+    jobs_option,
+    memory_option,
+    model_option,
+    size_of,
+)
 from truism.cli.reading import asked, layout_options
+from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.accepting import Offer, Terms, offer_by_hand, offer_chosen
-from truism.explaining.checker import Checker
+from truism.explaining.checker import Check, Checker
 from truism.explaining.chosen import Named, choose, find_named
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
@@ -32,6 +40,7 @@ from truism.table.ledgers import (
     without_id,
     write_ledger,
 )
+from truism.work import Progress
 
 _WAYS = ("rows", "incident", "shift", "pattern", "when", "undo")
 
@@ -135,28 +144,32 @@ def accept(
     with screen.stages() as progress:
         progress("reading", 0, 0)
 
-        def read(checker: Checker, sources: tuple[str, ...], *whole: str) -> Whole | Beyond | None:
+        def read(checker: Checker, sources: tuple[str, ...], *whole: str) -> Rows | None:
             if not sources:
                 return None
-            return hold(
-                *(screen, progress, checker, sources, said, memory_limit),
-                allow_missing=allow_missing,
+            size = size_of(memory_limit)
+            return Rows(
+                *(screen, checker, sources, said),
+                size=size,
                 whole=whole,
+                allow_missing=allow_missing,
             )
 
         held = read(checker, data)
         checker = checker if held is None else held.checker
         known, earlier = read(checker, normal, "--normal"), read(checker, history, "--on")
         others = {
-            "normal": known.prepared if isinstance(known, Whole) else None,
-            "history": earlier.table if isinstance(earlier, Whole) else None,
+            "normal": None if known is None else known.checker.prepare(known.table),
+            "history": None if earlier is None else earlier.table,
         }
         terms = Terms(options["reason"], options["until"], options["who"] or _user(), today())
         chosen, rows = None, None
         if held is not None:
-            named = _named(held, way, options)
+            named = _named(held, progress, way, options)
             progress("reading", 0, 0)
-            chosen, rows = choose(checker.scorer, named, held.read, held.n_rows)
+            chosen, rows = choose(
+                checker.scorer, named, lambda: held.prepared(progress), held.n_rows
+            )
         progress("accepting", 0, 0)
         if way == "when":
             when, muted = options["when"], options["mute"]
@@ -191,11 +204,14 @@ def _check(
     return way
 
 
-def _named(held: Whole | Beyond, way: str, options: dict[str, Any]) -> Named:
+def _named(held: Rows, progress: Progress, way: str, options: dict[str, Any]) -> Named:
     if way == "when":
         return Named(np.empty(0, np.int64))
     if way != "rows":
-        return find_named(held.find(patterns=way == "pattern"), options[way], way)
+        check = Check(held.checker, held.n_rows, patterns=way == "pattern")
+        for _ in held.follow(check, progress):
+            pass
+        return find_named(check.findings(), options[way], way)
     chosen = np.zeros(held.n_rows, np.bool_)
     for text in options["rows"]:
         first, colon, last = text.partition(":")

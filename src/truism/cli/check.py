@@ -1,25 +1,129 @@
-"""``truism check``: find the anomalies in a table, group them into incidents, and explain them."""
+"""``truism check``: find the anomalies in a table, group them into incidents, and explain them.
 
-from collections.abc import Sequence
-from typing import Any, get_args
+The rows go through one `Check`, batch by batch, or on from a state through `proceed`; what was found is
+printed and written. ``--models`` does so for one machine after the other.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 import click
+import msgspec
+from msgspec import Meta
+from rich.text import Text
 
-from truism.cli.calibrating import calibration_options, check_calibration
-from truism.cli.checking import CheckFormat, Wanted, run
-from truism.cli.fitting import allow_missing_option
-from truism.cli.large import memory_option
-from truism.cli.machines import check_machines
+from truism.cli.app import say_problem
+from truism.cli.calibrate import calibrated, calibration_options, check_calibration
 from truism.cli.options import (
     Command,
+    allow_missing_option,
     check_output,
     check_suffix,
     jobs_option,
+    memory_option,
+    size_of,
 )
-from truism.cli.reading import asked, layout_options
+from truism.cli.reading import Asked, asked, layout_options
+from truism.cli.rows import Rows
 from truism.cli.screen import Screen
-from truism.errors import ParameterError
-from truism.report.output import check_ending
+from truism.errors import ParameterError, TruismError, did_you_mean, shorten
+from truism.explaining.checker import Check, Checker
+from truism.explaining.findings import Findings, gravest
+from truism.explaining.incidents import Incident
+from truism.explaining.rowblames import blame_kinds
+from truism.explaining.scorelists import tabulate
+from truism.explaining.statefiles import working_on
+from truism.explaining.states import JobState, Step, proceed
+from truism.export.incidents import Teller
+from truism.export.spreadsheets import tame
+from truism.incidents.delays import Delays
+from truism.model.files import load_model
+from truism.model.provenance import ByHand, Threshold
+from truism.model.stamps import clock, now_here
+from truism.model.wording import count, visible
+from truism.report.output import check_ending, write_report
+from truism.report.progress import show_progress
+from truism.report.summarising import summarise
+from truism.report.terminal import BAD, GOOD, STRONG, show_findings, verdict
+from truism.scoring.thresholds import expecting
+from truism.table.batches import typed
+from truism.table.columns import Table
+from truism.table.layouts import seconds_of
+from truism.table.writing import writing
+from truism.work import Progress
+
+CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]
+N_SHOWN, RETAINED = 10, "30d"
+_PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "worst")
+_CSV_NAMES = (
+    *("incident", "id", "source", "series", "start", "end", "n_rows", "peak", "score", "severity"),
+    *("kind", "ongoing", "started", "ended", "peaked", "seconds", "summary"),
+    *(
+        "variable",
+        "share",
+        "since",
+        "began",
+        "expected",
+        "found",
+        "because",
+        "evidence",
+        "rule",
+        "row",
+    ),
+)
+
+
+MAX_BYTES = 1 << 20
+_STREAMS = ("table", "jsonl", "events")
+_Text = Annotated[str, Meta(min_length=1)]
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a check."""
+
+    data: tuple[str, ...]
+    place: str
+    said: Asked
+    name: str | None
+    state_place: str | None
+    threshold: float | None
+    max_false_positive_rate: float | None
+    max_false_incidents: str | None
+    calibration: tuple[str, ...]
+    gap: int | None
+    min_rows: int
+    on_delay: str
+    off_delay: str
+    retain: str | None
+    ignore: tuple[str, ...]
+    mute: tuple[str, ...]
+    top: int | None
+    patterns: bool
+    scores_place: str | None
+    report_place: str | None
+    label: str | None
+    form: CheckFormat
+    jobs: int
+    allow_missing: bool
+    memory_limit: str | None
+
+    @property
+    def n_shown(self) -> int:
+        """How many incidents are shown; 0 if all are."""
+        if self.top is None:
+            return N_SHOWN if self.form == "table" else 0
+        return self.top
+
+    @property
+    def grouping(self) -> dict[str, Any]:
+        """How rows are grouped into incidents."""
+        delays = Delays(self.on_delay, self.off_delay)
+        return {"gap": self.gap, "min_rows": self.min_rows, "delays": delays}
 
 
 @click.command(
@@ -92,9 +196,8 @@ With --state, 1 only if something is new, or if an incident goes on.""",
 @click.option(
     "--retain",
     metavar="TIME",
-    default="30d",
-    show_default=True,
-    help="With --state, let go of series that have had no rows for so long while others have.",
+    help="With --state, let go of series that have had no rows for so long while others have.  "
+    f"[default: {RETAINED}]",
 )
 @click.option(
     "--ignore",
@@ -177,6 +280,8 @@ def _check_options(wanted: Wanted) -> None:
     check_calibration(wanted.threshold, *rates, wanted.calibration, wanted.data)
     taken = (*wanted.data, *wanted.calibration, wanted.place)
     _check_places(wanted.scores_place, wanted.report_place, wanted.label, taken)
+    if wanted.state_place is None and wanted.retain is not None:
+        raise ParameterError("--retain must be given with --state, which keeps series.")
     if wanted.state_place is not None:
         check_output(wanted.state_place, taken)
         for option, place in (("--scores", wanted.scores_place), ("--report", wanted.report_place)):
@@ -201,3 +306,379 @@ def _check_places(
     if report is not None:
         check_ending(report)
         check_output(report, taken)
+
+
+def run(screen: Screen, wanted: Wanted) -> int:
+    """Check, print and write what was asked for; return the exit code."""
+    checker = _checker(wanted)
+    if wanted.state_place is None:
+        return _print(screen, wanted, *_examine(screen, wanted, checker, None))
+    with working_on(wanted.state_place) as (state, write):
+        checker, step = _examine(screen, wanted, checker, state)
+        code = _print(screen, wanted, checker, step)
+        if not screen.is_lost:  # what was not printed is reported again
+            assert step.state is not None
+            write(step.state)
+    return code
+
+
+def _checker(wanted: Wanted) -> Checker:
+    """Load the model, with the threshold and the variables that are asked for."""
+    checker = Checker(load_model(wanted.place), wanted.jobs).named(wanted.name)
+    for option, names, known in (
+        ("ignore", wanted.ignore, checker.needed),
+        ("mute", wanted.mute, checker.model.schema.names),
+    ):
+        for name in names:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise ParameterError.of(option, "name a variable of the model", name, hint)
+    if wanted.ignore:
+        if {*wanted.ignore} >= {*checker.needed}:
+            raise ParameterError("--ignore must leave a variable to check.")
+        checker = checker.without(wanted.ignore)
+    if wanted.mute:
+        checker = checker.muting(wanted.mute)
+    if wanted.threshold is not None:
+        return checker.at(Threshold(wanted.threshold, ByHand()))
+    if wanted.max_false_incidents is not None:
+        return checker.at(expecting(checker.model, wanted.max_false_incidents).limit)
+    return checker
+
+
+def _examine(
+    screen: Screen, wanted: Wanted, checker: Checker, state: JobState | None
+) -> tuple[Checker, Step]:
+    """Read the rows and check them; write scores and the report."""
+    needing_all = {"--state": wanted.state_place, "--report": wanted.report_place}
+    allow_missing = wanted.allow_missing
+    with screen.stages() as progress:
+        if wanted.calibration:
+            progress("calibrating", 0, 0)
+            normal = Rows(
+                screen, checker, wanted.calibration, wanted.said, allow_missing=allow_missing
+            )
+            rates = (wanted.max_false_positive_rate, wanted.max_false_incidents)
+            checker = checker.adopting(calibrated(screen, normal.checker, normal.table, *rates))
+        progress("reading", 0, 0)
+        rows = Rows(
+            screen,
+            checker,
+            wanted.data,
+            wanted.said,
+            size=size_of(wanted.memory_limit),
+            whole=[option for option, value in needing_all.items() if value is not None],
+            allow_missing=allow_missing,
+            allow_empty=True,
+            only_doubts=wanted.state_place is not None,  # the next call would say the same again
+        )
+        if wanted.state_place is None:
+            return rows.checker, Step(_find(rows, wanted, progress), {})
+        progress("scoring", 0, 0)
+        options = wanted.grouping
+        retain = _seconds("retain", wanted.retain or RETAINED)
+        return rows.checker, proceed(
+            rows.checker, rows.table, state, retain=retain, now=clock(), **options
+        )
+
+
+def _find(rows: Rows, wanted: Wanted, progress: Progress) -> Findings:
+    """Check all rows; write their scores as they come, and the report in the end."""
+    checker, report_place = rows.checker, wanted.report_place
+    check = Check(
+        checker,
+        rows.n_rows,
+        most=None
+        if wanted.form == "events" or report_place is not None
+        else wanted.n_shown or None,
+        patterns=wanted.patterns or report_place is not None,
+        **wanted.grouping,
+    )
+    place, advance = wanted.scores_place, partial(progress, "writing scores")
+    with nullcontext() if place is None else writing(place) as write:
+        for table, found, before in rows.follow(check, progress):
+            if place is not None and write is not None:
+                columns = tabulate(checker, table, found.scores, found.excess, advance, before)
+                write(_written(columns, place))
+        findings = msgspec.structs.replace(check.findings(), extra=rows.extra)
+    if report_place is not None:
+        progress("writing report", 0, 0)
+        write_page(report_place, checker, table, findings, wanted.data, wanted.label, rows.doubts)
+    return findings
+
+
+def _print(screen: Screen, wanted: Wanted, checker: Checker, step: Step) -> int:
+    """Print what was found, and return the exit code."""
+    findings = step.findings
+    _note(screen, wanted, step)
+    report(screen, checker, step, wanted)
+    if wanted.state_place is None:
+        return 1 if findings.incidents or findings.shifts else 0
+    if step.stuck is not None and step.is_stuck_again:
+        screen.fail(step.stuck, "correct the times, or remove the state to begin anew.")
+        return 2
+    if step.stuck is not None:
+        screen.warn(step.stuck)
+    return 1 if step.is_alarming else 0
+
+
+def _seconds(option: str, duration: str) -> float:
+    try:
+        return seconds_of(duration)
+    except ParameterError:
+        raise ParameterError.of(option, "be a duration such as '12h' or '30d'", duration) from None
+
+
+def _note(screen: Screen, wanted: Wanted, step: Step) -> None:
+    """Say what readers of the findings must know."""
+    findings = step.findings
+    if wanted.report_place is not None:
+        screen.note(f"the report is in {wanted.report_place}.")
+    extra = [name for name in findings.extra if name not in (wanted.label, *wanted.ignore)]
+    if extra:
+        screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
+    if step.n_skipped:
+        rows, one = count(step.n_skipped, "row"), step.n_skipped == 1
+        verbs = ("is", "was") if one else ("are", "were")
+        screen.note(
+            f"{rows} {verbs[0]} not newer than those of earlier calls, and {verbs[1]} skipped."
+        )
+    for note in (*step.notes, *findings.doubts):
+        screen.note(note)
+
+
+def write_page(
+    place: str,
+    checker: Checker,
+    table: Table,
+    findings: Findings,
+    sources: Sequence[str],
+    label: str | None = None,
+    notices: Sequence[str] = (),
+) -> None:
+    """Write the report of findings."""
+    summary = summarise(
+        checker,
+        table,
+        findings,
+        source=", ".join(map(_readable, sources)),
+        label=label,
+        created=now_here(),
+        notices=notices,
+    )
+    write_report(place, summary)
+
+
+def _written(columns: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return columns as they are written: without texts that a spreadsheet runs, if one may open them."""
+    if place.endswith((".csv", ".csv.gz")):
+        columns = {
+            tame(name): [tame(each) for each in values] if isinstance(values, list) else values
+            for name, values in columns.items()
+        }
+    return typed(columns, blame_kinds())
+
+
+def _readable(name: str) -> str:
+    """Return a file's name as text that can be written; some names are not text."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None:
+    """Print findings in the requested form."""
+    findings, form = step.findings, wanted.form
+    n_shown = wanted.n_shown or max(
+        len(findings.incidents) + len(findings.shifts), len(findings.patterns)
+    )
+    if form == "table":
+        if wanted.state_place is None:
+            screen.show(*show_findings(findings, n_shown, patterns=wanted.patterns))
+        else:
+            screen.show(*show_progress(step, n_shown, patterns=wanted.patterns))
+        return
+    teller = Teller(checker.origin, model_name(wanted.place), findings.threshold)
+    shown: Sequence[Incident] = ()
+    if form != "events" and (form == "json" or not wanted.patterns):
+        shown = gravest(findings, n_shown)
+    repeated = None
+    if wanted.patterns or not findings.ordered:
+        repeated = tuple(each.to_dict() for each in findings.patterns[:n_shown])
+    if form == "json":
+        screen.write_json(teller.check(findings, shown, repeated, step.n_skipped))
+    elif form == "events":
+        screen.write_lines([teller.event(each) for each in step.changes])
+    elif wanted.patterns:
+        _write_patterns(screen, form, repeated or ())
+    elif form == "jsonl":
+        screen.write_lines(list(map(teller.incident, shown)))
+    else:
+        screen.write_csv(_CSV_NAMES, list(_rows(teller, shown)))
+    screen.note(verdict(findings).plain)
+
+
+def _write_patterns(screen: Screen, form: CheckFormat, patterns: Sequence[dict[str, Any]]) -> None:
+    if form == "jsonl":
+        screen.write_lines(patterns)
+        return
+    rows = [
+        {**{name: each[name] for name in _PATTERN_NAMES}, "worst": _say_rows(each["worst"])}
+        for each in patterns
+    ]
+    screen.write_csv(_PATTERN_NAMES, rows)
+
+
+def _say_rows(examples: list[dict[str, Any]]) -> str:
+    return " ".join(str(each["row"]) for each in examples)
+
+
+def model_name(place: str) -> str:
+    """Return the name of a model: that of its file, without endings.
+
+    >>> model_name("models/plant.truism.json")
+    'plant'
+    """
+    return _readable(Path(place).name.removesuffix(".json").removesuffix(".truism"))
+
+
+def _rows(teller: Teller, incidents: Sequence[Incident]) -> Iterator[dict[str, Any]]:
+    """Yield one line for each blamed variable, with its strongest reason."""
+    for number, incident in enumerate(incidents, 1):
+        plain = msgspec.structs.asdict(teller.incident(incident))
+        for blame in plain["blames"]:
+            reason = msgspec.structs.asdict(blame.reasons[0])
+            own = {name: getattr(blame, name) for name in ("variable", "share", "since", "began")}
+            told = {**plain, **reason, **own}
+            yield {"incident": number, **{name: told[name] for name in _CSV_NAMES[1:]}}
+
+
+# --- several machines ---
+
+
+class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One machine: its name, its model, its tables, and the state of its job."""
+
+    name: _Text
+    model: _Text
+    data: _Text | Annotated[tuple[_Text, ...], Meta(min_length=1)]
+    state: _Text | None = None
+
+
+class _Machines(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    machine: Annotated[tuple[Machine, ...], Meta(min_length=1)]
+
+
+def read_machines(place: str) -> tuple[Machine, ...]:
+    """Read a list of machines; paths in it begin where the file is."""
+    try:
+        with Path(place).open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise TruismError(f"The list of machines {place!r} cannot be read: {reason}.") from None
+    try:
+        if len(content) > MAX_BYTES:
+            raise ValueError("it is too large")
+        found = msgspec.convert(tomllib.loads(content.decode()), _Machines).machine
+    except (msgspec.ValidationError, ValueError, RecursionError) as problem:
+        raise TruismError(
+            f"The list of machines {place!r} cannot be read: {str(problem).rstrip('.')}.",
+            "each machine needs [[machine]], name, model and data; state is optional.",
+        ) from None
+    _check_distinct("name", [each.name for each in found], place)
+    _check_distinct("state", [each.state for each in found if each.state], place)
+    folder = Path(place).parent
+    return tuple(
+        Machine(
+            each.name,
+            str(folder / each.model),
+            tuple(str(folder / one) for one in _listed(each.data)),
+            None if each.state is None else str(folder / each.state),
+        )
+        for each in found
+    )
+
+
+def _listed(data: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (data,) if isinstance(data, str) else data
+
+
+def _check_distinct(what: str, values: Sequence[str], place: str) -> None:
+    twice = sorted({each for each in values if values.count(each) > 1})
+    if twice:
+        raise TruismError(f"The list of machines {place!r} has a {what} twice: {shorten(twice)}.")
+
+
+def check_machines(screen: Screen, place: str, wanted: Wanted) -> int:
+    """Check one machine after the other, whether or not one fails; say in the end how they are."""
+    _refuse(wanted)
+    machines = read_machines(place)
+    if wanted.retain is not None and not any(machine.state for machine in machines):
+        raise ParameterError("--retain must be given with a state of some machine.")
+    codes = {}
+    for machine in machines:
+        if wanted.form == "table":
+            screen.show(Text(visible(machine.name), STRONG))
+        try:
+            codes[machine.name] = _check_one(screen, machine, wanted)
+        except (TruismError, OSError, MemoryError) as problem:
+            message, hint = say_problem(problem)
+            screen.fail(f"{machine.name}: {message}", hint)
+            codes[machine.name] = 2
+        if wanted.form == "table":
+            screen.show("")
+    summary = _summary(codes)
+    if wanted.form == "table":
+        screen.show(summary)
+    else:
+        screen.note(summary.plain)
+    return max(codes.values())
+
+
+def _check_one(screen: Screen, machine: Machine, wanted: Wanted) -> int:
+    data = _listed(machine.data)
+    if machine.state is not None:
+        check_output(machine.state, (*data, machine.model))
+    return run(
+        screen,
+        msgspec.structs.replace(
+            wanted,
+            name=machine.name,
+            place=machine.model,
+            data=data,
+            state_place=machine.state,
+        ),
+    )
+
+
+def _refuse(wanted: Wanted) -> None:
+    """Refuse options that say for one machine what the list says for each."""
+    given = {
+        "DATA": wanted.data,
+        "--model": wanted.place,
+        "--state": wanted.state_place,
+        "--name": wanted.name,
+        "--scores": wanted.scores_place,
+        "--report": wanted.report_place,
+        "--label": wanted.label,
+        "--calibrate": wanted.calibration,
+    }
+    for option, value in given.items():
+        if value:
+            raise ParameterError(f"--models and {option} must not both be given.")
+    if wanted.form not in _STREAMS:
+        raise ParameterError(
+            f"--format must be {', '.join(_STREAMS[:-1])} or {_STREAMS[-1]} with --models, "
+            f"got {wanted.form!r}."
+        )
+
+
+def _summary(codes: dict[str, int]) -> Text:
+    """Say in one line how all machines are."""
+    named = {code: [name for name, own in codes.items() if own == code] for code in (1, 2)}
+    text = Text(f"{count(len(codes), 'machine')}: ")
+    text.append(f"{len(codes) - len(named[1]) - len(named[2]):,} without anomalies", GOOD)
+    for code, words in ((1, "with anomalies"), (2, "not checked")):
+        if named[code]:
+            names = shorten(tuple(map(visible, named[code])))
+            text.append(f", {len(named[code]):,} {words} ({names})", BAD)
+    return text.append(".")

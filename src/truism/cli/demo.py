@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from truism.cli.checking import write_page
+from truism.cli.check import write_page
 from truism.cli.learn import learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen

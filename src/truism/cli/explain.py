@@ -6,15 +6,16 @@ import click
 import msgspec
 import numpy as np
 
-from truism.cli.fitting import allow_missing_option, read_for
 from truism.cli.options import (
     Command,
     Format,
+    allow_missing_option,
     data_argument,
     format_option,
     model_option,
 )
 from truism.cli.reading import asked, layout_options
+from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Checker
@@ -75,9 +76,9 @@ def explain(
     checker = Checker(load_model(place))
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found = read_for(screen, checker, data, said, allow_missing=allow_missing)
-        checker = found.checker
-        table = checker.prepare(found.table)
+        rows = Rows(screen, checker, data, said, allow_missing=allow_missing)
+        checker = rows.checker
+        table = checker.prepare(rows.table)
     if not 0 <= row < table.n_rows:
         constraint = f"be at least 0 and below {table.n_rows}, the number of rows"
         raise ParameterError.of("row", constraint, row)

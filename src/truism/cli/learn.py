@@ -1,7 +1,7 @@
 """``truism learn``: normal rows in, a model file out, and a summary on the screen."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,29 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.cli.calibrating import calibrated, calibration_options, check_calibration
-from truism.cli.excluding import asked_exclusion, exclude, exclusion_options, write_suspects
-from truism.cli.large import dask_option, memory_option, open_large, read_large, size_of
+from truism.cli.calibrate import calibrated, calibration_options, check_calibration
 from truism.cli.options import (
+    LEAST_ROWS,
     Command,
+    Decorated,
     check_output,
+    check_suffix,
     data_argument,
     jobs_option,
+    memory_option,
+    size_of,
 )
-from truism.cli.reading import asked, layout_options, read_data
+from truism.cli.reading import Asked, asked, layout_options, read_data, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, shorten
 from truism.explaining.checker import Checker
+from truism.export.suspects import listed_rows, suspects_as_columns
 from truism.learning import kernels
-from truism.learning.parts import Parts
+from truism.learning.kinds import infer_schema
+from truism.learning.parts import PART_ROWS, Parts, of_files
+from truism.learning.passes import SAMPLE
+from truism.learning.scattered import of_spans
+from truism.learning.suspects import Suspects, find_suspects
 from truism.learning.training import train, train_on_parts
 from truism.model.files import save_model
 from truism.model.model import Model
@@ -34,15 +42,58 @@ from truism.model.wording import Legend, count, legend_of
 from truism.report.models import summarise
 from truism.report.suspicion import show_suspects
 from truism.report.terminal import show_model
+from truism.table.columnar import Columnar, open_batches, read_opening
 from truism.table.columns import Table, join_tables
 from truism.table.files import TableRead, read_table
 from truism.table.layouts import Reading
 from truism.table.ledgers import MARKS, read_ledger
+from truism.table.notices import refuse_doubts
 from truism.table.notices import rows as say_rows
+from truism.table.writing import write_table
 from truism.work import Progress
 
+BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums
 _MAX_BYTES = 1 << 24
 _FORMS = 'be a JSON object such as {"LIT301": "mm"}, or lines such as LIT301,mm'
+
+
+_EXCLUSIONS = (
+    click.option(
+        "--suspects",
+        "suspects_place",
+        metavar="FILE",
+        help="List the training rows that the others contradict most, with reasons, in a .csv or "
+        ".parquet file.",
+    ),
+    click.option(
+        "--exclude",
+        "excluded_place",
+        metavar="FILE",
+        help="Learn without the rows that a file lists: by number (row), by time, or by both.",
+    ),
+    click.option(
+        "--exclude-suspects",
+        is_flag=True,
+        help="Learn without the suspects that would be hidden by learning from them, in one command.",
+    ),
+)
+
+
+def exclusion_options(command: Decorated) -> Decorated:
+    """Add the options about suspects."""
+    for option in reversed(_EXCLUSIONS):
+        command = option(command)
+    return command
+
+
+def dask_option(command: Decorated) -> Decorated:
+    """Add the option that leaves the work to a cluster."""
+    return click.option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Let the workers of a Dask scheduler such as tcp://host:8786 read large files, which all "
+        "of them must see.",
+    )(command)
 
 
 @click.command(
@@ -340,3 +391,114 @@ def _read_names(name: str, file: str | None) -> dict[str, str] | None:
     if any(len(line) != 2 for line in lines):
         raise ParameterError.of(name, _FORMS, file)
     return {column.strip(): text.strip() for column, text in lines}
+
+
+# --- rows larger than the sample ---
+
+
+def open_large(sources: Sequence[str], said: Asked) -> Columnar | None:
+    """Open files that have more rows than are learned from at once; None for all others."""
+    files = open_batches(sources, said.layout, least_rows=SAMPLE)
+    return files if files is not None and files.n_rows > SAMPLE else None
+
+
+def read_large(
+    screen: Screen,
+    files: Columnar,
+    said: Asked,
+    limit: str | None,
+    jobs: int,
+    dask: str | None = None,
+) -> tuple[TableRead, Parts]:
+    """Decide how large files are read, and return their first rows and all rows in parts."""
+    opening = read_opening(files, said.layout)
+    if said.strict:
+        refuse_doubts(opening.notices)
+    for notice in opening.notices:
+        tell(screen, notice)
+    held = size_of(limit) // (BYTES_PER_VALUE * len(files.schema.names) * (jobs + 1))
+    n_rows = min(max(held, LEAST_ROWS), PART_ROWS)
+    if dask is not None:
+        from truism.clusters.daskcrew import DaskCrew, connect
+
+        client = connect(dask)
+        click.get_current_context().call_on_close(client.close)
+        return opening, of_spans(DaskCrew(client), files, opening.reading, n_rows)
+    return opening, of_files(files, opening.reading, n_rows)
+
+
+# --- suspects ---
+
+
+class Exclusion(msgspec.Struct, frozen=True):
+    """What was asked for: where suspects are listed, which rows are left out."""
+
+    suspects: str | None = None
+    listed: str | None = None
+    own: bool = False
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything was asked for."""
+        return self != Exclusion()
+
+
+class Excluded(msgspec.Struct, frozen=True, eq=False):
+    """The rows to learn without, and the suspects if they were looked for."""
+
+    rows: NDArray[np.int64] | None = None
+    suspects: Suspects | None = None
+
+
+def asked_exclusion(options: dict[str, Any], inputs: Sequence[str]) -> Exclusion:
+    """Remove these options from a command's options, check them, and return them as one value."""
+    asked = Exclusion(
+        options.pop("suspects_place"),
+        options.pop("excluded_place"),
+        options.pop("exclude_suspects"),
+    )
+    if asked.listed is not None and (asked.own or asked.suspects is not None):
+        other = "--exclude-suspects" if asked.own else "--suspects"
+        raise ParameterError(
+            f"--exclude and {other} must not both be given.",
+            "a list that you have looked through takes the place of new suspects.",
+        )
+    if asked.suspects is not None:
+        check_suffix(asked.suspects)
+        check_output(asked.suspects, inputs)
+    return asked
+
+
+def exclude(
+    asked: Exclusion,
+    found: TableRead,
+    settings: Settings,
+    delta: bool,
+    jobs: int,
+    progress: Progress,
+    *,
+    is_whole: bool,
+) -> Excluded:
+    """Find suspects or read a list of rows, as asked."""
+    if not asked.is_asked:
+        return Excluded()
+    if not is_whole:
+        raise TableError(
+            "Suspects can only be found in, and rows left out of, a table that is learned from at once, "
+            "not a larger one.",
+            "take a part of the table for that.",
+        )
+    table = found.table
+    settings = msgspec.structs.replace(settings, time=found.reading.axis)
+    if asked.listed is not None:
+        listed = read_table([asked.listed], allow_empty=True)
+        time = infer_schema(table, settings).time
+        return Excluded(listed_rows(listed, asked.listed, table, time))
+    suspects = find_suspects(table, settings, delta=delta, n_jobs=jobs, progress=progress)
+    return Excluded(suspects.hidden if asked.own else None, suspects)
+
+
+def write_suspects(asked: Exclusion, excluded: Excluded, table: Table) -> None:
+    """Write the list of suspects, if that was asked for."""
+    if asked.suspects is not None and excluded.suspects is not None:
+        write_table(suspects_as_columns(excluded.suspects, table), asked.suspects)

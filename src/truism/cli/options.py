@@ -1,13 +1,14 @@
 """The options that several commands share, and how they become values of the library."""
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 import click
 
-from truism.errors import TableError, TruismError
+from truism.errors import ParameterError, TableError, TruismError
 from truism.table.files import STDIN
 from truism.work import n_cores
 
@@ -15,6 +16,8 @@ Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
 Form = Literal["table", "json"]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+LEAST_ROWS = 1 << 12  # of a batch, however little memory may be used
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 class Command(click.Command):
@@ -73,6 +76,42 @@ def jobs_option(command: Decorated) -> Decorated:
         show_default="all cores",
         help="Number of threads; results do not depend on it.",
     )(command)
+
+
+def allow_missing_option(command: Decorated) -> Decorated:
+    """Add the option for tables that lack columns."""
+    return click.option(
+        "--allow-missing",
+        is_flag=True,
+        help="Go on if columns are absent; everything that needs them is unknown.",
+    )(command)
+
+
+def memory_option(command: Decorated) -> Decorated:
+    """Add the option that limits memory."""
+    return click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="How much memory to use for batches of large Parquet, Arrow and CSV files, such as 3GiB; "
+        "results do not depend on it.  [default: half of the machine's]",
+    )(command)
+
+
+def size_of(text: str | None) -> int:
+    """Return a number of bytes; half of the machine's memory if nothing is said.
+
+    >>> size_of("3GiB"), size_of("500 MB")
+    (3221225472, 524288000)
+    """
+    if text is None:
+        if not hasattr(os, "sysconf"):  # Windows does not tell
+            return _UNITS["g"]
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", text.strip().lower())
+    size = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])
+    if size < 1 << 20:
+        raise ParameterError.of("memory_limit", "be a size of at least 1 MiB, such as 3GiB", text)
+    return size
 
 
 def check_output(place: str, inputs: Sequence[str] = ()) -> None:

@@ -151,24 +151,12 @@ def read_data(
     only_doubts: bool = False,
 ) -> TableRead:
     """Read tables as earlier ones were read, and note where a reader may wonder."""
-    found = read_silently(sources, said, reading, allow_empty=allow_empty)
-    for notice in found.notices:
-        if notice.doubtful or not only_doubts:
-            tell(screen, notice)
-    return found
-
-
-def read_silently(
-    sources: Sequence[str],
-    said: Asked,
-    reading: Reading | None = None,
-    *,
-    allow_empty: bool = False,
-) -> TableRead:
-    """Read tables; what there is to say about it is left to the caller."""
     found = read(sources, said.layout, reading=reading, allow_empty=allow_empty)
     if said.strict:
         refuse_doubts(found.notices)
+    for notice in found.notices:
+        if notice.doubtful or not only_doubts:
+            tell(screen, notice)
     return found
 
 

@@ -121,8 +121,6 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
         What is unusual in the new rows, and what was open before them.
     told
         What was said before of what was open.
-    table
-        The new rows, prepared.
     state
         What to hand in with the next call; None if there is none.
     n_skipped
@@ -136,7 +134,6 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     findings: Findings
     told: dict[str, Told]
-    table: Table
     state: JobState | None = None
     n_skipped: int = 0
     notes: tuple[str, ...] = ()
@@ -251,7 +248,7 @@ def proceed(
     )
     again = state is not None and bool({*stuck} & {*state.stuck})
     said = _say_stuck(stuck, [seen[each] for each in stuck if each in seen], now)
-    return Step(findings, told, prepared, after, n_skipped, notes, said, again)
+    return Step(findings, told, after, n_skipped, notes, said, again)
 
 
 # --- a state and its model ---

@@ -1,0 +1,194 @@
+"""The rows of files for a model: read as it was learned, batch by batch where they are many."""
+
+from collections.abc import Iterator, Sequence
+
+from truism.cli.options import LEAST_ROWS
+from truism.cli.reading import Asked, read_data, tell
+from truism.cli.screen import Screen
+from truism.errors import ParameterError
+from truism.explaining.absences import suited
+from truism.explaining.checker import Check, Checker
+from truism.incidents.following import Following, Found
+from truism.scoring import kernels
+from truism.table.columnar import Columnar, open_batches, read_opening, read_portions
+from truism.table.columns import Table
+from truism.table.layouts import Reading
+from truism.table.notices import Notice, refuse_doubts
+from truism.work import Progress, read_ahead
+
+BYTES_WHOLE = 64  # held for each value of a table that is one batch
+BYTES_AT_ONCE = 100  # held for each value of other batches; few of their rows are weighed at a time
+MOST_ROWS = 1 << 16
+N_FIRST = 1000  # rows in which it is seen which columns there are
+
+
+class Rows:
+    """The rows of files, read for a model batch by batch, as often as needed; one batch if they fit.
+
+    Parameters
+    ----------
+    screen
+        Where notes about the files go.
+    checker
+        The model.
+    sources, said
+        Paths, folders and patterns, and how they are to be read.
+    size
+        How much memory may be used, in bytes; all rows are one batch when absent.
+    whole
+        Options that need all rows at once.
+    allow_missing
+        Whether any columns may be absent; None does without checking that.
+    allow_empty
+        Whether there may be no rows.
+    only_doubts
+        Whether notes are left out that are no doubts.
+
+    Attributes
+    ----------
+    checker
+        The checker that suits the columns.
+    opening
+        The first rows, with all columns; all rows if they fit.
+    doubts
+        What readers of a report about the rows must know.
+
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        checker: Checker,
+        sources: Sequence[str],
+        said: Asked,
+        *,
+        size: int | None = None,
+        whole: Sequence[str] = (),
+        allow_missing: bool | None = False,
+        allow_empty: bool = False,
+        only_doubts: bool = False,
+    ) -> None:
+        self._screen, self._said, self._size = screen, said, size or 0
+        self._noted: set[tuple[str, tuple[str, ...]]] = set()
+        reading = checker.model.reading
+        self._files = None if size is None else _open_larger(sources, said, reading, size, whole)
+        if self._files is None:
+            found = read_data(
+                screen, sources, said, reading, allow_empty=allow_empty, only_doubts=only_doubts
+            )
+        else:
+            known = () if reading is None else (N_FIRST, reading)
+            found = read_opening(self._files, said.layout, *known)
+            self._note(found.notices)
+        self.opening, self._reading = found.table, reading or found.reading
+        self.n_rows = self.opening.n_rows if self._files is None else self._files.n_rows
+        self.doubts = tuple(str(notice) for notice in found.notices if notice.doubtful)
+        if said.layout.time:
+            checker = checker.timed(found.reading.axis)
+        self.checker = checker
+        if allow_missing is not None:
+            suits = suited(checker, self.opening, allow_missing=allow_missing)
+            self.checker = suits.checker
+            if suits.doubt is not None:
+                screen.warn(suits.doubt)
+                self.doubts = (*self.doubts, suits.doubt)
+
+    @property
+    def table(self) -> Table:
+        """All rows, if they are one batch."""
+        assert self._files is None
+        return self.opening
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """The columns that the model does not know; they are ignored."""
+        return self.checker.extra(self.checker.prepare(self.opening.take(slice(0, 0))))
+
+    def batches(self, names: set[str] | None = None) -> Iterator[Table]:
+        """Read all rows from the first one on; with some columns, or all."""
+        if self._files is None:
+            yield self.opening
+            return
+        wanted = {*self.opening.names} if names is None else names
+        n_columns = len(wanted & {*self.opening.names})
+        at_once = self._size // 4 // (BYTES_AT_ONCE * max(n_columns, 1))
+        n_rows = min(max(at_once, LEAST_ROWS), MOST_ROWS)
+        asked = self._files, self._said.layout, self._reading, n_rows, wanted
+        for found in read_ahead(read_portions(*asked)):
+            self._note(found.notices)
+            yield found.table
+
+    def prepared(self, progress: Progress) -> Iterator[tuple[Table, Table]]:
+        """Read all rows with all columns: batches as they are, and prepared for the model."""
+        before, done = None, 0
+        for table in self.batches():
+            prepared = self.checker.prepare(table, before)
+            if self._files is not None:
+                before = self.checker.pass_by(prepared, before)
+                done += table.n_rows
+                progress("reading", done, self.n_rows)
+            yield table, prepared
+
+    def follow(
+        self, check: Check, progress: Progress
+    ) -> Iterator[tuple[Table, Found, Following | None]]:
+        """Let a check take all rows; yield each prepared batch, what was found, and what was before."""
+        schema, series = check.checker.model.schema, check.checker.model.series
+        marks = (schema.time, None if series is None else series.by)
+        times = {each for each in marks if each is not None}
+        if self._files is not None:
+            self._screen.announce_compiling(kernels.__name__)
+            progress("loading compiled code", 0, 0)
+            kernels.load()
+        progress("scoring", 0, 0 if self._files is None else self.n_rows)
+        done = 0
+        for table in self.batches({*check.checker.needed, *times}):
+            before = check.following
+            prepared = check.checker.prepare(table, before)
+            yield prepared, check.take(prepared), before
+            if self._files is not None:
+                done += table.n_rows
+                progress("scoring", done, self.n_rows)
+        if check.needs_times:
+            progress("reading times", 0, 0)
+            check.read_times(lambda: self.batches(times))
+
+    def _note(self, notices: Sequence[Notice]) -> None:
+        """Say once what there is to say about a column."""
+        for notice in notices:
+            about = notice.code, notice.columns
+            if about not in self._noted:
+                self._noted.add(about)
+                if self._said.strict:
+                    refuse_doubts([notice])
+                tell(self._screen, notice)
+
+
+def _open_larger(
+    sources: Sequence[str], said: Asked, reading: Reading | None, size: int, whole: Sequence[str]
+) -> Columnar | None:
+    """Open files that are too large to be one batch; None for all others."""
+    # A cell of a CSV file has at least two bytes.
+    files = open_batches(sources, said.layout, reading, 2 * size // BYTES_WHOLE)
+    if files is None:
+        return None
+    needed = files.n_rows * len(files.schema.names) * BYTES_WHOLE
+    if needed <= size:
+        return None
+    if whole:
+        raise ParameterError(
+            f"{whole[0]} needs all rows at once: {files.n_rows:,} rows take about "
+            f"{_say_size(needed)} of memory.",
+            "take fewer files at a time, or raise --memory-limit.",
+        )
+    return files
+
+
+def _say_size(n_bytes: int) -> str:
+    """Return a size in words.
+
+    >>> _say_size(3 << 29), _say_size(5 << 20)
+    ('1.5 GiB', '5 MiB')
+    """
+    gib = n_bytes / (1 << 30)
+    return f"{gib:.1f} GiB" if gib >= 1 else f"{max(n_bytes >> 20, 1):,} MiB"
