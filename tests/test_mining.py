@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import exact, ratios, thresholds, truth_tables
-from truism.learning.kernels.antecedents import with_rarest_in_antecedent
-from truism.learning.kernels.consequents import count_planes
-from truism.learning.kernels.predicates import Limits, Predicates
+from truism.learning.kernels.mining import count_planes
 from truism.learning.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
 from truism.scoring.bits import pack
 from truism.scoring.kernels.compiling import jit
@@ -301,47 +299,6 @@ def test_the_minimum_count_is_the_least_that_exceeds(counts, n_rows, min_support
         bound = max(exact(min_support) * n_rows, exact(ratio) * count)
         assert least - 1 <= bound < least
     assert isinstance(exact(min_support), Fraction)
-
-
-def some_predicates(random, n_blocks, n_empty):
-    """Predicates of up to 40 rows a block, known or not; words without rows after the others."""
-    n_predicates = int(random.integers(2, 30))
-    size = (n_predicates, n_blocks, 40)
-    known = random.random(size) < random.choice([0.9, 1.0])
-    true = (random.random(size) < random.random((n_predicates, 1, 1))) & known
-    words = [
-        np.concatenate([pack(truth[:, block]) for block in range(n_blocks)], axis=1)
-        for truth in (true, known & ~true)
-    ]
-    by_count = np.argsort(true.sum(axis=(1, 2)), kind="stable")
-    ends = np.arange(1, n_blocks + 1)
-    ends[-1] += n_empty
-    empty = np.zeros((n_predicates, n_empty), np.uint64)
-    return Predicates(
-        *(np.ascontiguousarray(np.concatenate([each[by_count], empty], axis=1)) for each in words),
-        ends,
-        np.arange(n_predicates),
-        bool(known.all()),
-        n_blocks + n_empty,
-    )
-
-
-@examples(max_examples=40)
-@given(st.integers(0, 10_000), st.sampled_from([1, 3]), st.integers(1, 9))
-def test_single_antecedents_are_found_alike_near_the_rarest_predicate_and_in_all_words(
-    seed, n_blocks, least
-):
-    # Where words are many for its rows, they are gathered first.
-    few, many = (some_predicates(np.random.default_rng(seed), n_blocks, n) for n in (0, 2000))
-    implied = np.zeros((len(few.T), len(few.T)), np.bool_)
-    for r in range(len(few.T) - 1):
-        chosen = np.arange(r + 1, len(few.T), dtype=np.int32)
-        limits = Limits(least, 10**6, 10**6)
-        wide, near = (
-            with_rarest_in_antecedent(r, 1, chosen, each, implied, limits) for each in (few, many)
-        )
-        assert wide[0].tolist() == near[0].tolist()
-        assert wide[1:] == near[1:]
 
 
 @jit

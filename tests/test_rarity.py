@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import finite
-from truism.learning.spacings import empty_around, space
-from truism.model.evidence import Spacing
+from truism.learning.spacings import space
 from truism.scoring import rarity
 from truism.scoring.rarity import Emptiness, state_rarities
 
@@ -180,34 +179,3 @@ def test_a_well_known_state_and_a_missing_one_are_not_rare_and_an_unseen_one_is_
     found = state_rarities(np.array(counts)).tolist()
     assert found[0] == found[1] == found[-1] == 0.0
     assert 0.0 < found[2] <= found[3] <= found[4]
-
-
-knot = st.one_of(
-    st.integers(-20, 20).map(float),
-    st.floats(-1e6, 1e6),
-    st.sampled_from([5e-324, 1e-323, -5e-324, np.nextafter(1.0, 2.0), LARGEST, -LARGEST]),
-)
-
-
-@given(
-    st.lists(st.tuples(st.lists(knot, max_size=12), st.integers(0, 999)), min_size=1, max_size=4)
-)
-def test_many_variables_are_measured_together_as_each_would_be(variables):
-    spacings, knots, counts = [], [], []
-    for values, seed in variables:
-        random = np.random.default_rng(seed)
-        knots.append(np.unique(np.array([1.0, *values]) + 0.0))
-        counts.append(random.integers(0, 4, len(knots[-1])))
-        counts[-1][0] += not counts[-1].any()
-        near = int(random.integers(1, 9))
-        spacings.append(Spacing("X", tuple(knots[-1].tolist()), tuple(counts[-1]), near, 2.5))
-    alone = empty_around(spacings, knots, counts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truism.learning.spacings.MANY", 1)
-        together = empty_around(spacings, knots, counts)
-    for one, other in zip(alone, together, strict=True):
-        assert one.near == other.near
-        assert one.spread == other.spread
-        assert one.points.tobytes() == other.points.tobytes()
-        assert one.distances.tobytes() == other.distances.tobytes()
-        assert [*map(one.count_beyond, one.points)] == [*map(other.count_beyond, one.points)]

@@ -25,8 +25,6 @@ from truism.model.settings import MAX_NODES, MAX_RULES
 from truism.scoring.bits import Words, count
 from truism.work import Advance, share_out, stand_still
 
-MAX_TRANSPOSED = 1 << 26  # entries of the list of predicates by row; above, only bits are used
-MAX_LISTED = 1 << 16  # predicates in that list, which has two bytes for each
 _BATCH, _N_PARTS = 64, 32  # predicates searched before budgets are looked at, in so many parts
 
 
@@ -207,26 +205,28 @@ class Search:
         ends: NDArray[np.int64] | None = None,
         counted: int | None = None,
     ) -> None:
-        # Only learning loads compiled code.
-        from truism.learning.kernels import antecedents, consequents
-        from truism.learning.kernels.predicates import Limits
+        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
 
-        self.search_inside: Any = antecedents.with_rarest_in_antecedent
-        self.search_outside: Any = consequents.with_rarest_as_consequent
-        self.limits = Limits(0, budget.max_nodes, budget.max_rules)
+        self.kernels: Any = kernels
+        self.limits = kernels.Limits(0, budget.max_nodes, budget.max_rules)
         true, false = (np.ascontiguousarray(each[in_order]) for each in (true, false))
         self.least, self.in_order = least, in_order
         self.budget, self.n_jobs = budget, n_jobs
         self.n_nodes = 0
         self.n_rules = 0
         self.implied = np.zeros((len(true), len(true)), np.bool_)
-        self.partners = _Partners(
+        # Whether every predicate is true or false in every row that has any.
+        either = true | false
+        known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
+        self.predicates = kernels.Predicates(
             true,
             false,
             np.array([true.shape[1]], np.int64) if ends is None else ends,
             np.asarray(group, np.int64)[in_order],
+            known,
             true.shape[1] if counted is None else counted,
         )
+        self._partners: dict[int, NDArray[np.int32]] = {}
         # Predicates for which longer antecedents may exist, on either side of the arrow.
         self.open_inside = list(range(len(true)))
         self.open_outside = list(range(len(true)))
@@ -236,7 +236,7 @@ class Search:
 
     def longest(self, wanted: int) -> int:
         """How many predicates an antecedent can have: no two of one variable, nor the consequent's."""
-        n_groups = len(np.unique(self.partners.predicates.group))
+        n_groups = len(np.unique(self.predicates.group))
         return max(1, min(wanted, n_groups - 1))
 
     def complete_to(self, levels: Sequence[NDArray[np.int64]], wanted: int) -> int:
@@ -306,27 +306,28 @@ class Search:
     def _one(self, r: int, length: int, inside: bool, outside: bool) -> _Searched:
         """Search the rules in which `r` is the rarest predicate, on both sides of the arrow."""
         least = int(self.least[r])
-        chosen, predicates = self.partners.of(r, least), self.partners.predicates
+        if r not in self._partners:
+            self._partners[r] = self.kernels.partners(r, self.predicates, least).copy()
+        chosen, predicates = self._partners[r], self.predicates
         limits = self.limits._replace(least=least)
-        found, nodes, more = [], 0 if length > 1 else len(self.implied) - r, [False, False]
-        if inside and len(chosen):
-            rows, visited, more[0] = self.search_inside(
-                r, length, chosen, predicates, self.implied, limits
+        tally = np.zeros(4, np.int64)
+        tally[self.kernels.NODES] = len(self.implied) - r if length == 1 else 0
+        searched = []
+        if len(chosen) and length == 1:
+            searched.append(self.kernels.pair_up(r, chosen, predicates, limits))
+        if len(chosen) and length > 1 and inside:
+            searched.append(
+                self.kernels.search_inside(r, length, chosen, predicates, self.implied, limits)
             )
-            found.append(rows)
-            nodes += int(visited)
-        if outside and len(chosen):
-            rows, visited, more[1] = self.search_outside(r, length, chosen, predicates, limits)
-            found.append(rows)
-            nodes += int(visited)
-        return _Searched(r, tuple(found), nodes, bool(more[0]), bool(more[1]))
+        if len(chosen) and length > 1 and outside:
+            searched.append(self.kernels.search_outside(r, length, chosen, predicates, limits))
+        _, n_nodes, *more = (tally + sum(own for _, own in searched)).tolist()
+        return _Searched(r, tuple(rows for rows, _ in searched), n_nodes, *map(bool, more))
 
     def _minimal(
         self, found: NDArray[np.int64], shorter: list[NDArray[np.int64]]
     ) -> NDArray[np.int64]:
         """Sort the found rules and drop those that a shorter kept rule makes redundant."""
-        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
-
         found[:, 3:].sort(axis=1)
         found = found[
             np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 2, -1), 0)))
@@ -334,53 +335,8 @@ class Search:
         keep = np.ones(len(found), np.bool_)
         claims = _without_counts(found)
         for known in shorter:
-            kernels.drop_supersets(claims, _without_counts(known), keep)
+            self.kernels.drop_supersets(claims, _without_counts(known), keep)
         return found[keep]
-
-
-class _Partners:
-    """The predicates, and which of them may stand beside which in a rule, found once."""
-
-    def __init__(
-        self,
-        true: Words,
-        false: Words,
-        ends: NDArray[np.int64],
-        group: NDArray[np.int64],
-        counted: int,
-    ) -> None:
-        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
-        from truism.learning.kernels.predicates import Predicates
-
-        # Whether every predicate is true or false in every row that has any.
-        either = true | false
-        known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
-        self.predicates = Predicates(true, false, ends, group, known, counted)
-        self._sizes = count(true[:, :counted])
-        self._found: dict[int, NDArray[np.int32]] = {}
-        total = int(self._sizes.sum())
-        self._by_row = None
-        if 0 < total <= MAX_TRANSPOSED and len(true) <= MAX_LISTED:
-            self._by_row = kernels.transpose(true, 64 * true.shape[1])
-            self._per_row = total / (64 * true.shape[1])
-
-    def of(self, r: int, least: int) -> NDArray[np.int32]:
-        """List the predicates that may stand in a rule beside `r`, which has at least so many rows."""
-        if r not in self._found:
-            self._found[r] = self._find(r, least)
-        return self._found[r]
-
-    def _find(self, r: int, least: int) -> NDArray[np.int32]:
-        """Find them by the cheaper of two ways."""
-        from truism.learning.kernels import mining as kernels  # only learning loads compiled code
-
-        n_predicates, width = self.predicates.T.shape
-        by_bits = (n_predicates - r) * min(int(self._sizes[r]), width) / 12
-        if self._by_row is not None and self._sizes[r] * self._per_row < by_bits:
-            found = kernels.partners_by_rows(r, self.predicates, least, *self._by_row)
-        else:
-            found = kernels.partners(r, self.predicates, least)
-        return found  # type: ignore[no-any-return]
 
 
 def _without_counts(found: NDArray[np.int64]) -> NDArray[np.int64]:

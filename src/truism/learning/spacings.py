@@ -1,17 +1,13 @@
 """Where training values lie: distinct values and their counts go in, a `Spacing` comes out."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from truism.arrays import Counts, Floats
 from truism.model.evidence import N_EXACT, Spacing
-from truism.scoring.rarity import Emptiness
 
 NEAR_SHARE, MIN_NEAR, MAX_NEAR = 0.01, 5, 50  # the nearest 1 % of the training values, 5 to 50
 N_KNOTS, N_EVEN = 255, 75  # kept training values, and how many of them are chosen evenly
 HEAVY_SHARE = 0.1  # a value with this share of the rows is left out of the usual spread
-MANY = 256  # variables whose surroundings are worth compiled code
 
 
 def space(variable: str, values: Floats, counts: Counts) -> Spacing:
@@ -39,41 +35,6 @@ def borders(knots: Floats) -> Floats:
     middles = knots[1:] / 2 + knots[:-1] / 2
     # Neighbouring doubles have no midpoint; each still stands for itself.
     found: Floats = np.minimum(middles, np.nextafter(knots[1:], -np.inf))
-    return found
-
-
-def empty_around(
-    spacings: Sequence[Spacing], knots: Sequence[Floats], counts: Sequence[Counts]
-) -> list[Emptiness]:
-    """Return how empty the surroundings of each variable's kept values are, if they have other counts."""
-    if len(spacings) < MANY:
-        return [
-            Emptiness(values, held, each.near, each.spread)
-            for each, values, held in zip(spacings, knots, counts, strict=True)
-        ]
-    from truism.learning.kernels import surroundings  # compiled only where a wide table needs it
-
-    starts = np.cumsum([0, *map(len, knots)])
-    near = np.array([each.near for each in spacings])
-    sizes, held_by, before, points, distances = surroundings.surround(
-        np.concatenate(knots), np.concatenate(counts), starts, near
-    )
-    found = []
-    for v, (each, start) in enumerate(zip(spacings, starts.tolist(), strict=False)):
-        n_knots, n_points, enough = sizes[v].tolist()
-        if n_points == surroundings.UNORDERED:
-            found.append(Emptiness(knots[v], counts[v], each.near, each.spread))
-            continue
-        found.append(
-            Emptiness.measured(
-                held_by[start : start + n_knots],
-                before[start + v : start + v + n_knots + 1],
-                points[2 * start : 2 * start + n_points],
-                distances[2 * start : 2 * start + n_points],
-                enough,
-                each.spread,
-            )
-        )
     return found
 
 

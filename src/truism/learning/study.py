@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from truism.arrays import Floats
 from truism.learning import context_trees
 from truism.learning.leaf_sums import sum_leaves, sums_of_others
-from truism.learning.spacings import empty_around, space, stand_in
+from truism.learning.spacings import space, stand_in
 from truism.model.evidence import Spacing, Split
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.scoring.contexts import LeafProfiles, contradiction, surprise
 from truism.scoring.evidence import Rarities
+from truism.scoring.rarity import Emptiness
 from truism.scoring.readings import Reader
 from truism.table.columns import Column
 from truism.table.distinct import distinct
@@ -210,7 +211,7 @@ class Study:
     def _rarities_without_each(self, axis: int) -> list[Rarities]:
         """Return, for each block, rarities that do not know it."""
         found = []
-        knots, states = (
+        knot_counts, states = (
             [sums_of_others(each.sum(axis=1 - axis)) for each in tables]
             for tables in (self.knot_counts, self.state_counts)
         )
@@ -218,9 +219,12 @@ class Study:
             # A number that the other rows do not have is as rare to them as to all rows.
             known = [
                 others[block] if others[block].any() else np.array(spacing.counts)
-                for spacing, others in zip(self.spacings, knots, strict=True)
+                for spacing, others in zip(self.spacings, knot_counts, strict=True)
             ]
-            empty = empty_around(self.spacings, self.knots, known)
+            empty = [
+                Emptiness(knots, counts, each.near, each.spread)
+                for each, knots, counts in zip(self.spacings, self.knots, known, strict=True)
+            ]
             found.append(Rarities(self.reader, empty, [others[block] for others in states]))
         return found
 

@@ -174,19 +174,19 @@ class _Grower:
     """Grows trees: one after the other, or those of numbers side by side where that is faster."""
 
     def __init__(self, table: BinnedTable, min_leaves: NDArray[np.int64]) -> None:
-        from truism.learning.kernels import splits  # only learning loads compiled code
+        from truism.learning.kernels import trees  # only learning loads compiled code
 
         self.min_leaves = min_leaves
         counts = np.arange(1, table.n_rows + 1, dtype=np.float64)
         self.xlogx = np.zeros(table.n_rows + 1, np.int64)
-        self.xlogx[1:] = np.rint(counts * np.log2(counts) * splits.LOG_SCALE)
+        self.xlogx[1:] = np.rint(counts * np.log2(counts) * trees.LOG_SCALE)
         n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
         width = int(n_bins.max()) + 1
         self.n_cells = len(n_bins) * width
         self.abreast = table.n_rows <= MAX_ABREAST and self.n_cells > MAX_CACHED
         binned = table.binned.view(np.uint8)
         wide = binned.shape[1] > len(n_bins)
-        self.bins = splits.Bins(binned, n_bins, width, wide, *_in_order(table, self.abreast))
+        self.bins = trees.Bins(binned, n_bins, width, wide, *_in_order(table, self.abreast))
         self.place_of = {bins.variable: place for place, bins in enumerate(table.bins)}
         self.count_bits = table.n_rows.bit_length()
         # A histogram cell holds a sum of targets and a count in one word: |sum| ≤ n·2^point_bits.
@@ -207,21 +207,18 @@ class _Grower:
         return self._regress(targets)
 
     def _classify(self, variable: Categorical, column: Column) -> _Grown:
-        from truism.learning.kernels import splits, trees
+        from truism.learning.kernels import trees
 
         classes = codes(variable, column).astype(np.int64)
         n_classes = len(variable.values)
-        if self.n_cells * max(n_classes, 2) > MAX_TABLE:
-            n_tabled = 0
-        else:
-            n_tabled = 1 if self.abreast else len(self.bins.n_bins)
-        target = splits.Target(classes, n_classes, self.count_bits, self.xlogx, -1)
+        tabled = not self.abreast and self.n_cells * max(n_classes, 2) <= MAX_TABLE
+        target = trees.Target(classes, n_classes, self.count_bits, self.xlogx, -1)
         rows = np.flatnonzero(classes >= 0).astype(np.int32)
-        grown: _Grown = trees.grow_tree(self.bins, target, rows, self.min_leaves, n_tabled)
+        grown: _Grown = trees.grow_tree(self.bins, target, rows, self.min_leaves, tabled)
         return grown
 
     def _regress(self, targets: Sequence[_Target]) -> _Grown:
-        from truism.learning.kernels import forest, splits, trees
+        from truism.learning.kernels import forest, trees
 
         numeric = [(each, column) for each, column in targets if isinstance(each, Numeric)]
         values = np.array([self._packed(each, column) for each, column in numeric])
@@ -231,11 +228,9 @@ class _Grower:
                 self.bins, values, skips, self.count_bits, self.min_leaves
             )
         else:
-            target = splits.Target(values[0], 0, self.count_bits, self.xlogx, int(skips[0]))
+            target = trees.Target(values[0], 0, self.count_bits, self.xlogx, int(skips[0]))
             rows = np.flatnonzero(values[0]).astype(np.int32)
-            found, gains = trees.grow_tree(
-                self.bins, target, rows, self.min_leaves, len(self.bins.n_bins)
-            )
+            found, gains = trees.grow_tree(self.bins, target, rows, self.min_leaves, True)
         return found, gains / 4.0**self.point_bits
 
     def _packed(self, variable: Numeric, column: Column) -> NDArray[np.int64]:

@@ -88,7 +88,7 @@ def verify(claims: Claims, table: Table, true: Words, false: Words, first: int) 
         The number of the first row in the whole table.
 
     """
-    from truism.learning.kernels import verification as kernels  # only learning loads compiled code
+    from truism.learning.kernels import mining as kernels  # only learning loads compiled code
 
     n_rules = len(claims.consequents)
     counts, broken = np.zeros((2, n_rules), np.int64)

@@ -9,7 +9,6 @@ probabilities and other measures.
 
 import functools
 from collections.abc import Sequence
-from typing import Self
 
 import numpy as np
 
@@ -72,23 +71,6 @@ class Emptiness:
         with np.errstate(over="ignore"):
             far = np.maximum(self.points - low[runs], high[runs] - self.points)
         self.distances = np.minimum(far.min(axis=0), _FARTHEST)
-
-    @classmethod
-    def measured(
-        cls,
-        knots: Floats,
-        before: Counts,
-        points: Floats,
-        distances: Floats,
-        near: int,
-        spread: float,
-    ) -> Self:
-        """Return what has been measured before: see `truism.learning.kernels.surroundings`."""
-        self = cls.__new__(cls)
-        self.near, self.spread = near, spread
-        self._knots, self._before = knots, before
-        self.points, self.distances = points, distances
-        return self
 
     def distance(self, values: Floats) -> Floats:
         """Return the distance within which enough training rows lie; missing values have none."""

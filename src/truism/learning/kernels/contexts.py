@@ -219,8 +219,8 @@ def grow(coded, explained, tables, nodes):
     """
     nodes.start[0], nodes.end[0], nodes.table[0] = 0, nodes.order.size, 0
     tabulate(coded, explained.targets, nodes.order, tables[0])
-    study(0, nodes, tables[0], coded, explained)
-    n_nodes = 1
+    study(np.int64(0), nodes, tables[0], coded, explained)
+    n_nodes = np.int64(1)
     while n_nodes + 2 <= nodes.start.size:
         node = most_promising(nodes, n_nodes)
         if node < 0:

@@ -6,7 +6,7 @@ up the node's targets in the order of a variable tells so: a cut with ``k`` of `
 targets sum up to ``d`` more than expected, gains ``d²·n / (k·(n - k))``. That is done for many nodes, of
 any trees, at once: each has a lane, and a processor adds several lanes in one step. These sums are
 rounded, so a little less than the best gain is asked for, and the few variables that may gain enough are
-then judged in whole numbers, as in `splits`. The legend is that of `splits`; ``t``
+then judged in whole numbers, as in `trees`. The legend is that of `trees`; ``t``
 is a target, ``at`` a lane.
 """
 
@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.learning.kernels.splits import Target, add_to_one, cut_sums
-from truism.learning.kernels.trees import part
+from truism.learning.kernels.trees import Target, bin_in, cut_sums, part
 from truism.scoring.kernels.compiling import inner, jit
 
 LANES = 64
@@ -122,6 +121,14 @@ def add_up(order, lanes, n_lanes):
 
 
 @inner
+def add_to_one(h, bins, rows, values, f):
+    """Add packed counts and target sums per bin of one variable to nothing."""
+    h[: bins.n_bins[f] + 1] = 0
+    for i in range(rows.size):
+        h[bin_in(bins.binned[rows[i]], f, bins.wide), 0] += values[rows[i]]
+
+
+@inner
 def split_all(nodes, lanes, h, bins, min_leaves):
     """Find the best split of each node: gains, and variables, bins, and the rows of the smaller sides.
 
@@ -139,7 +146,7 @@ def split_all(nodes, lanes, h, bins, min_leaves):
             beaten = bins.is_ordered[f] and lanes.most[at] <= lanes.bar[at]
             if beaten or f == target.skip:
                 continue
-            add_to_one(h, bins, rows, target, f)
+            add_to_one(h, bins, rows, target.values, f)
             q, b, size = cut_sums(
                 h, bins.n_bins[f], target.count_bits, min_leaves[first], gains[at]
             )

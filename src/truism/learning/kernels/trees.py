@@ -1,26 +1,301 @@
 """The compiled loops that grow the trees that propose cut-offs; imported only for learning.
 
-KDD'23, section 4.1.2. The legend is that of `splits`. Every function releases the GIL and touches only
-its arguments.
+KDD'23, section 4.1.2. Legend: ``n`` rows, ``f`` a variable, ``b`` a bin, ``h`` a histogram (variables
+× bins × classes, or × 1 for packed sums) or that of one variable, ``k`` a class, ``q`` a gain times
+rows. Everything is summed in whole numbers, so that neither the order of rows nor the number of threads
+can change a result. Every function releases the GIL and touches only its arguments.
+
+A node of a tree lies scattered in a table that no cache holds. Waiting for each row in turn takes
+several times as long as the work on it, and the larger the table the longer: learning time would grow
+faster than the number of rows. So memory is asked for what will be needed soon (`prefetch`); numba has
+no such function, LLVM has.
 """
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from truism.learning.kernels.prefetch import prefetch
-from truism.learning.kernels.splits import (
-    AHEAD,
-    Bins,
-    Target,
-    add_rows,
-    bin_in,
-    split_classes,
-    split_many_classes,
-    split_sums,
-)
 from truism.scoring.kernels.compiling import inner, jit
+
+AHEAD = 16  # rows between asking memory for a row and using it
+LOG_SCALE = 1 << 20  # x·log2(x) is tabulated in units of 1/LOG_SCALE
+
+
+class Bins(NamedTuple):
+    """Bins per row and variable, as bytes, one or two (`wide`) for each; bin ``n_bins[f]`` is missing.
+
+    `width` is the largest number of bins, with that of missing values. Of small tables, `order` has for
+    each variable the rows in the order of their bins, if all have one; see `is_ordered`.
+    """
+
+    binned: NDArray[np.uint8]
+    n_bins: NDArray[np.int64]
+    width: int
+    wide: bool
+    order: NDArray[np.uint16]
+    is_ordered: NDArray[np.bool_]
+
+
+class Target(NamedTuple):
+    """What a tree predicts: class numbers; or, when `n_classes` is 0, fixed-point numbers.
+
+    Numbers stand above `count_bits` bits that count the row, so that one sum is of both. `xlogx` holds
+    x·log2(x) in units of ``1 / LOG_SCALE``. `skip` is the variable that is the target itself, or -1.
+    """
+
+    values: NDArray[np.int64]
+    n_classes: int
+    count_bits: int
+    xlogx: NDArray[np.int64]
+    skip: int
+
+
+def prefetch(cells, i):
+    """Ask for a cell and go on (this body runs only when compilation is switched off)."""
+
+
+@overload(prefetch)
+def _compiled_prefetch(cells, i):  # noqa: ARG001
+    return lambda cells, i: _prefetch(cells, i)
+
+
+@intrinsic
+def _prefetch(typing, cells, i):  # noqa: ARG001
+    def emit(context, builder, signature, arguments):
+        kind = signature.args[0]
+        array = context.make_array(kind)(context, builder, arguments[0])
+        cell = cgutils.get_item_pointer(context, builder, kind, array, arguments[1:])
+        address, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        called = ir.FunctionType(ir.VoidType(), [address, number, number, number])
+        request = builder.module.declare_intrinsic("llvm.prefetch", [address], called)
+        to_read, keep, data = number(0), number(3), number(1)
+        builder.call(request, [builder.bitcast(cell, address), to_read, keep, data])
+        return context.get_dummy_value()
+
+    return numba.void(cells, numba.intp), emit
+
+
+@inner
+def fetch(binned, values, row):
+    """Ask memory for all of a row."""
+    prefetch(binned[row], 0)
+    prefetch(binned[row], binned.shape[1] - 1)
+    prefetch(values, row)
+
+
+@inner
+def bin_in(row, f, wide):
+    """Read a bin number: one byte, or two where some variable has more than 255 bins.
+
+    Tables of either width are bytes here, so that everything is compiled once; the compiler takes
+    the test of `wide` out of the loops.
+    """
+    if wide:
+        return np.int64(row[2 * f]) + 256 * np.int64(row[2 * f + 1])
+    return np.int64(row[f])
+
+
+@inner
+def add_sums(h, bins, rows, values, sign):
+    """Add packed counts and target sums per bin of every variable."""
+    binned, wide = bins.binned, bins.wide
+    for i in range(rows.size):
+        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
+        row = binned[rows[i]]
+        packed = sign * values[rows[i]]
+        for f in range(h.shape[0]):
+            h[f, bin_in(row, f, wide), 0] += packed
+
+
+@inner
+def add_classes(h, bins, rows, values, sign):
+    """Add class counts per bin of every variable."""
+    binned, wide = bins.binned, bins.wide
+    for i in range(rows.size):
+        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
+        row = binned[rows[i]]
+        k = values[rows[i]]
+        for f in range(h.shape[0]):
+            h[f, bin_in(row, f, wide), k] += sign
+
+
+@inner
+def add_rows(h, bins, rows, target, sign):
+    """Add rows to a histogram, or take them away."""
+    if target.n_classes == 0:
+        add_sums(h, bins, rows, target.values, sign)
+    else:
+        add_classes(h, bins, rows, target.values, sign)
+
+
+@inner
+def cut_sums(h, n_bins, count_bits, min_leaf, least):
+    """Find the cut of one variable that reduces variance most, by more than `least`: q, bin, rows.
+
+    The rows are those of the smaller side; the bin is -1 for no cut. A cell holds a sum of targets
+    above `count_bits` bits of count. Means that differ by no more than one unit of the fixed point may
+    be equal, so such a cut gains nothing.
+    """
+    mask = (np.int64(1) << count_bits) - 1
+    best, best_b, best_size = least, -1, np.int64(0)
+    node = np.int64(0)
+    for b in range(n_bins):
+        node += h[b, 0]
+    n, s = node & mask, node >> count_bits
+    packed = np.int64(0)
+    for b in range(n_bins - 1):
+        if h[b, 0] == 0:
+            continue
+        packed += h[b, 0]
+        left = packed & mask
+        right = n - left
+        if right < min_leaf:
+            break
+        if left < min_leaf:
+            continue
+        left_sum = packed >> count_bits
+        gap = np.float64(left_sum) * right - np.float64(s - left_sum) * left
+        both = np.float64(left) * right
+        q = gap * gap / (both * n)
+        if q > best and abs(gap) > both:
+            best, best_b, best_size = q, b, min(left, right)
+    return best, best_b, best_size
+
+
+@inner
+def gain_of(xlogx, left, right, x_node, x_left, x_right):
+    """Return the entropy reduction times rows, given the classes' x·log2(x) of a node and both sides."""
+    of_node = xlogx[left + right] - x_node
+    return of_node - (xlogx[left] - x_left) - (xlogx[right] - x_right)
+
+
+@inner
+def cut_classes(h, n_bins, xlogx, min_leaf, least):
+    """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin, rows."""
+    best, best_b, best_size = least, -1, np.int64(0)
+    left_of, right_of = np.zeros(h.shape[1], np.int64), np.zeros(h.shape[1], np.int64)
+    for b in range(n_bins):
+        for k in range(right_of.size):
+            right_of[k] += h[b, k]
+    node, right = np.int64(0), np.int64(0)
+    for k in range(right_of.size):
+        right += right_of[k]
+        node += xlogx[right_of[k]]
+    left, x_left, x_right = np.int64(0), np.int64(0), node
+    for b in range(n_bins - 1):
+        for k in range(right_of.size):
+            c = h[b, k]
+            if c:
+                x_left += xlogx[left_of[k] + c] - xlogx[left_of[k]]
+                x_right += xlogx[right_of[k] - c] - xlogx[right_of[k]]
+                left_of[k] += c
+                right_of[k] -= c
+                left += c
+                right -= c
+        if right < min_leaf:
+            break
+        if left < min_leaf:
+            continue
+        q = gain_of(xlogx, left, right, node, x_left, x_right)
+        if q > best:
+            best, best_b, best_size = q, b, min(left, right)
+    return best, best_b, best_size
+
+
+@inner
+def no_gain(n_classes):
+    """Return what half a unit too much in each tabulated number could add up to."""
+    return np.int64(n_classes * 3 // 2 + 2)
+
+
+@inner
+def split_sums(h, bins, target, min_leaf):
+    """Find the split with the largest variance reduction (times rows), first of equals."""
+    best, best_f, best_b, best_size = 0.0, -1, -1, np.int64(0)
+    for f in range(bins.n_bins.size):
+        if f == target.skip:
+            continue
+        q, b, size = cut_sums(h[f], bins.n_bins[f], target.count_bits, min_leaf, best)
+        if b >= 0:
+            best, best_f, best_b, best_size = q, f, b, size
+    return best, best_f, best_b, best_size
+
+
+@inner
+def split_classes(h, bins, target, min_leaf):
+    """Find the split with the largest entropy reduction (times rows), first of equals."""
+    best, best_f, best_b, best_size = no_gain(target.n_classes), -1, -1, np.int64(0)
+    for f in range(bins.n_bins.size):
+        q, b, size = cut_classes(h[f], bins.n_bins[f], target.xlogx, min_leaf, best)
+        if b >= 0:
+            best, best_f, best_b, best_size = q, f, b, size
+    return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
+
+
+@inner
+def deal(bins, rows, values, f, in_bin_order):
+    """Put the classes of rows in the order of their bins; return where each bin starts."""
+    n_bins = bins.n_bins[f]
+    first, place = np.zeros(n_bins + 2, np.int64), np.zeros(n_bins + 2, np.int64)
+    for i in range(rows.size):
+        first[bin_in(bins.binned[rows[i]], f, bins.wide) + 1] += 1
+    for b in range(n_bins + 1):
+        first[b + 1] += first[b]
+        place[b + 1] = first[b + 1]
+    for i in range(rows.size):
+        b = bin_in(bins.binned[rows[i]], f, bins.wide)
+        in_bin_order[place[b]] = values[rows[i]]
+        place[b] += 1
+    return first
+
+
+@inner
+def cut_dealt(classes, first, target, min_leaf, least):
+    """Do what `cut_classes` does with classes in the order of their bins, which start at `first`."""
+    xlogx, n_bins = target.xlogx, first.size - 2
+    best, best_b, best_size = least, -1, np.int64(0)
+    left_of = np.zeros(target.n_classes, np.int64)
+    right_of = np.zeros(target.n_classes, np.int64)
+    for i in range(first[n_bins]):
+        right_of[classes[i]] += 1
+    node = np.int64(0)
+    for k in range(right_of.size):
+        node += xlogx[right_of[k]]
+    x_left, x_right = np.int64(0), node
+    for b in range(n_bins - 1):
+        for i in range(first[b], first[b + 1]):
+            k = classes[i]
+            x_left += xlogx[left_of[k] + 1] - xlogx[left_of[k]]
+            x_right += xlogx[right_of[k] - 1] - xlogx[right_of[k]]
+            left_of[k] += 1
+            right_of[k] -= 1
+        left, right = first[b + 1], first[n_bins] - first[b + 1]
+        if right < min_leaf:
+            break
+        if left < min_leaf:
+            continue
+        q = gain_of(xlogx, left, right, node, x_left, x_right)
+        if q > best:
+            best, best_b, best_size = q, b, min(left, right)
+    return best, best_b, best_size
+
+
+@inner
+def split_many_classes(bins, rows, target, min_leaf):
+    """Do what `split_classes` does without a table of bins times classes: sort rows by bin."""
+    best, best_f, best_b, best_size = no_gain(target.n_classes), -1, -1, np.int64(0)
+    classes = np.empty(rows.size, np.int64)
+    for f in range(bins.n_bins.size):
+        first = deal(bins, rows, target.values, f, classes)
+        q, b, size = cut_dealt(classes, first, target, min_leaf, best)
+        if b >= 0:
+            best, best_f, best_b, best_size = q, f, b, size
+    return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
 
 
 class Node(NamedTuple):
@@ -53,17 +328,17 @@ def part(rows, bins, f, b):
 
 @inner
 def describe(node, room, bins, target):
-    """Return the histogram of a node, or room for that of one variable where all would be too large.
+    """Return the histogram of a node, if there is room for one.
 
     A large node has a histogram of its own, which a child may inherit.
     """
-    if node.h.size > 0 or room.shape[0] < bins.n_bins.size:
-        return node.h if node.h.size > 0 else room
+    if node.h.size > 0 or room.size == 0:
+        return node.h
     h = room
     if node.rows.size >= bins.width:
         h = np.zeros(room.shape, np.int64)
     else:
-        h[:] = 0
+        h.fill(0)
     add_rows(h, bins, node.rows, target, np.int64(1))
     return h
 
@@ -77,7 +352,7 @@ def bequeath(h, children, bins, target, least):
     """
     larger, smaller, neither = children
     nothing = np.zeros((0, 0, 0), np.int64)
-    if h.shape[0] < bins.n_bins.size or larger.size < max(bins.width, least):
+    if h.size == 0 or larger.size < max(bins.width, least):
         return nothing, nothing
     add_rows(h, bins, neither, target, np.int64(-1))
     if smaller.size < max(bins.width, least):
@@ -85,7 +360,10 @@ def bequeath(h, children, bins, target, least):
         return h, nothing
     h_smaller = np.zeros(h.shape, np.int64)
     add_rows(h_smaller, bins, smaller, target, np.int64(1))
-    h -= h_smaller
+    for f in range(h.shape[0]):
+        for b in range(h.shape[1]):
+            for k in range(h.shape[2]):
+                h[f, b, k] -= h_smaller[f, b, k]
     return h, h_smaller
 
 
@@ -98,12 +376,12 @@ def best_split(h, bins, rows, target, min_leaf):
     if target.n_classes == 0:
         return split_sums(h, bins, target, min_leaf)
     if h.size > 0:
-        return split_classes(h, bins, rows, target, min_leaf)
+        return split_classes(h, bins, target, min_leaf)
     return split_many_classes(bins, rows, target, min_leaf)
 
 
 @jit
-def grow_tree(bins, target, rows, min_leaves, n_tabled):
+def grow_tree(bins, target, rows, min_leaves, tabled):
     """Grow one tree for several minimum leaf sizes at once; return each node's split.
 
     Parameters
@@ -114,9 +392,8 @@ def grow_tree(bins, target, rows, min_leaves, n_tabled):
         The rows that have a target.
     min_leaves
         Ascending; trees share their nodes for as long as they choose the same splits.
-    n_tabled
-        Of how many variables there is room for histograms: of all; of one, and classes are counted
-        variable by variable; or of none, and classes are counted by sorting.
+    tabled
+        Whether there is room for histograms; without it classes are counted by sorting.
 
     Returns
     -------
@@ -124,9 +401,13 @@ def grow_tree(bins, target, rows, min_leaves, n_tabled):
     yet divided by the number of rows.
 
     """
-    room = np.zeros((n_tabled, bins.width, max(1, target.n_classes)), np.int64)
+    shape = (bins.n_bins.size, bins.width, max(1, target.n_classes))
+    room = np.zeros(shape if tabled else (0, 0, 0), np.int64)
     stack = [Node(rows, np.zeros((0, 0, 0), np.int64), 0, min_leaves.size)]
-    splits, gains = [(-1, -1, -1, -1)], [0.0]  # the first ones are there for their types
+    n_splits, most = 0, 0
+    for least in min_leaves:
+        most += rows.size // least
+    splits, gains = np.empty((most, 4), np.int64), np.empty(most)
     while len(stack) > 0:
         node = stack.pop()
         h = describe(node, room, bins, target)
@@ -140,8 +421,10 @@ def grow_tree(bins, target, rows, min_leaves, n_tabled):
             shared = first
             while shared < last and min_leaves[shared] <= size:
                 shared += 1
-            splits.append((f, b, first, shared - 1))
-            gains.append(q)
+            splits[n_splits, 0], splits[n_splits, 1] = f, b
+            splits[n_splits, 2], splits[n_splits, 3] = first, shared - 1
+            gains[n_splits] = q
+            n_splits += 1
             left, right, neither = part(node.rows, bins, f, b)
             smaller, larger = (left, right) if left.size <= right.size else (right, left)
             least = 2 * min_leaves[first]
@@ -153,8 +436,7 @@ def grow_tree(bins, target, rows, min_leaves, n_tabled):
             if smaller.size >= least:
                 stack.append(Node(smaller, h_smaller, first, shared))
             first = shared
-    found = np.array(splits)[1:]
-    return found, np.array(gains)[1:]
+    return splits[:n_splits], gains[:n_splits]
 
 
 def exercise() -> None:
@@ -162,4 +444,4 @@ def exercise() -> None:
     whole = np.zeros(1, np.int64)
     order, no = np.zeros((1, 1), np.uint16), np.zeros(1, np.bool_)
     bins = Bins(np.zeros((1, 1), np.uint8), whole + 1, 2, False, order, no)
-    grow_tree(bins, Target(whole, 0, 1, whole, -1), np.zeros(1, np.int32), whole + 1, 1)
+    grow_tree(bins, Target(whole, 0, 1, whole, -1), np.zeros(1, np.int32), whole + 1, True)
