@@ -1,6 +1,7 @@
 """Later files are read as the first ones were; what cannot be is named, and doubts are values."""
 
 import datetime
+import io
 import itertools
 import os
 import sqlite3
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -17,17 +19,16 @@ from hypothesis import strategies as st
 
 from truism.errors import ParameterError, SchemaError, TableError
 from truism.table.columnar import open_columnar
-from truism.table.columns import reading_of
+from truism.table.columns import Texts, reading_of
 from truism.table.counters import find_counter, reason_to_leave_out
 from truism.table.files import read, read_table
 from truism.table.frames import as_table
 from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading, read_renames
 from truism.table.looking import look
 from truism.table.notices import hour_repeated, refuse_doubts, times_doubled, times_unsorted
-from truism.table.plain import read_plain
-from truism.table.texts import BadCell, conform, interpret
+from truism.table.texts import cast, interpret
 from truism.table.timelines import examine
-from truism.table.times import _SIGNS, dated, find_times, read_by_pattern, read_fixed, read_instants
+from truism.table.times import _SIGNS, dated, find_times, read_instants
 
 
 def said(problem):
@@ -136,7 +137,7 @@ LEVELS = "t,level\n" + "".join(f"{i},2.{i}\n" for i in range(1, 9))
         ),
         (
             "t,level\n1,06:00\n",
-            "'today.csv', line 2: column 'level' must hold a number, got '06:00:00'.\n"
+            "'today.csv', line 2: column 'level' must hold a number, got '06:00'.\n"
             "Hint: see missing.",
         ),
     ],
@@ -815,67 +816,51 @@ def test_a_column_can_be_interpreted_by_itself():
     assert Reading(Layout(), (found.reading,)).axis is None
 
 
-# --- fast ways say what the slow ones say ---
+# --- from text to value ---
 
-plain_texts = st.sampled_from(
-    ["Bad", "I/O Timeout", "hm", "so", " 3.5 ", "-1", "+2.5", "−7", "1e3", ".5", "5.", "inf", "--"]
-)
-
-
-def outcome(read_one):
-    """Return what came of a column: its values, its reading and notices, or the value in the way."""
-    try:
-        found = read_one()
-    except BadCell as cell:
-        return (cell.row, cell.value)
-    rows = range(len(found.column.values))
-    return [found.column.cell(row) for row in rows], found.reading, found.notices
+CELLS = {
+    "whole": ["1", "0", "-7", "007"],
+    "bits": ["0", "1"],
+    "fraction": ["1.5", "2", "-1e3"],
+    "truth": ["true", "False", "1"],
+    "date": ["2026-01-01"],
+    "moment": ["2026-01-01 10:00:00", "2026-01-02"],
+    "fine": ["2026-01-01 10:00:00.5", "2026-01-01 10:00:00.123456789"],
+    "zoned": ["2026-01-01T10:00:00Z"],
+    "clock": ["10:00:00"],
+    "word": ["on", "off", "a,b"],
+    "code": ["0x11"],
+    "none": [None],
+}
 
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(st.none() | plain_texts, max_size=12),
-    st.integers(48, 54),
-    st.sampled_from([".", ","]),
-    st.sampled_from([None, "said", "known"]),
+    st.lists(st.sampled_from(sorted(CELLS)), min_size=1, max_size=3),
     st.randoms(use_true_random=False),
 )
-def test_plain_numbers_are_read_at_once_as_they_are_one_by_one(odd, n, decimal, how, random):
-    texts = [f"{i + 0.25}".replace(".", decimal) for i in range(n)] + odd
-    random.shuffle(texts)
-    layout = Layout(decimal=decimal if how == "said" else None)
-    known = ColumnReading("x", "number", words=("hm",), decimal=decimal) if how == "known" else None
-    array = pa.array(texts, pa.string())
-    quick = read_plain("x", array, layout, known)
-    if quick is None:
-        return
-    column = as_table({"x": texts}).columns[0]
-    slow = outcome(
-        lambda: interpret(column, layout) if known is None else conform(column, known, layout)
-    )
-    assert repr(outcome(lambda: quick)) == repr(slow)
+def test_texts_are_cast_to_the_types_that_pyarrow_infers_from_all_cells(kinds, random):
+    cells = [random.choice(CELLS[random.choice(kinds)]) for _ in range(40)]
+    content = "x\n" + "".join(f'"{cell or ""}"\n' for cell in cells)
+    options = pa_csv.ConvertOptions(strings_can_be_null=True)
+    wanted = pa_csv.read_csv(io.BytesIO(content.encode()), convert_options=options)["x"]
+    if pa.types.is_time(wanted.type) or "0x11" in cells:
+        wanted = pa.array(cells, pa.string())
+    found = cast(pa.chunked_array([pa.array(cells, pa.string())]))
+    if pa.types.is_temporal(wanted.type):
+        wanted = wanted.cast(found.type)
+    assert found.to_pylist() == wanted.to_pylist()
+    assert found.type == wanted.type
 
 
-@pytest.mark.parametrize(
-    ("texts", "layout"),
-    [
-        (["1.5", "2.5"] * 50, Layout()),  # few numbers may be states
-        ([f"{i}.5" for i in range(60)] + ["A7"], Layout()),
-        ([f"{i}.5" for i in range(60)] + list("abcdef"), Layout()),
-        ([f"{i}.5" for i in range(60)] + ["1,5"], Layout()),
-        ([f"{i}.5" for i in range(60)], Layout(states=("x",))),
-        ([f"{i}.5" for i in range(60)], Layout(time=("x",))),
-        (["on", "off"] * 50, Layout()),
-    ],
-)
-def test_what_is_not_plain_is_looked_at_more_closely(texts, layout):
-    assert read_plain("x", pa.array(texts), layout) is None
+def test_decimal_commas_are_cast_where_no_point_stands():
+    def cells(*texts):
+        return cast(pa.chunked_array([pa.array(texts)]), ",").to_pylist()
 
-
-def test_most_columns_with_words_are_plain():
-    found = read_plain("x", pa.array([f"{i}.5" for i in range(60)] + ["Bad"]), Layout())
-    assert found.column.n_missing == 1
-    assert read_plain("time", pa.array([f"{i}.5" for i in range(60)]), Layout()) is None
+    assert cells("1,5", "-2", "3e1") == [1.5, -2.0, 30.0]
+    assert cells("1,5", "1.234,5") == ["1,5", "1.234,5"]
+    assert cells("7", "8") == [7, 8]
+    assert cells("2026-01-01") == [datetime.datetime(2026, 1, 1)]
 
 
 FORMS = {
@@ -889,54 +874,68 @@ FORMS = {
 @given(
     st.data(),
     st.sampled_from(sorted(FORMS)),
-    st.sampled_from(["", "{b}{H:02}:{M:02}", "{b}{H:02}:{M:02}:{S:02}"]),
+    st.sampled_from(["", "{b}{H:02}:{M:02}", "{b}{H}:{M:02}:{S:02}"]),
     st.sampled_from("-/."),
     st.sampled_from(" T"),
 )
-def test_times_of_one_length_are_read_at_once_as_they_are_one_by_one(data, style, clock, a, b):
+def test_times_are_read_if_the_calendar_has_them(data, style, clock, a, b):
     parts = st.fixed_dictionaries(
         {
-            "y": st.integers(0, 9999),
+            "y": st.integers(1, 9999),
             "m": st.integers(0, 13),
             "d": st.integers(0, 32),
             "H": st.integers(0, 25),
             "M": st.integers(0, 61),
-            "S": st.integers(0, 61),
+            "S": st.integers(0, 59),
         }
     )
+    rows = data.draw(st.lists(parts, min_size=1))
     form = FORMS[style] + clock
-    texts = [form.format(a=a, b=b, **each) for each in data.draw(st.lists(parts, min_size=1))]
-    texts += data.draw(
-        st.lists(st.sampled_from(["rubbish", "2014-03-01", "01.03.2014"]), max_size=1)
+    texts = [form.format(a=a, b=b, **each) for each in rows]
+
+    def moment(y, m, d, **clock):
+        hour, minute, second = (clock[each] if each in form else 0 for each in "HMS")
+        night = (hour, minute, second) == (24, 0, 0)
+        try:
+            moment = datetime.datetime(y, m, d, 0 if night else hour, minute, second)
+            return np.datetime64(moment, "us") + np.timedelta64(int(night), "D")
+        except ValueError:
+            return np.datetime64("NaT", "us")
+
+    wanted = [moment(**each) for each in rows]
+    found = read_instants(pa.array([*texts, "rubbish"]), style)
+    assert np.array_equal(found.times, [*wanted, np.datetime64("NaT")], equal_nan=True)
+    assert np.array_equal(read_instants(pa.array(texts), style).times, wanted, equal_nan=True)
+
+
+def test_a_day_of_the_year_begins_with_1():
+    times = read_instants(pa.array(["2024 060", "2024 000"]), "%Y %j").times
+    assert times.astype("datetime64[D]").astype(str).tolist() == ["2024-02-29", "NaT"]
+
+
+@pytest.mark.parametrize("words", [[], ["Bad"]])
+def test_points_that_grouped_thousands_do_so_where_nothing_else_shows_it(words):
+    write("normal.csv", "n;x\n" + "".join(f"{i};{i + 1}.234.567\n" for i in range(9)))
+    texts = [*(f"{i // 10 + 1}.{i + 234}" for i in range(90)), *words]
+    write("later.csv", "n;x\n" + "".join(f"{i};{text}\n" for i, text in enumerate(texts)))
+    reading = read(["normal.csv"]).reading
+    assert reading.columns[1].thousands == "."
+    found = read(["later.csv"], reading=reading)
+    assert [found.table.columns[1].cell(row) for row in (0, 10)] == [1234, 2244]
+    assert str(found.notices[0]) == (
+        "Points in column 'x' are taken to group thousands, for instance in '1.234'."
     )
-    array = pa.array(texts)
-    quick = read_fixed(array, style)
-    slow = read_by_pattern(array, style)
-    if quick is not None:
-        assert np.array_equal(quick, slow.times, equal_nan=True)
-    assert np.array_equal(read_instants(array, style).times, slow.times, equal_nan=True)
-
-
-def test_usual_times_have_one_length():
-    for text in ("2014-03-01", "2014-03-01T07:30", "2014/03/01 07:30:59"):
-        assert read_fixed(pa.array([text, text]), "year first") is not None
-    sliced = pa.array(["x", "01.03.2014", "02.03.2014"])[1:]
-    assert read_fixed(sliced, "day first").astype("datetime64[D]").astype(str).tolist() == [
-        "2014-03-01",
-        "2014-03-02",
-    ]
-    assert read_fixed(pa.array(["1.3.2014"]), "day first") is None
 
 
 def test_a_sample_of_many_dates_may_decide_which_comes_first():
     days = [str(day) for day in np.arange("1990-01-01", "2010-01-01", dtype="datetime64[D]")]
     for style, form in (("day first", "{2}/{1}/{0}"), ("month first", "{1}/{2}/{0}")):
         texts = [form.format(*day.split("-")) for day in days]
-        found = find_times(as_table({"when": texts}).columns[0])
+        found = find_times(Texts.of(as_table({"when": texts}).columns[0]))
         assert found.style == style
         assert found.instants.times.astype("datetime64[D]").astype(str).tolist() == days
     texts[5000] = "soon"
-    assert not find_times(as_table({"when": texts}).columns[0]).instants.known.all()
+    assert not find_times(Texts.of(as_table({"when": texts}).columns[0])).instants.known.all()
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["A", "B", None])), max_size=25))

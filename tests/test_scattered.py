@@ -17,6 +17,7 @@ from truism.learning.scattered import Job, Scattered, of_spans
 from truism.learning.training import train_on_parts
 from truism.model.files import encode_model
 from truism.table.columnar import open_batches, read_opening
+from truism.table.files import read
 from truism.table.frames import as_table
 from truism.table.layouts import Layout
 from truism.table.writing import write_table
@@ -115,7 +116,6 @@ def test_files_are_divided_among_workers(tmp_path, form):
     settings, _ = CASES["series"]
     parts = of_spans(Strangers(), files, reading, 100)
     found = train_on_parts(parts, settings, n_sampled=200, reading=reading)
-    rows = pa.Table.from_batches(files.batches(1000))
-    whole = in_memory(as_table(rows))
+    whole = in_memory(read([str(tmp_path)]).table)
     wanted = train_on_parts(whole, settings, n_sampled=200, reading=reading)
     assert encode_model(found) == encode_model(wanted)

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from truism.errors import TableError
 from truism.table.columns import Column, Table
-from truism.table.csv import Dialect
-from truism.table.csvbatches import Written, look_through, read_batches
+from truism.table.csv import Dialect, read_blocks, see_csv
 from truism.table.files import (
     STDIN,
     Part,
     TableRead,
     check_same_columns,
-    find_differing,
     find_places,
     is_text,
     name_of,
@@ -46,6 +44,20 @@ PARQUET, ARROW = b"PAR1", b"ARROW1"
 class _Stamp(msgspec.Struct, frozen=True):
     size: int
     changed: int
+
+
+class Written(msgspec.Struct, frozen=True, eq=False):
+    """How a CSV file is written, how many rows it has, and notices about it."""
+
+    dialect: Dialect
+    missing: tuple[str, ...]
+    n_rows: int
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Its columns, which are texts."""
+        return pa.schema([(name, pa.string()) for name in self.dialect.names if name])
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -216,13 +228,6 @@ def open_batches(
             written.append(own)
             known.append(_opened(place) if own is None else (own.schema, own.n_rows))
             check_same_columns(name_of(places[0]), known[0][0].names, known[-1][0].names)
-    if has_texts:
-        differing = find_differing([schema for schema, _ in known])
-        written = [each and each.as_text(differing) for each in written]
-        known = [
-            (each[0] if own is None else own.schema, each[1])
-            for each, own in zip(known, written, strict=True)
-        ]
     first = known[0][0].remove_metadata()
     if len(set(first.names)) < len(first.names):
         return None  # which is refused where it is read as one table
@@ -257,7 +262,11 @@ def _n_lines(place: str) -> int:
 
 def _look_through(place: str, layout: Layout, learned: Reading | None) -> Written:
     with reading_arrow(), opened(place) as file:
-        return look_through(name_of(place), file, said_of_texts(layout, learned), learned)
+        name, said = name_of(place), said_of_texts(layout, learned)
+        dialect, notices = see_csv(name, file, said, learned)
+        first = [each for each in dialect.names if each][:1]
+        blocks = read_blocks(name, file, dialect, said.missing, first)
+        return Written(dialect, said.missing, sum(each.num_rows for each in blocks), notices)
 
 
 def _opened(place: str) -> tuple[pa.Schema, int]:
@@ -293,7 +302,9 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     if written is not None:
         with opened(place) as text:
-            yield from read_batches(name_of(place), text, written, n_rows, names)
+            known = written.dialect, written.missing, names
+            for block in read_blocks(name_of(place), text, *known):
+                yield from block.to_batches(max_chunksize=n_rows)
         return
     with open(place, "rb") as file:
         parquet = file.read(4) == PARQUET

@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.errors import ParameterError, TableError, did_you_mean
 from truism.table.layouts import ColumnReading, Kind, Reading, zone_named
 
@@ -124,6 +126,68 @@ def far_moment(moment: np.datetime64) -> str:
     """
     date, _, clock = str(moment).partition("T")
     return f"{date} {clock.removesuffix('.' + '0' * 6)}".rstrip()
+
+
+class Texts(msgspec.Struct, frozen=True, eq=False):
+    """The texts that occur in a text column, and in how many rows each does; masks are of them.
+
+    Parameters
+    ----------
+    column
+        The column.
+    used
+        Which of its categories occur.
+    counts
+        In how many rows.
+    distinct
+        The texts themselves, as an Arrow array.
+
+    """
+
+    column: Column
+    used: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    distinct: Any
+
+    @classmethod
+    def of(cls, column: Column) -> "Texts":
+        """Count the texts of a column."""
+        counts = np.bincount(column.present, minlength=len(column.categories))
+        used = np.flatnonzero(counts)
+        texts: Sequence[str] = column.categories
+        if len(used) < len(texts):
+            texts = [texts[code] for code in used.tolist()]
+        return cls(column, used, counts[used], pa.array(texts, pa.string()))
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+    def spread(self, values: NDArray[Any], other: Any) -> NDArray[Any]:
+        """Return for each row the value of its text."""
+        of_category = np.full(max(len(self.column.categories), 1), other, values.dtype)
+        of_category[self.used] = values
+        return np.asarray(of_category[self.column.values])
+
+    def list(self, mask: Mask) -> list[str]:
+        """Return the texts of a mask."""
+        return list(self.distinct.filter(pa.array(mask)).to_pylist())
+
+    def count(self, mask: Mask) -> int:
+        """Return how many rows hold a text of a mask."""
+        return int(self.counts[mask].sum())
+
+    def first_row(self, mask: Mask) -> int:
+        """Return the first row that holds a text of a mask."""
+        hits = self.spread(mask, False)
+        if self.column.missing is not None:
+            hits &= ~self.column.missing
+        return int(hits.argmax())
+
+    def example(self, mask: Mask) -> str:
+        """Return the first text of a mask."""
+        return str(self.distinct[int(mask.argmax())])
 
 
 class Table(msgspec.Struct, frozen=True, eq=False):

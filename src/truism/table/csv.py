@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 import pyarrow as pa
@@ -145,7 +145,6 @@ _SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _NUMBER = r"^[+\-−]?[€$£¥]?[\s\x{a0}\x{202f}]*(?:%s)[\s\x{a0}\x{202f}]*%%?$"
 _COMMA = _NUMBER % r"\d{1,3}(?:[. \x{a0}\x{202f}]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+"
 _POINT = _NUMBER % r"\d{1,3}(?:[, \x{a0}\x{202f}]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+"
-_TEXT = r"^(?:.*\d{1,2}:\d{2}.*[+-]\d{2}:?\d{2}|[+-]?0[xX][0-9a-fA-F]+)$"
 
 ANNOTATIONS = ("#datatype", "#group", "#default")  # InfluxDB's, in any order
 _PARTS_OF_KEYS = str.maketrans("", "", "_.-")
@@ -171,9 +170,6 @@ class Dialect(msgspec.Struct, frozen=True):
         Lines before the first row.
     units
         One for each name, empty without a row of units.
-    texts
-        Columns to read as text: times with a zone, which the fast reader would drop, and ``0x0011``,
-        a code that it would count as 17.
 
     """
 
@@ -183,7 +179,6 @@ class Dialect(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     n_lines: int
     units: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -248,7 +243,6 @@ def see_dialect(
             tuple(names),
             n_lines,
             units,
-            _texts(body, names),
         ),
         tuple(notices),
     )
@@ -419,15 +413,6 @@ def find_decimal(rows: Sequence[Collection[str]]) -> str | None:
     return "," if commas > points else "."
 
 
-def _texts(rows: Sequence[_Row], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns whose fields end in an offset from UTC or are written in hexadecimal."""
-    return tuple(
-        name
-        for i, name in enumerate(names)
-        if _matches([row.fields[i] for row in rows if len(row.fields) > i], _TEXT)
-    )
-
-
 def _matches(fields: Sequence[str], pattern: str) -> int:
     """Return how many fields match a pattern, blanks at both ends aside."""
     texts = [field.strip().encode(errors="replace").decode() for field in fields]
@@ -438,21 +423,14 @@ def _matches(fields: Sequence[str], pattern: str) -> int:
 WINDOWS = "windows-1252"
 _SAMPLE_BYTES = 1 << 18
 _BLOCK_BYTES = 8 << 20  # no line may be longer
-_CODE = "^ *0[xX]"
 _BETWEEN = str.maketrans(dict.fromkeys(',;|"', " "))  # words of a CSV file, as blanks are
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
-class Parsed(msgspec.Struct, frozen=True, eq=False):
-    """What came of a CSV file."""
-
-    frame: pa.Table
-    dialect: Dialect
-    notices: tuple[Notice, ...] = ()
-
-
-def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None) -> Parsed:
-    """Parse a CSV file.
+def see_csv(
+    name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
+) -> tuple[Dialect, tuple[Notice, ...]]:
+    """Return how a CSV file is written, as its beginning shows.
 
     Parameters
     ----------
@@ -463,29 +441,9 @@ def parse_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None
     layout
         What was said about how it is written.
     learned
-        How earlier files were read: columns of text stay text.
+        How earlier files were read.
 
     """
-    seen = see_csv(name, file, layout, learned)
-    dialect, texts = seen.dialect, seen.texts
-    frame = read_csv(name, file, dialect, layout, texts)
-    codes = _codes(name, file, dialect, layout, frame)
-    if codes:
-        dialect = msgspec.structs.replace(dialect, texts=(*dialect.texts, *codes))
-        frame = read_csv(name, file, dialect, layout, {*texts, *codes})
-    return Parsed(frame, dialect, seen.notices)
-
-
-class Seen(msgspec.Struct, frozen=True, eq=False):
-    """What the beginning of a CSV file shows: how it is written, and which columns are text."""
-
-    dialect: Dialect
-    texts: frozenset[str]
-    notices: tuple[Notice, ...] = ()
-
-
-def see_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None) -> Seen:
-    """Look at the beginning of a CSV file; parameters as for `parse_csv`."""
     head = file.read(_SAMPLE_BYTES)
     whole = len(head) < _SAMPLE_BYTES
     file.seek(0)
@@ -508,73 +466,64 @@ def see_csv(name: str, file: BinaryIO, layout: Layout, learned: Reading | None =
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:
         _check_one_table(name, file)
-    sign = dialect.decimal or "."  # 1.234 is no decimal number where points grouped thousands
-    known = () if learned is None else learned.columns
-    texts = {c.name for c in known if c.kind == "text" or c.thousands == sign}
-    texts = {*texts, *(new for new, old in layout.renames if old in texts), *dialect.texts}
-    return Seen(dialect, frozenset(texts), notices)
+    return dialect, tuple(notices)
 
 
-def has_codes(texts: Any) -> bool:
-    """Return whether some texts are hexadecimal codes, which pyarrow takes for numbers."""
-    return bool(pc.any(pc.match_substring_regex(texts, _CODE)).as_py())
-
-
-def _codes(
-    name: str, file: BinaryIO, dialect: Dialect, layout: Layout, frame: pa.Table
-) -> tuple[str, ...]:
-    """Return the columns of whole numbers in which ``0x0011`` came to be 17, below what was looked at."""
-    whole = [field.name for field in frame.schema if pa.types.is_integer(field.type)]
-    if not whole or not _contains_code(file, dialect.encoding):
-        return ()
-    written = read_csv(name, file, dialect, layout, whole, whole)
-    return tuple(each for each in whole if has_codes(written[each]))
-
-
-def _contains_code(file: BinaryIO, encoding: str) -> bool:
-    """Return whether ``0x`` stands somewhere in a file."""
-    between = b"\x00" * {"utf-16": 1, "utf-32": 3}.get(encoding.lower()[:6], 0)
-    signs = (b"0" + between + b"x", b"0" + between + b"X")
-    file.seek(0)
-    before = b""
-    while block := file.read(_BLOCK_BYTES):
-        if any(sign in before + block for sign in signs):
-            return True
-        before = block[-len(signs[0]) :]
-    return False
-
-
-def read_csv(
+def read_blocks(
     name: str,
     file: BinaryIO,
     dialect: Dialect,
-    layout: Layout,
-    texts: Collection[str] = (),
-    only: Sequence[str] | None = None,
-) -> pa.Table:
-    """Read a CSV file of a known dialect, some columns as text and if asked only some columns."""
-    kept = [each for each in dialect.names if each] if only is None else list(only)
-    types = dict.fromkeys(texts, pa.string())
+    missing: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+) -> Iterator[pa.Table]:
+    """Read a CSV file as the texts in it, block by block; some columns, or all.
+
+    Parameters
+    ----------
+    name, file, dialect
+        What to call the file in messages, its bytes, and how it is written.
+    missing
+        Spellings of a missing value, besides the usual ones.
+    names
+        The columns to read; all when absent.
+
+    """
+    kept = [each for each in dialect.names if each] if names is None else list(names)
+    words = [*MISSING, *missing]
     file.seek(0)
-    with refusing(name, file, dialect):
+    with _refusing(name, file, dialect):
         try:
-            frame = pa_csv.read_csv(
+            blocks = pa_csv.open_csv(
                 file,
-                read_options=read_options(dialect),
-                parse_options=parse_options(dialect),
-                convert_options=convert_options(dialect, layout.missing, types, kept),
+                read_options=pa_csv.ReadOptions(
+                    block_size=_BLOCK_BYTES,
+                    encoding=dialect.encoding,
+                    column_names=[each or f"\x00{i}" for i, each in enumerate(dialect.names)],
+                    skip_rows=dialect.n_lines,
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=dialect.delimiter,
+                    newlines_in_values=True,
+                    # in one column an empty line is a missing value
+                    ignore_empty_lines=len(dialect.names) > 1,
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    null_values=words,
+                    strings_can_be_null=True,
+                    column_types=dict.fromkeys(kept, pa.string()),
+                    include_columns=kept,
+                ),
             )
         except pa.ArrowInvalid as problem:
             if "Empty CSV file" in str(problem):
-                return pa.table({each: pa.nulls(0) for each in kept})
+                return
             raise
-    if any(pa.types.is_binary(field.type) for field in frame.schema):
-        raise _wrong_encoding(name, dialect.encoding)
-    return trimmed(frame, [*MISSING, *layout.missing])
+        for block in blocks:
+            yield _trimmed(pa.Table.from_batches([block]), words)
 
 
 @contextmanager
-def refusing(name: str, file: BinaryIO, dialect: Dialect) -> Iterator[None]:
+def _refusing(name: str, file: BinaryIO, dialect: Dialect) -> Iterator[None]:
     """Say what is wrong with a file, and where, if pyarrow cannot read it."""
     try:
         yield
@@ -588,46 +537,9 @@ def refusing(name: str, file: BinaryIO, dialect: Dialect) -> Iterator[None]:
         raise
 
 
-def read_options(dialect: Dialect) -> pa_csv.ReadOptions:
-    """Return where rows of a dialect begin, and what columns are called."""
-    return pa_csv.ReadOptions(
-        block_size=_BLOCK_BYTES,
-        encoding=dialect.encoding,
-        column_names=[each or f"\x00{i}" for i, each in enumerate(dialect.names)],
-        skip_rows=dialect.n_lines,
-    )
-
-
-def parse_options(dialect: Dialect) -> pa_csv.ParseOptions:
-    """Return how rows of a dialect are divided into cells."""
-    return pa_csv.ParseOptions(
-        delimiter=dialect.delimiter,
-        newlines_in_values=True,
-        ignore_empty_lines=len(dialect.names) > 1,  # in one column an empty line is a missing value
-    )
-
-
-def convert_options(
-    dialect: Dialect,
-    missing: Sequence[str],
-    types: Mapping[str, pa.DataType],
-    names: Sequence[str],
-) -> pa_csv.ConvertOptions:
-    """Return how cells become values: some columns of known types, and which columns are read."""
-    return pa_csv.ConvertOptions(
-        null_values=[*MISSING, *missing],
-        strings_can_be_null=True,
-        decimal_point=dialect.decimal or ".",
-        column_types={name: kind for name, kind in types.items() if name in dialect.names},
-        include_columns=list(names),
-    )
-
-
-def trimmed(frame: pa.Table, missing: Sequence[str]) -> pa.Table:
+def _trimmed(frame: pa.Table, missing: Sequence[str]) -> pa.Table:
     """Take blanks off both ends of texts, also of quoted ones: databases quote columns that they pad."""
     for i, field in enumerate(frame.schema):
-        if not pa.types.is_string(field.type):
-            continue
         texts = frame.column(i)
         trimmed = pc.utf8_trim_whitespace(texts)
         changed = pc.fill_null(pc.not_equal(texts, trimmed), False)

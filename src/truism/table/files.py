@@ -13,7 +13,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.table.columns import Table, kind_of
-from truism.table.csv import Dialect, bare, find_line, parse_csv, read_csv
+from truism.table.csv import Dialect, bare, find_line, read_blocks, see_csv
 from truism.table.databases import DUCKDB_MAGIC, SQLITE_MAGIC, read_duckdb, read_sqlite
 from truism.table.frames import as_table
 from truism.table.historian import looks_long, pivot
@@ -39,17 +39,14 @@ from truism.table.layouts import (
     renamed,
 )
 from truism.table.notices import Notice, no_rows, times_in_two_columns, times_joined
-from truism.table.plain import read_plain
-from truism.table.shaped import read_shaped
 from truism.table.sheets import read_sheet
 from truism.table.texts import (
     BadCell,
     Interpreted,
-    conform,
+    cast,
     find_sentinels,
     interpret,
-    interpret_times,
-    without_rows,
+    without_values,
 )
 from truism.table.timelines import examine, find_axis
 from truism.table.times import join_times, read_instants
@@ -105,14 +102,6 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     def name(self) -> str:
         """What to call it in messages."""
         return name_of(self.place)
-
-    def as_texts(self, columns: Sequence[str], layout: Layout) -> pa.Table:
-        """Return some columns as the texts that stand in the file."""
-        assert self.dialect is not None
-        own = [self.names[column] for column in columns]
-        with naming(self.place), opened(self.place, self.content) as file:
-            frame = read_csv(self.name, file, self.dialect, layout, own, own)
-        return frame.rename_columns(list(columns))
 
     def line_of(self, row: int) -> int | None:
         """Return the line of a row, None where the file has no lines."""
@@ -235,9 +224,17 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
         found = _parse_by_magic(place, magic, file, said)
         if found is not None:
             return Part(place, found, {})
-        parsed = parse_csv(name_of(place), file, said_of_texts(layout, learned), learned)
-        dialect = parsed.dialect
-        return Part(place, parsed.frame, {}, dialect, parsed.notices, units=units_in(dialect))
+        name = name_of(place)
+        dialect, notices = see_csv(name, file, said_of_texts(layout, learned), learned)
+        frame = pa.concat_tables(
+            [_no_texts(dialect), *read_blocks(name, file, dialect, said.missing)]
+        )
+        return Part(place, frame, {}, dialect, notices, units=units_in(dialect))
+
+
+def _no_texts(dialect: Dialect) -> pa.Table:
+    """Return a table without rows, with the columns of a CSV file."""
+    return pa.schema([(name, pa.string()) for name in dialect.names if name]).empty_table()
 
 
 def said_of_texts(layout: Layout, learned: Reading | None) -> Layout:
@@ -322,22 +319,36 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def stack(parts: Sequence[Part], layout: Layout) -> pa.Table:
+def stack(parts: Sequence[Part], known: Mapping[str, ColumnReading]) -> pa.Table:
     """Put files one below the other; a column that they disagree about becomes text."""
     first = parts[0].frame
     for part in parts[1:]:
         with naming(part.place):
             check_same_columns(parts[0].name, first.column_names, part.frame.column_names)
-    frames = [part.frame.select(first.column_names) for part in parts]
+    frames = [_with_values(part, known).select(first.column_names) for part in parts]
     written_out = write_out([frame.schema for frame in frames])
     frames = [_as_in(schema, frame) for frame, schema in zip(frames, written_out, strict=True)]
     differing = find_differing([frame.schema for frame in frames])
     if differing:
         frames = [
-            _with_texts(part, frame, differing, layout)
-            for part, frame in zip(parts, frames, strict=True)
+            _with_texts(part, frame, differing) for part, frame in zip(parts, frames, strict=True)
         ]
     return _concatenated(parts, frames)
+
+
+def _with_values(part: Part, known: Mapping[str, ColumnReading]) -> pa.Table:
+    """Return the rows of a file; those of a CSV file as numbers, times and booleans where all are."""
+    frame = part.frame
+    if part.dialect is None:
+        return frame
+    sign = part.dialect.decimal or "."
+    for i, name in enumerate(frame.column_names):
+        reading = known.get(name)
+        # 1.234 is no decimal number where points grouped thousands
+        fits = reading is None or (reading.kind != "text" and reading.thousands != sign)
+        if fits and pa.types.is_string(frame.schema.field(i).type):
+            frame = frame.set_column(i, name, cast(frame.column(i), sign))
+    return frame
 
 
 def _as_in(schema: pa.Schema, frame: pa.Table) -> pa.Table:
@@ -392,20 +403,16 @@ def _family(kind: pa.DataType) -> str:
     return str(kind)
 
 
-def _with_texts(part: Part, frame: pa.Table, names: Sequence[str], layout: Layout) -> pa.Table:
-    """Read columns again as the texts that stand in a CSV file; whole numbers elsewhere are exact."""
-    guessed = [
-        name for name in names if _family(frame.schema.field(name).type) not in ("text", "empty")
-    ]
-    if not guessed:
-        return frame
-    if part.dialect is None:
-        guessed = [name for name in guessed if pa.types.is_integer(frame.schema.field(name).type)]
-        texts = pa.table({name: frame.column(name).cast(pa.string()) for name in guessed})
-    else:
-        texts = part.as_texts(guessed, layout)
-    for name in guessed:
-        frame = frame.set_column(frame.column_names.index(name), name, texts.column(name))
+def _with_texts(part: Part, frame: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return columns as the texts that stand in a CSV file; whole numbers elsewhere are exact."""
+    for name in names:
+        kind = frame.schema.field(name).type
+        if _family(kind) in ("text", "empty"):
+            continue
+        texts = part.frame.column(name)
+        if part.dialect is None and not pa.types.is_integer(kind):
+            continue
+        frame = frame.set_column(frame.column_names.index(name), name, texts.cast(pa.string()))
     return frame
 
 
@@ -503,23 +510,22 @@ def understand(
 ) -> TableRead:
     """Decide what the columns of files hold, or follow what was decided."""
     said = layout if reading is None else layout.over(reading.layout)
-    stacked = stack(parts, said)
+    stacked = stack(parts, {} if reading is None else reading.column_of())
     if reading is None and said.time_format is not None and not said.time:
         layout = said = _with_axis(said, stacked)
-    quick = _plain_columns(stacked, said, reading, _units(parts))
     with naming(parts[0].place):
-        table = _with_quick(stacked, quick)
+        table = as_table(stacked)
     layout = _told_apart(layout, table)
     said = _seen(layout if reading is None else layout.over(reading.layout), parts)
     _check_time(table, layout)
     if not set(said.time) <= {*table.names}:  # a later file may lack what only said when
         said = msgspec.structs.replace(said, time=())
-    if said.every is not None:
-        with naming(parts[0].place):
-            table, pivoted = pivot(table, said)
-        notices += pivoted
     try:
-        return _interpret_all(table, said, reading, parts, notices, quick)
+        if said.every is not None:
+            with naming(parts[0].place):
+                table, pivoted = pivot(table, said)
+            notices += pivoted
+        return _interpret_all(table, said, reading, parts, notices)
     except BadCell as cell:
         raise _cell_error(cell, parts, said) from None
 
@@ -553,7 +559,7 @@ def _read_parts(
 def _nothing(reading: Reading | None) -> Table:
     """Return a table without rows, with the columns that are known."""
     known = () if reading is None else reading.columns
-    return Table(tuple(without_rows(column) for column in known), 0)
+    return Table(tuple(without_values(column) for column in known), 0)
 
 
 def _seen(layout: Layout, parts: Sequence[Part]) -> Layout:
@@ -576,24 +582,14 @@ def _interpret_all(
     reading: Reading | None,
     parts: Sequence[Part],
     notices: tuple[Notice, ...],
-    quick: dict[str, Interpreted],
 ) -> TableRead:
     """Decide what each column holds, or follow what was decided, and put times together."""
     known = _known(reading, layout)
     units = _units(parts)
-    found: list[Interpreted] = []
-    for column in table.columns:
-        if column.name in quick:
-            found.append(quick[column.name])
-            continue
-        learned = known.get(column.name)
-        if learned is not None:
-            found.append(conform(column, learned, layout))
-            continue
-        if len(layout.time) == 1 and column.name in layout.time:
-            found.append(interpret_times(column, layout))
-            continue
-        found.append(interpret(column, layout, units.get(column.name)))
+    found = [
+        interpret(column, layout, units.get(column.name), known.get(column.name))
+        for column in table.columns
+    ]
     if len(layout.time) > 1:
         found = _joined(found, layout, later=reading is not None)
     columns = tuple(each.column for each in found)
@@ -614,33 +610,6 @@ def _interpret_all(
         () if reading is None else reading.optional,
     )
     return TableRead(whole, said, (*notices, *extra))
-
-
-def _plain_columns(
-    frame: pa.Table, layout: Layout, reading: Reading | None, units: dict[str, str]
-) -> dict[str, Interpreted]:
-    """Return the columns of text that hold numbers and a few words, by name."""
-    if layout.every is not None:
-        return {}
-    known = {} if reading is None else reading.column_of()
-    found = {}
-    for name in frame.column_names:
-        if pa.types.is_string(frame.schema.field(name).type) and frame.num_rows:
-            texts = frame.column(name).combine_chunks()
-            for read_one in (read_plain, read_shaped):
-                quick = read_one(name, texts, layout, known.get(name), units.get(name))
-                if quick is not None:
-                    found[name] = quick
-                    break
-    return found
-
-
-def _with_quick(frame: pa.Table, quick: dict[str, Interpreted]) -> Table:
-    """Return a table of columns, those that are read already as they are."""
-    rest = [name for name in frame.column_names if name not in quick]
-    others = as_table(frame.select(rest)).column_of() if rest else {}
-    columns = (quick[name].column if name in quick else others[name] for name in frame.column_names)
-    return Table(tuple(columns), frame.num_rows)
 
 
 def _known(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:

@@ -87,7 +87,11 @@ def _hash_values(column: Column) -> NDArray[np.uint64]:
         texts = np.array([int(_hash_text(text)) for text in column.categories] or [0], np.uint64)
         hashed: NDArray[np.uint64] = texts[column.values]
     elif column.values.dtype.kind == "f":
-        hashed = (numbers(column) + 0.0).view(np.uint64)
+        floats = numbers(column) + 0.0
+        # Whole numbers are the same whether a file or a library keeps them as integers or not.
+        whole = (np.abs(floats) < 2**53) & (floats == np.rint(floats))
+        integers = np.where(whole, floats, 0).astype(np.int64)
+        hashed = np.where(whole, integers.view(np.uint64), floats.view(np.uint64))
     else:
         hashed = column.values.astype(np.int64).view(np.uint64)
     if column.missing is not None:

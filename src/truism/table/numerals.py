@@ -5,8 +5,6 @@ ambiguous (``1,234``) is read like the others of its column, or else of its file
 neither settles it.
 """
 
-import re
-
 import msgspec
 import numpy as np
 import pyarrow as pa
@@ -14,115 +12,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from truism.arrays import Mask
-
-MAX_SHAPES = 2_000  # with more of them there is little to gain
-_ZERO, _ONE = ord("0"), ord("1")
-
-Bytes = NDArray[np.uint8]
-
-
-class Shapes(msgspec.Struct, frozen=True, eq=False):
-    """The shapes of texts.
-
-    Parameters
-    ----------
-    texts
-        One text for each shape, with 1 in place of every digit; zeros that a run of digits begins
-        with stay where they matter.
-    codes
-        The shape of each text, by position.
-    counts
-        How many texts have each shape.
-    content, starts
-        The bytes of all texts, and where each begins.
-
-    """
-
-    texts: pa.Array
-    codes: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    content: Bytes
-    starts: NDArray[np.int64]
-
-    def digits(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return for each shape its texts, by position, and where their digits are: texts × digits."""
-        order = np.argsort(self.codes, kind="stable")
-        ends = np.cumsum(self.counts)
-        found = []
-        for shape, end, n in zip(self.texts.to_pylist(), ends, self.counts, strict=True):
-            rows = order[end - n : end]
-            signs = np.frombuffer(shape.encode(), np.uint8)
-            places = np.flatnonzero((signs == _ZERO) | (signs == _ONE))
-            found.append((rows, self.starts[rows][:, None] + places))
-        return found
-
-    def fill(self, templates: pa.Array) -> pa.Array:
-        """Return for each text the template of its shape, with the text's own digits, the first ones.
-
-        >>> shapes = shapes_of(pa.array(["1,234 kW", "5,678 kW", "9 kW"]))
-        >>> shapes.fill(pa.array(["1111", "1"])).to_pylist()
-        ['1234', '5678', '9']
-        """
-        written = [each.encode() for each in templates.to_pylist()]
-        lengths = np.array([len(each) for each in written], np.int64)[self.codes]
-        begins = np.concatenate(([0], np.cumsum(lengths)))
-        filled = np.zeros(int(begins[-1]), np.uint8)
-        for (rows, places), template in zip(self.digits(), written, strict=True):
-            signs = np.tile(np.frombuffer(template, np.uint8), (len(rows), 1))
-            slots = np.flatnonzero((signs[0] == _ZERO) | (signs[0] == _ONE))
-            signs[:, slots] = self.content[places[:, : len(slots)]]
-            filled[begins[rows][:, None] + np.arange(len(template))] = signs
-        offsets = pa.py_buffer(begins.astype(np.int32))
-        return pa.StringArray.from_buffers(len(self.codes), offsets, pa.py_buffer(filled))
-
-
-def shapes_of(texts: pa.Array, *, zeros: bool = False) -> Shapes | None:
-    """Find the shapes of texts; None where there are too many.
-
-    Parameters
-    ----------
-    texts
-        Strings, none of them missing.
-    zeros
-        Whether it matters that a number begins with zeros.
-
-    """
-    if not len(texts):
-        return None
-    _, offsets, content = texts.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    first, last = int(bounds[0]), int(bounds[-1])
-    signs = np.frombuffer(content, np.uint8)[first:last] if last > first else np.zeros(0, np.uint8)
-    starts = (bounds[:-1] - first).astype(np.int64)
-    plain = _without_digits(signs, starts, zeros)
-    buffers = (pa.py_buffer((bounds - first).astype(np.int32)), pa.py_buffer(plain))
-    encoded = pa.StringArray.from_buffers(len(texts), *buffers).dictionary_encode()
-    if len(encoded.dictionary) > MAX_SHAPES:
-        return None
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    counts = np.bincount(codes, minlength=len(encoded.dictionary))
-    return Shapes(encoded.dictionary, codes, counts, signs, starts)
-
-
-def _without_digits(signs: Bytes, starts: NDArray[np.int64], zeros: bool) -> Bytes:
-    digits = (signs >= _ZERO) & (signs <= ord("9"))
-    plain = np.where(digits, np.uint8(_ONE), signs)
-    if not zeros:
-        return plain
-    # Later digits may be zeros, too; so a run of digits is followed as long as all are.
-    after_digit = np.zeros(len(signs), bool)
-    after_digit[1:] = digits[:-1]
-    after_digit[starts[starts < len(signs)]] = False
-    nought = signs == _ZERO
-    leading = nought & ~after_digit
-    plain[leading] = _ZERO
-    while leading.any():
-        follows = np.zeros(len(signs), bool)
-        follows[1:] = leading[:-1]
-        leading = nought & after_digit & follows
-        plain[leading] = _ZERO
-    return plain
-
 
 PLAIN = {
     ".": r"^[+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?|(?i:inf|infinity))$",
@@ -144,8 +33,6 @@ _SURE_POINT = (
 )
 _BY_COMMA, _BY_POINT = r"^\d{1,3}(?:,\d{3}){2,}$", r"^\d{1,3}(?:\.\d{3}){2,}$"
 _EITHER_COMMA, _EITHER_POINT = r"^[1-9]\d{0,2},\d{3}$", r"^[1-9]\d{0,2}\.\d{3}$"
-
-_HAS_DIGIT = re.compile(r"\d")
 
 
 class Numbers(msgspec.Struct, frozen=True, eq=False):
@@ -210,80 +97,11 @@ def read_numbers(
     plain = None if thousands == sign else _plain(texts, sign)  # 1.234 may be grouped
     if plain is not None:
         return plain
-    shapes = shapes_of(texts, zeros=True)
-    if shapes is not None:
-        told = _taken_apart(shapes.texts, shapes.counts, decimal, thousands)
-        if told.unit is None or not _HAS_DIGIT.search(told.unit):
-            return told.numbers(shapes)
-    return read_one_by_one(texts, decimal, thousands)
+    return _taken_apart(texts, decimal, thousands)
 
 
-def read_alike(
-    texts: pa.Array, decimal: str | None = None, thousands: str | None = None
-) -> Numbers | None:
-    """Read texts that may be repeated as numbers; None where it matters how often each is.
-
-    That is so where commas and points compete: of distinct texts the majority decides.
-    """
-    shapes = shapes_of(pc.utf8_trim_whitespace(texts.cast(pa.string())), zeros=True)
-    sign = decimal or "."
-    if shapes is None:
-        return None
-    if thousands != sign and _plain_known(shapes.texts, sign) is not None:
-        return None
-    told = _taken_apart(shapes.texts, shapes.counts, decimal, thousands)
-    if told.competing or (told.unit is not None and _HAS_DIGIT.search(told.unit)):
-        return None
-    return told.numbers(shapes)
-
-
-def read_one_by_one(
-    texts: pa.Array, decimal: str | None = None, thousands: str | None = None
-) -> Numbers:
-    """Read trimmed texts as numbers, each taken apart by itself."""
-    return _taken_apart(texts, np.ones(len(texts), np.int64), decimal, thousands).numbers(None)
-
-
-class _TakenApart(msgspec.Struct, frozen=True, eq=False):
-    """Texts, or shapes of texts, as `Numbers` has them, and how they are written plainly."""
-
-    written: pa.Array
-    known: Mask
-    decimal: str | None
-    strays: Mask
-    grouped: dict[str, Mask]
-    unsure: Mask
-    limits: Mask
-    unit: str | None
-    with_unit: Mask
-    competing: bool
-
-    def numbers(self, shapes: Shapes | None) -> Numbers:
-        """Return the numbers that texts, or all texts of the shapes, are."""
-        codes = np.arange(len(self.known)) if shapes is None else shapes.codes
-        whole = bool(_matches(self.written, _WHOLE).all()) and bool(self.known.all())
-        written = self.written if shapes is None else shapes.fill(self.written)
-        values = np.array(written.cast(pa.int64() if whole else pa.float64()))
-        known = self.known[codes]
-        if not whole:
-            values[~known] = np.nan
-        return Numbers(
-            values,
-            known,
-            self.decimal,
-            self.strays[codes],
-            {sign: mask[codes] for sign, mask in self.grouped.items()},
-            self.unsure[codes],
-            self.limits[codes],
-            self.unit,
-            self.with_unit[codes],
-        )
-
-
-def _taken_apart(
-    texts: pa.Array, counts: NDArray[np.int64], decimal: str | None, thousands: str | None
-) -> _TakenApart:
-    """Find out how texts, each of which stands for so many, are written."""
+def _taken_apart(texts: pa.Array, decimal: str | None, thousands: str | None) -> Numbers:
+    """Read trimmed texts as numbers, each taken apart by a pattern."""
     shape = pc.extract_regex(texts, _SHAPE)
     known = shape.is_valid().to_numpy(zero_copy_only=False)
     field = {name: pc.fill_null(shape.field(name), "") for name in _FIELDS}
@@ -293,12 +111,17 @@ def _taken_apart(
     unit, with_unit = _common_unit(units, known)
     known &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(units), ""))
     body, grouped = _ungrouped(field["body"], known)
-    signs = _Signs.of(body, known, counts)
+    signs = _Signs.of(body, known)
     body, usual, strays, unsure = signs.settle(body, decimal, thousands, grouped)
     known &= _matches(body, r"^(?:\d+\.?\d*|\.\d+|(?i:inf|infinity))$")
     limits = known & ~np.asarray(pc.equal(field["limit"], ""))
-    return _TakenApart(
-        _written(body, field, known),
+    written = _written(body, field, known)
+    whole = bool(known.all()) and bool(_matches(written, _WHOLE).all())
+    values = np.array(written.cast(pa.int64() if whole else pa.float64()))
+    if not whole:
+        values[~known] = np.nan
+    return Numbers(
+        values,
         known,
         usual,
         strays & known,
@@ -307,7 +130,6 @@ def _taken_apart(
         limits,
         unit,
         with_unit & known,
-        bool(signs.comma.any()) and bool(signs.point.any()),
     )
 
 
@@ -381,7 +203,6 @@ def _ungrouped(body: pa.Array, known: Mask) -> tuple[pa.Array, dict[str, Mask]]:
 class _Signs(msgspec.Struct, frozen=True, eq=False):
     """Which texts leave no doubt about their comma and point, and which might be either."""
 
-    counts: NDArray[np.int64]
     comma: Mask
     point: Mask
     by_comma: Mask
@@ -390,11 +211,11 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
     either_point: Mask
 
     @classmethod
-    def of(cls, body: pa.Array, known: Mask, counts: NDArray[np.int64]) -> "_Signs":
+    def of(cls, body: pa.Array, known: Mask) -> "_Signs":
         """Take the signs of texts."""
         patterns = (_SURE_COMMA, _SURE_POINT, _BY_COMMA, _BY_POINT, _EITHER_COMMA, _EITHER_POINT)
         masks = (known & _matches(body, pattern) for pattern in patterns)
-        return cls(counts, *masks)
+        return cls(*masks)
 
     def settle(
         self, body: pa.Array, said: str | None, thousands: str | None, grouped: dict[str, Mask]
@@ -402,7 +223,7 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
         """Return the texts with decimal points only, the usual sign, the strays, and what is unsure."""
         by_comma = self.by_comma | self._has_both(body, self.point, ",")
         by_point = self.by_point | self._has_both(body, self.comma, ".")
-        n_comma, n_point = (int(self.counts[each].sum()) for each in (self.comma, self.point))
+        n_comma, n_point = int(self.comma.sum()), int(self.point.sum())
         usual = "." if n_point else None
         if n_comma > n_point or (n_comma and n_comma == n_point and said == ","):
             usual = ","

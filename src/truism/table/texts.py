@@ -1,23 +1,25 @@
-"""What the texts of a column mean: numbers, times, booleans, states or nothing, with notices about how.
+"""From texts to values: each column is decided once, from all its cells, and later ones follow that.
 
-`interpret` decides it from the values when a table is learned; `conform` follows an earlier decision, and
-a value that cannot be read that way raises a `BadCell` that names it.
+Cells of CSV files are texts. A column whose cells are all plain numbers, times or booleans is cast by
+Arrow's kernels. Of any other the distinct texts are taken apart: numbers with units, signs of thousands
+or limits, times in any notation, and a few words where there is no value. What cannot be read as it was
+when learned raises a `BadCell` that names it.
 """
 
 import re
-from collections.abc import Collection, Iterator
-from typing import Protocol
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+import pyarrow.compute as pc
 
 from truism.arrays import Mask
 from truism.errors import SchemaError
-from truism.table.columns import NOUNS, Column, Table, kind_of, truths_of
+from truism.table.columns import NOUNS, Column, Table, Texts, kind_of, truths_of
 from truism.table.columns import renamed as with_names
-from truism.table.layouts import ColumnReading, Layout, Reading, renamed
+from truism.table.layouts import DAYS, EPOCHS, ColumnReading, Layout, Reading, renamed
 from truism.table.notices import (
     Notice,
     WordCount,
@@ -42,14 +44,25 @@ from truism.table.times import (
     find_epoch,
     find_times,
     join_times,
-    texts_of,
     zones_of,
 )
-from truism.table.words import is_status, says_time
+from truism.table.words import is_status
 
 MAX_STATES = 5  # with no more distinct numbers, numbers beside words are states
 MAX_WORDS = 5  # more distinct words, none of them known, are not a few
 MAX_CODES = 50  # so many whole numbers beside words such as A7 may be codes
+_FIRST = 64
+_MOMENTS = (pa.timestamp("us"), pa.timestamp("ns"), pa.timestamp("us", "UTC"))
+_WANTED = {
+    "number": "a number",
+    "boolean": "true or false",
+    "time": "a time",
+    "clock": "a time of day",
+    "text": "text",
+}
+MIN_COUNT = 3
+_NINES = re.compile(r"-?(?:9{3,}(?:\.9+|\.25)?|99\.9+|9\.9{2,})")
+_ENDS = frozenset((32767, -32768, 65535, 2**31 - 1, -(2**31), 2**32 - 1))
 
 
 class BadCell(Exception):  # noqa: N818 - it is turned into an error where files are known
@@ -68,190 +81,302 @@ class Interpreted(msgspec.Struct, frozen=True, eq=False):
     notices: tuple[Notice, ...] = ()
 
 
-def may_hold_numbers(name: str, layout: Layout, known: ColumnReading | None) -> bool:
-    """Return whether a column of texts may be read as numbers, by its name and what is known of it."""
-    if name in (*layout.states, *layout.time) or says_time(name):
-        return False
-    return known is None or known.kind == "number"
+def cast(texts: Any, decimal: str = ".") -> Any:
+    """Return texts as numbers, times or booleans if all of them are written plainly; else as they are.
+
+    >>> [cast(pa.chunked_array([each])).type for each in (["1", None], ["1.5"], ["TRUE", "0"], ["0x1"])]
+    [DataType(int64), DataType(double), DataType(bool), DataType(string)]
+    """
+    if texts.null_count == len(texts):
+        return pa.chunked_array([pa.nulls(len(texts))])
+    numbers = texts
+    if decimal == "," and not pc.any(pc.match_substring(texts, ".")).as_py():
+        numbers = pc.replace_substring(texts, ",", ".")
+    elif decimal == ",":
+        numbers = None
+    floats = None if numbers is None else _all_as(numbers, pa.float64())
+    if floats is not None:  # Arrow takes 0x11 for a whole number, but not for any number
+        whole = _all_as(texts, pa.int64())
+        return floats if whole is None else whole
+    for kind in _MOMENTS:
+        times = _all_as(texts, kind)
+        if times is not None and (kind.tz is None or pc.all(pc.ends_with(texts, "Z")).as_py()):
+            return times
+    booleans = _all_as(texts, pa.bool_())
+    return texts if booleans is None else booleans
 
 
-class Texts(msgspec.Struct, frozen=True, eq=False):
-    """A text column with the texts that occur and in how many rows each does."""
-
-    column: Column
-    used: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    distinct: list[str]
-
-    @classmethod
-    def of(cls, column: Column) -> "Texts":
-        """Count the texts of a column."""
-        counts = np.bincount(column.present, minlength=len(column.categories))
-        used = np.flatnonzero(counts)
-        return cls(column, used, counts[used], texts_of(column, used))
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-        return self.column.name
-
-    def words(self, mask: Mask) -> tuple[WordCount, ...]:
-        """Return the texts of a mask, the most frequent first."""
-        rows = np.flatnonzero(mask)
-        pairs = sorted((-int(self.counts[row]), self.distinct[row]) for row in rows)
-        return tuple(WordCount(word, -count) for count, word in pairs)
-
-    def count(self, mask: Mask) -> int:
-        """Return how many rows hold a text of a mask."""
-        return int(self.counts[mask].sum())
-
-    def first_row(self, mask: Mask) -> int:
-        """Return the first row that holds a text of a mask."""
-        wanted = np.zeros(max(len(self.column.categories), 1), bool)
-        wanted[self.used[mask]] = True
-        hits = wanted[self.column.values]
-        if self.column.missing is not None:
-            hits &= ~self.column.missing
-        return int(hits.argmax())
-
-    def example(self, mask: Mask) -> str:
-        """Return the first text of a mask."""
-        return self.distinct[int(mask.argmax())]
+def _all_as(texts: Any, kind: pa.DataType) -> Any:
+    """Return texts as values of a type, None where some are none."""
+    try:
+        texts[:_FIRST].cast(kind)  # what fails takes Arrow longer than what does not
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        return None
 
 
-def told_times(
-    column: Column, style: str, layout: Layout, known: ColumnReading | None = None
+def interpret(
+    column: Column, layout: Layout, unit: str | None = None, known: ColumnReading | None = None
+) -> Interpreted:
+    """Decide what a column holds, or read it as it was read when it was learned.
+
+    Parameters
+    ----------
+    column
+        Any column; texts and numbers are looked at more closely.
+    layout
+        What was asked for: decimal sign, formats and zone of times, columns that stay as they are.
+    unit
+        From a row of units.
+    known
+        How the column was read; then a value that does not allow it raises a `BadCell`. So does a value
+        that is no time in the column that was named as the time column.
+
+    """
+    if known is not None and (column.kind == "empty" or not len(column.values)):
+        return Interpreted(without_values(known, len(column.values)), known)
+    if column.kind == "text":
+        found = _read_texts(Texts.of(column), layout, unit, known)
+    else:
+        found = _read_values(column, layout, unit, known)
+    truths = None if known is not None else truths_of(found.column)
+    if truths is None:
+        return found
+    reading = msgspec.structs.replace(found.reading, truths=truths)
+    return msgspec.structs.replace(found, reading=reading)
+
+
+def _is_axis(name: str, layout: Layout) -> bool:
+    return layout.time == (name,)
+
+
+# --- columns with a type ---
+
+
+def _read_values(
+    column: Column, layout: Layout, unit: str | None, known: ColumnReading | None
+) -> Interpreted:
+    kind = kind_of(column)
+    if known is None:
+        reading = ColumnReading(column.name, kind, unit)
+        if column.kind == "number" and column.name not in layout.states:
+            style = layout.time_format if column.name in layout.time else None
+            style = style or find_epoch(column)
+            if style is not None:
+                return _as_epochs(column, style, layout, None)
+        if _is_axis(column.name, layout) and kind != "time":
+            raise _bad_value(column, ColumnReading(column.name, "time"))
+        return zoned(column, reading, (), layout)
+    if kind == known.kind or known.kind in ("empty", "other") or kind == "other":
+        return zoned(column, known, (), layout) if kind == "time" else Interpreted(column, known)
+    if kind == "number" and known.kind == "time" and known.style in (*EPOCHS, DAYS, "digits"):
+        return _as_epochs(column, known.style, layout, known)
+    return _converted(column, known)
+
+
+def _as_epochs(
+    column: Column, style: str, layout: Layout, known: ColumnReading | None
 ) -> Interpreted:
     """Read numbers as times, and say so."""
     times = column_of_epochs(column, style)
-    reading = known or ColumnReading(column.name, "time", style=style)
     notices: tuple[Notice, ...] = ()
     if known is None and len(column.present):
         row = 0 if column.missing is None else int((~column.missing).argmax())
         shown = str(times.cell(row))
         notices = (times_read(column.name, style, str(column.cell(row)), shown),)
-    return zoned(times, reading, notices, layout)
+    return zoned(times, known or ColumnReading(column.name, "time", style=style), notices, layout)
 
 
 def zoned(
     column: Column, reading: ColumnReading, notices: tuple[Notice, ...], layout: Layout
 ) -> Interpreted:
-    """Return a column of times in the zone that was asked for."""
-    if layout.zone is not None and reading.kind == "time":
+    """Return a column, and one of times in the zone that was asked for."""
+    if layout.zone is not None and kind_of(column) == reading.kind == "time":
         column, doubts = in_zone(column, layout.zone)
         notices = (*notices, *doubts)
     return Interpreted(column, reading, notices)
 
 
-def as_times(
-    texts: Texts,
-    timing: Timing,
-    layout: Layout,
-    known: Collection[str] = (),
-    *,
-    strict: bool = False,
-    again: bool = False,
+def _converted(column: Column, known: ColumnReading) -> Interpreted:
+    """Convert between types where that is exact."""
+    name, values, missing = column.name, column.values, column.missing
+    whole = values if missing is None else np.where(missing, np.zeros((), values.dtype), values)
+    match column.kind, known.kind:
+        case "number", "text" if _all_whole(column):
+            distinct, codes = np.unique(whole.astype(np.int64), return_inverse=True)
+            texts = tuple(str(each) for each in distinct.tolist())
+            converted = Column(name, "text", codes.astype(np.int32), missing, texts)
+        case "number", "boolean" if np.isin(column.present, (0, 1)).all():
+            converted = Column(name, "boolean", whole.astype(bool), missing)
+        case "boolean", "text" if known.truths is not None:
+            converted = Column(name, "text", values.astype(np.int32), missing, known.truths)
+        case "boolean", "number":
+            converted = Column(name, "number", values.astype(np.int64), missing)
+        case _:
+            raise _bad_value(column, known)
+    said = column_converted(name, NOUNS[column.kind], NOUNS[converted.kind])
+    return Interpreted(converted, known, (said,))
+
+
+def _all_whole(column: Column) -> bool:
+    values = column.present
+    if values.dtype.kind in "iu":
+        return True
+    return bool((np.abs(values) < 2**53).all()) and bool((values % 1 == 0).all())
+
+
+def without_values(known: ColumnReading, n_rows: int = 0) -> Column:
+    """Return a column of a known kind in which every value is missing."""
+    missing = np.ones(n_rows, bool) if n_rows else None
+    match known.kind:
+        case "text":
+            return Column(known.name, "text", np.zeros(n_rows, np.int32), missing)
+        case "boolean":
+            return Column(known.name, "boolean", np.zeros(n_rows, bool), missing)
+        case "time":
+            never = np.full(n_rows, "NaT", "datetime64[us]")
+            return Column(known.name, "time", never, missing)
+        case "clock":
+            return Column(known.name, "time", np.zeros(n_rows, np.int64), missing)
+        case "number":
+            return Column(known.name, "number", np.full(n_rows, np.nan), missing)
+    return Column(known.name, "empty", np.zeros(n_rows), np.ones(n_rows, bool))
+
+
+# --- columns of texts ---
+
+
+def _read_texts(
+    texts: Texts, layout: Layout, unit: str | None, known: ColumnReading | None
+) -> Interpreted:
+    name, axis = texts.name, known is None and _is_axis(texts.name, layout)
+    as_text = Interpreted(texts.column, known or ColumnReading(name, "text", unit))
+    if known is not None and known.kind in ("text", "empty", "other"):
+        return as_text
+    if known is None and name in layout.states and not axis:
+        return as_text
+    if known is None or known.kind in ("time", "clock"):
+        said = layout.time_format if name in layout.time else None
+        times = _as_times(texts, said, layout, known, named=axis)
+        if times is not None:
+            return times
+    if known is not None and known.kind == "boolean":
+        return _as_booleans(texts, known)
+    if known is not None:
+        numbers = read_numbers(texts.distinct, known.decimal or layout.decimal, known.thousands)
+        _check_words(texts, numbers.known, known)
+        notices = tuple(_number_notices(texts, numbers, known.words))
+        return Interpreted(_column_of_numbers(texts, numbers), known, notices)
+    numbers = read_numbers(texts.distinct, layout.decimal)
+    return _as_numbers(texts, numbers, unit) if numbers.known.any() else as_text
+
+
+def _as_times(
+    texts: Texts, said: str | None, layout: Layout, known: ColumnReading | None, *, named: bool
 ) -> Interpreted | None:
-    """Read texts as times; None where too many are not, unless that was looked at."""
-    column = texts.column
-    fine = timing.instants.known
-    words = [texts.distinct[i] for i in np.flatnonzero(~fine)]
-    if words and not strict and not are_few(words, int(fine.sum()), False):
+    """Read texts as times; None where too many are not, unless a reading or a name says so."""
+    style, sure = said, said is not None and named
+    if known is not None:
+        style, sure = known.style or ("clock" if known.kind == "clock" else None), True
+    wanted = known or ColumnReading(texts.name, "time")
+    timing = find_times(texts, style)
+    fine = np.zeros(len(texts.distinct), bool) if timing is None else timing.instants.known
+    strange = _strange(texts, fine, () if known is None else known.words)
+    if named and (timing is None or strange.any()):
+        raise _bad_text(texts, strange if strange.any() else ~fine, wanted)
+    if timing is None:
+        if known is None:
+            return None
+        raise _bad_text(texts, ~fine, known)
+    words = texts.list(~fine)
+    if known is not None:
+        _check_words(texts, fine, known)
+    elif words and not named and not _are_few(words, int(fine.sum()), whole=False):
         return None
-    times = column_of_times(column, timing)
-    kind = kind_of(times)
-    reading = ColumnReading(
-        column.name, kind, words=tuple(sorted({*words, *known})), style=timing.style
+    times = column_of_times(texts, timing)
+    reading = known or ColumnReading(
+        texts.name, kind_of(times), words=tuple(sorted(words)), style=timing.style
     )
-    notices = [*_time_notices(texts, timing, times, again, layout)]
+    notices = [*_time_notices(texts, timing, times, sure=sure, layout=layout)]
     if words:
-        notices.append(
-            words_as_missing(
-                column.name,
-                texts.words(~fine),
-                all(is_status(word) or word in known for word in words),
-                texts.first_row(~fine),
-                "times",
-            )
-        )
+        notices.append(_missing(texts, ~fine, not strange.any(), "times"))
     return zoned(times, reading, tuple(notices), layout)
 
 
 def _time_notices(
-    texts: Texts, timing: Timing, times: Column, again: bool, layout: Layout
+    texts: Texts, timing: Timing, times: Column, *, sure: bool, layout: Layout
 ) -> Iterator[Notice]:
-    name, fine = texts.column.name, timing.instants.known
-    if timing.style in ("day first", "month first") and not again:
+    name, fine = texts.name, timing.instants.known
+    if timing.style in ("day first", "month first") and not sure:
         example = texts.example(fine)
         if timing.undecided:
             yield day_or_month(name, example, timing.style)
         elif times.kind == "time":
-            first = times.cell(texts.first_row(_only(fine)))
-            yield times_read(name, timing.style, example, str(first))
+            first = np.zeros_like(fine)
+            first[int(fine.argmax())] = True
+            yield times_read(name, timing.style, example, str(times.cell(texts.first_row(first))))
     zones = zones_of(timing)
     if len(zones) > 1 and timing.style != "clock":
         yield several_zones(name, zones, layout.zone or "UTC")
 
 
-def _only(mask: Mask) -> Mask:
-    """Return a mask with its first entry only."""
-    first = np.zeros_like(mask)
-    first[int(mask.argmax())] = True
-    return first
+def _as_booleans(texts: Texts, known: ColumnReading) -> Interpreted:
+    plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts.distinct))
+    true = np.asarray(pc.is_in(plain, pa.array(["true", "1"])))
+    fine = true | np.asarray(pc.is_in(plain, pa.array(["false", "0"])))
+    strange = _strange(texts, fine, ())
+    if strange.any():
+        raise _bad_text(texts, strange, known)
+    notices = () if fine.all() else (_missing(texts, ~fine, True, "booleans"),)
+    missing = _holes(texts, fine)
+    return Interpreted(
+        Column(texts.name, "boolean", texts.spread(true, False), missing), known, notices
+    )
 
 
-def are_few(words: Collection[str], n_values: int, whole: bool) -> bool:
-    """Return whether words beside `n_values` distinct numbers or times stand for missing ones."""
-    if n_values <= MAX_STATES:
-        return False
-    strange = [word for word in words if not is_status(word)]
-    if whole and n_values <= MAX_CODES and any(_is_code(word) for word in strange):
-        return False
-    return len(strange) <= MAX_WORDS
+def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted:
+    """Read texts as numbers where only a few are not."""
+    name, words = texts.name, texts.list(~numbers.known)
+    values = np.unique(numbers.values[numbers.known])
+    whole = numbers.decimal is None and bool((values == np.floor(values)).all())
+    if words and not _are_few(words, len(values), whole=whole):
+        notices: tuple[Notice, ...] = ()
+        n_numbers = texts.count(numbers.known)
+        if len(values) > MAX_STATES and 2 * n_numbers >= int(texts.counts.sum()):
+            notices = (stays_text(name, n_numbers, _counted(texts, ~numbers.known)),)
+        return Interpreted(texts.column, ColumnReading(name, "text", unit), notices)
+    if numbers.unit is not None and len(values) <= MAX_STATES and numbers.unit not in "%‰":
+        return Interpreted(texts.column, ColumnReading(name, "text", unit))
+    reading = ColumnReading(
+        name,
+        "number",
+        unit or numbers.unit,
+        tuple(sorted(words)),
+        decimal=numbers.decimal,
+        thousands=next(iter(numbers.grouped), None),
+    )
+    notices = tuple(_number_notices(texts, numbers, ()))
+    return Interpreted(_column_of_numbers(texts, numbers), reading, notices)
 
 
-def _is_code(word: str) -> bool:
-    """Return whether a word looks like the numbers beside it, as A7 does beside 12."""
-    return any(letter.isdigit() for letter in word)
+def _column_of_numbers(texts: Texts, numbers: Numbers) -> Column:
+    """Return texts as numbers; others become missing values."""
+    missing = _holes(texts, numbers.known)
+    values = texts.spread(numbers.values, 0)
+    if missing is not None and values.dtype.kind == "f":
+        values[missing] = np.nan
+    return Column(texts.name, "number", values, missing)
 
 
-def column_of_numbers(texts: Texts, numbers: Numbers) -> Column:
-    """Return a text column as numbers; other texts become missing values."""
-    column = texts.column
-    values = np.zeros(max(len(column.categories), 1), numbers.values.dtype)
-    values[texts.used] = numbers.values
-    known = np.zeros(len(values), bool)
-    known[texts.used] = numbers.known
-    missing = ~known[column.values]
-    if column.missing is not None:
-        missing |= column.missing
-    filled = values[column.values]
-    if missing.any() and filled.dtype.kind == "f":
-        filled[missing] = np.nan
-    return Column(column.name, "number", filled, missing if missing.any() else None)
+def _holes(texts: Texts, fine: Mask) -> Mask | None:
+    """Return the rows without a value: those without a text, and those whose text is not fine."""
+    missing = ~texts.spread(fine, False)
+    if texts.column.missing is not None:
+        missing |= texts.column.missing
+    return missing if missing.any() else None
 
 
-class Counted(Protocol):
-    """The texts of a column, distinct ones or row by row; masks have one entry for each."""
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-
-    def words(self, mask: Mask) -> tuple[WordCount, ...]:
-        """Return the distinct texts of a mask, the most frequent first."""
-
-    def count(self, mask: Mask) -> int:
-        """Return how many rows hold a text of a mask."""
-
-    def first_row(self, mask: Mask) -> int:
-        """Return the first row that holds a text of a mask."""
-
-    def example(self, mask: Mask) -> str:
-        """Return the first text of a mask."""
-
-
-def number_notices(texts: Counted, numbers: Numbers, known: Collection[str]) -> Iterator[Notice]:
+def _number_notices(texts: Texts, numbers: Numbers, words: Collection[str]) -> Iterator[Notice]:
     """Yield notices about texts that are read as numbers."""
     name = texts.name
     if numbers.strays.any():
@@ -268,155 +393,64 @@ def number_notices(texts: Counted, numbers: Numbers, known: Collection[str]) -> 
         without = numbers.known & ~numbers.with_unit
         yield unit_in_cells(name, numbers.unit, texts.count(without))
     if not numbers.known.all():
-        words = texts.words(~numbers.known)
-        sure = all(is_status(each.word) or each.word in known for each in words)
-        yield words_as_missing(name, words, sure, texts.first_row(~numbers.known))
+        strange = _strange(texts, numbers.known, words)
+        yield _missing(texts, ~numbers.known, not strange.any(), "numbers")
 
 
-_WANTED = {
-    "number": "a number",
-    "boolean": "true or false",
-    "time": "a time",
-    "clock": "a time of day",
-    "text": "text",
-}
+# --- words among values ---
 
 
-def bad_value(column: Column, known: ColumnReading) -> BadCell:
+def _strange(texts: Texts, fine: Mask, words: Collection[str]) -> Mask:
+    """Return which texts are neither fine, nor words that are known to stand for missing values."""
+    strange = ~fine
+    rows = np.flatnonzero(strange)
+    strange[rows] = [not is_status(text) and text not in words for text in texts.list(strange)]
+    return strange
+
+
+def _check_words(texts: Texts, fine: Mask, known: ColumnReading) -> None:
+    """Refuse a column with more than a few unknown words, or with more of them than values."""
+    strange = _strange(texts, fine, known.words)
+    n_strange = int(strange.sum())
+    if n_strange and (n_strange > MAX_WORDS or texts.count(strange) > texts.count(fine)):
+        raise _bad_text(texts, strange, known)
+
+
+def _are_few(words: Sequence[str], n_values: int, *, whole: bool) -> bool:
+    """Return whether words beside `n_values` distinct numbers or times stand for missing ones."""
+    if n_values <= MAX_STATES:
+        return False
+    strange = [word for word in words if not is_status(word)]
+    codes = [word for word in strange if any(letter.isdigit() for letter in word)]  # A7 beside 12
+    if whole and n_values <= MAX_CODES and codes:
+        return False
+    return len(strange) <= MAX_WORDS
+
+
+def _missing(texts: Texts, mask: Mask, sure: bool, holds: str) -> Notice:
+    """Return the notice that some texts are taken as missing."""
+    return words_as_missing(texts.name, _counted(texts, mask), sure, texts.first_row(mask), holds)
+
+
+def _counted(texts: Texts, mask: Mask) -> tuple[WordCount, ...]:
+    """Return texts, the most frequent first."""
+    pairs = sorted(zip((-texts.counts[mask]).tolist(), texts.list(mask), strict=True))
+    return tuple(WordCount(word, -count) for count, word in pairs)
+
+
+def _bad_value(column: Column, known: ColumnReading) -> BadCell:
     """Return the first value of a column that holds values of the wrong kind."""
     row = 0 if column.missing is None else int((~column.missing).argmax())
     return BadCell(column.name, row, str(column.cell(row)), _WANTED[known.kind])
 
 
-def bad_text(texts: Texts, mask: Mask, known: ColumnReading) -> BadCell:
+def _bad_text(texts: Texts, mask: Mask, known: ColumnReading) -> BadCell:
     """Return the first of the texts that are not what the column held."""
     row = texts.first_row(mask)
-    return BadCell(texts.column.name, row, str(texts.column.cell(row)), _WANTED[known.kind])
+    return BadCell(texts.name, row, str(texts.column.cell(row)), _WANTED[known.kind])
 
 
-def interpret(column: Column, layout: Layout, unit: str | None = None) -> Interpreted:
-    """Decide what a column holds.
-
-    Parameters
-    ----------
-    column
-        Any column; texts and numbers are looked at more closely.
-    layout
-        What was asked for: decimal sign, formats and zone of times, columns that stay as they are.
-    unit
-        From a row of units.
-
-    """
-    found = _interpreted(column, layout, unit)
-    truths = truths_of(found.column)
-    if truths is None:
-        return found
-    return msgspec.structs.replace(
-        found, reading=msgspec.structs.replace(found.reading, truths=truths)
-    )
-
-
-def _interpreted(column: Column, layout: Layout, unit: str | None) -> Interpreted:
-    if column.name in layout.states or column.kind not in ("text", "number", "time"):
-        return Interpreted(column, ColumnReading(column.name, kind_of(column), unit))
-    said = layout.time_format if column.name in layout.time else None
-    if column.kind == "number":
-        style = said or find_epoch(column)
-        if style is None:
-            return Interpreted(column, ColumnReading(column.name, "number", unit))
-        return told_times(column, style, layout)
-    if column.kind == "time":
-        return zoned(column, ColumnReading(column.name, kind_of(column), unit), (), layout)
-    texts = Texts.of(column)
-    timing = find_times(column, said)
-    if timing is not None:
-        found = as_times(texts, timing, layout)
-        if found is not None:
-            return found
-    numbers = read_numbers(pa.array(texts.distinct), layout.decimal)
-    if numbers.known.any():
-        return _as_numbers(texts, numbers, unit)
-    return Interpreted(column, ColumnReading(column.name, "text", unit))
-
-
-def interpret_times(column: Column, layout: Layout) -> Interpreted:
-    """Read the column that was named as the time column.
-
-    Raises
-    ------
-    BadCell
-        For the first value that is neither a time nor a word for a missing value.
-
-    """
-    if column.kind != "text":
-        found = interpret(column, layout)
-        if found.reading.kind != "time":
-            raise bad_value(column, ColumnReading(column.name, "time"))
-        return found
-    texts = Texts.of(column)
-    timing = find_times(column, layout.time_format)
-    fine = np.zeros(len(texts.distinct), bool) if timing is None else timing.instants.known
-    strange = [
-        not good and not is_status(text) for text, good in zip(texts.distinct, fine, strict=True)
-    ]
-    if timing is None or any(strange):
-        bad = np.array(strange, bool) if any(strange) else ~fine
-        raise bad_text(texts, bad, ColumnReading(column.name, "time"))
-    again = layout.time_format is not None
-    times = as_times(texts, timing, layout, strict=True, again=again)
-    assert times is not None
-    return times
-
-
-def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted:
-    """Read texts as numbers where only a few are not."""
-    column = texts.column
-    words = [texts.distinct[i] for i in np.flatnonzero(~numbers.known)]
-    found = np.unique(numbers.values[numbers.known])
-    whole = numbers.decimal is None and bool((found == np.floor(found)).all())
-    if words and not are_few(words, len(found), whole):
-        notices: tuple[Notice, ...] = ()
-        n_numbers = texts.count(numbers.known)
-        if len(found) > MAX_STATES and 2 * n_numbers >= int(texts.counts.sum()):
-            notices = (stays_text(column.name, n_numbers, texts.words(~numbers.known)),)
-        return Interpreted(column, ColumnReading(column.name, "text", unit), notices)
-    if numbers.unit is not None and len(found) <= MAX_STATES and numbers.unit not in "%‰":
-        return Interpreted(column, ColumnReading(column.name, "text", unit))
-    reading = ColumnReading(
-        column.name,
-        "number",
-        unit or numbers.unit,
-        tuple(sorted(words)),
-        decimal=numbers.decimal,
-        thousands=next(iter(numbers.grouped), None),
-    )
-    notices = tuple(number_notices(texts, numbers, ()))
-    return Interpreted(column_of_numbers(texts, numbers), reading, notices)
-
-
-def conform(column: Column, known: ColumnReading, layout: Layout) -> Interpreted:
-    """Read a column as it was read when it was learned.
-
-    Raises
-    ------
-    BadCell
-        Where a value does not allow it.
-
-    """
-    if not len(column.values):
-        return Interpreted(without_rows(known), known)
-    found = kind_of(column)
-    if found == known.kind or known.kind in ("empty", "other") or found in ("empty", "other"):
-        if found == "time":
-            return zoned(column, known, (), layout)
-        return Interpreted(column, known)
-    if found == "number" and known.kind == "time":
-        if known.style is None:
-            raise bad_value(column, known)
-        return told_times(column, known.style, layout, known)
-    if found == "text":
-        return _conform_text(Texts.of(column), known, layout)
-    return _conform_typed(column, known)
+# --- tables ---
 
 
 def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, ...]]:
@@ -440,7 +474,7 @@ def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, 
             if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
                 columns.append(column)
                 continue
-            found = conform(column, wanted, reading.layout)
+            found = interpret(column, reading.layout, known=wanted)
             columns.append(msgspec.structs.replace(found.column, index=column.index))
             notices += found.notices
     except BadCell as cell:
@@ -464,8 +498,8 @@ def _with_joined_times(table: Table, reading: Reading) -> Table:
     if not {*layout.time} <= {*column_of}:
         return table
     first, second = layout.time
-    date = conform(column_of[first], msgspec.structs.replace(known, name=first), Layout())
-    clock = conform(column_of[second], ColumnReading(second, "clock"), Layout())
+    date = interpret(column_of[first], Layout(), known=msgspec.structs.replace(known, name=first))
+    clock = interpret(column_of[second], Layout(), known=ColumnReading(second, "clock"))
     times = join_times(axis, date.column, clock.column)
     if times is None:
         return table
@@ -474,119 +508,7 @@ def _with_joined_times(table: Table, reading: Reading) -> Table:
     return Table(tuple(each for each in columns if each.name != second), table.n_rows)
 
 
-def without_rows(known: ColumnReading) -> Column:
-    """Return a column of a known kind that has no rows."""
-    match known.kind:
-        case "text":
-            return Column(known.name, "text", np.zeros(0, np.int32))
-        case "boolean":
-            return Column(known.name, "boolean", np.zeros(0, bool))
-        case "time":
-            return Column(known.name, "time", np.zeros(0, "datetime64[us]"))
-        case "clock":
-            return Column(known.name, "time", np.zeros(0, np.int64))
-        case "number":
-            return Column(known.name, "number", np.zeros(0))
-    return Column(known.name, "empty", np.zeros(0), np.ones(0, bool))
-
-
-def _conform_text(texts: Texts, known: ColumnReading, layout: Layout) -> Interpreted:
-    """Read texts as the numbers, times or booleans that they were when learned."""
-    column = texts.column
-    if known.kind in ("time", "clock"):
-        timing = find_times(column, known.style or ("clock" if known.kind == "clock" else None))
-        if timing is None:
-            raise bad_text(texts, np.ones(len(texts.distinct), bool), known)
-        _check_words(texts, timing.instants.known, known)
-        found = as_times(texts, timing, layout, known.words, strict=True, again=True)
-        assert found is not None
-        return msgspec.structs.replace(found, reading=known)
-    if known.kind == "boolean":
-        return _conform_booleans(texts, known)
-    numbers = read_numbers(
-        pa.array(texts.distinct), known.decimal or layout.decimal, known.thousands
-    )
-    _check_words(texts, numbers.known, known)
-    notices = tuple(number_notices(texts, numbers, known.words))
-    return Interpreted(column_of_numbers(texts, numbers), known, notices)
-
-
-def _check_words(texts: Texts, fine: Mask, known: ColumnReading) -> None:
-    """Refuse a column with more than a few unknown words, or with more of them than values."""
-    strange = np.array(
-        [
-            not good and not is_status(text) and text not in known.words
-            for text, good in zip(texts.distinct, fine, strict=True)
-        ],
-        bool,
-    )
-    n_strange = int(strange.sum())
-    if n_strange and (n_strange > MAX_WORDS or texts.count(strange) > texts.count(fine)):
-        raise bad_text(texts, strange, known)
-
-
-def _conform_booleans(texts: Texts, known: ColumnReading) -> Interpreted:
-    truth = {"true": True, "false": False, "1": True, "0": False}
-    found = [truth.get(text.strip().casefold()) for text in texts.distinct]
-    fine = np.array([each is not None for each in found], bool)
-    strange = np.array(
-        [
-            each is None and not is_status(text)
-            for each, text in zip(found, texts.distinct, strict=True)
-        ],
-        bool,
-    )
-    if strange.any():
-        raise bad_text(texts, strange, known)
-    column = texts.column
-    values = np.zeros(max(len(column.categories), 1), bool)
-    values[texts.used] = [bool(each) for each in found]
-    holes = np.ones(len(values), bool)
-    holes[texts.used] = ~fine
-    missing = holes[column.values]
-    if column.missing is not None:
-        missing |= column.missing
-    notices: tuple[Notice, ...] = ()
-    if not fine.all():
-        row = texts.first_row(~fine)
-        notices = (words_as_missing(column.name, texts.words(~fine), True, row, "booleans"),)
-    flags = Column(
-        column.name, "boolean", values[column.values], missing if missing.any() else None
-    )
-    return Interpreted(flags, known, notices)
-
-
-def _conform_typed(column: Column, known: ColumnReading) -> Interpreted:
-    """Convert between types where that is exact."""
-    name, values, missing = column.name, column.values, column.missing
-    whole = values if missing is None else np.where(missing, np.zeros((), values.dtype), values)
-    match column.kind, known.kind:
-        case "number", "text" if _all_whole(column):
-            distinct, codes = np.unique(whole.astype(np.int64), return_inverse=True)
-            texts = tuple(str(each) for each in distinct.tolist())
-            converted = Column(name, "text", codes.astype(np.int32), missing, texts)
-        case "number", "boolean" if np.isin(column.present, (0, 1)).all():
-            converted = Column(name, "boolean", whole.astype(bool), missing)
-        case "boolean", "text" if known.truths is not None:
-            converted = Column(name, "text", values.astype(np.int32), missing, known.truths)
-        case "boolean", "number":
-            converted = Column(name, "number", values.astype(np.int64), missing)
-        case _:
-            raise bad_value(column, known)
-    said = column_converted(name, NOUNS[column.kind], NOUNS[converted.kind])
-    return Interpreted(converted, known, (said,))
-
-
-def _all_whole(column: Column) -> bool:
-    values = column.present
-    if values.dtype.kind in "iu":
-        return True
-    return bool((np.abs(values) < 2**53).all()) and bool((values % 1 == 0).all())
-
-
-MIN_COUNT = 3
-_NINES = re.compile(r"-?(?:9{3,}(?:\.9+|\.25)?|99\.9+|9\.9{2,})")
-_ENDS = frozenset((32767, -32768, 65535, 2**31 - 1, -(2**31), 2**32 - 1))
+# --- numbers that may stand for missing values ---
 
 
 def find_sentinels(column: Column) -> tuple[Notice, ...]:

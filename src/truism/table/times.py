@@ -12,7 +12,6 @@ that is not a time in a style has no instant; that is not an error here.
 
 import datetime
 import re
-from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -20,23 +19,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from truism.table.columns import Column
+from truism.table.columns import Column, Texts
 from truism.table.layouts import DAYS, EPOCHS
-from truism.table.numerals import shapes_of
 from truism.table.words import is_status, says_time, words_in
 
 NAIVE = np.iinfo(np.int32).min  # the offset of a time without a zone
 DAY_US = 86_400_000_000
-MIN_ALIKE = (
-    8  # texts of a shape, on average: taking a shape apart costs more than taking a text apart
-)
-
-FIXED = {"year first": (0, 5, 8), "day first": (6, 3, 0), "month first": (6, 0, 3)}
-"""Where the four digits of the year, and the two of month and day begin."""
-_LENGTHS = (10, 16, 19)  # a date, with hours and minutes, with seconds
-_CLOCK_AT = {11: 24, 14: 60, 17: 60}
-"""Where hours, minutes and seconds begin, and what they stay below."""
-_DATE_SIGNS, _BEFORE_CLOCK = b"-/.", b" T"
+_PLAIN = r"^{}(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?)?$"
+_ISO = {
+    "year first": (r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", r"\1-\2-\3"),
+    "day first": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1"),
+    "month first": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\1-\2"),
+}
+"""Dates of digits, and how they are written as Arrow reads them."""
 
 _CLOCK = (
     r"(?P<H>\d{1,2})(?:[:.hH](?P<M>\d{2})(?:[:.m](?P<S>\d{2})(?:[.,:](?P<f>\d{1,9}))?s?)?)?"
@@ -173,35 +168,9 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
 
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
-    if style in FIXED:
-        times = read_fixed(texts, style)
-        if times is not None:
-            return Instants(times, np.full(len(texts), NAIVE, np.int32))
-    return read_by_pattern(texts, style)
-
-
-def read_by_pattern(texts: pa.Array, style: str) -> Instants:
-    """Return what trimmed texts say in a style, taken apart by patterns."""
-    # The digits of a format of one's own need not all belong to the time: 20%y.
-    shapes = shapes_of(texts) if style in _PATTERNS else None
-    if shapes is None or len(shapes.texts) * MIN_ALIKE > len(texts):
-        return read_one_by_one(texts, style)
-    places = shapes.digits()
-    times = np.full(len(texts), "NaT", "datetime64[us]")
-    offsets = np.full(len(texts), NAIVE, np.int32)
-    for pattern in _PATTERNS[style]:
-        parts = pc.extract_regex(shapes.texts, f"^(?:{pattern})$")
-        for i in np.flatnonzero(parts.is_valid().to_numpy(zero_copy_only=False)).tolist():
-            rows, digits = places[i]
-            found = _Parts.of(parts.slice(i, 1)).filled(shapes.content[digits] - ord("0"))
-            instants = found.instants(style == "clock")
-            new = np.isnat(times[rows])
-            times[rows[new]], offsets[rows[new]] = instants.times[new], instants.offsets[new]
-    return Instants(times, offsets)
-
-
-def read_one_by_one(texts: pa.Array, style: str) -> Instants:
-    """Return what trimmed texts say in a style, each taken apart by itself."""
+    times = _cast(texts, style)
+    if times is not None:
+        return Instants(times, np.full(len(texts), NAIVE, np.int32))
     times = np.full(len(texts), "NaT", "datetime64[us]")
     offsets = np.full(len(texts), NAIVE, np.int32)
     for pattern in _PATTERNS.get(style) or (_pattern_of(style),):
@@ -211,6 +180,21 @@ def read_one_by_one(texts: pa.Array, style: str) -> Instants:
             found = _Parts.of(parts.take(pa.array(rows))).instants(style == "clock")
             times[rows], offsets[rows] = found.times, found.offsets
     return Instants(times, offsets)
+
+
+def _cast(texts: pa.Array, style: str) -> NDArray[np.datetime64] | None:
+    """Let Arrow read times of which all are written in plain digits; None where some are not."""
+    if style not in _ISO:
+        return None
+    date, iso = _ISO[style]
+    if not pc.all(pc.match_substring_regex(texts, _PLAIN.format(date)), min_count=1).as_py():
+        return None
+    written = pc.replace_substring_regex(texts, r"\b(\d)\b", r"0\1")
+    written = pc.replace_substring_regex(written, f"^{date}", iso)
+    try:
+        return np.asarray(written.cast(pa.timestamp("us")))
+    except pa.ArrowInvalid:
+        return None
 
 
 def may_read(texts: pa.Array, style: str, part: float = 0.5) -> bool:
@@ -243,8 +227,6 @@ class _Parts(msgspec.Struct, frozen=True, eq=False):
     numbers
         Year, month, day, day of the year, hour, minute, second and nanosecond, by their directives;
         what is not written is what `_DEFAULTS` says.
-    written
-        Of how many digits each group of the pattern consists, by name, in the order of the text.
     late, early
         Where PM and AM are written.
     offsets
@@ -255,7 +237,6 @@ class _Parts(msgspec.Struct, frozen=True, eq=False):
     """
 
     numbers: dict[str, Whole]
-    written: dict[str, Whole]
     late: NDArray[np.bool_]
     early: NDArray[np.bool_]
     offsets: NDArray[np.int32]
@@ -278,31 +259,7 @@ class _Parts(msgspec.Struct, frozen=True, eq=False):
         half = pc.utf8_lower(pc.utf8_slice_codeunits(field.get("p", nothing), 0, 1))
         late, early = (np.asarray(pc.equal(half, sign)) for sign in ("p", "a"))
         offsets, known = _offsets(field.get("z", nothing))
-        written = {name: _count_digits(texts) for name, texts in field.items()}
-        return cls(numbers, written, late, early, offsets, known)
-
-    def filled(self, digits: NDArray[np.uint8]) -> "_Parts":
-        """Return the parts of many times that are written as the only one here: times × digits."""
-        n = len(digits)
-        numbers = {name: np.repeat(values, n) for name, values in self.numbers.items()}
-        offsets, at = np.repeat(self.offsets, n), 0
-        for name, lengths in self.written.items():
-            length = int(lengths[0])
-            if not length:
-                continue
-            tens = 10 ** np.arange(length - 1, -1, -1, dtype=np.int64)
-            found = digits[:, at : at + length].astype(np.int64) @ tens
-            at += length
-            if name == "z":
-                minutes = found * 60 if length <= 2 else found // 100 * 60 + found % 100
-                offsets = np.where(self.offsets[0] < 0, -minutes, minutes).astype(np.int32)
-            elif name == "y" and length == 2:
-                numbers[name] = _centuries(found, np.ones(n, bool))
-            else:
-                numbers[name] = found * 10 ** (9 - length) if name == "f" else found
-        flags = (np.repeat(each, n) for each in (self.late, self.early))
-        late, early = flags
-        return _Parts(numbers, {}, late, early, offsets, np.repeat(self.zone_known, n))
+        return cls(numbers, late, early, offsets, known)
 
     def instants(self, clock: bool) -> Instants:
         """Put the parts together; what is no date has no time."""
@@ -343,10 +300,6 @@ def _centuries(years: Whole, short: NDArray[np.bool_]) -> Whole:
     return np.where(short, years + np.where(years < 69, 2000, 1900), years)
 
 
-def _count_digits(texts: pa.Array) -> Whole:
-    return np.asarray(pc.count_substring_regex(texts, r"\d")).astype(np.int64)
-
-
 def _named_months(texts: pa.Array) -> Whole:
     coded = texts.dictionary_encode()
     numbers = [_MONTHS.get(text.casefold(), 0) for text in coded.dictionary.to_pylist()]
@@ -375,65 +328,6 @@ def _offset(text: str) -> int | None:
     return minutes if match[1] == "+" else -minutes
 
 
-def read_fixed(texts: pa.Array, style: str) -> NDArray[np.datetime64] | None:
-    """Return texts as times, NaT for days that do not exist; None where texts differ in their form.
-
-    >>> read_fixed(pa.array(["01.03.2014 07:30", "31.02.2014 07:30"]), "day first").astype(str).tolist()
-    ['2014-03-01T07:30:00.000000', 'NaT']
-    """
-    signs = _matrix(texts)
-    if signs is None:
-        return None
-    length = signs.shape[1]
-    year, month, day = FIXED[style]
-    clock = {at: below for at, below in _CLOCK_AT.items() if at < length}
-    where = [*range(year, year + 4), month, month + 1, day, day + 1]
-    where += [place for at in clock for place in (at, at + 1)]
-    others = [place for place in range(length) if place not in where]
-    if not (signs[:, others] == signs[0, others]).all() or not _divides(signs[0], others):
-        return None
-    digits = signs[:, where].astype(np.int64) - ord("0")
-    if ((digits < 0) | (digits > 9)).any():
-        return None
-    pairs = digits[:, ::2] * 10 + digits[:, 1::2]
-    if any((pairs[:, 4 + i] >= below).any() for i, below in enumerate(clock.values())):
-        return None
-    return _assembled(pairs)
-
-
-def _matrix(texts: pa.Array) -> NDArray[np.uint8] | None:
-    """Return texts of equal length as rows of bytes."""
-    if not len(texts) or texts.null_count:
-        return None
-    _, offsets, content = texts.buffers()
-    starts = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    length = int(starts[1] - starts[0])
-    if length not in _LENGTHS or (np.diff(starts) != length).any():
-        return None
-    found = np.frombuffer(content, np.uint8)[starts[0] : starts[-1]].reshape(len(texts), length)
-    return found if found.max() < 128 else None
-
-
-def _divides(first: NDArray[np.uint8], others: list[int]) -> bool:
-    """Return whether signs stand where they divide a date and a time."""
-    return all(
-        first[place] in (_DATE_SIGNS if place < 10 else _BEFORE_CLOCK if place == 10 else b":")
-        for place in others
-    )
-
-
-def _assembled(pairs: NDArray[np.int64]) -> NDArray[np.datetime64]:
-    years, months, days = pairs[:, 0] * 100 + pairs[:, 1], pairs[:, 2], pairs[:, 3]
-    first = ((years - 1970) * 12 + months - 1).astype("datetime64[M]")
-    dates = first.astype("datetime64[D]") + (days - 1)
-    times = dates.astype("datetime64[us]")
-    for i, seconds in enumerate((3600, 60, 1)[: pairs.shape[1] - 4]):
-        times += pairs[:, 4 + i] * np.timedelta64(seconds, "s")
-    exists = (months >= 1) & (months <= 12) & (days >= 1) & (dates.astype("datetime64[M]") == first)
-    times[~(exists & (years >= 1))] = "NaT"
-    return times
-
-
 _SAMPLE, _MANY = 64, 2_000
 _EARLIEST, _LATEST = 315_532_800, 4_102_444_800  # 1980 and 2100, in seconds
 _EXCEL_EPOCH = 25_569  # days from Excel's 30 December 1899 to 1970
@@ -457,9 +351,7 @@ class Timing(msgspec.Struct, frozen=True, eq=False):
     Parameters
     ----------
     instants
-        One for each distinct text that occurs, in the order of `used`.
-    used
-        Positions of these texts in the column's categories.
+        One for each distinct text.
     style
         How they are written.
     undecided
@@ -468,7 +360,6 @@ class Timing(msgspec.Struct, frozen=True, eq=False):
     """
 
     instants: Instants
-    used: NDArray[np.int64]
     style: str
     undecided: bool = False
 
@@ -486,89 +377,78 @@ def dated(column: Column) -> Column:
     """
     if column.kind != "text":
         return column
-    timing = find_times(column)
+    texts = Texts.of(column)
+    timing = find_times(texts)
     if timing is None or timing.style == "clock" or not timing.instants.known.all():
         return column
-    return column_of_times(column, timing)
+    return column_of_times(texts, timing)
 
 
-def find_times(column: Column, style: str | None = None) -> Timing | None:
-    """Read the distinct texts of a text column as times.
+def find_times(texts: Texts, style: str | None = None) -> Timing | None:
+    """Read texts as times; None when most are no times in any style.
 
     Parameters
     ----------
-    column
-        A text column.
+    texts
+        The texts of a column.
     style
         How the times are written; found from the texts when absent.
 
-    Returns
-    -------
-    Timing, or None when most texts are no times in any style.
-
     """
-    used = np.flatnonzero(np.bincount(column.present, minlength=len(column.categories)))
-    if not len(used):
+    if not len(texts.distinct):
         return None
     if style is not None:
-        return Timing(read_instants(pa.array(texts_of(column, used)), style), used, style)
-    some = texts_of(column, used[: 2 * _SAMPLE])
+        return Timing(read_instants(texts.distinct, style), style)
+    some = texts.distinct[: 2 * _SAMPLE].to_pylist()
     first = [text for text in some if not is_status(text)][:_SAMPLE]
     if not any(any(letter.isdigit() for letter in text) for text in first[:8]):
         return None
-    if not says_time(column.name) and all(_NUMERAL.fullmatch(text) for text in first):
+    named = says_time(texts.name)
+    if not named and all(_NUMERAL.fullmatch(text) for text in first):
         return None
     sample = pa.array(first)
     for each in ("year first", "month name", "digits", "clock"):
-        if each == "digits" and not says_time(column.name) and all(map(str.isdigit, first)):
+        if each == "digits" and not named and all(map(str.isdigit, first)):
             continue
         if each == "clock" and not any(":" in text for text in first):
             continue
         if may_read(sample, each):
-            return Timing(read_instants(pa.array(texts_of(column, used)), each), used, each)
+            return Timing(read_instants(texts.distinct, each), each)
     if may_read(sample, "day first") or may_read(sample, "month first"):
-        return _day_or_month(column, used, texts_of(column, used))
+        return _day_or_month(texts)
     return None
 
 
-def texts_of(column: Column, used: NDArray[np.int64]) -> list[str]:
-    """Return some of the texts of a text column."""
-    if len(used) == len(column.categories):
-        return list(column.categories)
-    return [column.categories[code] for code in used.tolist()]
-
-
-def _day_or_month(column: Column, used: NDArray[np.int64], texts: Sequence[str]) -> Timing:
+def _day_or_month(texts: Texts) -> Timing:
     """Decide which comes first, from all texts and then from the order of the rows."""
-    array = pa.array(texts)
-    sure = _sure_from_sample(array, used)
+    sure = _sure_from_sample(texts.distinct)
     if sure is not None:
         return sure
-    days = read_instants(array, "day first")
-    if days.known.all() and "." in texts[0][:3]:
-        return Timing(days, used, "day first")
-    months = read_instants(array, "month first")
+    days = read_instants(texts.distinct, "day first")
+    if days.known.all() and "." in str(texts.distinct[0])[:3]:
+        return Timing(days, "day first")
+    months = read_instants(texts.distinct, "month first")
     n_days, n_months = int(days.known.sum()), int(months.known.sum())
     if n_days != n_months:
         style = "day first" if n_days > n_months else "month first"
-        return Timing(days if n_days > n_months else months, used, style)
-    if "." in texts[int(days.known.argmax())][:3]:
-        return Timing(days, used, "day first")
+        return Timing(days if n_days > n_months else months, style)
+    if "." in texts.example(days.known)[:3]:
+        return Timing(days, "day first")
     jump_of_days, jump_of_months = (
-        _jumpiness(column_of_times(column, Timing(each, used, ""))) for each in (days, months)
+        _jumpiness(column_of_times(texts, Timing(each, ""))) for each in (days, months)
     )
     if min(jump_of_days, jump_of_months) * 2 < max(jump_of_days, jump_of_months):
         first = jump_of_days < jump_of_months
-        return Timing(days if first else months, used, "day first" if first else "month first")
-    american = bool(pc.any(pc.match_substring_regex(array, "(?i)[ap]m$")).as_py())
+        return Timing(days if first else months, "day first" if first else "month first")
+    american = bool(pc.any(pc.match_substring_regex(texts.distinct, "(?i)[ap]m$")).as_py())
     if (days.times == months.times).all():  # 05/05/2014 is the same either way
-        return Timing(days, used, "month first" if american else "day first")
+        return Timing(days, "month first" if american else "day first")
     if american:
-        return Timing(months, used, "month first", undecided=True)
-    return Timing(days, used, "day first", undecided=True)
+        return Timing(months, "month first", undecided=True)
+    return Timing(days, "day first", undecided=True)
 
 
-def _sure_from_sample(texts: pa.Array, used: NDArray[np.int64]) -> Timing | None:
+def _sure_from_sample(texts: pa.Array) -> Timing | None:
     """Return all texts in the one way that a sample allows, None where some text is no time in it."""
     step = max(1, len(texts) // _MANY)
     if step == 1:
@@ -578,7 +458,7 @@ def _sure_from_sample(texts: pa.Array, used: NDArray[np.int64]) -> Timing | None
     for style, other in (("day first", "month first"), ("month first", "day first")):
         if fits[style].all() and not fits[other].all():
             every = read_instants(texts, style)
-            return Timing(every, used, style) if every.known.all() else None
+            return Timing(every, style) if every.known.all() else None
     return None
 
 
@@ -592,25 +472,21 @@ def _jumpiness(column: Column) -> float:
     return worst * (1.0 if np.mean(steps >= 0) >= _RISING else 1000.0)
 
 
-def column_of_times(column: Column, timing: Timing) -> Column:
-    """Return a text column as times; other texts become missing values."""
-    instants = timing.instants
-    times = np.full(max(len(column.categories), 1), "NaT", "datetime64[us]")
-    times[timing.used] = instants.times
-    values = times[column.values]
+def column_of_times(texts: Texts, timing: Timing) -> Column:
+    """Return texts as times; other texts become missing values."""
+    instants, name = timing.instants, texts.name
+    values = texts.spread(instants.times, np.datetime64("NaT", "us"))
+    if texts.column.missing is not None:
+        values[texts.column.missing] = "NaT"
     missing = np.isnat(values)
-    if column.missing is not None:
-        missing |= column.missing
     hole = missing if missing.any() else None
     if timing.style == "clock":
-        clocks = np.where(missing, 0, values.astype(np.int64))
-        return Column(column.name, "time", clocks, hole)
-    values[missing] = "NaT"
+        return Column(name, "time", np.where(missing, 0, values.astype(np.int64)), hole)
     named = instants.offsets[instants.known & (instants.offsets != NAIVE)]
     if not len(named):
-        return Column(column.name, "time", values, hole)
+        return Column(name, "time", values, hole)
     zone = offset_name(int(named[0])) if (named == named[0]).all() else "UTC"
-    return Column(column.name, "time", values, hole, zoned=True, zone=zone)
+    return Column(name, "time", values, hole, zoned=True, zone=zone)
 
 
 def zones_of(timing: Timing) -> tuple[str, ...]:
@@ -725,10 +601,11 @@ def _clock_micros(clock: Column) -> NDArray[np.int64] | None:
         whole = clock.values.astype("datetime64[us]")
         return np.asarray((whole - whole.astype("datetime64[D]")).astype(np.int64))
     if clock.kind == "text":
-        timing = find_times(clock, "clock")
+        texts = Texts.of(clock)
+        timing = find_times(texts, "clock")
         if timing is None or not timing.instants.known.all():
             return None
-        return np.asarray(column_of_times(clock, timing).values)
+        return np.asarray(column_of_times(texts, timing).values)
     if clock.kind != "number" or not len(clock.present):
         return None
     values = clock.values if clock.missing is None else np.where(clock.missing, 0, clock.values)
