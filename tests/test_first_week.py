@@ -17,7 +17,7 @@ def test_the_first_week_goes_as_told(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, "first-week.md", "exec"), week)
         said.append(capsys.readouterr().out)
-    assert "LIT301 read 565.9 instead of at least 764.3" in said[1]
+    assert "at 01:33 LIT301 read 751.1 instead of at least 764.3" in said[1]
     assert said[2].startswith("stale\n  LIT301 is outside its range of training in 52")
     assert len(week["offer"].price.vanished) >= 1
     assert week["offer"].price.peak_after <= week["detector"].threshold_

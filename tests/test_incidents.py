@@ -177,7 +177,8 @@ def test_an_incident_of_one_row_is_explained_as_the_row_is(weighing):
     assert (incident.start, incident.end) == (1, 1)
     (row,) = explain_rows(weighing, table, [1])
     alone = tuple(
-        msgspec.structs.replace(each, since=None, offset=None) for each in incident.blames
+        msgspec.structs.replace(each, since=None, first=None, offset=None)
+        for each in incident.blames
     )
     assert alone == tuple(each for each in row.blames if each.share > 0.01)
     assert {each.since for each in incident.blames} == {1}

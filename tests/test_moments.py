@@ -2,7 +2,7 @@
 
 import datetime
 
-from truism.explaining.moments import say_at, say_between, say_when
+from truism.explaining.moments import say_at, say_when
 
 EVENING = datetime.datetime(2024, 3, 1, 23, 59, 50)
 NIGHT = datetime.datetime(2024, 3, 2)
@@ -10,11 +10,8 @@ NIGHT = datetime.datetime(2024, 3, 2)
 
 def test_moments_are_said_as_briefly_as_they_can_be():
     assert say_when(0, EVENING) == "1 Mar 23:59:50"
-    assert say_at(1, NIGHT, EVENING) == "at 2 Mar 00:00"
+    assert say_at(1, NIGHT, EVENING) == "on 2 Mar at 00:00"
     assert say_at(1, NIGHT, NIGHT) == "at 00:00"
     assert say_at(1, NIGHT.replace(microsecond=250_000), NIGHT) == "at 00:00:00.25"
     assert say_at(1, "noon", NIGHT) == "at noon"
     assert say_at(1234, None, NIGHT) == "in row 1,234"
-    assert say_between(1, EVENING, NIGHT) == "10 s"
-    assert say_between(1, NIGHT, NIGHT) == "1 row"
-    assert say_between(3, "a", "b") == "3 rows"

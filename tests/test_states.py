@@ -219,7 +219,7 @@ def test_what_changed_is_said_in_a_line(checker, today):
     assert said[12].endswith("1 lasting change is over.")
     step = run(checker, today, ())[0]
     assert "came and went" in say_progress(step)
-    assert "4 more incidents; --top 0 shows all." in map(str, show_progress(step, 1))
+    assert "4 more; --top 0 shows all." in map(str, show_progress(step, 1))
 
 
 def test_few_rows_are_not_told_until_they_are_many(checker, today):

@@ -2,16 +2,21 @@
 
 import datetime
 
+import numpy as np
 import pytest
 
+from learned import learn
 from truism.explaining.blames import Blame
+from truism.explaining.checker import Checker
 from truism.explaining.clues import Lasting, Outside, Rarity
 from truism.explaining.expectations import Beyond, Nearest
+from truism.explaining.findings import gravest
 from truism.explaining.incidents import Incident
-from truism.explaining.stories import say_onsets, tell
+from truism.explaining.stories import Moments, tell
 from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
 from truism.scoring.weighed import Violation
+from truism.table.frames import as_table
 
 BEGIN = datetime.datetime(2016, 8, 3, 4)
 
@@ -20,66 +25,76 @@ def at(row):
     return BEGIN + datetime.timedelta(seconds=10 * row)
 
 
-def blame(name, share, since, *, timed=True, offset=None, found=255.0):
+def blame(name, share, since, *, timed=True, offset=None, found=255.0, first=True):
     clue = Rarity(name, found, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
+    early = Rarity(name, 12.0, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
     began = at(since) if timed and since is not None else None
-    return Blame(name, share, 1.0, (clue,), 100, since=since, began=began, offset=offset)
-
-
-def story(blames, kind="incident", ongoing=False, timed=True, n_rows=214):
-    times = {"started": at(0), "ended": at(360)} if timed else {"started": None, "ended": None}
-    return tell(kind, blames, start=0, end=360, n_rows=n_rows, ongoing=ongoing, **times)
-
-
-def test_an_incident_begins_with_the_most_blamed_and_says_who_followed():
-    blames = [blame("AIT504", 0.5, 3), blame("MV501", 0.2, 5), blame("MV502", 0.2, 5)]
-    assert story(blames) == (
-        "AIT504 read 255 instead of at most 9; 20 s later MV501 and MV502 read 255 instead of at most 9."
+    early = early if first and since is not None else None
+    return Blame(
+        name, share, 1.0, (clue,), 100, since=since, began=began, first=early, offset=offset
     )
-    assert say_onsets(blames, 0, at(0)) == "first AIT504 at 04:00:30; 20 s later MV501 and MV502"
 
 
-def test_who_was_first_need_not_be_most_to_blame():
-    blames = [blame("a", 0.5, 5), blame("b", 0.3, 3), blame("c", 0.2, 5)]
+def story(blames, kind="incident", ongoing=False, timed=True, n_rows=214, start=0):
+    times = (at(start), at(360), at(9)) if timed else (None,) * 3
+    started, ended, peaked = times
+    moments = Moments(start, started, 360, ended, 9, peaked)
+    return tell(kind, blames, moments, n_rows, ongoing=ongoing)
+
+
+def test_an_incident_is_a_timeline_of_what_each_variable_was_then():
+    blames = [blame("AIT504", 0.5, 3), blame("MV501", 0.2, 7), blame("MV502", 0.2, 7)]
     assert story(blames) == (
-        "a read 255 instead of at most 9; 20 s earlier b read 255 instead of at most 9; "
-        "at the same time c read 255 instead of at most 9."
+        "On 3 Aug at 04:00:30 AIT504 read 12 instead of at most 9; "
+        "at 04:01:10 MV501 and MV502 read 12 instead of at most 9."
     )
-    assert say_onsets(blames, 0, None) == "first b at 3 Aug 04:00:30; 20 s later a and c"
 
 
-def test_what_the_condition_names_is_not_said_again():
+def test_the_oldest_comes_first_whoever_is_most_to_blame():
+    blames = [blame("a", 0.5, 8), blame("b", 0.3, 3), blame("c", 0.2, 8641)]
+    assert story(blames) == (
+        "On 3 Aug at 04:00:30 b read 12 instead of at most 9; "
+        "at 04:01:20 a read 12 instead of at most 9; "
+        "on 4 Aug at 04:00:10 c read 12 instead of at most 9."
+    )
+
+
+def test_nobody_was_first_within_two_rows():
+    blames = [blame("a", 0.5, 3), blame("b", 0.3, 4), blame("c", 0.2, 5)]
+    assert story(blames) == (
+        "On 3 Aug at 04:00:30 a read 12 instead of at most 9; "
+        "together with it b read 12 instead of at most 9; "
+        "together with them c read 12 instead of at most 9."
+    )
+
+
+def test_no_time_is_said_where_all_happened_in_the_first_row():
+    blames = [blame("a", 0.5, 3), blame("b", 0.5, 3)]
+    assert story(blames, start=3) == "a and b read 12 instead of at most 9."
+
+
+def test_what_the_condition_names_is_not_said_again_of_the_same_row():
     failed, condition = OneOf("pump", ("off",)), Interval("flow", high=1.0)
     broken = Violation(Rule((condition,), (failed,), 9), failed, ("on",), 1.0)
-    blames = [Blame("pump", 0.6, 1.0, (broken,), 100, since=3), blame("flow", 0.4, 3)]
-    assert story(blames) == "pump was on instead of off while flow was less than 1."
-
-
-def test_rows_are_numbered_where_there_is_no_time():
-    blames = [blame("a", 0.5, 3, timed=False), blame("b", 0.5, 1204, timed=False)]
-    assert say_onsets(blames, 0, None) == "first a in row 3; 1,201 rows later b"
-    assert story(blames, "shift", ongoing=True, timed=False).startswith("Since row 0 a read 255")
-
-
-def test_together_and_alone():
-    assert (
-        say_onsets([blame("a", 0.5, 3), blame("b", 0.5, 3)], 0, at(0))
-        == "a and b together at 04:00:30"
+    pump = Blame("pump", 0.6, 1.0, (broken,), 100, since=3, first=broken)
+    expected = "pump was on instead of off while flow was less than 1"
+    assert story([pump, blame("flow", 0.4, 3)], start=3) == f"{expected}."
+    assert story([pump, blame("flow", 0.4, 9, timed=False)], timed=False) == (
+        f"In row 3 {expected}; in row 9 flow read 12 instead of at most 9."
     )
-    assert say_onsets([blame("a", 1.0, 3)], 0, at(0)) == ""
-    some = [blame("a", 0.5, 3), blame("b", 0.3, 5), blame("c", 0.2, 6)]
-    assert (
-        say_onsets(some, 4, at(4))
-        == "first a at 04:00:30, before the alarm; 20 s later b; 30 s later c"
+
+
+def test_where_the_first_row_tells_nothing_the_worst_one_is_told():
+    blames = [blame("a", 0.5, 3, first=False), blame("b", 0.5, 4)]
+    assert story(blames) == (
+        "On 3 Aug at 04:00:40 b read 12 instead of at most 9; "
+        "at 04:01:30 a read 255 instead of at most 9."
     )
-    assert say_onsets([blame("a", 0.5, 3), blame("b", 0.5, None)], 0, at(0)) == ""
 
 
 def test_a_variable_with_a_small_share_is_not_in_the_sentence():
     blames = [blame("a", 0.8, 3), blame("b", 0.19, 3), blame("c", 0.01, 3)]
-    assert story(blames) == "a read 255 instead of at most 9."
-    unknown = [blame("a", 0.5, None), blame("b", 0.5, 3)]
-    assert story(unknown) == "a read 255 instead of at most 9; b read 255 instead of at most 9."
+    assert story(blames, start=3) == "a read 12 instead of at most 9."
 
 
 @pytest.mark.parametrize(
@@ -88,19 +103,19 @@ def test_a_variable_with_a_small_share_is_not_in_the_sentence():
         (
             -0.3,
             True,
-            "Since 3 Aug 04:00 P_J280 lies 0.3 lower than in such rows of training; "
+            "Since 3 Aug 04:00:30 P_J280 lies 0.3 lower than in such rows of training; "
             "214 rows so far.",
         ),
         (
             12.0,
             False,
-            "From 3 Aug 04:00 to 3 Aug 05:00 P_J280 lay 12 higher than in such rows of training; "
+            "From 3 Aug 04:00:30 to 05:00 P_J280 lay 12 higher than in such rows of training; "
             "214 rows.",
         ),
         (
             None,
             True,
-            "Since 3 Aug 04:00 P_J280 read 255 instead of at most 9; 214 rows so far.",
+            "Since 3 Aug 04:00:30 P_J280 read 12 instead of at most 9; 214 rows so far.",
         ),
     ],
 )
@@ -131,11 +146,16 @@ def test_a_mean_does_not_tell_of_a_value_that_was_worst_on_the_other_side(found,
     assert told == f"Since 3 Aug 04:00 a {said}; 214 rows so far."
 
 
-def test_a_shift_names_the_others():
-    blames = [blame("a", 0.4, 3, offset=1.0), blame("b", 0.3, 3), blame("c", 0.3, 3)]
-    assert story(blames, "shift", ongoing=True) == (
-        "Since 3 Aug 04:00 a lies 1 higher than in such rows of training, and b and c with it; "
-        "214 rows so far."
+def test_a_shift_says_since_when_of_each():
+    first = blame("a", 0.4, 3, offset=1.0)
+    together = [first, blame("b", 0.3, 4, offset=-2.0), blame("c", 0.3, 4, offset=3.0)]
+    assert story(together, "shift", ongoing=True) == (
+        "Since 3 Aug 04:00:30 a lies 1 higher than in such rows of training; "
+        "since 04:00:40 b lies 2 lower and c lies 3 higher; 214 rows so far."
+    )
+    assert story([first, blame("b", 0.3, 8643)], "shift", ongoing=True) == (
+        "Since 3 Aug 04:00:30 a lies 1 higher than in such rows of training; "
+        "since 4 Aug 04:00:30 b read 12 instead of at most 9; 214 rows so far."
     )
 
 
@@ -164,8 +184,33 @@ def test_the_sentence_is_the_same_as_text_and_as_data():
     assert incident.summary in incident._repr_html_()
     plain = incident.to_dict()
     assert plain["summary"] == incident.summary
-    assert plain["summary"] == "a read 255 instead of at most 9; b was unusual for 4 rows."
+    assert plain["summary"] == (
+        "On 3 Aug at 04:00:30 a read 12 instead of at most 9 and b was unusual for 4 rows."
+    )
     assert [(each["since"], each["began"]) for each in plain["blames"]] == [
         (3, "2016-08-03 04:00:30"),
         (None, None),
     ]
+
+
+def tank(n_rows, seed, failed=None):
+    """Return a valve's flow, and a large tank far behind it that overflows once the valve fails."""
+    random = np.random.default_rng(seed)
+    flow = 5 + 0.1 * random.standard_normal(n_rows)
+    level = 100 + random.standard_normal(n_rows)
+    if failed is not None:
+        flow[failed : failed + 40] = 0.0
+        level[failed + 70 : failed + 160] += np.linspace(20, 900, 90)
+    times = np.datetime64("2024-03-01T00:00:00", "us") + np.arange(n_rows) * np.timedelta64(60, "s")
+    return as_table({"t": times, "flow": flow, "level": level})
+
+
+def test_a_story_begins_with_what_began_first_however_grave_the_consequence():
+    checker = Checker(learn(tank(3000, 0), min_support=0.05))
+    found = checker.find(tank(600, 1, failed=200))
+    first, *others = gravest(found, 0)
+    worst = max(others, key=lambda each: each.severity)
+    assert [first.blames[0].variable, worst.blames[0].variable] == ["flow", "level"]
+    assert first.story == worst.story
+    assert first.severity < worst.severity
+    assert first.summary.startswith("flow read 0 instead of")

@@ -25,7 +25,10 @@ def summary() -> Summary:
 
 
 def test_the_verdict_names_the_worst_incident_and_its_time(summary):
-    assert summary.verdict == "2 incidents in 3 h 19 min; worst: flow from 10:30 to 10:39."
+    assert (
+        summary.verdict
+        == "2 incidents in 3 h 19 min; the worst began with flow from 10:30 to 10:39."
+    )
 
 
 def test_a_quiet_table_has_a_verdict_too(checker):
@@ -48,7 +51,7 @@ def test_without_times_rows_are_counted(checker):
     table = as_table({name: attacked()[name] for name in ("pump", "flow")})
     assert (
         summarise(checker, table).verdict
-        == "2 incidents in 200 rows; worst: flow in rows 30 to 39."
+        == "2 incidents in 200 rows; the worst began with flow in rows 30 to 39."
     )
 
 

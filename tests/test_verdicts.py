@@ -18,10 +18,17 @@ class Events(list):
         return self
 
 
-def happening(kind, severity, *, is_open=False):
+def happening(kind, severity, *, is_open=False, story=0, start=2):
     blame = SimpleNamespace(variable="LIT301", legend=Legend(titles={"LIT301": "tank level"}))
     return SimpleNamespace(
-        kind=kind, severity=severity, start=2, end=5, first=2, blames=(blame,), is_open=is_open
+        kind=kind,
+        severity=severity,
+        start=start,
+        end=5,
+        series="",
+        story=story,
+        blames=(blame,),
+        is_open=is_open,
     )
 
 
@@ -38,24 +45,34 @@ def test_the_worst_may_be_a_lasting_change():
 
     shift, incident = happening("shift", 9.0, is_open=True), happening("incident", 2.0)
     assert verdict([incident] * 2, [shift]) == (
-        "3 incidents in 9 rows, 1 of them still standing; worst: tank level in rows 2 to 5."
+        "2 incidents and 1 lasting change in 9 rows, 1 change still standing; "
+        "the worst began with tank level in rows 2 to 5."
     )
     assert verdict([], [shift]) == (
-        "1 incident in 9 rows, still standing: tank level in rows 2 to 5."
+        "1 lasting change in 9 rows, 1 change still standing: tank level in rows 2 to 5."
     )
     over = happening("shift", 9.0)
-    assert verdict([], [over]) == "1 incident in 9 rows: tank level in rows 2 to 5."
+    assert verdict([], [over]) == ("1 lasting change in 9 rows: tank level in rows 2 to 5.")
     assert verdict([], []) == "No incident in 9 rows."
 
 
-severities = st.lists(st.floats(0, 9), max_size=6).map(lambda some: sorted(some, reverse=True))
+happenings = st.lists(st.tuples(st.floats(0, 9), st.integers(0, 3), st.integers(0, 9)), max_size=6)
 
 
-@given(incidents=severities, shifts=severities, n=st.integers(0, 14))
-def test_the_gravest_are_those_of_both_kinds_together(incidents, shifts, n):
-    both = found(
-        [happening("incident", each) for each in incidents],
-        [happening("shift", each) for each in shifts],
-    )
-    chosen = [each.severity for each in gravest(both, n)]
-    assert chosen == sorted([*incidents, *shifts], reverse=True)[: n or None]
+@given(incidents=happenings, shifts=happenings, n=st.integers(0, 14))
+def test_the_gravest_story_comes_first_and_in_it_what_began_first(incidents, shifts, n):
+    def made(kind, some):
+        return [happening(kind, severity, story=a, start=b) for severity, a, b in some]
+
+    both = found(made("incident", incidents), made("shift", shifts))
+    chosen = [(each.severity, each.story, each.start) for each in gravest(both, 0)]
+    assert sorted(chosen) == sorted([*incidents, *shifts]) or not shifts
+    assert [each.start for each in gravest(both, n)] == [each[2] for each in chosen][: n or None]
+    if shifts:
+        told = list(dict.fromkeys(story for _, story, _ in chosen))
+        stories = [[each for each in chosen if each[1] == story] for story in told]
+        assert chosen == [each for story in stories for each in story]
+        worst = [max(severity for severity, *_ in story) for story in stories]
+        assert worst == sorted(worst, reverse=True)
+        for story in stories:
+            assert [start for *_, start in story] == sorted(start for *_, start in story)

@@ -184,7 +184,7 @@ def _brief(incidents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-_TOLD = ("started", "ended", "peaked", "seconds", "score", "severity", "summary", "onsets")
+_TOLD = ("started", "ended", "peaked", "seconds", "score", "severity", "summary")
 
 
 def _incident(each: Mapping[str, Any]) -> dict[str, Any]:

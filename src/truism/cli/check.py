@@ -258,7 +258,7 @@ def check(screen: Screen, /, machines_place: str | None, place: str | None, **op
 
     DATA takes the same kinds of files as learn; Parquet, Arrow and CSV files need not fit into
     memory. They must have the columns that were learned, in any order. What happened comes
-    first, the gravest first, then what still differs from training; the last line is the verdict.
+    first, the gravest story first, then what still differs from training; the last line is the verdict.
     Rows are counted from 0, not counting the header; with --state, from the first row of all calls.
     Rows that are no series stand for themselves, and are shown by pattern: by what is wrong with them.
     """

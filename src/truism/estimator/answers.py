@@ -209,7 +209,7 @@ class Answers:
         return msgspec.structs.replace(findings, state=Sourced.of(findings.state, source))
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
-        """Group the rows above the threshold into incidents, worst first.
+        """Group the rows above the threshold into incidents, the worst story first.
 
         Parameters
         ----------

@@ -36,6 +36,8 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     since, began
         Of an incident: the first row in which the variable deviates, and its time. It may lie before
         the start, which is where the incident was noticed.
+    first
+        Of an incident: what spoke against it in that row.
     behind
         The variable that it goes with, if it is wrong only because that one is.
     offset
@@ -57,6 +59,7 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
     at: Moment | None = None
     since: int | None = None
     began: Moment | None = None
+    first: Clue | None = None
     offset: float | None = None
     behind: str | None = None
     legend: Legend = NO_LEGEND

@@ -14,7 +14,7 @@ from truism.explaining.incidents import Incidents, Origin
 from truism.explaining.keptrows import KeptRows
 from truism.explaining.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
-from truism.incidents.events import ENDED, Event, Kind, Limits, gravest_first
+from truism.incidents.events import ENDED, Event, Kind, Limits, by_story
 from truism.incidents.following import Following, Found, excess_of, find_events
 from truism.incidents.keeping import Clock, Latest, refuse_other_zone
 from truism.incidents.marks import Marks
@@ -402,7 +402,7 @@ class Check:
             self._n_ended[kind] += len(new)
             ended += new
             if self._most is not None and len(ended) > 2 * self._most + SLACK:
-                self._ended[kind] = sorted(ended, key=gravest_first)[: self._most]
+                self._ended[kind] = [ended[at] for at in by_story(ended)[: self._most]]
                 self._rows.let_go([*self._ended["incident"], *self._ended["shift"]])
 
     def _keep(self, table: Table, marks: Marks, first: int, ended: Sequence[Event]) -> None:

@@ -135,7 +135,7 @@ class Advantage(msgspec.Struct, frozen=True):
 
 
 class TableComparison(msgspec.Struct, frozen=True):
-    """What two models report in one table: rows, and incidents with the worst first."""
+    """What two models report in one table: rows, and incidents with the worst story first."""
 
     n_rows: int
     n_old: int  # rows that the old model reports

@@ -1,6 +1,7 @@
 """What a model finds in a table: all that a screen, a file or a page needs, made once."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 import msgspec
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from truism.errors import shorten
 from truism.explaining.incidents import Incident, Incidents
 from truism.explaining.patterns import Patterns
-from truism.incidents.events import gravest_first
+from truism.incidents.events import by_story
 from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.schema import Numeric
@@ -38,9 +39,9 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         How many normal rows may lie between two anomalous rows of one incident; None if each row
         stands for itself.
     incidents
-        What happened, gravest first.
+        What happened, the gravest story first.
     shifts
-        What became unusual and stayed so, gravest first.
+        What became unusual and stayed so, the gravest story first.
     patterns
         What anomalous rows have in common, those with most rows first.
     ordered
@@ -118,35 +119,28 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
 
 def gravest(findings: Findings, n: int) -> list[Incident]:
-    """Return the gravest incidents and lasting changes, gravest first; 0 asks for all."""
+    """Return incidents and lasting changes by story, the gravest story first; 0 asks for all."""
     if not findings.shifts:
         return list(findings.incidents[: n or None])
     kinds = (findings.incidents, findings.shifts)
-    order = sorted(
-        (
-            (*gravest_first(event), incidents, at)
-            for incidents in kinds
-            for at, event in enumerate(incidents.outlines[:])
-        ),
-        key=lambda found: found[:2],
-    )
-    return [incidents[at] for *_, incidents, at in order[: n or None]]
+    events = [event for incidents in kinds for event in incidents.outlines[:]]
+    places = [(incidents, at) for incidents in kinds for at in range(len(incidents))]
+    chosen = [places[at] for at in by_story(events)[: n or None]]
+    return [incidents[at] for incidents, at in chosen]
 
 
-def say_found(n: int, n_standing: int, more: str = "") -> str:
-    """Say how many incidents there were; `more` are words about all, such as in which time.
+def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:
+    """Say how much there was; `more` are words about all of it, such as in which time.
 
-    >>> say_found(2, 0), say_found(3, 1, " in 11 h")
-    ('2 incidents', '3 incidents in 11 h, 1 of them still standing')
-    >>> say_found(1, 1), say_found(4, 4)
-    ('1 incident, still standing', '4 incidents, all of them still standing')
+    >>> say_found(2, 0, 0), say_found(0, 1, 0)
+    ('2 incidents', '1 lasting change')
+    >>> say_found(3, 2, 1, " in 11 h")
+    '3 incidents and 2 lasting changes in 11 h, 1 change still standing'
     """
-    found = count(n, "incident") + more
-    if not n_standing:
-        return found
-    if n == 1:
-        return f"{found}, still standing"
-    return f"{found}, {'all' if n_standing == n else f'{n_standing:,}'} of them still standing"
+    kinds = (count(n_incidents, "incident"), count(n_changes, "lasting change"))
+    found = " and ".join(compress(kinds, (n_incidents or not n_changes, n_changes)))
+    standing = f", {count(n_standing, 'change')} still standing" if n_standing else ""
+    return f"{found}{more}{standing}"
 
 
 def say_expected(findings: Findings) -> str:
@@ -164,10 +158,10 @@ def say_all(findings: Findings) -> str:
     return say_found(*n_found(findings), within + say_expected(findings))
 
 
-def n_found(findings: Findings) -> tuple[int, int]:
+def n_found(findings: Findings) -> tuple[int, int, int]:
     """Return how many incidents and lasting changes there are, and how many changes still stand."""
     standing = sum(event.is_open for event in findings.shifts.outlines[:])
-    return len(findings.incidents) + len(findings.shifts), standing
+    return len(findings.incidents), len(findings.shifts), standing
 
 
 def say_doubt(n_anomalous: int, n_rows: int) -> str | None:

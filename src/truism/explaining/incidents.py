@@ -23,7 +23,7 @@ from truism.explaining.investigation import dead_clue, find_clues, with_dead
 from truism.explaining.listings import Listing
 from truism.explaining.moments import say_moment
 from truism.explaining.sparing import Spared, note, say_spared
-from truism.explaining.stories import say_onsets, tell
+from truism.explaining.stories import Moments, tell
 from truism.incidents.events import NEVER, Event, Kind
 from truism.incidents.keeping import Clock, Kept, Stamp, as_rows
 from truism.incidents.outlines import Grouped, Outlines, Singles
@@ -38,7 +38,7 @@ from truism.table.times import Moment
 GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
 _LATER = np.iinfo(np.int64).max
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
-_PLAIN = ("id", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
+_PLAIN = ("id", "story", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
 
 Rows = NDArray[np.int64]
@@ -68,6 +68,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     id
         A short name, which follows from the model, the source, the series, and when it started.
+    story
+        A name that it shares with the incidents that began while it was active, or soon after.
     start, end
         The first and the last anomalous row.
     n_rows
@@ -96,6 +98,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str = ""
+    story: str = ""
     start: int
     end: int
     n_rows: int
@@ -115,7 +118,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         """Return it as plain dicts and lists."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         times = {name: say_moment(getattr(self, name)) for name in _TIMES}
-        told = {"summary": self.summary, "onsets": self.onsets, "spared": self.spared}
+        told = {"summary": self.summary, "spared": self.spared}
         accepted = [msgspec.to_builtins(each) for each in self.accepted]
         blames = [blame.to_dict() for blame in self.blames]
         return {**plain, **times, **told, "accepted": accepted, "blames": blames}
@@ -123,21 +126,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def summary(self) -> str:
         """What happened, in one sentence."""
-        return tell(
-            self.kind,
-            self.blames,
-            start=self.start,
-            started=self.started,
-            end=self.end,
-            ended=self.ended,
-            n_rows=self.n_rows,
-            ongoing=self.ongoing,
-        )
-
-    @property
-    def onsets(self) -> str:
-        """Which variable was first, and which followed; empty if only one is to blame."""
-        return say_onsets(self.blames, self.start, self.started)
+        moments = Moments(self.start, self.started, self.end, self.ended, self.peak, self.peaked)
+        return tell(self.kind, self.blames, moments, self.n_rows, ongoing=self.ongoing)
 
     @property
     def spared(self) -> str:
@@ -146,8 +136,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What is said of it beside the blames: the summary, and onsets and what is spared, if any."""
-        return tuple(each for each in (self.summary, self.onsets, self.spared) if each)
+        """What is said of it beside the blames: the summary, and what is spared, if anything is."""
+        return tuple(each for each in (self.summary, self.spared) if each)
 
     @property
     def onset(self) -> int:
@@ -202,7 +192,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Incidents(Listing[Incident]):
-    """The incidents of a table, gravest first; each is explained when it is looked at.
+    """The incidents of a table, by story; each is explained when it is looked at.
 
     Parameters
     ----------
@@ -244,6 +234,10 @@ class Incidents(Listing[Incident]):
         times = time_column(self.scorer.model.schema, self.table)
         return Clock(times, rows_by_series(by, self.table))
 
+    @cached_property
+    def _steady(self) -> NDArray[np.bool_]:
+        return np.array([not each.varies for each in self.scorer.model.schema.variables])
+
     def __len__(self) -> int:
         return len(self.outlines)
 
@@ -269,7 +263,13 @@ class Incidents(Listing[Incident]):
 
     def _explain(self, outlines: Sequence[Event]) -> Iterator[Incident]:
         """Look for clues in the telling rows of some incidents."""
-        telling = {_told_at(each, i) for each in outlines for i in blamed(each)}
+        telling = {
+            row
+            for each in outlines
+            for i in blamed(each, self._steady)
+            for row in (_told_at(each, i), int(each.since[i]))
+            if row != NEVER
+        }
         own = np.array(sorted(row for row in telling if row >= self._first), np.int64)
         clues_at = self._clues(own, self.table.take(own - self._first))
         old = [row for row in sorted(telling) if row < self._first and row in self._kept]
@@ -288,6 +288,7 @@ class Incidents(Listing[Incident]):
         started, ended, peaked = (self._stamp(row).time for row in marked)
         return Incident(
             id=self.id_of(event),
+            story=self.origin.name(event.series, f"story {event.story}"),
             start=event.first,
             end=event.last,
             n_rows=event.n_rows,
@@ -306,7 +307,7 @@ class Incidents(Listing[Incident]):
 
     def _blames(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
         """Say why each variable is to blame, by the row in which it is to blame most."""
-        shares, offsets, order = event.shares, event.offsets, blamed(event)
+        shares, offsets, order = event.shares, event.offsets, blamed(event, self._steady)
         names = [self.scorer.model.schema.names[i] for i in order]
         clues = [self._clues_of(event, i, clues_at) for i in order]
         told_by = [conditional_on(each[0]) for each in clues]
@@ -314,6 +315,7 @@ class Incidents(Listing[Incident]):
         for i, against in zip(order, clues, strict=True):
             variable = self.scorer.model.schema.variables[i]
             row, since = _told_at(event, i), int(event.since[i])
+            first, *_ = (*clues_at.get(since, {}).get(variable.name, ()), None)
             yield Blame(
                 variable.name,
                 float(shares[i]),
@@ -324,6 +326,7 @@ class Incidents(Listing[Incident]):
                 None if row == event.peak else self._stamp(row).time,
                 None if since == NEVER else since,
                 None if since == NEVER else self._stamp(since).time,
+                first,
                 _in_units(variable, float(offsets[i])),
                 behind.get(variable.name),
                 self.scorer.model.words,
@@ -354,17 +357,19 @@ def _runs(positions: Sequence[int]) -> Iterator[slice]:
             start = at
 
 
-def blamed(event: Event) -> list[int]:
+def blamed(event: Event, steady: NDArray[np.bool_]) -> list[int]:
     """Return the variables to blame, without those that have hardly any share.
 
     Those with half the largest share or more come first, in the order in which they began to deviate:
-    what comes first is seldom a consequence. The others follow, the largest share first.
+    what comes first is seldom a consequence. Of those that began in one row, what never changed in
+    training (`steady`) comes last: a lamp. The others follow, the largest share first.
     """
     shares = event.shares
     most = shares.max(initial=0.0)
     least = min(MIN_SHARE, most / 2)
-    since = np.where((shares >= GUILTY * most) & (event.since != NEVER), event.since, _LATER)
-    order = np.lexsort((-shares, since)).tolist()
+    guilty = (shares >= GUILTY * most) & (event.since != NEVER)
+    since = np.where(guilty, event.since, _LATER)
+    order = np.lexsort((-shares, guilty & steady, since)).tolist()
     return [i for i in order if shares[i] > least]
 
 

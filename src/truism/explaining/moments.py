@@ -2,23 +2,25 @@
 
 import datetime
 
-from truism.model.wording import count, lasting
 from truism.table.times import Moment
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def say_when(row: int, moment: Moment | None) -> str:
-    """Say when a row was, by its time if it has one.
+def say_when(row: int, moment: Moment | None, beside: Moment | None = None) -> str:
+    """Say when a row was, by its time if it has one; without the day if that of another moment says it.
 
-    >>> say_when(7, datetime.datetime(2016, 8, 3, 4)), say_when(1207, None)
-    ('3 Aug 04:00', 'row 1,207')
+    >>> morning = datetime.datetime(2016, 8, 3, 4)
+    >>> say_when(7, morning), say_when(7, morning, morning), say_when(1207, None)
+    ('3 Aug 04:00', '04:00', 'row 1,207')
     """
     if moment is None:
         return f"row {row:,}"
     if not isinstance(moment, datetime.datetime):
         return str(moment)
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {_clock(moment)}"
+    if isinstance(beside, datetime.datetime) and moment.date() == beside.date():
+        return _clock(moment)
+    return f"{_day(moment)} {_clock(moment)}"
 
 
 def say_at(row: int, moment: Moment | None, beside: Moment | None) -> str:
@@ -27,26 +29,21 @@ def say_at(row: int, moment: Moment | None, beside: Moment | None) -> str:
     >>> morning = datetime.datetime(2016, 8, 3, 4, 0, 10)
     >>> say_at(7, morning, morning), say_at(7, None, None)
     ('at 04:00:10', 'in row 7')
+    >>> say_at(7, morning, None)
+    'on 3 Aug at 04:00:10'
     """
     if moment is None:
         return f"in {say_when(row, moment)}"
     match moment, beside:
         case datetime.datetime(), datetime.datetime() if moment.date() == beside.date():
             return f"at {_clock(moment)}"
-    return f"at {say_when(row, moment)}"
+    if not isinstance(moment, datetime.datetime):
+        return f"at {moment}"
+    return f"on {_day(moment)} at {_clock(moment)}"
 
 
-def say_between(rows: int, earlier: Moment | None, later: Moment | None) -> str:
-    """Say how long it is from one moment to another, which is some rows later.
-
-    >>> say_between(2, None, None), say_between(1, None, None)
-    ('2 rows', '1 row')
-    """
-    if isinstance(earlier, datetime.datetime) and isinstance(later, datetime.datetime):
-        seconds = (later - earlier).total_seconds()
-        if seconds > 0:
-            return lasting(seconds)
-    return count(rows, "row")
+def _day(moment: datetime.datetime) -> str:
+    return f"{moment.day} {_MONTHS[moment.month - 1]}"
 
 
 def _clock(moment: datetime.datetime) -> str:

@@ -127,6 +127,8 @@ def say(statements: Sequence[Statement]) -> str:
     for (verb, rest, condition), names in alike.items():
         verb = "were" if verb == "was" and len(names) > 1 else verb
         said.append(f"{listed(names)} {verb} {rest}{condition}")
+    if len(said) > 1 and any(", " in each for each in said):
+        return f"{', '.join(said[:-1])}, and {said[-1]}"
     return listed(said)
 
 

@@ -1,17 +1,13 @@
-"""What happened, as one sentence and as an order of events: blames of an incident go in, words come out.
-
-The most blamed variable begins the sentence. Who was first is said by onsets, because the first to
-deviate is not always the one to blame.
-"""
+"""What happened, in one sentence: the blames of an incident go in, a timeline in words comes out."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from truism.explaining.blames import Blame, choose
-from truism.explaining.clues import Dead, Outside
-from truism.explaining.moments import say_at, say_between, say_when
+from truism.explaining.clues import Clue, Dead, Outside
+from truism.explaining.moments import say_at, say_when
 from truism.explaining.statements import Statement, listed, say, state
 from truism.incidents.events import NAMED, Kind
 from truism.model.predicates import format_number
@@ -19,118 +15,129 @@ from truism.model.wording import count
 from truism.table.times import Moment
 
 FIRST = 3  # variables on the first screen
+TOGETHER = 2  # rows within which nobody can tell what was first
 
 
-def say_onsets(blames: Sequence[Blame], start: int, started: Moment | None) -> str:
-    """Say who was first, and how long after that others followed; empty if there is nobody to tell apart.
+class Moments(msgspec.Struct, frozen=True):
+    """The first, the last and the worst row of an incident, and their times."""
 
-    Parameters
-    ----------
-    blames
-        The blamed variables, largest share first.
-    start, started
-        The incident's first row and its time, which are said elsewhere.
-
-    """
-    known = [each for each in choose(blames, FIRST)[0] if each.since is not None]
-    if len(known) < 2:
-        return ""
-    together = _together(known)
-    first = together[0]
-    since = first[0].since or 0
-    when = say_at(since, first[0].began, started) + (", before the alarm" if since < start else "")
-    if len(together) == 1:
-        return f"{listed(_names(first))} together {when}"
-    said = [f"first {listed(_names(first))} {when}"]
-    said += [f"{_apart(first[0], each[0])} later {listed(_names(each))}" for each in together[1:]]
-    return "; ".join(said)
+    start: int
+    started: Moment | None
+    end: int
+    ended: Moment | None
+    peak: int
+    peaked: Moment | None
 
 
-def _together(blames: Sequence[Blame]) -> list[list[Blame]]:
-    """Group variables that began to deviate in the same row, earliest first."""
-    ordered = sorted(blames, key=lambda each: each.since or 0)
-    return [list(some) for _, some in itertools.groupby(ordered, key=lambda each: each.since)]
+class _Entry(msgspec.Struct, frozen=True):
+    """What a timeline says of a variable: in which row, at what time, and what spoke against it."""
 
-
-def _names(blames: Sequence[Blame]) -> list[str]:
-    return [each.legend.name(each.variable) for each in blames]
-
-
-def _apart(earlier: Blame, later: Blame) -> str:
-    rows = (later.since or 0) - (earlier.since or 0)
-    return say_between(rows, earlier.began, later.began)
+    row: int
+    time: Moment | None
+    clue: Clue
+    blame: Blame
 
 
 def tell(
-    kind: Kind,
-    blames: Sequence[Blame],
-    *,
-    start: int,
-    started: Moment | None,
-    end: int,
-    ended: Moment | None,
-    n_rows: int,
-    ongoing: bool,
+    kind: Kind, blames: Sequence[Blame], moments: Moments, n_rows: int, *, ongoing: bool
 ) -> str:
-    """Tell an incident or a shift in one sentence."""
+    """Tell an incident or a lasting change in one sentence, oldest first."""
     named, _ = choose(blames, FIRST)
-    told = [each for each in named if each.share >= NAMED * named[0].share and each.clues]
-    if not told:
+    least = NAMED * max((each.share for each in named), default=0.0)
+    main = [each for each in named if each.share >= least and each.clues]
+    make = _entry if kind == "incident" else _change
+    entries = sorted((make(each, moments) for each in main), key=lambda each: each.row)
+    if not entries:
         return f"{count(n_rows, 'row')} in a row unusual." if n_rows > 1 else "One unusual row."
-    if kind == "incident":
-        first = _state(told[0])
-        others = [each for each in told if each.variable not in first.about]
-        return f"{'; '.join([say([first]), *_followers(others)])}."
-    rows = f"; {count(n_rows, 'row')}"
-    since = say_when(start, started)
-    if ongoing:
-        return f"Since {since} {_lies(told, 'lies')}{rows} so far."
-    return f"From {since} to {say_when(end, ended)} {_lies(told, 'lay')}{rows}."
-
-
-def _state(blame: Blame) -> Statement:
-    return state(blame.variable, blame.clues[0], blame.legend)
-
-
-def _say(blames: Sequence[Blame]) -> str:
-    """Say what was wrong with variables, without conditions."""
-    said = [_state(each) for each in blames]
-    return say([msgspec.structs.replace(each, condition="") for each in said])
-
-
-def _followers(told: Sequence[Blame]) -> list[str]:
-    """Say what else went wrong, and how long before or after the first."""
-    first = told[0]
-    said = []
-    for some in _together(told[1:]):
-        words, other = _say(some), some[0]
-        if first.since is None or other.since is None:
-            said.append(words)
-        elif other.since == first.since:
-            said.append(f"at the same time {words}")
-        elif other.since > first.since:
-            said.append(f"{_apart(first, other)} later {words}")
-        else:
-            said.append(f"{_apart(other, first)} earlier {words}")
-    return said
-
-
-def _lies(told: Sequence[Blame], verb: str) -> str:
-    """Say how far the first variable of a shift lies off, and who else does."""
-    first, *others = told
-    if first.offset is None or not _leans(first, first.offset):
-        words = _say([first])
+    if kind == "shift":
+        rows = f"{count(n_rows, 'row')}{' so far' if ongoing else ''}."
+        told = "; ".join([*_changes(entries, moments, ongoing=ongoing), rows])
+    elif entries[0].row == entries[-1].row == moments.start:
+        return f"{_together(entries, entries[0])}."
     else:
-        side = "higher" if first.offset > 0 else "lower"
-        size = format_number(abs(first.offset)) + first.legend.after(first.variable)
-        name = first.legend.name(first.variable)
-        words = f"{name} {verb} {size} {side} than in such rows of training"
-    return words + (f", and {listed(_names(others))} with it" if others else "")
+        told = f"{'; '.join(_timeline(entries))}."
+    return told[0].upper() + told[1:]
 
 
-def _leans(blame: Blame, offset: float) -> bool:
+def _entry(blame: Blame, moments: Moments) -> _Entry:
+    """Say of a variable how it began; if nothing in its first row tells that, how it was at its worst."""
+    worst = blame.clues[0]
+    if blame.first is not None and blame.since is not None and not isinstance(worst, Dead):
+        return _Entry(blame.since, blame.began, blame.first, blame)
+    if blame.row is None:
+        return _Entry(moments.peak, moments.peaked, worst, blame)
+    return _Entry(blame.row, blame.at, worst, blame)
+
+
+def _change(blame: Blame, moments: Moments) -> _Entry:
+    """Say since when a variable of a lasting change lies off."""
+    if blame.since is None:
+        return _Entry(moments.start, moments.started, blame.clues[0], blame)
+    first = blame.clues[0] if isinstance(blame.clues[0], Dead) else blame.first
+    return _Entry(blame.since, blame.began, first or blame.clues[0], blame)
+
+
+def _timeline(entries: Sequence[_Entry]) -> Iterator[str]:
+    """Say what went wrong when, oldest first."""
+    leader, n_told, before = entries[0], 0, None
+    for row, group in itertools.groupby(entries, key=lambda each: each.row):
+        alike = list(group)
+        if n_told and row - leader.row <= TOGETHER:
+            lead = f"together with {'it' if n_told == 1 else 'them'}"
+        else:
+            leader, n_told = alike[0], 0
+            lead = say_at(row, leader.time, before)
+        yield f"{lead} {_together(alike, entries[0])}"
+        n_told += len(alike)
+        before = leader.time
+
+
+def _together(entries: Sequence[_Entry], oldest: _Entry) -> str:
+    """Say what went wrong in one row; only the oldest entry says its condition."""
+    said = [_state(each) for each in entries]
+    if entries[0] is oldest:
+        told = [each.blame.variable not in said[0].about for each in entries]
+        first, *others = itertools.compress(said, [True, *told[1:]])
+    else:
+        first, others = None, said
+    others = [msgspec.structs.replace(each, condition="") for each in others]
+    return say(others if first is None else [first, *others])
+
+
+def _state(entry: _Entry) -> Statement:
+    return state(entry.blame.variable, entry.clue, entry.blame.legend)
+
+
+def _changes(entries: Sequence[_Entry], moments: Moments, *, ongoing: bool) -> Iterator[str]:
+    """Say since when, and how far each variable of a lasting change lies off."""
+    since, until, verb = "since", "", "lies"
+    if not ongoing:
+        until = f" to {say_when(moments.end, moments.ended, entries[0].time)}"
+        since, verb = "from", "lay"
+    before, than = None, " than in such rows of training"
+    for row, group in itertools.groupby(entries, key=lambda each: each.row):
+        said = []
+        for each in group:
+            said.append(_lies(each, verb, than))
+            than = "" if _leans(each.blame) else than
+        when = say_when(row, each.time, before)
+        yield f"{since} {when}{until} {listed(said)}"
+        until, before = "", each.time
+
+
+def _lies(entry: _Entry, verb: str, than: str) -> str:
+    """Say how far a variable of a lasting change lies off."""
+    blame, legend = entry.blame, entry.blame.legend
+    if not _leans(blame) or blame.offset is None:
+        return say([_state(entry)])
+    side = "higher" if blame.offset > 0 else "lower"
+    size = format_number(abs(blame.offset)) + legend.after(blame.variable)
+    return f"{legend.name(blame.variable)} {verb} {size} {side}{than}"
+
+
+def _leans(blame: Blame) -> bool:
     """Return whether a mean tells what is wrong: not if it died, or was worst on the other side."""
-    clue = blame.clues[0]
-    if isinstance(clue, Outside):
-        return bool(clue.found > clue.high) == (offset > 0)
-    return not isinstance(clue, Dead)
+    clue, offset = blame.clues[0], blame.offset
+    if offset is None or isinstance(clue, Dead):
+        return False
+    return not isinstance(clue, Outside) or bool(clue.found > clue.high) == (offset > 0)

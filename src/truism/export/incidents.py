@@ -90,6 +90,8 @@ class IncidentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ----------
     id
         The same in every call and for as long as it lasts.
+    story
+        What it shares with the incidents that began while it was active, or soon after.
     model, source, series
         What found it, and where.
     state
@@ -108,9 +110,9 @@ class IncidentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         How many rows are unusual.
     ongoing
         The same as `state`, as true or false.
-    summary, onsets, spared
-        What happened in one sentence, which variable was first, and what does not count because it was
-        accepted; the last two may be empty.
+    summary, spared
+        What happened in one sentence, and what does not count because it was accepted; the last may be
+        empty.
     accepted
         What does not count because it was accepted, as values.
     blames
@@ -119,6 +121,7 @@ class IncidentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     id: str
+    story: str
     model: ModelName
     source: str | None
     series: str | None
@@ -137,7 +140,6 @@ class IncidentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_rows: int
     ongoing: bool
     summary: str
-    onsets: str
     spared: str
     accepted: tuple[Spared, ...]
     blames: tuple[BlameRecord, ...]
@@ -164,7 +166,7 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ordered
         Whether rows are a series; if not, each incident is one row.
     incidents, shifts
-        What was found, gravest first.
+        What was found, the gravest story first.
     patterns
         What anomalous rows have in common, most rows first; null if nobody asked.
 
@@ -210,6 +212,7 @@ class Teller:
         lasted = incident.duration
         return IncidentRecord(
             id=incident.id,
+            story=incident.story,
             model=self._model,
             source=self._source,
             series=incident.series,
@@ -228,7 +231,6 @@ class Teller:
             n_rows=incident.n_rows,
             ongoing=incident.ongoing,
             summary=incident.summary,
-            onsets=incident.onsets,
             spared=incident.spared,
             accepted=incident.accepted,
             blames=tuple(map(_blame, incident.blames)),

@@ -7,5 +7,5 @@
 - `kernels`: the compiled loop over the rows of a series
 - `marks`: what is wrong with each anomalous row, in two words
 - `following`: tables followed from row to row
-- `outlines`: the events of a table, gravest first
+- `outlines`: the events of a table, the gravest story first
 """

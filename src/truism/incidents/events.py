@@ -6,6 +6,7 @@ before it began. One that lasts longer than it unfolds is a lasting change.
 docs/method.md has the rules, `truism.incidents.kernels` the loop.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -174,13 +175,14 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
     @property
     def telling_rows(self) -> set[int]:
-        """The rows in which variables are told."""
-        return {self.peak, *self.telling.tolist(), *self.dead.tolist()} - {NEVER}
+        """The rows in which variables are told: how they began, and how they were at their worst."""
+        told = (self.since, self.telling, self.dead)
+        return {self.peak, *(row for rows in told for row in rows.tolist())} - {NEVER}
 
     @property
     def marked_rows(self) -> set[int]:
         """The rows whose times are told."""
-        return {self.first, self.last, *self.since.tolist()} - {NEVER}
+        return {self.first, self.last}
 
     @property
     def shares(self) -> Floats:
@@ -197,9 +199,18 @@ def shares_of(deviations: Floats, parts: Floats) -> Floats:
     return parts
 
 
-def gravest_first(event: Event) -> tuple[float, int]:
-    """Return by what events are sorted."""
-    return -event.severity, event.first
+def by_story(events: Sequence[Event]) -> list[int]:
+    """Return the places of events, the gravest story first, each from its beginning."""
+    gravest = dict[tuple[str, int], float]()
+    for each in events:
+        name = each.series, each.story
+        gravest[name] = max(gravest.get(name, 0.0), each.severity)
+
+    def key(at: int) -> tuple[float, str, int, int]:
+        name = events[at].series, events[at].story
+        return -gravest[name], *name, events[at].start
+
+    return sorted(range(len(events)), key=key)
 
 
 class Present(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):

@@ -347,7 +347,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
             active, rising = rising, NEVER
             events.phase[active] = ACTIVE
             events.start[active], events.first[active] = n, row
-            if clock[2] == NEVER or n - clock[2] > limits.lookback:
+            if not limits.has_past or clock[2] == NEVER or n - clock[2] > limits.lookback:
                 clock[1] = n
             events.story[active] = clock[1]
         for k in range(events.phase.size):

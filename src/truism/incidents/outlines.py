@@ -1,4 +1,4 @@
-"""The incidents of a table before anyone looks for clues, gravest first: grouped rows, or single ones.
+"""The incidents of a table before anyone looks for clues, by story: grouped rows, or single ones.
 
 Rows that are no series stand for themselves, and there may be very many of them: what adds up over a row
 is found when it is asked for.
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.incidents.deviations import Judge, differences, silences_of
-from truism.incidents.events import ENDED, NEVER, Event, Silence, gravest_first
+from truism.incidents.events import ENDED, NEVER, Event, Silence, by_story
 from truism.incidents.following import Following, Found
 from truism.incidents.marks import Marker, Marks
 from truism.scoring.scorer import Scorer
@@ -45,7 +45,7 @@ class Grouped(Sequence[Event]):
     """
 
     def __init__(self, outlines: Sequence[Event], n_known: int | None = None) -> None:
-        self._outlines = sorted(outlines, key=gravest_first)
+        self._outlines = [outlines[at] for at in by_story(outlines)]
         self._n_known = len(outlines) if n_known is None else n_known
 
     def __len__(self) -> int:

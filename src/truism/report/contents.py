@@ -114,6 +114,7 @@ class IncidentLine(msgspec.Struct, frozen=True):
     summary: str
     told: tuple[str, ...]
     id: str = ""
+    story: str = ""
 
 
 class BlameCard(msgspec.Struct, frozen=True):

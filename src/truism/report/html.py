@@ -80,6 +80,7 @@ def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:
     """Prepare the cards of what happened and of what stands, with charts while there is room."""
     listed = {rule.id for rule in summary.rules}
     cards: dict[str, list[dict[str, Any]]] = {"cards": [], "standing": []}
+    first_of = dict[str, int]()
     for card in summary.incidents:
         blames = []
         for blamed in card.blames:
@@ -89,7 +90,9 @@ def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:
                 room -= len(chart.encode()) + _FRAME_BYTES
             blames.append(_blame(blamed, chart if room > 0 else None, listed))
         stands = card.incident.kind == "shift" and card.incident.ongoing
-        cards["standing" if stands else "cards"].append(_card(card, blames))
+        first = first_of.setdefault(card.incident.story, card.number)
+        story = f"same story as {first}" if first != card.number else ""
+        cards["standing" if stands else "cards"].append(_card(card, blames) | {"story": story})
     return cards
 
 

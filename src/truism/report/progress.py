@@ -20,7 +20,7 @@ _ENDS = (
 
 
 def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[RenderableType]:
-    """Show what is open or has just ended, gravest first, and end with what has changed.
+    """Show what is open or has just ended, the gravest story first, and end with what has changed.
 
     Of rows that are no series, patterns are shown instead; else if they are asked for.
     """

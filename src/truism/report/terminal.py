@@ -172,7 +172,7 @@ def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
 def show_findings(
     findings: Findings, top: int, *, patterns: bool = False
 ) -> Iterator[RenderableType]:
-    """Show what happened, worst first, then what still differs from training, and end with the verdict.
+    """Show what happened, the worst story first, then what still differs, and end with the verdict.
 
     Of rows that are no series, patterns are shown instead; else if they are asked for.
     """
@@ -198,10 +198,12 @@ def in_order(
     """Show what happened, and then what still differs from training."""
     both = list(zip(incidents, statuses, strict=True))
     happened = [each for each in both if not each[0].stands]
+    first_of = dict[str, int]()
     for number, (incident, status) in enumerate([*happened, *(x for x in both if x[0].stands)], 1):
         if number == len(happened) + 1:
             yield STANDING
-        yield show_incident(incident, number, status)
+        first = first_of.setdefault(incident.story, number)
+        yield show_incident(incident, number, status, first if first < number else None)
         yield ""
 
 
@@ -209,7 +211,7 @@ def say_rest(findings: Findings, n_shown: int) -> Iterator[RenderableType]:
     """Say how many incidents are not shown, if there are any."""
     rest = len(findings.incidents) + len(findings.shifts) - n_shown
     if rest:
-        yield Text(f"{count(rest, 'more incident')}; --top 0 shows all.", FAINT)
+        yield Text(f"{rest:,} more; --top 0 shows all.", FAINT)
 
 
 def show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
@@ -261,13 +263,17 @@ def verdict(findings: Findings) -> Text:
 
 
 def show_incident(
-    incident: Incident, number: int | None = None, status: str | None = None
+    incident: Incident,
+    number: int | None = None,
+    status: str | None = None,
+    first: int | None = None,
 ) -> RenderableType:
     """Show one incident: what happened in one sentence, when, how bad, and what was wrong.
 
-    Of a job, also how it stands, and its id.
+    Of a job, also how it stands, and its id; of a story, the number of its first incident.
     """
     facts = _facts(incident)
+    facts += [] if first is None else [f"same story as {first}"]
     if status is not None:
         facts = [status, *facts, f"id {incident.id}"]
     head = Grid.grid(padding=(0, 2, 0, 0))

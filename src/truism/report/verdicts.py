@@ -11,17 +11,19 @@ def say_verdict(axis: Axis, findings: Findings) -> str:
     if not findings.ordered:
         return _say_patterns(findings)
     extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
-    if not n_found(findings)[0]:
+    n_incidents, n_changes, _ = n_found(findings)
+    if not n_incidents + n_changes:
         rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
         return f"No incident in {extent_in_words}{rows}."
     (worst,) = gravest(findings, 1)
     when = axis.when(worst.start, worst.end)
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
     told = f"{_name(worst)} {link} {when}."
-    if n_found(findings)[0] == 1:
-        return f"{say_found(*n_found(findings), f' in {extent_in_words}')}: {told}"
-    found = say_found(*n_found(findings), f" in {extent_in_words}{say_expected(findings)}")
-    return f"{found}; worst: {told}"
+    more = f" in {extent_in_words}"
+    if n_incidents + n_changes == 1:
+        return f"{say_found(*n_found(findings), more)}: {told}"
+    found = say_found(*n_found(findings), more + say_expected(findings))
+    return f"{found}; the worst began with {told}"
 
 
 def _say_patterns(findings: Findings) -> str:
