@@ -24,14 +24,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.alarms import telling
-from truism.explaining.accepting import Terms, offer
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
-from truism.explaining.freshness import status
 from truism.incidents.events import Event
 from truism.learning.training import train
+from truism.model.acceptances import Acceptance
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
+from truism.review.accept import propose
+from truism.review.status import status
 from truism.table.columns import Table
 from truism.table.frames import as_table
 
@@ -96,7 +97,8 @@ def accepting(checker: Checker, results: Results, n_runs: int, n_rows: int) -> N
     before = [_detected(checker, table, marks) for table, marks in runs]
     for which, table, rows in _benign(checker, n_runs, n_rows):
         if results.missing("accepted", which):
-            accepted = Checker(offer(checker, table, rows, Terms("benign")).model)
+            what = propose(checker, table.take(rows), None, ())
+            accepted = checker.accepting(Acceptance(*what, "benign"))
             again = accepted.find(table)
             told = any(each.start in rows for each in _events(again))
             lost = [

@@ -26,9 +26,9 @@ import msgspec
 from click.testing import CliRunner
 
 from truism.cli.app import COMMANDS, app
-from truism.explaining.comparison import Comparison
 from truism.export import incidents
 from truism.model import files
+from truism.review.compare import Comparison
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

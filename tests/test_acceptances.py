@@ -10,23 +10,15 @@ from strategies import NORMAL
 from truism.errors import ModelFileError, ParameterError
 from truism.explaining.checker import Checker
 from truism.explaining.states import proceed
-from truism.model.acceptances import (
-    HOUR,
-    Acceptance,
-    Allowance,
-    Case,
-    check_text,
-    check_until,
-    mute,
-    with_clock,
-)
+from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import _digest, decode_model, encode_model
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.table.frames import as_table
 
-ON = OneOf("P101", ("on",))
-CASE = Case((ON, Interval("hour", 3.0, 4.0)), (Allowance("FIT201", 1.5, 2.5, 0.25),), 50)
-VALVE_TEST = Acceptance((CASE,), "valve test", "Ana", "2025-08-03", "2025-08-31", 12)
+ON, FULL = OneOf("P101", ("on",)), OneOf("FIT201", (2.6, 2.7))
+VALVE_TEST = Acceptance(
+    ("FIT201",), (ON, FULL), "valve test", "Ana", "2025-08-03", "2025-08-31", 12
+)
 
 
 @pytest.fixture(scope="module")
@@ -37,21 +29,19 @@ def model():
 def test_an_acceptance_has_a_name_that_follows_from_what_it_says():
     assert VALVE_TEST.id == msgspec.structs.replace(VALVE_TEST, who="Ben", date=None).id
     assert VALVE_TEST.id != msgspec.structs.replace(VALVE_TEST, until=None).id
-    assert VALVE_TEST.variables == ("FIT201",)
-    assert str(CASE) == "P101 = on and 3 ≤ hour < 4"
-    assert str(Case((), ())) == "always"
+    assert VALVE_TEST.id != msgspec.structs.replace(VALVE_TEST, conditions=(ON,)).id
 
 
-def test_points_are_the_most_that_is_allowed():
-    assert Allowance("x", 1.5, 2.5, 0.25).points == 2.75
-    assert Allowance("x", 1.5, None, 0.25).points is None
-
-
-def test_muting_all_is_told_from_allowing_something(model):
-    every = mute((ON,), model.schema.names)
-    assert Acceptance((every,), "stopped").mutes_all(model.schema)
-    assert not VALVE_TEST.mutes_all(model.schema)
-    assert not Acceptance((mute((ON,), ("FIT201",)),), "no").mutes_all(model.schema)
+def test_an_acceptance_is_said_in_one_line(model):
+    said = VALVE_TEST.say(model.schema, model.words)
+    assert said == (
+        "FIT201 where P101 = on and FIT201 in {2.6, 2.7}; accepted on 3 Aug 2025 by Ana: valve test "
+        "(until 31 Aug 2025)"
+    )
+    every = Acceptance(model.schema.names, (ON,), "stopped")
+    assert every.name_variables(model.schema) == "all variables"
+    many = msgspec.structs.replace(every, variables=tuple("abcdefg"))
+    assert many.name_variables(model.schema) == "a, b, c, d, e and 2 more"
 
 
 def test_a_model_takes_acceptances_and_gives_them_back(model):
@@ -77,18 +67,15 @@ def test_the_file_has_a_section_for_them(model):
     assert b'"accepted"' not in encode_model(model)
 
 
-LOW = Case((Interval("P101", low=3.0),), CASE.allowed)
-NEVER = AnyOf((ON, OneOf("mode", ("never",))))
-
-
+LOW, STRANGE = Interval("P101", low=3.0), OneOf("P101", (3,))
 NOTHING = "an acceptance is missing or listed twice"
-EMPTY = "an acceptance has no reason or no case"
-UNKNOWN = "an allowance is missing, about an unknown variable or listed twice"
+EMPTY = "an acceptance has no reason or no condition"
+UNKNOWN = "a variable is missing, unknown or listed twice"
 FIRST = "$.accepted[0]"
 
 
-def accepted(*cases, reason="no", **more):
-    return (Acceptance(cases, reason, **more),)
+def accepted(*conditions, names=("FIT201",), reason="no", **more):
+    return (Acceptance(names, conditions, reason, **more),)
 
 
 @pytest.mark.parametrize(
@@ -97,19 +84,15 @@ def accepted(*cases, reason="no", **more):
         ((), NOTHING, "$.accepted"),
         ((VALVE_TEST,) * 2, NOTHING, "$.accepted"),
         (accepted(), EMPTY, FIRST),
-        (accepted(CASE, reason=""), EMPTY, FIRST),
-        (accepted(CASE, until="soon"), "out of range", FIRST),
-        (accepted(CASE, n_rows=-1), "out of range", FIRST),
-        (accepted(Case((), (Allowance("P101", -1.0),))), "out of range", FIRST),
-        (accepted(mute((), ("x",))), UNKNOWN, FIRST),
-        (accepted(mute((), ())), UNKNOWN, FIRST),
+        (accepted(ON, reason=""), EMPTY, FIRST),
+        (accepted(ON, until="soon"), "out of range", FIRST),
+        (accepted(ON, n_rows=-1), "out of range", FIRST),
+        (accepted(ON, names=("x",)), UNKNOWN, FIRST),
+        (accepted(ON, names=()), UNKNOWN, FIRST),
+        (accepted(ON, names=("mode", "mode")), UNKNOWN, FIRST),
         (accepted(LOW), "a condition does not fit 'P101'", FIRST),
-        (accepted(mute((NEVER,), ("mode",))), "a condition does not fit 'mode'", FIRST),
-        (
-            accepted(mute((OneOf("x", ("a",)),), ("mode",))),
-            "a condition does not fit 'x'",
-            FIRST,
-        ),
+        (accepted(AnyOf((ON, STRANGE))), "a condition does not fit 'P101'", FIRST),
+        (accepted(OneOf("x", ("a",))), "a condition does not fit 'x'", FIRST),
     ],
 )
 def test_a_file_that_accepts_what_cannot_be_is_refused(model, accepted, problem, place):
@@ -128,17 +111,10 @@ def test_a_file_whose_sections_do_not_fit_is_refused(model):
 
 
 def test_a_reduced_model_forgets_what_it_cannot_know(model):
-    both = Case((ON,), (Allowance("FIT201"), Allowance("mode")))
-    edited = model.accept(VALVE_TEST).accept(Acceptance((both,), "no"))
+    edited = model.accept(VALVE_TEST).accept(Acceptance(("FIT201", "mode"), (ON,), "no"))
     kept = edited.without({"FIT201"}).accepted
     assert [each.variables for each in kept] == [("mode",)]
     assert edited.without({"P101"}).accepted is None
-
-
-def test_a_clock_stands_beside_the_variables_unless_they_have_its_name(model):
-    assert with_clock(model.schema).names == (*model.schema.names, "hour", "weekday")
-    own = msgspec.structs.replace(model.schema, variables=(HOUR,))
-    assert with_clock(own).names == ("hour", "weekday")
 
 
 @pytest.mark.parametrize("text", ["", "  ", None, "bad \ud800"])

@@ -10,8 +10,8 @@ import truism
 from test_cli import run, table
 from truism.errors import ModelFileError, ParameterError
 from truism.estimator import compare
-from truism.explaining.comparison import Comparison
 from truism.model.files import load_model
+from truism.review.compare import Comparison
 from truism.table.files import read_table
 
 ATTACKED = {*range(51, 54), *range(121, 124), *range(203, 205), *range(261, 264), *range(331, 334)}

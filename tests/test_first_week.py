@@ -19,8 +19,9 @@ def test_the_first_week_goes_as_told(tmp_path, monkeypatch, capsys):
         said.append(capsys.readouterr().out)
     assert "at 01:33 LIT301 read 751.1 instead of at least 764.3" in said[1]
     assert said[2].startswith("stale\n  LIT301 is outside its range of training in 52")
-    assert len(week["offer"].price.vanished) >= 1
-    assert week["offer"].price.peak_after <= week["detector"].threshold_
+    assert week["offer"].price.n_gone >= 1
+    assert week["offer"].acceptance.variables == ("LIT301",)
+    assert "would no longer be judged in 62.7 %" in week["offer"].warnings[0]
     start, end = week["alarm"].start, week["alarm"].end
     assert not any(each.start <= end and start <= each.end for each in week["replayed"])
     assert "no longer" in said[3]

@@ -391,16 +391,13 @@ def test_rows_are_accepted_as_in_a_table_held_whole(
         ("--incident", "nobody"),
     ]
     whole = [accepted(*way) for way in ways]
+    history = accepted(*ways[0], "--on", files_beyond)
     assert [len(each) for each in whole] == [3, 3, 3, 3, 3, 2, 2, 2]
     in_portions()
     assert [accepted(*way) for way in ways] == whole
     monkeypatch.setattr("truism.cli.rows.MOST_ROWS", 200)
     assert accepted(*ways[0]) == whole[0]
-    for option in ("--on", "--normal"):
-        code, said = accepted(*ways[0], option, files_beyond)
-        assert code == 2
-        assert said.startswith(f"Error: {option} needs all rows at once: 900 rows take about ")
-        assert "Hint: take fewer files at a time, or raise --memory-limit.\n" in said
+    assert accepted(*ways[0], "--on", files_beyond) == history
 
 
 def test_changes_go_on_from_portion_to_portion_when_rows_are_accepted(
@@ -409,18 +406,11 @@ def test_changes_go_on_from_portion_to_portion_when_rows_are_accepted(
     place = tmp_path / "d.truism.json"
     source = written(tmp_path / "normal", [])
     learned(source, place, "--ordered", "--delta")
-    way = ("-m", str(place), "--rows", "320:334", "--format", "json")
+    way = ("-m", str(place), "--rows", "300", "--mute", "Δflow", "--format", "json")
     whole = accepted(*way)
     assert "Δ" in whole[0]
     in_portions()
     assert accepted(*way) == whole
-
-
-def test_of_a_long_table_some_rows_around_are_asked(accepted, in_portions, monkeypatch):
-    monkeypatch.setattr("truism.explaining.chosen.MOST_AROUND", 100)
-    whole = accepted("--rows", "300:339")
-    in_portions()
-    assert accepted("--rows", "300:339") == whole
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "feather", "csv.gz"])

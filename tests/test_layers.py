@@ -12,15 +12,14 @@ SOURCE = Path(truism.__file__).parent
 # Data flows one way: a room may import itself and the rooms before it.
 ROOMS = (
     *("base", "table", "model", "scoring", "incidents", "explaining", "learning", "clusters"),
-    *("plant", "export", "report", "cli", "estimator", "faces"),
+    *("plant", "review", "export", "report", "cli", "estimator", "faces"),
 )
 # Modules that are in no room: what every room may import, and what no room does.
 BASE = {"arrays", "errors", "version", "work"}
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
     "truism": {"truism.estimator"},
-    "explaining.accepting": {"truism.report.prices"},
-    "explaining.comparison": {"truism.report.comparison"},
+    "review.compare": {"truism.report.comparison"},
     "estimator.detector": {"truism.report", "truism.report.output"},
 }
 # Libraries, and the rooms or modules that may import them.
@@ -34,7 +33,7 @@ FENCES = {
     "mlflow": {"mlflow"},
     "numba": {"learning.kernels", "scoring.kernels"},
     "llvmlite": {"learning.kernels"},
-    "scipy": {"explaining.comparison"},
+    "scipy": {"review.compare"},
     "sklearn": {"estimator", "report.detection"},
     "pandas": set(),
     "polars": set(),
@@ -52,7 +51,7 @@ FENCES = {
 # What a model uses of tables: values of how one was read, and files written whole or not at all.
 NEAR_VALUES = {"table.layouts", "table.notices", "table.atomic"}
 COMPILED = ("learning.kernels.", "scoring.kernels.", "incidents.kernels")
-CORE = ("model", "scoring", "incidents", "explaining", "learning")
+CORE = ("model", "scoring", "incidents", "explaining", "learning", "review")
 MAY_OPEN = {"model.files", "explaining.statefiles", "scoring.kernels.compiling"}
 
 

@@ -12,7 +12,8 @@ from reported import hostile_model
 from strategies import names
 from truism.export.markdown import chance, to_markdown
 from truism.export.records import rule_records
-from truism.model.acceptances import Acceptance, mute
+from truism.model.acceptances import Acceptance
+from truism.model.predicates import OneOf
 from truism.table.frames import as_table
 
 
@@ -51,12 +52,13 @@ def test_every_rule_stands_under_each_variable_that_it_claims_something_of(model
 
 def test_what_was_accepted_is_listed(model):
     name = model.schema.names[0]
-    some = Acceptance((mute((), [name]),), "a|b *test*", date="2025-08-03")
+    condition = OneOf("P101", ("on",))
+    some = Acceptance((name,), (condition,), "a|b *test*", date="2025-08-03")
     page = to_markdown(msgspec.structs.replace(model, accepted=(some,)))
     *_, heading, _, _, _, line = page.splitlines()
     assert heading == "## Accepted as normal"
     assert line.startswith(f"| `{some.id}` | ")
-    assert line.endswith(r"| always | accepted on 3 Aug 2025: a\|b \*test\* |")
+    assert line.endswith(r"| P101 = on | accepted on 3 Aug 2025: a\|b \*test\* |")
     assert "## Accepted" not in to_markdown(model)
 
 

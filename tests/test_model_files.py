@@ -147,7 +147,7 @@ def test_the_json_schema_describes_the_file():
         series=Series(10.0),
         twins=(("a", "b"),),
         legend=Legend({"a": "mm"}),
-        accepted=(Acceptance((), "no"),),
+        accepted=(Acceptance((), (), "no"),),
     )
     assert set(described["properties"]) == set(json.loads(encode_model(known)))
     assert set(described["required"]) == set(json.loads(CONTENT))

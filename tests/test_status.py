@@ -9,10 +9,9 @@ import pytest
 import truism
 from test_cli import run, table
 from truism.explaining.checker import Checker
-from truism.explaining.freshness import Sign, Status, status
 from truism.model.files import load_model
 from truism.model.provenance import Calibrated, Threshold
-from truism.report.freshness import say_remedy, say_status
+from truism.review.status import Sign, Status, say_remedy, say_status, status
 from truism.table.files import read_table
 
 

@@ -10,10 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
-from truism import InvariantRuleDetector
-from truism.explaining.accepting import Terms, offer_by_hand, offer_chosen
 from truism.explaining.checker import Checker
-from truism.explaining.chosen import choose, find_named
 from truism.explaining.clues import Dead
 from truism.explaining.reasons import say
 from truism.explaining.statefiles import decode_state, encode_state
@@ -21,11 +18,12 @@ from truism.explaining.statements import say as join
 from truism.explaining.statements import state
 from truism.explaining.states import proceed
 from truism.learning.memory import find_stretches
+from truism.model.acceptances import Acceptance
 from truism.model.format import from_file, to_file
+from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import LOOKBACK, Memory, Tail
 from truism.model.wording import Legend
-from truism.report.prices import say_offer
 from truism.scoring.readings import Reader
 from truism.scoring.scorer import Scorer
 from truism.scoring.stillness import TIMES, Stillness, stillness_of
@@ -221,38 +219,21 @@ def test_a_sensor_that_stands_still_is_told_once_and_stays_open(model):
     assert "stands still" in found.patterns[0].summary
 
 
-def test_what_is_muted_in_a_situation_does_not_die_in_it(model):
+def test_what_is_muted_on_a_condition_does_not_die_where_it_holds(model):
     table = as_table(series(900, 1, still=[("heat", 100, 350), ("level", 500, 700)]))
-    checker = Checker(model)
-    made = offer_by_hand(checker, "hour < 1", ("heat",), Terms("cleaning"))
-    accepting = Checker(model.accept(made.acceptance))
+    checker, middle = Checker(model), model.schema.variable_of()["level"].mean
+    accepting = checker.accepting(
+        Acceptance(("heat",), (Interval("level", high=middle),), "cleaning")
+    )
     found = accepting.find(accepting.prepare(table))
-    told = [each for each in (*found.incidents, *found.shifts) if 100 <= each.start < 600]
-    assert {each.blames[0].variable for each in told} == {"level"}
+    assert "level" in {each.blames[0].variable for each in (*found.incidents, *found.shifts)}
     dead = accepting.scorer.weigh(table, np.arange(900)).remembered.dead
-    late = np.array([each.hour for each in series(900, 1)["time"].tolist()]) > 0
+    high = table.column_of()["level"].values >= middle
     places = [model.schema.names.index(name) for name in ("heat", "level")]
     plain = checker.scorer.weigh(table, np.arange(900)).remembered.dead
-    assert np.array_equal(dead[:, places[0]], np.where(late, plain[:, places[0]], 0))
+    assert np.array_equal(dead[:, places[0]], np.where(high, plain[:, places[0]], 0))
     assert np.array_equal(dead[:, places[1]], plain[:, places[1]])
     assert plain[:, places[0]].any()
-
-
-def test_accepting_rows_says_that_it_does_not_cover_a_sensor_that_died(model):
-    rows = series(300, 1, still=[("heat", 100, 160)])
-    rows["level"][110:115] += 9
-    checker, table = Checker(model), as_table(rows)
-    incident = next(each for each in checker.find(table).incidents if each.still)
-    assert incident.still == ("heat",)
-    named = find_named(checker.find(table), incident.id, "incident")
-    assert named.still == ("heat",)
-    chosen = choose(checker.scorer, named, lambda: iter([(table, table)]), table.n_rows)[0]
-    made = offer_chosen(checker, chosen, Terms("a test"))
-    said = "heat stands still for longer than ever in these rows, which is reported all the same"
-    assert say_offer(made, model)[-1] == ("still", f"{said}; it can be muted by a condition")
-    detector = InvariantRuleDetector().adopt(model)
-    assert detector.accept(rows, incident, "a test", dry_run=True).price.still == ("heat",)
-    assert detector.accept(rows, [110], "a test", dry_run=True).price.still == ()
 
 
 def test_an_incident_says_that_a_sensor_died_and_rows_do_so_too(model):

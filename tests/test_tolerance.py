@@ -1,7 +1,5 @@
 """What was accepted no longer counts, in situations like those of the accepted rows and nowhere else."""
 
-import math
-
 import msgspec
 import numpy as np
 import pandas as pd
@@ -14,15 +12,14 @@ from learned import learn
 from strategies import learned
 from truism.explaining.sparing import find_spared
 from truism.model import stamps
-from truism.model.acceptances import Acceptance, Allowance, Case, mute
-from truism.model.predicates import AnyOf, Interval, OneOf
+from truism.model.acceptances import Acceptance
+from truism.model.predicates import Interval, OneOf
+from truism.model.schema import Categorical
 from truism.scoring import tolerance
 from truism.scoring.scorer import Scorer
-from truism.scoring.tolerance import Kinds, Tolerance, beyond
+from truism.scoring.tolerance import Tolerance
 from truism.scoring.weighed import joined
 from truism.table.frames import as_table
-
-amounts = st.none() | st.floats(0.0, 30.0)
 
 
 def accepting(model, *acceptances):
@@ -34,60 +31,36 @@ def accepted(draw, scoring="evidence", min_rows=24):
     """Draw a table, a model that accepts something, and rows that hold anything."""
     data, model, strange = draw(learned(scoring=scoring, min_rows=min_rows))
     predicates = [each.predicate for each in model.rules.predicates]
-    known = (
-        st.lists(st.sampled_from(predicates), max_size=2).map(tuple) if predicates else st.just(())
-    )
-    names = st.sampled_from(model.schema.names)
-    allowed = st.lists(
-        st.builds(Allowance, names, amounts, amounts, amounts),
-        max_size=3,
-        unique_by=lambda each: each.variable,
-    ).map(tuple)
-    cases = st.lists(st.builds(Case, known, allowed), min_size=1, max_size=3).map(tuple)
-    some = draw(st.lists(st.builds(Acceptance, cases, st.just("a test")), min_size=1, max_size=2))
-    return data, model, accepting(model, *some), strange
+    everywhere = [
+        OneOf(each.name, each.values)
+        if isinstance(each, Categorical)
+        else Interval(each.name, low=-1e300)
+        for each in model.schema.variables
+    ]
+    conditions = st.lists(st.sampled_from([*predicates, *everywhere]), min_size=1, max_size=2)
+    names = st.lists(st.sampled_from(model.schema.names), min_size=1, max_size=3, unique=True)
+    some = st.builds(Acceptance, names.map(tuple), conditions.map(tuple), st.just("a test"))
+    return data, model, accepting(model, *draw(st.lists(some, min_size=1, max_size=3))), strange
 
 
-def spare(model, rows, found):
-    """Return what counts, row by row and variable by variable: by brute force."""
-    left = [[list(each) for each in kind] for kind in found]
-    for i, row in enumerate(rows):
-        limits = {}
-        for acceptance in model.accepted:
-            for case in acceptance.cases:
-                if all(oracle.holds(each, row) is True for each in case.conditions):
-                    for each in case.allowed:
-                        limits.setdefault(each.variable, []).append(each.limits)
-        for j, name in enumerate(model.schema.names):
-            for k, kind in enumerate(left):
-                most = max((each[k] for each in limits.get(name, [])), default=-1.0)
-                value = kind[i][j]
-                if value <= most:
-                    kind[i][j] = 0.0
-                elif k and most >= 0:
-                    kind[i][j] = min(value, 2 * (value - most))
-    return left
-
-
+@pytest.mark.parametrize("scoring", ["evidence", "paper"])
 @settings(max_examples=20)
-@given(accepted(), st.integers(0, 2**32))
-def test_evidence_counts_as_brute_force_says(drawn, seed):
-    _, _, model, strange = drawn
-    applied = Tolerance(model)
-    table = as_table(strange)
-    shape = (3, table.n_rows, len(model.schema.names))
-    kinds = np.random.default_rng(seed).uniform(0.0, 40.0, shape).round(1)
-    applies = applied.find(table)
-    found, silenced = applied.spare(applies, Kinds(*kinds))
-    expected = spare(model, oracle.rows_of(strange), kinds.tolist())
-    for one, other in zip(msgspec.structs.astuple(found), expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
-    assert (silenced is None) == (not applies.any())
-    if silenced is not None:
-        rules, contexts, rarities = np.array(expected)
-        gone = np.maximum(kinds[0], kinds[1]) + kinds[2] - np.maximum(rules, contexts) - rarities
-        np.testing.assert_allclose(silenced.points, gone, atol=1e-9)
-        np.testing.assert_array_equal(silenced.applies, applied.applied_in(table))
+@given(data=st.data())
+def test_evidence_counts_as_brute_force_says(scoring, data):
+    _, _, model, strange = data.draw(accepted(scoring))
+    applied, table = Tolerance(model), as_table(strange)
+    muted = applied.muted(applied.find(table))
+    weighed = Scorer(model).weigh_alone(table)
+    for i, row in enumerate(oracle.rows_of(strange)):
+        holds = [
+            each
+            for each in model.accepted
+            if all(oracle.holds(condition, row) is True for condition in each.conditions)
+        ]
+        names = {name for each in holds for name in each.variables}
+        assert [name in names for name in model.schema.names] == muted[i].tolist()
+        assert not weighed.parts[i][muted[i]].any()
+    assert (weighed.silenced is None) == (not applied.find(table).any())
 
 
 @pytest.mark.parametrize("scoring", ["evidence", "paper"])
@@ -127,7 +100,7 @@ def test_accepting_lowers_scores_only_where_it_applies_and_parts_still_add_up(sc
     _, strict, model, strange = data.draw(accepted(scoring))
     table = as_table(strange)
     before, after = Scorer(strict), Scorer(model)
-    applies = after.tolerance.applied_in(table).any(axis=0)
+    applies = after.tolerance.find(table).any(axis=0)
     old, new = before.score(table), after.score(table)
     assert (new <= old).all()
     np.testing.assert_array_equal(new[~applies], old[~applies])
@@ -136,94 +109,78 @@ def test_accepting_lowers_scores_only_where_it_applies_and_parts_still_add_up(sc
     np.testing.assert_array_equal(alone, new)
 
 
-@pytest.mark.parametrize("scoring", ["evidence", "paper"])
-@settings(max_examples=15)
-@given(data=st.data())
-def test_where_everything_is_muted_nothing_counts(scoring, data):
-    _, model, strange = data.draw(learned(scoring=scoring))
-    muted = accepting(model, Acceptance((mute((), model.schema.names),), "stopped"))
-    assert not Scorer(muted).score(as_table(strange)).any()
-
-
 @settings(max_examples=15)
 @given(learned(scoring="evidence"))
 def test_an_acceptance_that_never_applies_changes_no_bit(drawn):
     _, model, strange = drawn
-    never = (Interval("hour", 3.0, 4.0),)  # there are no times
+    never = Acceptance(model.schema.names, (Interval(model.schema.names[0], 1e300, 2e300),), "no")
+    if isinstance(model.schema.variables[0], Categorical):
+        text = {"text": "nothing", "number": 77, "boolean": True}
+        value = text[model.schema.variables[0].holds]
+        if value is True:
+            return
+        never = msgspec.structs.replace(never, conditions=(OneOf(model.schema.names[0], (value,)),))
     table = as_table(strange)
-    kept = Scorer(accepting(model, Acceptance((mute(never, model.schema.names),), "no"))).weigh(
-        table
-    )
-    plain = Scorer(model).weigh(table)
+    kept, plain = Scorer(accepting(model, never)).weigh(table), Scorer(model).weigh(table)
     for name in ("contradictions", "rarities", "plain", "in_context"):
         one, other = (getattr(each.pieces, name) for each in (kept, plain))
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_exceeds_the_allowed_counts_twice_up_to_all_of_it():
-    found = beyond(np.array([0.0, 1.0, 2.0, 3.0, 9.0]), np.array([2.0, 2.0, 2.0, 2.0, math.inf]))
-    assert found.tolist() == [0.0, 0.0, 0.0, 2.0, 0.0]
-
-
 HOURS = [f"2024-08-{1 + hour // 24:02} {hour % 24:02}:00" for hour in range(72)]
 NORMAL = {"time": HOURS, "pump": ["on", "off"] * 36, "flow": [2.5, 0.0] * 36}
+ALWAYS = (OneOf("pump", ("on", "off")),)
 
 
-def applies(conditions, table, until=None):
+def applies(table, until):
     model = learn(as_table(NORMAL), min_support=0.1, lookback=0)
-    case = mute(conditions, ("flow",))
-    return Tolerance(accepting(model, Acceptance((case,), "a test", until=until))).find(table)[0]
-
-
-def test_conditions_may_ask_for_the_hour_and_the_day_of_the_week():
-    table = as_table(NORMAL)
-    found = applies((Interval("hour", 3.0, 5.0), OneOf("weekday", ("Friday",))), table)
-    assert [HOURS[row] for row in np.flatnonzero(found)] == ["2024-08-02 03:00", "2024-08-02 04:00"]
-    joined = AnyOf((OneOf("weekday", ("Friday",)), OneOf("pump", ("on",))))
-    assert applies((joined,), table).sum() == 24 + 24
-
-
-def test_hours_are_those_of_the_zone_that_is_shown():
-    times = pd.to_datetime(HOURS).tz_localize("UTC").tz_convert("Asia/Kolkata")
-    found = applies((Interval("hour", 5.5, 6.0),), as_table({**NORMAL, "time": times}))
-    assert np.flatnonzero(found).tolist() == [0, 24, 48]
+    return Tolerance(accepting(model, Acceptance(("flow",), ALWAYS, "a test", until=until))).find(
+        table
+    )[0]
 
 
 def test_an_acceptance_ends_after_its_last_day(monkeypatch):
     table = as_table(NORMAL)
-    assert np.flatnonzero(applies((), table, "2024-08-02")).tolist() == list(range(48))
+    assert np.flatnonzero(applies(table, "2024-08-02")).tolist() == list(range(48))
     missing = as_table({**NORMAL, "time": [None, *HOURS[1:]]})
     monkeypatch.setattr(tolerance, "today", lambda: "2024-08-02")
-    assert applies((), missing, "2024-08-02")[0]
+    assert applies(missing, "2024-08-02")[0]
     monkeypatch.setattr(tolerance, "today", lambda: "2024-08-03")
-    assert not applies((), missing, "2024-08-02")[0]
-    assert applies((), missing, "2024-08-02")[1]
+    assert not applies(missing, "2024-08-02")[0]
+    assert applies(missing, "2024-08-02")[1]
     assert stamps.today() > "2024-08-02"
+
+
+def test_days_are_those_of_the_zone_that_is_shown():
+    times = pd.to_datetime(HOURS).tz_localize("UTC").tz_convert("Asia/Kolkata")
+    found = applies(as_table({**NORMAL, "time": times}), "2024-08-01")
+    assert np.flatnonzero(found).tolist() == list(range(19))
 
 
 def test_rows_without_times_go_by_today(monkeypatch):
     rows = {"pump": ["on"], "flow": [0.0]}
     model = learn(as_table({name: NORMAL[name] for name in rows}), min_support=0.1)
-    muted = accepting(model, Acceptance((mute((), ("flow", "pump")),), "no", until="2024-08-02"))
+    muted = accepting(model, Acceptance(("flow", "pump"), ALWAYS, "no", until="2024-08-02"))
     monkeypatch.setattr(tolerance, "today", lambda: "2024-08-02")
     assert Scorer(muted).score(as_table(rows)).tolist() == [0.0]
     monkeypatch.setattr(tolerance, "today", lambda: "2024-08-03")
     assert Scorer(muted).score(as_table(rows)) > 0
 
 
-def test_a_variable_called_hour_is_that_variable():
-    data = {"time": HOURS, "hour": [float(i % 7) for i in range(72)], "pump": ["on", "off"] * 36}
-    model = learn(as_table(data), min_support=0.1, lookback=0)
-    case = mute((Interval("hour", high=1.0),), ("pump",))
-    found = Tolerance(accepting(model, Acceptance((case,), "a test"))).find(as_table(data))[0]
-    assert np.flatnonzero(found).tolist() == list(range(0, 72, 7))
+def test_a_state_that_training_never_had_may_be_a_condition():
+    model = learn(as_table(NORMAL), min_support=0.1, lookback=0)
+    stuck = Acceptance(("pump", "flow"), (OneOf("pump", ("stuck",)),), "repaired")
+    table = as_table({**NORMAL, "pump": ["stuck", "never"] * 36})
+    scores = Scorer(accepting(model, stuck)).weigh_alone(table).scores
+    assert not scores[::2].any()
+    assert scores[1::2].all()
 
 
 def test_series_in_one_piece_and_in_chunks_count_the_same():
     model = learn(as_table(NORMAL), min_support=0.1, ordered=True)
     assert model.memory is not None
-    case = Case((OneOf("pump", ("on",)),), (Allowance("flow", 0.5, 0.5, 0.5), Allowance("pump")))
-    scorer = Scorer(accepting(model, Acceptance((case,), "a test")))
+    some = Acceptance(("flow", "pump"), (OneOf("pump", ("on",)),), "a test")
+    scorer = Scorer(accepting(model, some))
     table = as_table({**NORMAL, "flow": [0.0, 0.1, 2.5] * 24})
     left, parts = None, []
     for start in range(0, 72, 5):

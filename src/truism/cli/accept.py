@@ -22,14 +22,22 @@ from truism.cli.reading import asked, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.accepting import Offer, Terms, offer_by_hand, offer_chosen
 from truism.explaining.checker import Check, Checker
-from truism.explaining.chosen import Named, choose, find_named
+from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
 from truism.model.stamps import today
-from truism.report.prices import say_offer, say_variables, say_warning
 from truism.report.terminal import say, show_pairs
+from truism.review.accept import (
+    Named,
+    Offer,
+    Price,
+    find_named,
+    price_of,
+    propose,
+    say_offer,
+    take_rows,
+)
 from truism.table.columns import Table
 from truism.table.ledgers import (
     MARKS,
@@ -42,7 +50,7 @@ from truism.table.ledgers import (
 )
 from truism.work import Progress
 
-_WAYS = ("rows", "incident", "shift", "pattern", "when", "undo")
+_WAYS = ("rows", "incident", "shift", "pattern", "undo")
 
 
 @click.command(
@@ -54,7 +62,7 @@ Examples:
   truism accept today.csv --rows 613:754 -m plant.truism.json \\
       --reason 'valve test' --on june.csv --dry-run
   truism accept -m plant.truism.json -o plant.truism.json \\
-      --when 'MV101 = open and 3 <= hour < 4' --mute LIT101 --reason 'flushing'
+      --when 'MV101 = open' --mute LIT101 --reason 'flushing'
   truism accept --undo a2jq7xzt -m plant.truism.json -o plant.truism.json""",
 )
 @click.argument("data", nargs=-1, metavar="[DATA]...")
@@ -77,13 +85,13 @@ Examples:
 @click.option(
     "--when",
     metavar="CONDITION",
-    help="Accept what --mute names while this holds, written as in rules; hour and weekday work too.",
+    help="The condition, written as in rules.  [default: what the rows have in common]",
 )
 @click.option(
     "--mute",
     multiple=True,
     metavar="VAR|all",
-    help="With --when: the variable that is not judged then; may be repeated.",
+    help="The variable that is not judged then; may be repeated.  [default: those to blame]",
 )
 @click.option("--undo", metavar="ID", help="Take an acceptance back, in the ledger too.")
 @click.option("--reason", metavar="TEXT", help="Why the rows are normal; kept in the model.")
@@ -94,13 +102,7 @@ Examples:
     "history",
     multiple=True,
     metavar="FILE",
-    help="Earlier rows: show which of their incidents would vanish; may be repeated.",
-)
-@click.option(
-    "--normal",
-    multiple=True,
-    metavar="FILE",
-    help="Rows known to be normal, which sharpen the condition; may be repeated.",
+    help="Earlier rows: show which of their incidents would no longer be reported; may be repeated.",
 )
 @click.option("--name", metavar="NAME", help="The name that check was given, for ids of incidents.")
 @click.option("--dry-run", is_flag=True, help="Show the price only; write nothing.")
@@ -117,7 +119,6 @@ def accept(
     place: str,
     output: str | None,
     history: tuple[str, ...],
-    normal: tuple[str, ...],
     dry_run: bool,
     form: Form,
     jobs: int,
@@ -127,86 +128,73 @@ def accept(
 ) -> None:
     """Call reported rows normal, and see what that costs.
 
-    Evidence such as these rows show no longer counts in situations like theirs: the narrowest condition
-    that they share is found from the model's own predicates. Everything else stays as it is. The price
-    is shown first. The rows are also written to a ledger beside the model, *.accepted.parquet, and
-    truism learn --accepted takes them in for good.
+    The variables to blame are no longer judged on a condition: that of the first clue, as far as all of
+    the rows satisfy it, or else the range of their values. Everything else stays as it is. The price is
+    shown first: what that silences in DATA, and in the files of --on. The rows are also written to a
+    ledger beside the model, *.accepted.parquet, and truism learn --accepted takes them in for good.
     """
     said = asked(options)
     way = _check(options, data, output, dry_run=dry_run)
     if output is not None:
-        check_output(output, (*data, *history, *normal))
+        check_output(output, (*data, *history))
     if way == "undo":
         _withdraw(screen, place, output, options["undo"], form)
         return
+    reason, until = check_text("reason", options["reason"]), check_until(options["until"])
     checker = Checker(load_model(place), jobs).named(options["name"])
+    size = size_of(memory_limit)
 
     with screen.stages() as progress:
         progress("reading", 0, 0)
-
-        def read(checker: Checker, sources: tuple[str, ...], *whole: str) -> Rows | None:
-            if not sources:
-                return None
-            size = size_of(memory_limit)
-            return Rows(
-                *(screen, checker, sources, said),
-                size=size,
-                whole=whole,
-                allow_missing=allow_missing,
-            )
-
-        held = read(checker, data)
-        checker = checker if held is None else held.checker
-        known, earlier = read(checker, normal, "--normal"), read(checker, history, "--on")
-        others = {
-            "normal": None if known is None else known.checker.prepare(known.table),
-            "history": None if earlier is None else earlier.table,
-        }
-        terms = Terms(options["reason"], options["until"], options["who"] or _user(), today())
-        chosen, rows = None, None
-        if held is not None:
+        held = earlier = taken = None
+        if data:
+            held = Rows(screen, checker, data, said, size=size, allow_missing=allow_missing)
+            checker = held.checker
+        if history:
+            earlier = Rows(screen, checker, history, said, size=size, allow_missing=allow_missing)
+        if held is not None and way is not None:
             named = _named(held, progress, way, options)
-            progress("reading", 0, 0)
-            chosen, rows = choose(
-                checker.scorer, named, lambda: held.prepared(progress), held.n_rows
-            )
+            taken = take_rows(checker.scorer, named, held.prepared(progress))
         progress("accepting", 0, 0)
-        if way == "when":
-            when, muted = options["when"], options["mute"]
-            made = offer_by_hand(checker, when, muted, terms, chosen=chosen, **others)
-        else:
-            assert chosen is not None
-            made = offer_chosen(checker, chosen, terms, **others)
-    _show(screen, made, checker.model, form)
+        rows = None if taken is None else taken[1]
+        muted, conditions = propose(checker, rows, options["when"], options["mute"])
+        n_rows = 0 if rows is None else rows.n_rows
+        who = options["who"] or _user()
+        acceptance = Acceptance(muted, conditions, reason, who, today(), until, n_rows)
+        model = checker.model.accept(acceptance)
+        prices = (
+            None if each is None else _price(each, acceptance, progress) for each in (held, earlier)
+        )
+        made = Offer(acceptance, model, *prices)
+    _show(screen, made, form)
     if not dry_run and output is not None:
-        _write(screen, place, output, made, None if way == "when" else rows)
+        _write(screen, place, output, made, None if taken is None else taken[0])
 
 
 def _check(
     options: dict[str, Any], data: tuple[str, ...], output: str | None, *, dry_run: bool
-) -> str:
-    """Refuse options that do not belong together; return the way in which rows are named."""
+) -> str | None:
+    """Refuse options that do not belong together; return the way in which rows are named, if any."""
     ways = [way for way in _WAYS if options[way]]
-    listed = "--rows, --incident, --shift, --pattern, --when and --undo"
-    if len(ways) != 1:
-        raise ParameterError(f"One of {listed} must be given, got {len(ways) or 'none'}.")
-    [way] = ways
+    by_hand = options["when"] is not None and bool(options["mute"])
+    if len(ways) > 1 or not (ways or by_hand):
+        raise ParameterError(
+            "One of --rows, --incident, --shift, --pattern and --undo must be given, or --when with "
+            f"--mute, got {len(ways) or 'none'}."
+        )
+    way = ways[0] if ways else None
     if output is None and not dry_run:
         raise ParameterError("-o must name the model file to write, unless --dry-run is given.")
     if way != "undo" and options["reason"] is None:
         raise ParameterError(
             "--reason must be given.", "say why the rows are normal, for those who read the model."
         )
-    if way not in ("when", "undo") and not data:
+    if way not in (None, "undo") and not data:
         raise ParameterError(f"--{way} must be given with DATA, the rows that were checked.")
-    if (way == "when") != bool(options["mute"]):
-        raise ParameterError("--when and --mute must be given together.")
     return way
 
 
 def _named(held: Rows, progress: Progress, way: str, options: dict[str, Any]) -> Named:
-    if way == "when":
-        return Named(np.empty(0, np.int64))
     if way != "rows":
         check = Check(held.checker, held.n_rows, patterns=way == "pattern")
         for _ in held.follow(check, progress):
@@ -226,6 +214,11 @@ def _named(held: Rows, progress: Progress, way: str, options: dict[str, Any]) ->
     return Named(np.flatnonzero(chosen))
 
 
+def _price(rows: Rows, acceptance: Acceptance, progress: Progress) -> Price:
+    prepared = (table for _, table in rows.prepared(progress))
+    return price_of(rows.checker, acceptance, rows.n_rows, prepared)
+
+
 def _user() -> str | None:
     try:
         return getpass.getuser()
@@ -233,7 +226,7 @@ def _user() -> str | None:
         return None
 
 
-def _show(screen: Screen, made: Offer, model: Model, form: Form) -> None:
+def _show(screen: Screen, made: Offer, form: Form) -> None:
     if form == "json":
         screen.write_json(
             {
@@ -242,14 +235,13 @@ def _show(screen: Screen, made: Offer, model: Model, form: Form) -> None:
                 "id": made.acceptance.id,
                 "acceptance": made.acceptance,
                 "price": made.price,
-                "hides_most": made.price.hides_most,
+                "history": made.history,
             }
         )
     else:
         screen.show(say(f"{made.acceptance.id}  {made.acceptance.said}"))
-        screen.show(show_pairs(say_offer(made, model)))
-    warning = say_warning(made.price)
-    if warning is not None:
+        screen.show(show_pairs([*say_offer(made)]))
+    for warning in made.warnings:
         screen.warn(warning)
 
 
@@ -287,7 +279,7 @@ def _withdraw(screen: Screen, place: str, output: str | None, wanted: str, form:
     if form == "json":
         screen.write_json({"format": "truism-withdrawal", "format_version": 1, "id": wanted})
     else:
-        named = say_variables(gone, model)
+        named = gone.name_variables(model.schema)
         screen.show(say(f"withdrawn  {wanted}  {named}, {gone.said}"))
     if output is not None:
         with changing(ledger_beside(output)):  # first, too, so that it can be done again

@@ -10,10 +10,10 @@ from truism.cli.reading import asked, layout_options, read_data
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.explaining.checker import Checker
-from truism.explaining.comparison import Comparison
-from truism.explaining.comparison import compare as compare_checkers
 from truism.model.files import load_model
 from truism.report.comparison import show, to_page, to_text
+from truism.review.compare import Comparison
+from truism.review.compare import compare as compare_checkers
 from truism.table.atomic import write_atomically
 
 Form = Literal["table", "json", "html"]

@@ -13,7 +13,6 @@ from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.rules import Order
 from truism.model.stamps import today
-from truism.report.prices import say_acceptance
 from truism.report.terminal import say, show_pairs, show_rules
 
 N_SHOWN = 20
@@ -108,7 +107,7 @@ def rules(
     if form == "table":
         screen.show(show_rules(records, len(chosen)))
         if model.accepted:
-            told = [(each.id, say_acceptance(each, model)) for each in model.accepted]
+            told = [(each.id, each.say(model.schema, model.words)) for each in model.accepted]
             screen.show("", say("Accepted as normal:"), show_pairs(told))
     elif form == "json":
         screen.write_json(records)

@@ -18,10 +18,9 @@ from truism.cli.reading import asked, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.explaining.checker import Check, Checker
-from truism.explaining.freshness import Survey
 from truism.model.files import load_model
-from truism.report.freshness import say_remedy, say_status
 from truism.report.terminal import show_pairs
+from truism.review.status import Survey, say_remedy, say_status
 
 STALE = 3
 

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError
 from truism.estimator.inputs import as_positions
-from truism.explaining.accepting import Offer, Terms, offer, offer_by_hand
 from truism.explaining.checker import Checker
-from truism.explaining.chosen import choose_from
 from truism.explaining.incidents import Incident
 from truism.incidents.following import Following
+from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.model import Model
 from truism.model.stamps import today
+from truism.review.accept import Offer, price_of, propose
 from truism.table.columns import Table
 
 
@@ -48,11 +47,10 @@ class Accepting:
         mute: str | Sequence[str] = (),
         until: str | None = None,
         who: str | None = None,
-        normal: Any = None,
         history: Any = None,
         dry_run: bool = False,
     ) -> Offer:
-        """Call rows normal: evidence such as they show no longer counts in situations like theirs.
+        """Call rows normal: some variables are no longer judged while a condition holds.
 
         Parameters
         ----------
@@ -62,48 +60,46 @@ class Accepting:
             Their positions, a slice, or an incident of `X`.
         reason
             Why they are normal; kept in the model.
-        when, mute
-            Instead of rows: a condition as rules print it, which may ask for ``hour`` and ``weekday``,
-            and the variables that are not judged while it holds, or ``"all"``.
+        when
+            The condition, as rules print it. By default that of the first clue against the rows, as
+            far as all of them satisfy it, or else the range of their values.
+        mute
+            The variables, or ``"all"``; by default those to blame for the rows. With `when`, rows
+            are not needed.
         until
             The last day on which it holds, such as ``"2025-08-31"``.
         who
             Who says so.
-        normal
-            Rows that are known to be normal; they sharpen the condition.
         history
-            Earlier rows; the price says which of their incidents would vanish.
+            Earlier rows, of which it is said what would be silenced, as of those of `X`.
         dry_run
             Whether to leave the detector as it is.
 
         Returns
         -------
         Offer
-            The ``acceptance``, its ``price``, and the ``model`` that has it; it prints.
+            The ``acceptance``, its ``price`` in `X`, that in the ``history``, and the ``model`` that has
+            it; it prints.
 
         """
-        terms = Terms(reason, until, who, today())
+        reason, until = check_text("reason", reason), check_until(until)
         table, checker = (None, self._current()) if X is None else self._ready(X)
-        others = {
-            "normal": None if normal is None else self._ready(normal)[0],
-            "history": None if history is None else self._table(history),
-        }
-        if when is not None:
-            if rows is not None:
-                raise ParameterError("rows and when must not both be given.")
-            names = (mute,) if isinstance(mute, str) else tuple(mute)
-            none = np.empty(0, np.int64)
-            chosen = None if table is None else choose_from(checker.scorer, table, none)
-            made = offer_by_hand(checker, when, names, terms, chosen=chosen, **others)
-        elif table is None or rows is None:
-            raise ParameterError("Rows of a table, or when and mute, must be given.")
-        else:
-            still = rows.still if isinstance(rows, Incident) else ()
-            positions = _positions(rows, table.n_rows)
-            made = offer(checker, table, positions, terms, still=still, **others)
+        chosen = None
+        if table is not None and rows is not None:
+            chosen = table.take(_positions(rows, table.n_rows))
+        names = (mute,) if isinstance(mute, str) else tuple(mute)
+        muted, conditions = propose(checker, chosen, when, names)
+        n_rows = 0 if chosen is None else chosen.n_rows
+        acceptance = Acceptance(muted, conditions, reason, who, today(), until, n_rows)
+        model = checker.model.accept(acceptance)
+        here = None if table is None else price_of(checker, acceptance, table.n_rows, [table])
+        there = None
+        if history is not None:
+            earlier, its_checker = self._ready(history)
+            there = price_of(its_checker, acceptance, earlier.n_rows, [earlier])
         if not dry_run:
-            self.adopt(self.model_.accept(made.acceptance))
-        return made
+            self.adopt(self.model_.accept(acceptance))
+        return Offer(acceptance, model, here, there)
 
     def withdraw(self, acceptance_id: str) -> Self:
         """Take an acceptance back."""

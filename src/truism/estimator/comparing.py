@@ -8,9 +8,9 @@ from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import refuse_path
 from truism.estimator.loading import model_of
 from truism.explaining.checker import Checker
-from truism.explaining.comparison import Comparison
-from truism.explaining.comparison import compare as compare_checkers
 from truism.model.model import Model
+from truism.review.compare import Comparison
+from truism.review.compare import compare as compare_checkers
 from truism.table.frames import as_table
 from truism.work import count_threads
 

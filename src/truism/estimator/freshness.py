@@ -7,9 +7,9 @@ from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import refuse_path
 from truism.estimator.loading import model_of
 from truism.explaining.checker import Checker
-from truism.explaining.freshness import Status
-from truism.explaining.freshness import status as find_status
 from truism.model.model import Model
+from truism.review.status import Status
+from truism.review.status import status as find_status
 from truism.table.frames import as_table
 
 

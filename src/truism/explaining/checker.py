@@ -20,6 +20,7 @@ from truism.incidents.keeping import Clock, Latest, refuse_other_zone
 from truism.incidents.marks import Marks
 from truism.incidents.outlines import Grouped, Outlines, Singles, find_rows
 from truism.incidents.rates import fit_tail
+from truism.model.acceptances import Acceptance
 from truism.model.model import Model
 from truism.model.provenance import Calibrated, Threshold
 from truism.model.series import PER
@@ -95,6 +96,12 @@ class Checker:
     def adopting(self, other: Model) -> "Checker":
         """Return a checker with the threshold and the expectations of a calibrated model."""
         return Checker(adopt(self.model, other), self.n_jobs, self.scorer, self._origin)
+
+    def accepting(self, acceptance: Acceptance) -> "Checker":
+        """Return a checker of the model with one more acceptance, which shares the scorer."""
+        model = self.model.accept(acceptance)
+        scorer = self.scorer.accepting(model.accepted)
+        return Checker(model, self.n_jobs, scorer, self.origin)
 
     def learned_from(self, table: Table) -> bool:
         """Return whether a prepared table holds the rows that the model was learned from."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from truism.export.records import RuleRecord, rule_records
 from truism.model.model import Model
-from truism.model.predicates import format_number, format_value, variables
+from truism.model.predicates import conjunction, format_number, format_value, variables
 from truism.model.schema import Categorical, Variable
 from truism.model.wording import visible
 
@@ -66,7 +66,7 @@ def _lines(model: Model) -> Iterator[str]:
         yield from ("", "## Accepted as normal", "")
         yield from ("| id | about | where | why |", "|---|---|---|---|")
         for accepted in model.accepted:
-            about, where = ", ".join(accepted.variables), "; or ".join(map(str, accepted.cases))
+            about, where = ", ".join(accepted.variables), conjunction(accepted.conditions)
             cells = (f"`{accepted.id}`", *map(_escape, (about, where, accepted.said)))
             yield f"| {' | '.join(cells)} |"
 

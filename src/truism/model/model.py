@@ -230,6 +230,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         series = self.series
         if series is not None and series.memory is not None:
             series = msgspec.structs.replace(series, memory=series.memory.at(kept_at))
+        accepted = [each.without(absent) for each in self.accepted or ()]
         return msgspec.structs.replace(
             self,
             schema=msgspec.structs.replace(
@@ -240,7 +241,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
             derived=tuple(name for name in self.derived if name not in absent),
             evidence=None if self.evidence is None else _reduced(self.evidence, kept_at, absent),
             series=series,
-            accepted=_still_accepted(self.accepted or (), absent) or None,
+            accepted=tuple(each for each in accepted if each is not None) or None,
             twins=tuple(pair for pair in self.twins or () if not {*pair} & {*absent}) or None,
         )
 
@@ -254,25 +255,6 @@ class Model(msgspec.Struct, frozen=True, dict=True):
 
 def _needs(predicate: Predicate, absent: Collection[str]) -> bool:
     return any(name in absent for name in variables(predicate))
-
-
-def _still_accepted(
-    accepted: Sequence[Acceptance], absent: Collection[str]
-) -> tuple[Acceptance, ...]:
-    """Leave out what was accepted in situations that are unknown, or about unknown variables."""
-    found = []
-    for each in accepted:
-        cases = [
-            msgspec.structs.replace(
-                case, allowed=tuple(own for own in case.allowed if own.variable not in absent)
-            )
-            for case in each.cases
-            if not any(_needs(condition, absent) for condition in case.conditions)
-        ]
-        left = tuple(case for case in cases if case.allowed)
-        if left:
-            found.append(msgspec.structs.replace(each, cases=left))
-    return tuple(found)
 
 
 def _reduced(evidence: Evidence, kept: Sequence[int], absent: Collection[str]) -> Evidence:

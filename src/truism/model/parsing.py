@@ -41,10 +41,10 @@ def parse_conditions(
 
     Examples
     --------
-    >>> from truism.model.acceptances import with_clock
-    >>> schema = with_clock(Schema((Categorical("MV101", "text", ("open", "shut"), (5, 5), 0),)))
-    >>> [str(each) for each in parse_conditions("MV101 = open and 3 <= hour < 4", schema)]
-    ['MV101 = open', '3 ≤ hour < 4']
+    >>> flow = Numeric("FIT101", 0.0, 2.6, 1.2, 0.5, 0, (0.0,), (1,))
+    >>> schema = Schema((Categorical("MV101", "text", ("open", "shut"), (5, 5), 0), flow))
+    >>> [str(each) for each in parse_conditions("MV101 = open and 1 <= FIT101 < 2", schema)]
+    ['MV101 = open', '1 ≤ FIT101 < 2']
 
     """
     return _Reader(text, schema, legend, parameter).read()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from truism.model.acceptances import Acceptance, Condition, with_clock
+from truism.model.acceptances import Acceptance, Condition
 from truism.model.evidence import CLIP, LEAF, MAX_CLASSES, MIN_UNIT, Context, Evidence
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.model.schema import MAX_COUNT, Categorical, Numeric, Schema, Variable
@@ -17,23 +17,19 @@ def find_unacceptable(schema: Schema, accepted: Sequence[Acceptance]) -> Iterato
     """Yield what is wrong with acceptances that were read from a file: each problem and its place."""
     if not accepted or len({each.id for each in accepted}) < len(accepted):
         yield "an acceptance is missing or listed twice", "$.accepted"
-    variable_of = with_clock(schema).variable_of()
+    variable_of = schema.variable_of()
     for i, acceptance in enumerate(accepted):
         where = f"$.accepted[{i}]"
-        if not acceptance.reason or not acceptance.cases:
-            yield "an acceptance has no reason or no case", where
+        if not acceptance.reason or not acceptance.conditions:
+            yield "an acceptance has no reason or no condition", where
         if not 0 <= acceptance.n_rows <= MAX_COUNT or not _is_date(acceptance.until):
             yield "out of range", where
-        for case in acceptance.cases:
-            names = [each.variable for each in case.allowed]
-            if not names or len({*names}) < len(names) or not {*names} <= {*schema.names}:
-                yield "an allowance is missing, about an unknown variable or listed twice", where
-            limits = [limit for each in case.allowed for limit in each.limits]
-            if not all(each >= 0 for each in (*limits, case.n_training or 0)):
-                yield "out of range", where
-            for part in _parts_of(case.conditions):
-                if not _fits(part, variable_of.get(part.variable)):
-                    yield f"a condition does not fit {part.variable!r}", where
+        names = acceptance.variables
+        if not names or len({*names}) < len(names) or not {*names} <= {*schema.names}:
+            yield "a variable is missing, unknown or listed twice", where
+        for part in _parts_of(acceptance.conditions):
+            if not _fits(part, variable_of.get(part.variable)):
+                yield f"a condition does not fit {part.variable!r}", where
 
 
 def _is_date(text: str | None) -> bool:
@@ -52,8 +48,10 @@ def _fits(part: Interval | OneOf, variable: Variable | None) -> bool:
     """Return whether a condition can be about a variable."""
     if isinstance(part, Interval):
         return isinstance(variable, Numeric)
-    known = variable.values if isinstance(variable, Categorical) else ()
-    return {(type(each), each) for each in part.values} <= {(type(each), each) for each in known}
+    held = {str: "text", bool: "boolean", int: "number", float: "number"}
+    return isinstance(variable, Categorical) and all(
+        held[type(each)] == variable.holds for each in part.values
+    )
 
 
 def find_faults(schema: Schema, evidence: Evidence, n_rows: int) -> Iterator[tuple[str, str]]:

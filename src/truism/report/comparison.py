@@ -9,16 +9,16 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from truism.explaining.comparison import (
+from truism.model.predicates import format_number, format_value
+from truism.model.wording import count, percent, visible
+from truism.report.terminal import FAINT, GOOD, STRONG
+from truism.review.compare import (
     Advantage,
     ComparedRule,
     Comparison,
     Sighting,
     TableComparison,
 )
-from truism.model.predicates import format_number, format_value
-from truism.model.wording import count, percent, visible
-from truism.report.terminal import FAINT, GOOD, STRONG
 
 MAX_SHOWN = 500  # rules or incidents of a kind that the page shows
 _WIDTH = 100

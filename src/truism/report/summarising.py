@@ -32,7 +32,6 @@ from truism.report.histograms import extent, histogram
 from truism.report.models import why_min_support
 from truism.report.patterncards import ExampleLine, PatternCard, ToldLine
 from truism.report.pictures import Painter
-from truism.report.prices import say_acceptance
 from truism.report.series import Axis, reduce, runs
 from truism.report.verdicts import say_verdict
 from truism.scoring.alignment import align
@@ -343,7 +342,7 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
         facts.append(Fact("changes learned for", ", ".join(model.derived)))
     if left_out:
         facts.append(Fact("columns left out", left_out))
-    facts += [Fact(each.id, say_acceptance(each, model)) for each in model.accepted or ()]
+    facts += [Fact(each.id, each.say(model.schema, model.words)) for each in model.accepted or ()]
     return tuple(facts)
 
 

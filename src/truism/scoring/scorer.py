@@ -34,7 +34,7 @@ from truism.scoring.series import State, Timeline, lay_out, remember
 from truism.scoring.stillness import stillness_of
 from truism.scoring.tolerance import Tolerance, sparing
 from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
-from truism.scoring.weighed import Violation, Weighed, joined
+from truism.scoring.weighed import Silenced, Violation, Weighed, joined
 from truism.scoring.weigher import Weigher, rows_at_once
 from truism.scoring.worth import add_parts, habits_of, worth_of_habit
 from truism.table.columns import Column, Table
@@ -102,11 +102,6 @@ class Scorer:
         other.model = msgspec.structs.replace(self.model, accepted=accepted)
         other.tolerance = Tolerance(other.model) if accepted else None
         return other
-
-    @property
-    def strict(self) -> "Scorer":
-        """The same scorer, for which nothing is accepted."""
-        return self if self.tolerance is None else self.accepting(None)
 
     def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
@@ -328,11 +323,11 @@ class Scorer:
             penalties = self._penalties(columns, compiled=compiled)
             if self.tolerance is None or applies is None:
                 return Weighed(penalties, None)
-            penalties, silenced = self.tolerance.spare_penalties(applies, penalties)
-            return Weighed(penalties, None, silenced=silenced)
+            points = np.where(self.tolerance.muted(applies), penalties, 0.0)
+            silenced = Silenced(applies, points) if applies.any() else None
+            return Weighed(penalties - points, None, silenced=silenced)
         pieces, silenced = self._weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
-        alone = compiled and self.tolerance is None
-        parts = add_parts(pieces.contradictions, pieces.rarities, compiled=alone)
+        parts = add_parts(pieces.contradictions, pieces.rarities, compiled=compiled)
         return Weighed(parts, pieces, silenced=silenced)
 
     def _penalties(self, columns: Sequence[Column], *, compiled: bool) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from truism.scoring.limits import breaches
 from truism.scoring.readings import Readings
 from truism.scoring.rulebook import Rulebook
 from truism.scoring.scratch import FRESH, Fresh
-from truism.scoring.tolerance import Kinds, Tolerance
+from truism.scoring.tolerance import Tolerance
 from truism.scoring.truths import Truths
 from truism.scoring.weighed import Pieces, Silenced
 from truism.scoring.worth import add_up, put_together, units
@@ -108,16 +108,15 @@ class Weigher:
         worth = np.zeros(in_context.shape[::-1]).T
         for each in self._broken(columns, seen, FRESH, compiled=compiled):
             _raise(worth, each.rows, each)
-        if tolerance is None or applies is None:
-            plain, contradictions = put_together(
-                self._evidence, in_context, rarities, worth, compiled=compiled
-            )
-        else:
-            unit, weight = units(self._evidence)
-            kinds = Kinds(worth / unit, in_context / unit, rarities * weight)
-            counted, silenced = tolerance.spare(applies, kinds)
-            plain, in_context, rarities = counted.plain, counted.contexts, counted.rarities
-            contradictions = counted.lifted(self._evidence.grave, worth)
+        if tolerance is not None and applies is not None and applies.any():
+            muted, (unit, weight) = tolerance.muted(applies), units(self._evidence)
+            points = np.maximum(in_context, worth) / unit + rarities * weight
+            silenced = Silenced(applies, np.where(muted, points, 0.0))
+            for evidence in (in_context, rarities, worth):
+                evidence[muted] = 0.0
+        plain, contradictions = put_together(
+            self._evidence, in_context, rarities, worth, compiled=compiled
+        )
         pieces = Pieces(contradictions, rarities, plain, in_context, seen.leaves, seen.readings)
         return pieces, silenced
 

@@ -401,7 +401,7 @@ def _compare_reports(
     by = columns.pop() if len(columns) == 1 else None
     then, now = _Seen(old, table, "old", by), _Seen(new, table, "new", by)
     only_old, only_new, both = _divide(
-        _overlapping(then.place_of, now.place_of), lambda each: (-each.score, each.start)
+        overlapping(then.place_of, now.place_of), lambda each: (-each.score, each.start)
     )
     advantage = None
     if label is not None and truth is not None:
@@ -420,7 +420,7 @@ def _compare_reports(
     )
 
 
-def _overlapping(old: Iterable[Sighting], new: Iterable[Sighting]) -> Groups[Sighting]:
+def overlapping(old: Iterable[Sighting], new: Iterable[Sighting]) -> Groups[Sighting]:
     """Return the incidents that a chain of overlaps connects, each chain within one series."""
     sides = [(each.series or "", each.start, each.end, 0, each) for each in old]
     sides += [(each.series or "", each.start, each.end, 1, each) for each in new]
