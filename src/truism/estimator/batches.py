@@ -11,7 +11,7 @@ import numpy as np
 from truism.errors import ParameterError, TableError
 from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import followed, names_in
-from truism.estimator.loading import model_of
+from truism.estimator.models import model_of
 from truism.explaining.checker import Checker
 from truism.explaining.rowblames import Blames, as_columns, blame_kinds, blame_rows
 from truism.incidents.delays import limits_of

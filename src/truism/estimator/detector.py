@@ -1,35 +1,49 @@
-"""The detector as scikit-learn knows detectors: parameters, learning, and how rows are made ready.
-
-It wraps the functional core and adds nothing to it. What it says about rows is in `answers`.
-"""
+"""The detector as scikit-learn knows detectors: it wraps the functional core and adds nothing to it."""
 
 import html
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from truism.errors import shorten
-from truism.estimator.accepting import Accepting
-from truism.estimator.answers import Answers
+from truism.errors import ParameterError, shorten
 from truism.estimator.fitting import NOT_ASKED, fit_table
-from truism.estimator.inputs import check_shape, followed, one_row, refuse_path, warn_caller
+from truism.estimator.inputs import (
+    as_positions,
+    check_shape,
+    followed,
+    is_row,
+    one_row,
+    refuse_path,
+    warn_caller,
+)
 from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
+from truism.explaining.explanations import Explanations
+from truism.explaining.findings import Findings
+from truism.explaining.incidents import Incident
+from truism.explaining.patterns import Patterns
+from truism.incidents.delays import Delays
 from truism.incidents.following import Following
 from truism.learning.suspects import Suspects
+from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import decode_model, encode_model, save_model
 from truism.model.model import Model
 from truism.model.rules import RuleSet
-from truism.model.stamps import today
+from truism.model.stamps import now_here, today
+from truism.review.accept import Offer, price_of, propose
 from truism.scoring.thresholds import expecting
 from truism.table.columns import Table, renamed
-from truism.table.frames import as_table, has_named_columns, library_of
+from truism.table.frames import as_table, has_named_columns, library_of, to_frame
 from truism.work import Progress, be_silent, count_threads
+
+if TYPE_CHECKING:
+    from truism.report import Summary
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
@@ -48,7 +62,43 @@ def _asking(model: Model, max_false_incidents: str | None) -> Model:
     return msgspec.structs.replace(model, settings=asked)
 
 
-class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class Sourced(Following, frozen=True, eq=False):
+    """What has to be kept of the rows of a source.
+
+    Parameters
+    ----------
+    source
+        The name of what was checked; None if it has none.
+
+    """
+
+    source: str | None = None
+
+    @classmethod
+    def of(cls, following: Following, source: str | None) -> "Sourced":
+        """Return what was kept, with the source that it is of."""
+        kept = {name: getattr(following, name) for name in Following.__struct_fields__}
+        return cls(**kept, source=source)
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("Following", "Sourced", 1)
+
+
+def _past_of(state: Any, source: str | None) -> tuple[Following | None, str | None]:
+    """Return the past of rows, and their source: another source than that of the state has no past."""
+    if state is None:
+        return None, source
+    if not isinstance(state, Following):
+        raise ParameterError.of(
+            "state", "be the state of earlier findings", state, "hand in findings.state."
+        )
+    known = state.source if isinstance(state, Sourced) else None
+    if source is None or source == known:
+        return state, known
+    return None, source
+
+
+class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns what is always true of normal rows; detects and explains rows that break it.
 
     The method of Feng and Hu, "Learning Invariant Rules from Data for Interpretable Anomaly
@@ -151,6 +201,9 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
                  (50 of 100 training rows, no exception)
     """
 
+    _columns: tuple[str, ...]
+    _library: str | None = None  # of the table that was learned from
+
     def __init__(
         self,
         min_support: float | str = "auto",
@@ -224,6 +277,216 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
         self._library = library_of(X)
         return self.adopt(found.model)
 
+    @property
+    def threshold_(self) -> float:
+        """The threshold in force: rows above it are anomalies, by their excess if they are a series."""
+        return self._current().model.threshold
+
+    @property
+    def offset_(self) -> float:
+        """The negated threshold."""
+        return -self.threshold_
+
+    def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Score every row by how unusual it is against what was learned; higher is worse."""
+        table, checker = self._ready(X)
+        return checker.score(table)
+
+    def _excess(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return what is compared with the threshold: the excess of a series, else the score."""
+        table, checker = self._ready(X)
+        return checker.excess(table)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Score every row as scikit-learn does: lower is worse."""
+        return -self.anomaly_score(X)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return the threshold minus the excess of each row of a series, or minus its score.
+
+        The excess is how far the evidence against a row is beyond what it has been like lately.
+        Anomalies are below 0.
+        """
+        return -self._excess(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        """Return 1 for normal rows and -1 for anomalies."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def attribute(self, X: Any, as_frame: bool = False) -> Any:  # noqa: N803
+        """Attribute each score to columns: one row per row, columns as in ``feature_names_in_``.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        as_frame
+            Whether to return a dataframe with the names of the columns, of the same library and
+            with the same index as `X`; otherwise a NumPy array.
+
+        Returns
+        -------
+        array or dataframe
+            Each row sums to its `anomaly_score`; columns that are not variables get 0.
+
+        """
+        table, checker = self._ready(X)
+        found = checker.attribute(table, self._columns)
+        if not as_frame:
+            return found
+        columns = {name: found[:, i] for i, name in enumerate(self._columns)}
+        library = library_of(X)
+        like = X if library is not None and getattr(X, "ndim", 2) == 2 else None
+        return to_frame(columns, library or self._library, like)
+
+    def explain(self, X: Any, rows: Sequence[int] | None = None) -> Explanations:  # noqa: N803
+        """Explain the rows above the threshold, or the rows you name.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time; or one row, as a Series or a dict, which is explained whatever it
+            scores.
+        rows
+            Positions of the rows to explain, counted from 0, whatever they score.
+
+        Returns
+        -------
+        Explanations
+            A sequence with ``to_frame()`` and ``to_dict()``; it shows in notebooks.
+
+        """
+        table, checker = self._ready(X)
+        if rows is None and is_row(X):
+            rows = [0]
+        if rows is None:
+            chosen = checker.anomalous(table)
+        else:
+            chosen = as_positions(rows, table.n_rows)
+        return checker.explain(table, chosen).in_frames_of(library_of(X) or self._library)
+
+    def check(
+        self,
+        X: Any,  # noqa: N803
+        state: Following | None = None,
+        *,
+        source: str | None = None,
+        on_delay: int | str = 0,
+        off_delay: int | str = 0,
+    ) -> Findings:
+        """Find what is unusual in rows, and go on where earlier rows ended.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        state
+            The ``state`` of the findings in the rows before these; None if there are none. Rows in
+            one piece, in chunks or one by one then have the same scores and incidents. Every row is
+            checked: what was seen before is not skipped.
+        source
+            What is checked, for example a machine; part of every id. Absent, it is that of `state`;
+            another one has no past, and begins anew.
+        on_delay
+            Tell only what lasts so long: a number of rows, or a duration such as ``"5min"``.
+        off_delay
+            What returns within this time is still the same incident.
+
+        Returns
+        -------
+        Findings
+            ``incidents``, ``shifts``, ``scores`` and the next ``state``.
+
+        """
+        before, source = _past_of(state, source)
+        table, checker = self._ready(X, before=before)
+        delays = Delays(on_delay, off_delay)
+        findings = checker.named(source).find(table, before, delays=delays)
+        return msgspec.structs.replace(findings, state=Sourced.of(findings.state, source))
+
+    def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
+        """Group the rows above the threshold into incidents, the worst story first.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        gap
+            How many normal rows may lie between two anomalous rows of one incident; absent, a
+            minute of them, or five if that is more. Rows that are no series stand for themselves
+            unless it is given.
+
+        """
+        table, checker = self._ready(X)
+        findings = checker.find(table, gap=gap)
+        return [*findings.incidents, *findings.shifts]
+
+    def patterns(self, X: Any) -> Patterns:  # noqa: N803
+        """Group the rows above the threshold by what is wrong with them, most rows first.
+
+        Rows with the same culprit and the same kind of reason form a pattern. Where rows are no
+        series, this says more than incidents, which are then single rows. Each pattern is looked into
+        when it is looked at.
+        """
+        table, checker = self._ready(X)
+        return checker.find(table).patterns
+
+    def report(
+        self,
+        X: Any,  # noqa: N803
+        path: str | os.PathLike[str] | None = None,
+        time: str | None = None,
+        *,
+        gap: int | None = None,
+        label: str | None = None,
+        source: str | None = None,
+    ) -> "Summary":
+        """Summarise what happened in a table, and write the page that shows it.
+
+        Parameters
+        ----------
+        X
+            Rows in order of time.
+        path
+            The file to write; its ending decides the form: ``.html`` or ``.json``.
+        time
+            The column of times, if not the same as in training.
+        gap
+            How many normal rows may lie between two anomalous rows of one incident; absent, a
+            minute of them, or five if that is more.
+        label
+            The column of labels: 0 and false mean normal, everything else anomalous.
+        source
+            Where the rows came from, in words.
+
+        Returns
+        -------
+        Summary
+            The content of the report; it shows in notebooks.
+
+        """
+        from truism.report import summarise, write_report
+        from truism.report.output import check_ending
+
+        if path is not None:
+            check_ending(path)
+        table, checker = self._ready(X, known=[n for n in (label, time) if n is not None])
+        if time is not None:
+            if time not in table.names:
+                raise ParameterError.of("time", "name a column of the table", time)
+            checker = checker.timed(time)
+        summary = summarise(
+            checker,
+            table,
+            checker.find(table, gap=gap),
+            source=source,
+            label=label,
+            created=now_here(),
+        )
+        if path is not None:
+            write_report(path, summary)
+        return summary
+
     def calibrate(
         self,
         X: Any,  # noqa: N803
@@ -262,6 +525,74 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
             model = self._checker.adopting(model).model
         self.threshold = None
         return self.adopt(_asking(model, self.max_false_incidents))
+
+    def accept(
+        self,
+        X: Any = None,  # noqa: N803
+        rows: Sequence[int] | slice | Incident | None = None,
+        reason: str = "",
+        *,
+        when: str | None = None,
+        mute: str | Sequence[str] = (),
+        until: str | None = None,
+        who: str | None = None,
+        history: Any = None,
+        dry_run: bool = False,
+    ) -> Offer:
+        """Call rows normal: some variables are no longer judged while a condition holds.
+
+        Parameters
+        ----------
+        X
+            The table with the rows.
+        rows
+            Their positions, a slice, or an incident of `X`.
+        reason
+            Why they are normal; kept in the model.
+        when
+            The condition, as rules print it. By default that of the first clue against the rows, as
+            far as all of them satisfy it, or else the range of their values.
+        mute
+            The variables, or ``"all"``; by default those to blame for the rows. With `when`, rows
+            are not needed.
+        until
+            The last day on which it holds, such as ``"2025-08-31"``.
+        who
+            Who says so.
+        history
+            Earlier rows, of which it is said what would be silenced, as of those of `X`.
+        dry_run
+            Whether to leave the detector as it is.
+
+        Returns
+        -------
+        Offer
+            The ``acceptance``, its ``price`` in `X`, that in the ``history``, and the ``model`` that has
+            it; it prints.
+
+        """
+        reason, until = check_text("reason", reason), check_until(until)
+        table, checker = (None, self._current()) if X is None else self._ready(X)
+        chosen = None
+        if table is not None and rows is not None:
+            chosen = table.take(_positions(rows, table.n_rows))
+        names = (mute,) if isinstance(mute, str) else tuple(mute)
+        muted, conditions = propose(checker, chosen, when, names)
+        n_rows = 0 if chosen is None else chosen.n_rows
+        acceptance = Acceptance(muted, conditions, reason, who, today(), until, n_rows)
+        model = checker.model.accept(acceptance)
+        here = None if table is None else price_of(checker, acceptance, table.n_rows, [table])
+        there = None
+        if history is not None:
+            earlier, its_checker = self._ready(history)
+            there = price_of(its_checker, acceptance, earlier.n_rows, [earlier])
+        if not dry_run:
+            self.adopt(self.model_.accept(acceptance))
+        return Offer(acceptance, model, here, there)
+
+    def withdraw(self, acceptance_id: str) -> Self:
+        """Take an acceptance back."""
+        return self.adopt(self._current().model.withdraw(acceptance_id))
 
     def disable_rule(self, rule_id: str, reason: str) -> Self:
         """Switch a rule off, so that it no longer scores or explains.
@@ -393,3 +724,12 @@ class InvariantRuleDetector(Answers, Accepting, OutlierMixin, BaseEstimator):  #
         super().__setstate__(state)
         if "model_" in state:
             self.adopt(decode_model(state["model_"]))
+
+
+def _positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    match rows:
+        case Incident():
+            return np.arange(rows.onset, min(rows.end + 1, n_rows))
+        case slice():
+            return np.arange(n_rows)[rows]
+    return as_positions(rows, n_rows)

@@ -1,0 +1,154 @@
+"""Models of whatever holds one: files read as detectors, compared, and asked whether they still fit."""
+
+import os
+from typing import Any
+
+from truism.errors import ParameterError
+from truism.estimator.detector import InvariantRuleDetector
+from truism.estimator.inputs import refuse_path
+from truism.explaining.checker import Checker
+from truism.model.files import load_model
+from truism.model.model import Model
+from truism.model.provenance import ByHand
+from truism.review.compare import Comparison
+from truism.review.compare import compare as compare_checkers
+from truism.review.status import Status
+from truism.review.status import status as find_status
+from truism.table.deltas import delta_name
+from truism.table.frames import as_table
+from truism.work import count_threads
+
+
+def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
+    """Read a model file as a fitted detector.
+
+    Parameters
+    ----------
+    path
+        A file that ``detector.save`` or ``truism learn`` wrote.
+
+    Returns
+    -------
+    InvariantRuleDetector
+
+    """
+    model = load_model(path)
+    chosen = model.settings
+    detector = InvariantRuleDetector(
+        min_support=chosen.min_support,
+        support_ratio=chosen.support_ratio,
+        max_predicates=chosen.max_predicates,
+        cutoffs=chosen.cutoffs,
+        scoring=chosen.scoring,
+        threshold=model.threshold if isinstance(model.limit.origin, ByHand) else None,
+        categorical=chosen.categorical,
+        continuous=chosen.continuous,
+        ignore=chosen.ignore,
+        time=chosen.time,
+        delta=any(name in model.schema.names for name in model.derived),
+        ordered=chosen.ordered,
+        by=chosen.by,
+        lookback=chosen.lookback,
+        max_false_incidents=chosen.max_false_incidents,
+        optional=() if model.reading is None else model.reading.optional,
+        random_state=chosen.random_state,
+    )
+    made_here = {delta_name(variable) for variable in model.derived}
+    known = model.provenance.columns or model.schema.names
+    names = tuple(name for name in known if name not in made_here)
+    detector.remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
+    return detector.adopt(model)
+
+
+def model_of(name: str, given: Any) -> Model:
+    """Return the model of a fitted detector, a model file, or the model itself.
+
+    Parameters
+    ----------
+    name
+        The parameter that it was given as.
+    given
+        A detector, with the threshold that is in force, a model, or the name of a model file.
+
+    """
+    match given:
+        case InvariantRuleDetector():
+            return given._current().model
+        case Model():
+            return given
+        case str() | os.PathLike():
+            return load_model(given)
+    constraint = "be a detector, a model or the name of a model file"
+    raise ParameterError.of(name, constraint, type(given).__name__)
+
+
+def compare(
+    old: InvariantRuleDetector | Model | str | os.PathLike[str],
+    new: InvariantRuleDetector | Model | str | os.PathLike[str],
+    table: Any = None,
+    label: str | None = None,
+) -> Comparison:
+    """Compare two models and, if there is a table, what they report in it.
+
+    Parameters
+    ----------
+    old, new
+        Fitted detectors, models, or names of model files.
+    table
+        Rows that both can check: any dataframe or dict of columns.
+    label
+        The column of `table` that marks true anomalies: 0 and false mean normal.
+
+    Returns
+    -------
+    Comparison
+        It prints; `rules`, `variables` and `facts` hold what differs between the models, `table` what
+        differs between their reports.
+
+    Examples
+    --------
+    >>> normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    >>> detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    >>> compare(detector, detector).same
+    True
+
+    """
+    checkers = [_checker(name, given) for name, given in (("old", old), ("new", new))]
+    if label is not None and table is None:
+        raise ParameterError.of("label", "be None where there is no table", label)
+    refuse_path(table)
+    rows = None if table is None else as_table(table)
+    return compare_checkers(checkers[0], checkers[1], rows, label)
+
+
+def _checker(name: str, given: Any) -> Checker:
+    n_jobs = given.n_jobs if isinstance(given, InvariantRuleDetector) else None
+    return Checker(model_of(name, given), count_threads(n_jobs))
+
+
+def status(model: InvariantRuleDetector | Model | str | os.PathLike[str], table: Any) -> Status:
+    """Find out whether a model still fits: fresh, drifting or stale.
+
+    Parameters
+    ----------
+    model
+        A fitted detector, a model, or the name of a model file.
+    table
+        Recent rows, a day or a week of them: any dataframe or dict of columns.
+
+    Returns
+    -------
+    Status
+        It prints; `signs` says why, as effect sizes, and `remedy` what to do.
+
+    Examples
+    --------
+    >>> normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    >>> detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    >>> status(detector, normal).verdict
+    'fresh'
+
+    """
+    refuse_path(table)
+    own = model_of("model", model)
+    return find_status(Checker(own), as_table(table, own.reading))
