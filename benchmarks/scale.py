@@ -63,8 +63,7 @@ def learn(files, model):
     from truism.learning.training import train_on_parts
     from truism.model.files import save_model
     from truism.model.settings import Settings
-    from truism.table.columnar import open_columnar, read_opening
-    from truism.table.layouts import Layout
+    from truism.table.files import open_files, read_first
 
     stages = []
 
@@ -72,8 +71,8 @@ def learn(files, model):
         if done == 0:
             stages.append(stage)
 
-    opened = open_columnar(files)
-    reading = read_opening(opened, Layout()).reading
+    opened = open_files(files)
+    reading = read_first(opened, 0).reading
     parts = of_files(opened, reading)
     learned = train_on_parts(parts, Settings(), reading=reading, n_jobs=2, progress=progress)
     save_model(learned, model)
@@ -100,11 +99,12 @@ def check(files, model):
 def score(files, model):
     """Score all files, batch by batch."""
     import truism
-    from truism.table.columnar import open_columnar
+    from truism.table.files import open_files
 
     scorer = truism.arrow_scorer(model, n_jobs=2)
     n_anomalies = 0
-    for batch in scorer(open_columnar(files).batches(1 << 16)):
+    parts = open_files(files).batches(1 << 16)
+    for batch in scorer(batch for part in parts for batch in part.frame.to_batches()):
         n_anomalies += batch["anomaly"].true_count
     return {"anomalies": n_anomalies}
 

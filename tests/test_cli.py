@@ -1260,7 +1260,7 @@ def test_too_little_memory_is_not_told_as_a_damaged_file(place, monkeypatch):
     def fail(*_):
         raise pa.ArrowMemoryError("malloc of size 64 failed")
 
-    monkeypatch.setattr(pq.ParquetFile, "read", fail)
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", fail)
     assert run("learn", "a.parquet", "-o", "n.json") == (
         "",
         "Error: There is not enough memory.\nHint: use fewer rows or columns (--ignore).\n",

@@ -24,9 +24,8 @@ from truism.learning.scattered import Job
 from truism.learning.training import train, train_on_parts
 from truism.model.files import encode_model
 from truism.model.settings import Settings
-from truism.table.columnar import open_columnar, read_opening
+from truism.table.files import open_files, read_first
 from truism.table.frames import as_table
-from truism.table.layouts import Layout
 from truism.work import stand_still
 
 distributed = pytest.importorskip("distributed", reason="dask is not installed")
@@ -72,8 +71,8 @@ def undated(model) -> bytes:
 
 def in_one_process(files, **options):
     """Learn from the same files with threads."""
-    opened = open_columnar([files])
-    reading = read_opening(opened, Layout()).reading
+    opened = open_files([files])
+    reading = read_first(opened, 0).reading
     parts = of_files(opened, reading)
     return train_on_parts(parts, Settings(**options), reading=reading, n_sampled=N_SAMPLED)
 
@@ -155,12 +154,9 @@ def test_problems_of_workers_are_told(client, tmp_path, small_sample):
     texts = [f"{i / 7:.3f} m" for i in range(400)] + [f"word {i}" for i in range(400)]
     pq.write_table(pa.table({"a": texts, "b": range(800)}), tmp_path / "a.parquet")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(clusters.read_opening, "__defaults__", (300, None))
+        patch.setattr("truism.table.files.OPENING", 300)
         with pytest.raises(TableError, match="column 'a' must hold a number"):
             truism.dask.learn(str(tmp_path), client=client)
-    (tmp_path / "a.json").write_text('{"a": 1}')
-    with pytest.raises(TableError, match="cannot be read in batches"):
-        truism.dask.learn(str(tmp_path / "a.json"), client=client)
 
 
 def test_workers_may_work_in_another_folder(client, files, small_sample, monkeypatch):

@@ -13,12 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from truism.cli import app, learn
+from truism.cli import app
 from truism.cli.options import size_of
-from truism.cli.reading import Asked
 from truism.errors import ParameterError, TableError
 from truism.learning import passes, training
-from truism.table.columnar import open_batches, open_columnar, read_alike, read_opening
+from truism.table.files import open_files, read_alike, read_batches, read_first
 from truism.table.layouts import Layout
 from truism.table.writing import write_table
 
@@ -93,20 +92,40 @@ def test_a_limit_that_is_no_size_is_refused_though_small_files_do_not_need_it(tm
     assert not output.exists()
 
 
-def test_small_files_are_read_whole(tmp_path):
-    assert learn.open_large([written(tmp_path / "a", [])], Asked(Layout())) is None
+def test_what_fits_is_one_batch(tmp_path):
+    files = open_files([written(tmp_path / "a", [])])
+    assert read_first(files, N_ROWS).is_whole
+    assert read_first(files, most_values=4 * N_ROWS).is_whole
+    first = read_first(files, N_ROWS - 1, n_first=7)
+    assert (first.is_whole, first.table.n_rows) == (False, 7)
+    assert not read_first(files, most_values=4 * N_ROWS - 1).is_whole
 
 
-def test_other_files_are_not_opened(tmp_path):
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    assert open_columnar([str(tmp_path / "a.csv")]) is None
-    assert open_columnar(["-"]) is None
-    assert open_columnar([str(tmp_path / "nothing.parquet")]) is None
+def test_files_of_all_formats_are_read_in_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr("truism.table.csv._BLOCK_BYTES", 300)
+    table = rows()
+    written(tmp_path / "a", [400])
+    written(tmp_path / "b", [100], "feather")
+    as_csv(tmp_path / "c", table, [], "csv.gz")
+    lines = [json.dumps({**row, "time": str(row["time"])}) for row in table.to_pylist()]
+    (tmp_path / "d.jsonl").write_text("\n".join(lines))
+    for source in "abcd":
+        files = open_files([str(next(tmp_path.glob(f"{source}*")))])
+        whole = read_first(files)
+        sizes, cells = [], []
+        for batch in read_batches(files, whole.reading, 64):
+            sizes.append(batch.table.n_rows)
+            cells += [[c.cell(row) for c in batch.table.columns] for row in range(sizes[-1])]
+        assert max(sizes) <= 64
+        assert (sum(sizes), files.n_rows) == (N_ROWS, N_ROWS)
+        assert cells == [[c.cell(row) for c in whole.table.columns] for row in range(N_ROWS)]
+        few = [batch.table for batch in read_batches(files, whole.reading, 500, ["flow"])]
+        assert {each.names for each in few} == {("flow",)}
 
 
 def test_a_file_that_changes_or_disappears_is_named(tmp_path):
     source = written(tmp_path / "a", [400])
-    files = open_columnar([source])
+    files = open_files([source])
     os.utime(tmp_path / "a" / "001.parquet", ns=(0, 0))
     with pytest.raises(TableError, match=r"001\.parquet' changed while it was read"):
         list(files.batches(100))
@@ -190,33 +209,34 @@ def test_damaged_files_and_other_columns_are_named(tmp_path):
     source = written(tmp_path / "a", [400])
     (tmp_path / "a" / "000.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(TableError, match=r"000\.parquet'.*damaged or not a table"):
-        open_columnar([source])
+        open_files([source]).n_rows  # noqa: B018
     pq.write_table(rows().drop_columns(["flow"]), tmp_path / "a" / "000.parquet")
     with pytest.raises(TableError, match="adds 'flow'"):
-        open_columnar([source])
+        open_files([source]).n_rows  # noqa: B018
 
 
-def test_types_that_all_files_share_are_taken(tmp_path):
+def test_files_may_hold_a_column_in_several_types(tmp_path):
     source = written(tmp_path / "a", [400])
     table = rows().slice(400)
-    whole = table.set_column(2, "flow", table["flow"].cast(pa.float32()))
-    pq.write_table(whole, tmp_path / "a" / "001.parquet")
-    files = open_columnar([source])
-    assert files.schema.field("flow").type == pa.float64()
-    assert sum(batch.num_rows for batch in files.batches(64)) == N_ROWS
-    texts = table.set_column(2, "flow", pa.array(["x"] * len(table)))
-    pq.write_table(texts, tmp_path / "a" / "001.parquet")
-    assert open_columnar([source]) is None
+    for kind in (pa.float32(), pa.string()):
+        other = table.set_column(2, "flow", table["flow"].cast(kind))
+        pq.write_table(other, tmp_path / "a" / "001.parquet")
+        files = open_files([source])
+        reading = read_first(files, 0, n_first=100).reading
+        found = [batch.column_of()["flow"] for batch in read_alike(files, reading, 64)]
+        assert {each.kind for each in found} == {"number"}
+        values = np.concatenate([each.values for each in found])
+        np.testing.assert_allclose(values, rows()["flow"].to_numpy(), rtol=1e-6)
 
 
-def test_the_opening_decides_how_rows_are_read(tmp_path):
-    files = open_columnar([written(tmp_path / "a", [])])
-    found = read_opening(files, Layout(renames=(("pump", "P101"),)), 100)
+def test_the_first_rows_decide_how_all_are_read(tmp_path):
+    source = written(tmp_path / "a", [])
+    found = read_first(open_files([source], Layout(renames=(("pump", "P101"),))), 0, n_first=100)
     assert found.table.n_rows == 100
     assert found.table.columns[0].kind == "time"
     assert "P101" in found.table.names
     with pytest.raises(TableError, match="batch by batch"):
-        read_opening(files, Layout(every="10s"))
+        read_first(open_files([source], Layout(every="10s")), 0)
 
 
 @pytest.mark.parametrize("text", ["much", "3 pints", "-1GiB", "10"])
@@ -513,7 +533,7 @@ def test_csv_files_are_learned_from_in_batches(tmp_path, small_sample, csv_in_ba
     )
     zipped = as_csv(tmp_path / "c", rows(), [300], "csv.gz")
     assert learned(zipped, tmp_path / "c.truism.json", "--memory-limit", "1MiB") == in_batches
-    monkeypatch.setattr("truism.cli.learn.open_large", lambda *_: None)
+    monkeypatch.setattr("truism.cli.learn.SAMPLE", N_ROWS)
     monkeypatch.setattr(
         "truism.cli.learn.train",
         lambda table, settings, **options: training.train(
@@ -524,7 +544,7 @@ def test_csv_files_are_learned_from_in_batches(tmp_path, small_sample, csv_in_ba
 
 
 def test_what_the_first_rows_do_not_show_is_refused(tmp_path, small_sample, monkeypatch):
-    monkeypatch.setattr(read_opening, "__defaults__", (300, None))
+    monkeypatch.setattr("truism.table.files.OPENING", 300)
     for word in ("Bad", "1,5x"):
         texts = [f"{each} m" for each in rows()["flow"].to_pylist()]
         texts[800:830] = [word] * 30
@@ -532,7 +552,10 @@ def test_what_the_first_rows_do_not_show_is_refused(tmp_path, small_sample, monk
         source = as_csv(tmp_path / word.replace(",", ""), odd, [])
         done = CliRunner().invoke(app, ["learn", source, "-o", str(tmp_path / "m.truism.json")])
         assert done.exit_code == 2
-        assert f"Column 'flow' holds {word!r} further down" in done.stderr
+        assert (
+            "0.csv', line 802: column 'flow' must hold a number as in the first rows, which decide "
+            f"how files are read, got {word!r}."
+        ) in done.stderr
         assert not (tmp_path / "m.truism.json").exists()
 
 
@@ -557,34 +580,33 @@ def test_a_bad_cell_of_a_csv_file_is_named_by_its_line(
     assert "0.csv', line 602: column 'flow' must hold a number, got 'word 600'." in done.stderr
 
 
-def test_ragged_and_mixed_csv_files_are_named(tmp_path):
+def test_ragged_files_are_named_and_empty_ones_add_nothing(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n1,2,3\n")
     with pytest.raises(TableError, match=r"a\.csv', line 3: the number of fields"):
-        open_batches([str(tmp_path / "a.csv")], Layout())
+        open_files([str(tmp_path)]).n_rows  # noqa: B018
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
     (tmp_path / "b.csv").write_text("a,b\n1,x\n")
-    files = open_batches([str(tmp_path)], Layout())
-    assert [batch["b"].to_pylist() for batch in files.batches(10)] == [["2"], ["x"]]
-    assert open_batches([str(tmp_path)], Layout(), least_bytes=1000) is None
-    assert open_batches([str(tmp_path)], Layout(), least_rows=4) is not None
-    assert open_batches([str(tmp_path)], Layout(), least_rows=5) is None
     (tmp_path / "c.csv").write_text("a,b\n")
-    assert open_batches([str(tmp_path)], Layout()).n_rows == 2
+    (tmp_path / "d.csv").write_text("")
+    files = open_files([str(tmp_path)])
+    assert files.n_rows == 2
+    batches = [part.frame["b"].to_pylist() for part in files.batches(10) if part.frame.num_rows]
+    assert batches == [["2"], ["x"]]
 
 
 def test_a_column_that_begins_empty_is_refused_when_it_holds_something(tmp_path):
     lines = ["a,b", *[",1"] * 5, *["x,2"] * 5]
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
-    files = open_batches([str(tmp_path)], Layout())
-    reading = read_opening(files, Layout(), 4).reading
-    with pytest.raises(TableError, match="Column 'a' holds 'x' further down"):
+    files = open_files([str(tmp_path)])
+    reading = read_first(files, 0, n_first=4).reading
+    message = "line 7: column 'a' must hold no value as in the first rows, .*, got 'x'"
+    with pytest.raises(TableError, match=message):
         list(read_alike(files, reading, 3))
 
 
 def test_names_that_a_columnar_file_holds_twice_are_refused_in_one_sentence(tmp_path):
     table = pa.Table.from_arrays([pa.array([1.0, 2.0]), pa.array([3.0, 4.0])], names=["a", "a"])
     pyarrow.feather.write_feather(table, tmp_path / "t.feather")
-    assert open_batches([str(tmp_path / "t.feather")], Layout()) is None
     place, model = str(tmp_path / "t.feather"), str(tmp_path / "m.json")
     ended = CliRunner().invoke(app, ["learn", place, "-o", model])
     assert (ended.exit_code, os.path.exists(model)) == (2, False)

@@ -18,10 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.errors import ParameterError, SchemaError, TableError
-from truism.table.columnar import open_columnar
 from truism.table.columns import Texts, reading_of
 from truism.table.counters import find_counter, reason_to_leave_out
-from truism.table.files import read, read_table
+from truism.table.files import open_files, read, read_batches, read_table
 from truism.table.frames import as_table
 from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading, read_renames
 from truism.table.looking import look
@@ -979,9 +978,8 @@ def test_texts_may_be_listed_in_one_file_and_written_out_in_another(kind):
         pq.write_table(pa.table({"pump": column, "flow": [2.5, 0.0, 0.1, 2.4]}), f"{name}.parquet")
     for files in (["a", "b"], ["b", "a"], ["a", "b", "c"], ["a", "c"], ["a", "a"]):
         places = [f"{name}.parquet" for name in files]
-        whole, opened = read_table(places), open_columnar(places)
+        whole = read(places)
         wanted = [text for name in files for text in (texts if name != "c" else [None] * 4)]
-        assert cells(whole)["pump"] == wanted
-        assert opened is not None
-        parts = [as_table(batch) for batch in opened.batches(3)]
+        assert cells(whole.table)["pump"] == wanted
+        parts = [each.table for each in read_batches(open_files(places), whole.reading, 3)]
         assert [cell for part in parts for cell in cells(part)["pump"]] == wanted

@@ -16,10 +16,8 @@ from truism.learning.parts import in_memory, merge_all
 from truism.learning.scattered import Job, Scattered, of_spans
 from truism.learning.training import train_on_parts
 from truism.model.files import encode_model
-from truism.table.columnar import open_batches, read_opening
-from truism.table.files import read
+from truism.table.files import open_files, read, read_first
 from truism.table.frames import as_table
-from truism.table.layouts import Layout
 from truism.table.writing import write_table
 
 
@@ -108,8 +106,8 @@ def test_files_are_divided_among_workers(tmp_path, form):
             pq.write_table(part, place, row_group_size=60)
         else:
             write_table(dict(zip(part.column_names, part.columns, strict=True)), place)
-    files = open_batches([str(tmp_path)], Layout())
-    reading = read_opening(files, Layout()).reading
+    files = open_files([str(tmp_path)])
+    reading = read_first(files, 0).reading
     spans = list(files.spans(100))
     assert sum(span.n_rows for span in spans) == 700
     assert len(spans) == (7 if form == "parquet" else 2)

@@ -23,8 +23,8 @@ from truism.estimator.clusters import (
 )
 from truism.model.model import Model
 from truism.table.batches import as_batch, as_frame, empty_like
-from truism.table.columnar import OPENING
 from truism.table.columns import Table
+from truism.table.files import OPENING
 from truism.table.frames import as_table
 from truism.work import Progress, be_silent
 

@@ -42,9 +42,8 @@ from truism.model.wording import Legend, count, legend_of
 from truism.report.models import summarise
 from truism.report.suspicion import show_suspects
 from truism.report.terminal import show_model
-from truism.table.columnar import Columnar, open_batches, read_opening
 from truism.table.columns import Table, join_tables
-from truism.table.files import TableRead, read_table
+from truism.table.files import TableRead, open_files, read_first, read_table
 from truism.table.layouts import Reading
 from truism.table.ledgers import MARKS, read_ledger
 from truism.table.notices import refuse_doubts
@@ -244,14 +243,8 @@ def learn(
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        large = open_large(data, said)
-        if large is None:
-            found, parts = read_data(screen, data, said), None
-            if dask is not None:
-                screen.note("the rows are learned from at once; --dask is for larger files.")
-        else:
-            found, parts = read_large(screen, large, said, memory_limit, jobs, dask)
-        found = _with_accepted(screen, found, accepted, large=large is not None)
+        found, parts = read_rows(screen, data, said, memory_limit, jobs, dask)
+        found = _with_accepted(screen, found, accepted, large=parts is not None)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
         normal = read_data(screen, calibration, said, found.reading) if calibration else None
         legend = _read_legend(options, found.reading)
@@ -396,35 +389,34 @@ def _read_names(name: str, file: str | None) -> dict[str, str] | None:
 # --- rows larger than the sample ---
 
 
-def open_large(sources: Sequence[str], said: Asked) -> Columnar | None:
-    """Open files that have more rows than are learned from at once; None for all others."""
-    files = open_batches(sources, said.layout, least_rows=SAMPLE)
-    return files if files is not None and files.n_rows > SAMPLE else None
-
-
-def read_large(
+def read_rows(
     screen: Screen,
-    files: Columnar,
+    sources: Sequence[str],
     said: Asked,
     limit: str | None,
     jobs: int,
     dask: str | None = None,
-) -> tuple[TableRead, Parts]:
-    """Decide how large files are read, and return their first rows and all rows in parts."""
-    opening = read_opening(files, said.layout)
+) -> tuple[TableRead, Parts | None]:
+    """Read all rows at once; of more than the sample the first ones, and all in parts."""
+    files = open_files(sources, said.layout)
+    found = read_first(files, SAMPLE)
     if said.strict:
-        refuse_doubts(opening.notices)
-    for notice in opening.notices:
+        refuse_doubts(found.notices)
+    for notice in found.notices:
         tell(screen, notice)
-    held = size_of(limit) // (BYTES_PER_VALUE * len(files.schema.names) * (jobs + 1))
+    if found.is_whole:
+        if dask is not None:
+            screen.note("the rows are learned from at once; --dask is for larger files.")
+        return found, None
+    held = size_of(limit) // (BYTES_PER_VALUE * len(found.table.names) * (jobs + 1))
     n_rows = min(max(held, LEAST_ROWS), PART_ROWS)
     if dask is not None:
         from truism.clusters.daskcrew import DaskCrew, connect
 
         client = connect(dask)
         click.get_current_context().call_on_close(client.close)
-        return opening, of_spans(DaskCrew(client), files, opening.reading, n_rows)
-    return opening, of_files(files, opening.reading, n_rows)
+        return found, of_spans(DaskCrew(client), files, found.reading, n_rows)
+    return found, of_files(files, found.reading, n_rows)
 
 
 # --- suspects ---

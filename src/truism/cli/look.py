@@ -13,7 +13,7 @@ from truism.model.stamps import now_here
 from truism.report.looks import describe, to_record
 from truism.report.terminal import show_sight
 from truism.table.atomic import write_atomically
-from truism.table.columnar import read_for_look
+from truism.table.files import read_for_look
 from truism.table.looking import look as look_at
 from truism.table.notices import refuse_doubts
 

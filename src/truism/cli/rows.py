@@ -1,18 +1,18 @@
 """The rows of files for a model: read as it was learned, batch by batch where they are many."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from truism.cli.options import LEAST_ROWS
-from truism.cli.reading import Asked, read_data, tell
+from truism.cli.reading import Asked, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.absences import suited
 from truism.explaining.checker import Check, Checker
 from truism.incidents.following import Following, Found
 from truism.scoring import kernels
-from truism.table.columnar import Columnar, open_batches, read_opening, read_portions
 from truism.table.columns import Table
-from truism.table.layouts import Reading
+from truism.table.files import open_files, read_batches, read_first
 from truism.table.notices import Notice, refuse_doubts
 from truism.work import Progress, read_ahead
 
@@ -71,15 +71,23 @@ class Rows:
         self._screen, self._said, self._size = screen, said, size or 0
         self._noted: set[tuple[str, tuple[str, ...]]] = set()
         reading = checker.model.reading
-        self._files = None if size is None else _open_larger(sources, said, reading, size, whole)
-        if self._files is None:
-            found = read_data(
-                screen, sources, said, reading, allow_empty=allow_empty, only_doubts=only_doubts
+        files = open_files(sources, said.layout, reading)
+        most = math.inf if size is None else size // BYTES_WHOLE
+        found = read_first(
+            files,
+            most_values=most,
+            n_first=N_FIRST if reading else None,
+            allow_empty=allow_empty,
+        )
+        self._files = None if found.is_whole else files
+        if whole and not found.is_whole:
+            needed = files.n_rows * len(found.table.names) * BYTES_WHOLE
+            raise ParameterError(
+                f"{whole[0]} needs all rows at once: {files.n_rows:,} rows take about "
+                f"{_say_size(needed)} of memory.",
+                "take fewer files at a time, or raise --memory-limit.",
             )
-        else:
-            known = () if reading is None else (N_FIRST, reading)
-            found = read_opening(self._files, said.layout, *known)
-            self._note(found.notices)
+        self._note([n for n in found.notices if n.doubtful or not only_doubts])
         self.opening, self._reading = found.table, reading or found.reading
         self.n_rows = self.opening.n_rows if self._files is None else self._files.n_rows
         self.doubts = tuple(str(notice) for notice in found.notices if notice.doubtful)
@@ -113,8 +121,7 @@ class Rows:
         n_columns = len(wanted & {*self.opening.names})
         at_once = self._size // 4 // (BYTES_AT_ONCE * max(n_columns, 1))
         n_rows = min(max(at_once, LEAST_ROWS), MOST_ROWS)
-        asked = self._files, self._said.layout, self._reading, n_rows, wanted
-        for found in read_ahead(read_portions(*asked)):
+        for found in read_ahead(read_batches(self._files, self._reading, n_rows, wanted)):
             self._note(found.notices)
             yield found.table
 
@@ -156,32 +163,12 @@ class Rows:
     def _note(self, notices: Sequence[Notice]) -> None:
         """Say once what there is to say about a column."""
         for notice in notices:
-            about = notice.code, notice.columns
+            about = notice.code, notice.columns or (notice.text,)
             if about not in self._noted:
                 self._noted.add(about)
                 if self._said.strict:
                     refuse_doubts([notice])
                 tell(self._screen, notice)
-
-
-def _open_larger(
-    sources: Sequence[str], said: Asked, reading: Reading | None, size: int, whole: Sequence[str]
-) -> Columnar | None:
-    """Open files that are too large to be one batch; None for all others."""
-    # A cell of a CSV file has at least two bytes.
-    files = open_batches(sources, said.layout, reading, 2 * size // BYTES_WHOLE)
-    if files is None:
-        return None
-    needed = files.n_rows * len(files.schema.names) * BYTES_WHOLE
-    if needed <= size:
-        return None
-    if whole:
-        raise ParameterError(
-            f"{whole[0]} needs all rows at once: {files.n_rows:,} rows take about "
-            f"{_say_size(needed)} of memory.",
-            "take fewer files at a time, or raise --memory-limit.",
-        )
-    return files
 
 
 def _say_size(n_bytes: int) -> str:

@@ -16,8 +16,8 @@ from truism.learning.training import train_on_parts
 from truism.model.model import Model
 from truism.model.stamps import now
 from truism.model.wording import legend_of
-from truism.table.columnar import open_batches, read_opening
 from truism.table.columns import Table, reading_of
+from truism.table.files import open_files, read_first
 from truism.table.layouts import Layout, Reading
 from truism.work import Progress
 
@@ -66,12 +66,8 @@ def learn_files(
         raise ParameterError("rows must name at least one file.")
     time = detector.time
     layout = Layout(time=() if time is None else (time,))
-    files = open_batches(sources, layout)
-    if files is None:
-        raise TableError(
-            "The files cannot be read in batches.", "write them as Parquet, Arrow or CSV files."
-        )
-    opening = read_opening(files, layout)
+    files = open_files(sources, layout)
+    opening = read_first(files, 0)
     parts = of_spans(crew, files, opening.reading, PART_ROWS)
     axis = opening.reading.axis
     return _learn(parts, detector, opening.table, opening.reading, progress, time=axis)

@@ -14,9 +14,9 @@ import msgspec
 
 from truism.errors import TableError
 from truism.scoring.series import rows_by_series
-from truism.table.columnar import Columnar, read_alike
 from truism.table.columns import Table
 from truism.table.deltas import Latest, Run, last_values, with_deltas
+from truism.table.files import Files, read_alike
 from truism.table.layouts import Reading
 from truism.work import Advance
 
@@ -107,7 +107,7 @@ def in_memory(table: Table, size: int = PART_ROWS) -> Stream:
     return Stream(read, table.n_rows)
 
 
-def of_files(files: Columnar, reading: Reading, size: int = PART_ROWS) -> Stream:
+def of_files(files: Files, reading: Reading, size: int = PART_ROWS) -> Stream:
     """Return the rows of files in parts, read as their first rows were."""
     return Stream(lambda: read_alike(files, reading, size), files.n_rows)
 

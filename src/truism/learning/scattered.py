@@ -12,9 +12,9 @@ import msgspec
 from truism.errors import TableError
 from truism.learning.parts import Task, merge_all, with_changes_in
 from truism.scoring.series import rows_by_series
-from truism.table.columnar import Columnar, Span, read_alike
 from truism.table.columns import Table
 from truism.table.deltas import Latest, last_values
+from truism.table.files import Files, Span, read_alike
 from truism.table.layouts import Reading
 from truism.work import Advance, stand_still
 
@@ -29,7 +29,7 @@ class Piece(Protocol):
 class FilePiece(msgspec.Struct, frozen=True, eq=False):
     """Some rows of files that all workers see."""
 
-    files: Columnar
+    files: Files
     reading: Reading
     span: Span
     n_rows: int
@@ -150,7 +150,7 @@ class _Last(msgspec.Struct, frozen=True):
         return _Lasts({first: last_values(table, self.variables, rows_by_series(self.by, table))})
 
 
-def of_spans(crew: Crew, files: Columnar, reading: Reading, size: int) -> Scattered:
+def of_spans(crew: Crew, files: Files, reading: Reading, size: int) -> Scattered:
     """Return the rows of files that all workers see, in pieces of about `size` rows."""
     files = files.anywhere()
     pieces = [(FilePiece(files, reading, span, size), span.n_rows) for span in files.spans(size)]

@@ -155,6 +155,10 @@ _LOOKS: dict[str, Callable[[str], bool]] = {
 }
 
 
+class EmptyFileError(TableError):
+    """A file holds nothing."""
+
+
 class Dialect(msgspec.Struct, frozen=True):
     """How one CSV file is written.
 
@@ -456,7 +460,7 @@ def see_csv(
         )
     text = _decoded(head, encoding, whole)
     if not text.strip():
-        raise TableError(f"{name} is empty.")
+        raise EmptyFileError(f"{name} is empty.")
     dialect, notices = see_dialect(name, text, encoding, layout, learned)
     said = layout.encoding or (None if learned is None else learned.layout.encoding)
     if encoding == WINDOWS and said != WINDOWS:

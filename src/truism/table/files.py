@@ -1,7 +1,8 @@
-"""Files of all formats, read one by one and put one below the other as one `Table`.
+"""Files of all formats, read in batches and put one below the other as one `Table`.
 
-Only when all are read it is decided what each column holds, so that all files count. For later files, the
-`Reading` of earlier ones decides.
+What is one batch is decided by all its cells. Of a larger table the first rows decide, as the `Reading`
+of earlier files does for later ones.
+
 The format of a file is recognised by its first bytes, not by its name: Parquet, Feather or
 Arrow, Excel, SQLite, DuckDB, JSON, gzip around any of them, or CSV. Every failure names the file.
 """
@@ -10,11 +11,13 @@ import errno
 import glob
 import gzip
 import io
+import math
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,7 +26,7 @@ import pyarrow as pa
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.table.columns import Table, kind_of
-from truism.table.csv import Dialect, bare, find_line, read_blocks, see_csv
+from truism.table.csv import Dialect, EmptyFileError, bare, find_line, read_blocks, see_csv
 from truism.table.databases import DUCKDB_MAGIC, SQLITE_MAGIC, read_duckdb, read_sqlite
 from truism.table.frames import as_table
 from truism.table.historian import looks_long, pivot
@@ -38,7 +41,7 @@ from truism.table.layouts import (
     check_renames,
     renamed,
 )
-from truism.table.notices import Notice, no_rows, times_in_two_columns, times_joined
+from truism.table.notices import Notice, first_rows, no_rows, times_in_two_columns, times_joined
 from truism.table.sheets import read_sheet
 from truism.table.texts import (
     BadCell,
@@ -52,6 +55,8 @@ from truism.table.timelines import examine, find_axis
 from truism.table.times import join_times, read_instants
 from truism.table.words import says_time
 
+OPENING = 1 << 18  # rows that decide how larger tables are read
+LOOKED_AT = 1 << 26  # values
 STDIN = "-"
 ENDINGS = (
     *(".csv", ".tsv", ".txt", ".dat", ".log", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
@@ -65,15 +70,37 @@ OWN = b'{"format":"truism-'  # how models and states begin, blanks aside
 N_OPENING = 64
 
 
+class Span(msgspec.Struct, frozen=True):
+    """Rows of one file that are read together.
+
+    Parameters
+    ----------
+    place
+        Which file, by position.
+    first, n_rows
+        The number of its first row in the file, and how many rows there are.
+    groups
+        The row groups or record batches that hold them: the first one, and that after the last.
+
+    """
+
+    place: int
+    first: int
+    n_rows: int
+    groups: tuple[int, int]
+
+
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """One file as it was read.
+    """Rows of one file as they stand there; those of a CSV file are texts.
 
     Parameters
     ----------
     place
         Its path.
     frame
-        Its columns, with the names that they are to have.
+        The columns, with the names that they are to have.
+    columns
+        The names of all columns of the file.
     names
         The names in the file, by the names that the columns are to have.
     dialect
@@ -85,13 +112,14 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     units
         Units by the names in the file, where a row below the names holds them.
     first
-        How many rows of the file come before these, if they are not all.
+        How many rows of the file come before these.
 
     """
 
     place: str
     frame: pa.Table
-    names: dict[str, str]
+    columns: tuple[str, ...] = ()
+    names: dict[str, str] = {}
     dialect: Dialect | None = None
     notices: tuple[Notice, ...] = ()
     content: bytes | None = None
@@ -107,7 +135,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
         """Return the line of a row, None where the file has no lines."""
         if self.dialect is None:
             return None
-        with opened(self.place, self.content) as file:
+        with _opened(self.place, self.content) as file:
             return find_line(file, self.dialect, self.first + row)
 
 
@@ -166,29 +194,203 @@ def naming(place: str) -> Iterator[None]:
     except TableError as problem:
         text, name = problem.message, name_of(place)
         said = text if name in text else f"{name}: {text}"
-        raise TableError(said, problem.hint, see=problem.see) from None
+        raise type(problem)(said, problem.hint, see=problem.see) from None
 
 
-def read_part(place: str, layout: Layout, learned: Reading | None) -> Part:
-    """Read one file."""
-    with naming(place):
+class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """Files that are one table together, read in batches, as often as needed.
+
+    Parameters
+    ----------
+    places
+        Their paths, in the order of the rows.
+    layout
+        What is known about how they are written.
+    learned
+        How earlier files were read.
+    contents
+        The bytes of those that can be read only once.
+    stamps
+        Sizes and dates when they were opened.
+
+    """
+
+    places: tuple[str, ...]
+    layout: Layout
+    learned: Reading | None
+    contents: dict[str, bytes]
+    stamps: tuple[tuple[int, int] | None, ...]
+
+    @cached_property
+    def groups(self) -> tuple[Span, ...]:
+        """The groups of rows in which files are kept; rows are counted where the file does not say it."""
+        spans: list[Span] = []
+        first: tuple[str, ...] | None = None
+        for at, place in enumerate(self.places):
+            with naming(place):
+                columns, sizes = self._look(at)
+                first = first or columns
+                if columns:
+                    check_same_columns(name_of(self.places[0]), first, columns)
+            start = 0
+            for group, size in enumerate(sizes):
+                spans.append(Span(at, start, size, (group, group + 1)))
+                start += size
+        return tuple(spans)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return sum(span.n_rows for span in self.groups)
+
+    def spans(self, n_rows: int) -> Iterator[Span]:
+        """Divide the files into spans of about so many rows, in order, where groups of rows allow it."""
+        held: Span | None = None
+        for span in self.groups:
+            if held is not None and (held.place != span.place or held.n_rows >= n_rows):
+                yield held
+                held = None
+            if held is None:
+                held = span
+            else:
+                n, groups = held.n_rows + span.n_rows, (held.groups[0], span.groups[1])
+                held = msgspec.structs.replace(held, n_rows=n, groups=groups)
+        if held is not None:
+            yield held
+
+    def anywhere(self) -> "Files":
+        """Return the same files for processes that work in other folders."""
+        return msgspec.structs.replace(self, places=tuple(map(os.path.abspath, self.places)))
+
+    def batches(
+        self, n_rows: int, wanted: Collection[str] | None = None, span: Span | None = None
+    ) -> Iterator[Part]:
+        """Read files from the beginning; refuse those that changed since they were opened.
+
+        Parameters
+        ----------
+        n_rows
+            The most rows of a batch.
+        wanted
+            The columns to read, by the names that they are to have; all when absent.
+        span
+            The rows to read; all when absent.
+
+        """
+        for at in range(len(self.places)) if span is None else (span.place,):
+            self._check_unchanged(at)
+            with suppress(EmptyFileError):
+                yield from self.read(at, n_rows, wanted, span)
+            self._check_unchanged(at)
+
+    def read(
+        self,
+        at: int,
+        n_rows: int | None = None,
+        wanted: Collection[str] | None = None,
+        span: Span | None = None,
+    ) -> Iterator[Part]:
+        """Read one file, in batches of at most so many rows; at least one batch."""
+        place, first = self.places[at], 0 if span is None else span.first
+        with naming(place), _refusing(place), _opened(place, self.contents.get(place)) as file:
+            parsed = _parse(place, file, self.layout, self.learned)
+            own = parsed.names
+            known = () if self.learned is None else self.learned.column_of()
+            check_renames(own, self.layout, known)
+            said = self.layout if self.learned is None else self.layout.over(self.learned.layout)
+            names = renamed(own, said)
+            check_names(names)
+            new_of = dict(zip(own, names, strict=True))
+            taken = [old for old, new in new_of.items() if wanted is None or new in wanted]
+            taken = taken or own[:1]  # a table has at least one column
+            part = Part(
+                place,
+                parsed.nothing(taken),
+                tuple(names),
+                {new_of[old]: old for old in taken},
+                parsed.dialect,
+                parsed.notices,
+                self.contents.get(place),
+                parsed.units,
+            )
+            part = msgspec.structs.replace(
+                part, frame=part.frame.rename_columns([new_of[old] for old in taken])
+            )
+            n_read = 0
+            for frame in parsed.read(taken, n_rows, None if span is None else span.groups):
+                whole = frame.rename_columns([new_of[old] for old in frame.column_names])
+                size = n_rows or max(whole.num_rows, 1)
+                for start in range(0, whole.num_rows, size):
+                    batch = whole.slice(start, size)
+                    yield msgspec.structs.replace(part, frame=batch, first=first + n_read)
+                    n_read += batch.num_rows
+            if not n_read:
+                yield part
+
+    def _look(self, at: int) -> tuple[tuple[str, ...], list[int]]:
+        """Return the columns of a file, and the sizes of its groups of rows."""
+        place = self.places[at]
         try:
-            content = _standard_input() if place == STDIN else None
-            with opened(place, content) as file:
-                part = _parse(place, file, layout, learned)
-        except OSError as problem:
-            reason = (problem.strerror or str(problem)).rstrip(".")
-            raise TableError(f"{name_of(place)} cannot be read: {reason}.") from None
-        own = part.frame.column_names
-        check_renames(own, layout, () if learned is None else learned.column_of())
-        names = renamed(own, layout if learned is None else layout.over(learned.layout))
-        check_names(names)
-        return msgspec.structs.replace(
-            part,
-            frame=part.frame.rename_columns(names),
-            names=dict(zip(names, own, strict=True)),
-            content=content,
-        )
+            with _refusing(place), _opened(place, self.contents.get(place)) as file:
+                sizes = _group_sizes(file)
+            if sizes is not None:
+                return next(self.read(at, 1, ())).columns, sizes
+            parts = [(part.columns, part.frame.num_rows) for part in self.read(at, None, ())]
+            return parts[0][0], [sum(n_rows for _, n_rows in parts)]
+        except EmptyFileError:
+            return (), []
+
+    def _check_unchanged(self, at: int) -> None:
+        place = self.places[at]
+        if place in self.contents:
+            return
+        try:
+            same = _stamp(place) == self.stamps[at]
+        except OSError:
+            raise TableError(
+                f"{name_of(place)} disappeared while it was read.",
+                "keep files until the end, where every process that reads them sees them.",
+            ) from None
+        if not same:
+            raise TableError(
+                f"{name_of(place)} changed while it was read.",
+                "files must stay as they are until the end; take a copy of what is still written to.",
+            )
+
+
+def open_files(
+    sources: Sequence[str], layout: Layout | None = None, learned: Reading | None = None
+) -> Files:
+    """Open files that are one table together.
+
+    Parameters
+    ----------
+    sources
+        Paths, folders, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-`` for
+        standard input.
+    layout
+        What is known about how files are written; the rest is detected.
+    learned
+        How earlier files were read.
+
+    """
+    places = find_places(sources)
+    contents: dict[str, bytes] = {}
+    stamps: list[tuple[int, int] | None] = []
+    for place in places:
+        with _refusing(place):
+            if place == STDIN:
+                contents[place] = _standard_input()
+            elif not os.path.isfile(place):
+                with open(place, "rb") as file:
+                    contents[place] = file.read()
+            stamps.append(None if place in contents else _stamp(place))
+    return Files(tuple(places), layout or Layout(), learned, contents, tuple(stamps))
+
+
+def _stamp(place: str) -> tuple[int, int]:
+    found = os.stat(place)
+    return found.st_size, found.st_mtime_ns
 
 
 def _standard_input() -> bytes:
@@ -198,65 +400,32 @@ def _standard_input() -> bytes:
 
 
 @contextmanager
-def opened(place: str, content: bytes | None = None) -> Iterator[BinaryIO]:
+def _opened(place: str, content: bytes | None = None) -> Iterator[BinaryIO]:
     """Open for reading and seeking; gzip is taken off."""
     if content is not None:
         yield _unzipped(io.BytesIO(content))
         return
     with open(place, "rb") as file:
-        yield _unzipped(file if file.seekable() else io.BytesIO(file.read()))
+        yield _unzipped(file)
 
 
 def _unzipped(file: Any) -> BinaryIO:
-    packed = file.read(2) == b"\x1f\x8b"
+    magic = file.read(12)  # a DuckDB file begins with any bytes
+    packed = magic.startswith(b"\x1f\x8b") and magic[8:] != DUCKDB_MAGIC
     file.seek(0)
     return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
 
 
-def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> Part:
-    said = layout if learned is None else layout.over(learned.layout)
-    with reading_arrow():
-        magic = file.read(256)
-        file.seek(0)
-        if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-            sheet = read_sheet(name_of(place), file, said, learned)
-            return Part(place, sheet.frame, {}, None, sheet.notices, units=sheet.units)
-        found = _parse_by_magic(place, magic, file, said)
-        if found is not None:
-            return Part(place, found, {})
-        name = name_of(place)
-        dialect, notices = see_csv(name, file, said_of_texts(layout, learned), learned)
-        frame = pa.concat_tables(
-            [_no_texts(dialect), *read_blocks(name, file, dialect, said.missing)]
-        )
-        return Part(place, frame, {}, dialect, notices, units=units_in(dialect))
-
-
-def _no_texts(dialect: Dialect) -> pa.Table:
-    """Return a table without rows, with the columns of a CSV file."""
-    return pa.schema([(name, pa.string()) for name in dialect.names if name]).empty_table()
-
-
-def said_of_texts(layout: Layout, learned: Reading | None) -> Layout:
-    """Return what is known of a CSV file: later ones may be written differently from earlier ones."""
-    said = layout if learned is None else layout.over(learned.layout)
-    return msgspec.structs.replace(
-        said, delimiter=layout.delimiter, decimal=layout.decimal, encoding=layout.encoding
-    )
-
-
-def units_in(dialect: Dialect) -> dict[str, str]:
-    """Return the units that stand below the names of columns, by name."""
-    return dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
-
-
 @contextmanager
-def reading_arrow() -> Iterator[None]:
-    """Say that a file is damaged, if it is."""
+def _refusing(place: str) -> Iterator[None]:
+    """Say that a file cannot be read or is damaged, if that is so."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).rstrip(".")
+        raise TableError(f"{name_of(place)} cannot be read: {reason}.") from None
     except MemoryError:  # Arrow has one of its own, which is an ArrowException too
         raise
     except pa.ArrowException as problem:
@@ -264,25 +433,118 @@ def reading_arrow() -> Iterator[None]:
         raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
 
 
-def is_text(place: str) -> bool:
-    """Return whether a file is none of the other known kinds, and so a CSV file."""
-    with opened(place) as file:
-        magic = file.read(256)
-    known = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-    database = magic.startswith(SQLITE_MAGIC) or magic[8:12] == DUCKDB_MAGIC
-    return not magic.startswith(known) and not database and not looks_like_json(magic)
+# --- formats ---
 
 
-def _parse_by_magic(place: str, magic: bytes, file: BinaryIO, layout: Layout) -> pa.Table | None:
-    name = name_of(place)
-    if magic.startswith((b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
-        return _parse_columns(magic, file)
+class _Parsed(msgspec.Struct, frozen=True, eq=False):
+    """A file of a known format: its columns, and how its rows are read."""
+
+    schema: pa.Schema
+    read: Callable[[Sequence[str], int | None, tuple[int, int] | None], Iterator[pa.Table]]
+    dialect: Dialect | None = None
+    notices: tuple[Notice, ...] = ()
+    units: dict[str, str] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    def nothing(self, names: Sequence[str]) -> pa.Table:
+        """Return some of the columns without rows."""
+        return pa.schema([self.schema.field(name) for name in names]).empty_table()
+
+
+def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> _Parsed:
+    """Recognise the format of a file."""
+    said = layout if learned is None else layout.over(learned.layout)
+    name, magic = name_of(place), file.read(256)
+    file.seek(0)
+    if magic.startswith(b"PAR1"):
+        return _parse_parquet(file)
+    if magic.startswith(b"ARROW1"):
+        return _parse_arrow(file)
+    if magic.startswith(b"FEA1"):
+        import pyarrow.feather
+
+        return _held(pyarrow.feather.read_table(file))
+    if magic.startswith(b"\xff\xff\xff\xff"):
+        return _held(pa.ipc.open_stream(file).read_all())
+    if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        sheet = read_sheet(name, file, said, learned)
+        held = _held(sheet.frame)
+        return msgspec.structs.replace(held, notices=sheet.notices, units=sheet.units)
     if magic.startswith(SQLITE_MAGIC):
-        return read_sqlite(name, _own_file(place, file), layout)
+        return _held(read_sqlite(name, _own_file(place, file), said))
     if magic[8:12] == DUCKDB_MAGIC:
-        return read_duckdb(name, _own_file(place, file), layout)
+        return _held(read_duckdb(name, _own_file(place, file), said))
     if looks_like_json(magic):
-        return read_json(name, file, layout)
+        return _held(read_json(name, file, said))
+    # Later CSV files may be written differently from earlier ones.
+    written = {
+        "delimiter": layout.delimiter,
+        "decimal": layout.decimal,
+        "encoding": layout.encoding,
+    }
+    dialect, notices = see_csv(name, file, msgspec.structs.replace(said, **written), learned)
+
+    def read(names: Sequence[str], *_: Any) -> Iterator[pa.Table]:
+        return read_blocks(name, file, dialect, said.missing, names)
+
+    units = dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
+    schema = pa.schema([(name, pa.string()) for name in dialect.names if name])
+    return _Parsed(schema, read, dialect, notices, units)
+
+
+def _held(frame: pa.Table) -> _Parsed:
+    """Return a format that is read at once."""
+    return _Parsed(frame.schema, lambda names, *_: iter([frame.select(list(names))]))
+
+
+def _parse_parquet(file: BinaryIO) -> _Parsed:
+    """Texts of a Parquet file stay the lists that they are in the file, which repeats none."""
+    import pyarrow.parquet as pq
+
+    reader = pq.ParquetFile(file)
+    texts = [field.name for field in reader.schema_arrow if _is_text(field.type)]
+    if texts:
+        reader = pq.ParquetFile(file, metadata=reader.metadata, read_dictionary=texts)
+
+    def read(
+        names: Sequence[str], n_rows: int | None, groups: tuple[int, int] | None
+    ) -> Iterator[pa.Table]:
+        some = None if groups is None else [*range(*groups)]
+        size = n_rows or max(reader.metadata.num_rows, 1)
+        for batch in reader.iter_batches(size, some, list(names)):
+            yield pa.Table.from_batches([batch])
+
+    return _Parsed(reader.schema_arrow, read)
+
+
+def _parse_arrow(file: BinaryIO) -> _Parsed:
+    reader = pa.ipc.open_file(file)
+
+    def read(
+        names: Sequence[str], _: int | None, groups: tuple[int, int] | None
+    ) -> Iterator[pa.Table]:
+        for group in range(*(groups or (0, reader.num_record_batches))):
+            yield pa.Table.from_batches([reader.get_batch(group)]).select(list(names))
+
+    return _Parsed(reader.schema, read)
+
+
+def _group_sizes(file: BinaryIO) -> list[int] | None:
+    """Return the numbers of rows of the groups of a file; None where it does not say them."""
+    magic = file.read(6)
+    file.seek(0)
+    if magic.startswith(b"PAR1"):
+        import pyarrow.parquet as pq
+
+        known = pq.ParquetFile(file).metadata
+        return [known.row_group(i).num_rows for i in range(known.num_row_groups)]
+    if magic == b"ARROW1":
+        reader = pa.ipc.open_file(file)
+        return [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
     return None
 
 
@@ -292,31 +554,11 @@ def _own_file(place: str, file: BinaryIO) -> str:
     return place
 
 
-def _parse_columns(magic: bytes, file: BinaryIO) -> pa.Table:
-    if magic.startswith(b"PAR1"):
-        return open_parquet(file).read()
-    if magic.startswith(b"ARROW1"):
-        return pa.ipc.open_file(file).read_all()
-    if magic.startswith(b"FEA1"):
-        import pyarrow.feather
-
-        return pyarrow.feather.read_table(file)
-    return pa.ipc.open_stream(file).read_all()
-
-
-def open_parquet(file: Any) -> Any:
-    """Open a Parquet file; texts stay the lists that they are in the file, which repeats none."""
-    import pyarrow.parquet as pq
-
-    opened = pq.ParquetFile(file)
-    texts = [field.name for field in opened.schema_arrow if _is_text(field.type)]
-    return (
-        pq.ParquetFile(file, metadata=opened.metadata, read_dictionary=texts) if texts else opened
-    )
-
-
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+# --- files one below the other ---
 
 
 def stack(parts: Sequence[Part], known: Mapping[str, ColumnReading]) -> pa.Table:
@@ -450,11 +692,12 @@ def check_same_columns(first: str, known: Sequence[str], found: Sequence[str]) -
 
 
 class TableRead(msgspec.Struct, frozen=True, eq=False):
-    """A table, how it was read, and notices about that."""
+    """A table, how it was read, notices about that, and whether these are all rows."""
 
     table: Table
     reading: Reading
     notices: tuple[Notice, ...] = ()
+    is_whole: bool = True
 
 
 def read_table(
@@ -495,11 +738,159 @@ def read(
         With the columns in the first file's order; the other files must have the same ones.
 
     """
-    layout = layout or Layout()
-    parts, notices = _read_parts(find_places(sources), layout, reading, allow_empty)
+    return read_first(open_files(sources, layout, reading), allow_empty=allow_empty)
+
+
+def read_first(
+    files: Files,
+    most_rows: float = math.inf,
+    most_values: float = math.inf,
+    *,
+    n_first: int | None = None,
+    allow_empty: bool = False,
+) -> TableRead:
+    """Read files as one table if they are not too large, else their first rows.
+
+    Parameters
+    ----------
+    files
+        The files.
+    most_rows, most_values
+        How many rows and values a table has that is read whole.
+    n_first
+        How many rows are read of a larger one, 262,144 when absent; if no earlier files were read, these
+        decide how all are.
+    allow_empty
+        Whether there may be no rows.
+
+    """
+    parts: list[Part] = []
+    problem: TableError | None = None
+    notices: tuple[Notice, ...] = ()
+    n_rows, beyond, n_first = 0, False, n_first or OPENING
+    for at, place in enumerate(files.places):
+        if beyond and n_rows >= n_first:
+            break
+        batches: list[Part] = []
+        try:
+            for batch in files.read(at, OPENING):
+                batches.append(batch)
+                n_rows += batch.frame.num_rows
+                beyond |= n_rows > most_rows or n_rows * len(batch.columns) > most_values
+                if beyond and n_rows >= n_first:
+                    break
+        except EmptyFileError as found:
+            problem = problem or found
+        if batches and (any(batch.frame.num_rows for batch in batches) or allow_empty):
+            parts.append(_joined_parts(batches))
+            notices = (*notices, *batches[0].notices)
+        else:
+            problem = problem or TableError(f"{name_of(place)} has no rows.")
+            notices = (*notices, no_rows(name_of(place)))
+    if not parts and not allow_empty and problem is not None:
+        raise problem
+    parts = [part for part in parts if part.frame.num_rows] or parts[:1]
+    if beyond:
+        return _opening(files, parts, n_first, notices)
     if not parts:
-        return TableRead(_nothing(reading), reading or Reading(layout), notices)
-    return understand(parts, layout, reading, notices)
+        reading = files.learned
+        return TableRead(_nothing(reading), reading or Reading(files.layout), notices)
+    return understand(parts, files.layout, files.learned, notices)
+
+
+def _joined_parts(parts: Sequence[Part]) -> Part:
+    """Return the batches of a file as one."""
+    frame = pa.concat_tables([part.frame for part in parts])
+    return msgspec.structs.replace(parts[0], frame=frame)
+
+
+def _opening(
+    files: Files, parts: Sequence[Part], n_first: int, notices: tuple[Notice, ...]
+) -> TableRead:
+    """Read the first rows of files; columns of text without a value are left open."""
+    said = files.layout if files.learned is None else files.layout.over(files.learned.layout)
+    if said.every is not None:
+        raise TableError(
+            "Rows of single values cannot be put together batch by batch.",
+            "pivot the files first, for example with DuckDB.",
+        )
+    first: list[Part] = []
+    for part in parts:
+        if n_first > 0:
+            first.append(msgspec.structs.replace(part, frame=part.frame.slice(0, n_first)))
+        n_first -= part.frame.num_rows
+    found = understand(first, files.layout, files.learned, notices)
+    reading = found.reading
+    if files.learned is None:
+        empty = {column.name for column in found.table.columns if not len(column.present)}
+        columns = tuple(
+            msgspec.structs.replace(each, kind="empty")
+            if each.name in empty and each.kind == "text"
+            else each
+            for each in reading.columns
+        )
+        reading = msgspec.structs.replace(reading, columns=columns)
+    return msgspec.structs.replace(found, reading=reading, is_whole=False)
+
+
+def read_batches(
+    files: Files,
+    reading: Reading,
+    n_rows: int,
+    wanted: Collection[str] | None = None,
+    span: Span | None = None,
+    *,
+    closed: bool = False,
+) -> Iterator[TableRead]:
+    """Read files batch by batch, as earlier ones were read.
+
+    Parameters
+    ----------
+    files
+        The files.
+    reading
+        How earlier files or the first rows were read.
+    n_rows
+        The most rows of a batch.
+    wanted
+        The columns to read, by the names that they are to have, all when absent; those that say when or
+        tell series apart are always read.
+    span
+        The rows to read; all when absent.
+    closed
+        Whether what the first rows did not show is refused.
+
+    """
+    said = files.layout.over(reading.layout)
+    if wanted is not None:
+        parts = (part.strip() for each in said.time for part in each.split(","))
+        wanted = {*wanted, *said.time, *parts, *([] if said.by is None else [said.by])}
+    for part in files.batches(n_rows, wanted, span):
+        if part.frame.num_rows:
+            yield understand([part], files.layout, reading, closed=closed)
+
+
+def read_alike(
+    files: Files, reading: Reading, n_rows: int, span: Span | None = None
+) -> Iterator[Table]:
+    """Read files to learn from, batch by batch; refuse what the first rows did not show.
+
+    Had all rows been read at once, a column might have been read in another way.
+    """
+    wanted = [*reading.column_of()]
+    for found in read_batches(files, reading, n_rows, wanted, span, closed=True):
+        yield found.table
+
+
+def read_for_look(sources: Sequence[str], layout: Layout) -> TableRead:
+    """Read all rows, or only the first ones of files that hold very many values."""
+    files = open_files(sources, layout)
+    most = math.inf if layout.every is not None else LOOKED_AT
+    found = read_first(files, most_values=most, allow_empty=True)
+    if found.is_whole:
+        return found
+    first = first_rows(found.table.n_rows, files.n_rows)
+    return msgspec.structs.replace(found, notices=(*found.notices, first))
 
 
 def understand(
@@ -507,6 +898,8 @@ def understand(
     layout: Layout,
     reading: Reading | None,
     notices: tuple[Notice, ...] = (),
+    *,
+    closed: bool = False,
 ) -> TableRead:
     """Decide what the columns of files hold, or follow what was decided."""
     said = layout if reading is None else layout.over(reading.layout)
@@ -525,35 +918,9 @@ def understand(
             with naming(parts[0].place):
                 table, pivoted = pivot(table, said)
             notices += pivoted
-        return _interpret_all(table, said, reading, parts, notices)
+        return _interpret_all(table, said, reading, parts, notices, closed)
     except BadCell as cell:
-        raise _cell_error(cell, parts, said) from None
-
-
-def _read_parts(
-    places: Sequence[str], layout: Layout, reading: Reading | None, allow_empty: bool
-) -> tuple[list[Part], tuple[Notice, ...]]:
-    """Read every file; those without rows add nothing if others have some."""
-    parts: list[Part] = []
-    problem: TableError | None = None
-    notices: list[Notice] = []
-    for place in places:
-        try:
-            part = read_part(place, layout, reading)
-        except TableError as found:
-            if not found.message.endswith(" is empty."):
-                raise
-            problem, part = problem or found, None
-        if part is not None and (part.frame.num_rows or allow_empty):
-            parts.append(part)
-            notices += part.notices
-        else:
-            problem = problem or TableError(f"{name_of(place)} has no rows.")
-            notices.append(no_rows(name_of(place)))
-    if not parts and not allow_empty and problem is not None:
-        raise problem
-    full = [part for part in parts if part.frame.num_rows]
-    return full or parts[:1], tuple(notices)
+        raise _cell_error(cell, parts, said, closed) from None
 
 
 def _nothing(reading: Reading | None) -> Table:
@@ -582,12 +949,13 @@ def _interpret_all(
     reading: Reading | None,
     parts: Sequence[Part],
     notices: tuple[Notice, ...],
+    closed: bool,
 ) -> TableRead:
     """Decide what each column holds, or follow what was decided, and put times together."""
     known = _known(reading, layout)
     units = _units(parts)
     found = [
-        interpret(column, layout, units.get(column.name), known.get(column.name))
+        interpret(column, layout, units.get(column.name), known.get(column.name), closed)
         for column in table.columns
     ]
     if len(layout.time) > 1:
@@ -723,7 +1091,7 @@ def _hints(table: Table, layout: Layout) -> list[Notice]:
     return hints
 
 
-def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout) -> TableError:
+def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout, closed: bool) -> TableError:
     """Say in which file and line a value stands."""
     row, part = cell.row, parts[0]
     for part in parts:
@@ -733,7 +1101,13 @@ def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout) -> TableEr
     line = None if layout.every is not None else part.line_of(row)
     where = f"row {part.first + row}" if line is None else f"line {line}"
     see = ("time_format",) if cell.wanted in ("a time", "a date", "a time of day") else ("missing",)
+    alike, hint = "", None
+    if closed:
+        alike = " as in the first rows, which decide how files are read"
+        hint = "say how it is to be read, or put a file that holds it first."
     return TableError(
-        f"{part.name}, {where}: column {cell.column!r} must hold {cell.wanted}, got {cell.value!r}.",
+        f"{part.name}, {where}: column {cell.column!r} must hold {cell.wanted}{alike}, "
+        f"got {cell.value!r}.",
+        hint,
         see=see,
     )

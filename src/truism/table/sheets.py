@@ -17,7 +17,7 @@ import msgspec
 import pyarrow as pa
 
 from truism.errors import TableError, did_you_mean, shorten
-from truism.table.csv import SAMPLE_ROWS, find_units
+from truism.table.csv import SAMPLE_ROWS, EmptyFileError, find_units
 from truism.table.layouts import Layout, Reading, check_names, renamed
 from truism.table.notices import Notice, lines_before_names, sheet_chosen, unit_row
 from truism.table.words import MISSING
@@ -62,14 +62,14 @@ def read_sheet(
             see=("sheet",),
         )
     if not filled and layout.sheet is None:
-        raise TableError(f"{source} is empty.")
+        raise EmptyFileError(f"{source} is empty.")
     first = next((name for name in filled if len(sheets[name]) > 1), filled[0] if filled else "")
     chosen = layout.sheet or first
     notices: tuple[Notice, ...] = ()
     if layout.sheet is None and len(filled) > 1:
         notices = (sheet_chosen(source, chosen, tuple(name for name in filled if name != chosen)),)
     if not sheets[chosen]:
-        raise TableError(f"{source} is empty.")
+        raise EmptyFileError(f"{source} is empty.")
     found = _sheet(source, sheets[chosen], layout, learned)
     return msgspec.structs.replace(found, notices=(*notices, *found.notices))
 

@@ -59,6 +59,7 @@ _WANTED = {
     "time": "a time",
     "clock": "a time of day",
     "text": "text",
+    "empty": "no value",
 }
 MIN_COUNT = 3
 _NINES = re.compile(r"-?(?:9{3,}(?:\.9+|\.25)?|99\.9+|9\.9{2,})")
@@ -116,7 +117,11 @@ def _all_as(texts: Any, kind: pa.DataType) -> Any:
 
 
 def interpret(
-    column: Column, layout: Layout, unit: str | None = None, known: ColumnReading | None = None
+    column: Column,
+    layout: Layout,
+    unit: str | None = None,
+    known: ColumnReading | None = None,
+    closed: bool = False,
 ) -> Interpreted:
     """Decide what a column holds, or read it as it was read when it was learned.
 
@@ -131,12 +136,17 @@ def interpret(
     known
         How the column was read; then a value that does not allow it raises a `BadCell`. So does a value
         that is no time in the column that was named as the time column.
+    closed
+        Whether words for missing values, and values where there were none, are refused if they were not
+        there when the column was learned.
 
     """
+    if closed and known is not None and known.kind == "empty" and len(column.present):
+        raise _bad_value(column, known)
     if known is not None and (column.kind == "empty" or not len(column.values)):
         return Interpreted(without_values(known, len(column.values)), known)
     if column.kind == "text":
-        found = _read_texts(Texts.of(column), layout, unit, known)
+        found = _read_texts(Texts.of(column), layout, unit, known, closed)
     else:
         found = _read_values(column, layout, unit, known)
     truths = None if known is not None else truths_of(found.column)
@@ -247,7 +257,7 @@ def without_values(known: ColumnReading, n_rows: int = 0) -> Column:
 
 
 def _read_texts(
-    texts: Texts, layout: Layout, unit: str | None, known: ColumnReading | None
+    texts: Texts, layout: Layout, unit: str | None, known: ColumnReading | None, closed: bool
 ) -> Interpreted:
     name, axis = texts.name, known is None and _is_axis(texts.name, layout)
     as_text = Interpreted(texts.column, known or ColumnReading(name, "text", unit))
@@ -257,14 +267,14 @@ def _read_texts(
         return as_text
     if known is None or known.kind in ("time", "clock"):
         said = layout.time_format if name in layout.time else None
-        times = _as_times(texts, said, layout, known, named=axis)
+        times = _as_times(texts, said, layout, known, named=axis, closed=closed)
         if times is not None:
             return times
     if known is not None and known.kind == "boolean":
         return _as_booleans(texts, known)
     if known is not None:
         numbers = read_numbers(texts.distinct, known.decimal or layout.decimal, known.thousands)
-        _check_words(texts, numbers.known, known)
+        _check_words(texts, numbers.known, known, closed)
         notices = tuple(_number_notices(texts, numbers, known.words))
         return Interpreted(_column_of_numbers(texts, numbers), known, notices)
     numbers = read_numbers(texts.distinct, layout.decimal)
@@ -272,7 +282,13 @@ def _read_texts(
 
 
 def _as_times(
-    texts: Texts, said: str | None, layout: Layout, known: ColumnReading | None, *, named: bool
+    texts: Texts,
+    said: str | None,
+    layout: Layout,
+    known: ColumnReading | None,
+    *,
+    named: bool,
+    closed: bool,
 ) -> Interpreted | None:
     """Read texts as times; None where too many are not, unless a reading or a name says so."""
     style, sure = said, said is not None and named
@@ -290,7 +306,7 @@ def _as_times(
         raise _bad_text(texts, ~fine, known)
     words = texts.list(~fine)
     if known is not None:
-        _check_words(texts, fine, known)
+        _check_words(texts, fine, known, closed)
     elif words and not named and not _are_few(words, int(fine.sum()), whole=False):
         return None
     times = column_of_times(texts, timing)
@@ -408,8 +424,12 @@ def _strange(texts: Texts, fine: Mask, words: Collection[str]) -> Mask:
     return strange
 
 
-def _check_words(texts: Texts, fine: Mask, known: ColumnReading) -> None:
+def _check_words(texts: Texts, fine: Mask, known: ColumnReading, closed: bool) -> None:
     """Refuse a column with more than a few unknown words, or with more of them than values."""
+    if closed:
+        new = np.array([text not in known.words for text in texts.list(~fine)], bool)
+        if new.any():
+            raise _bad_text(texts, np.isin(np.arange(len(fine)), np.flatnonzero(~fine)[new]), known)
     strange = _strange(texts, fine, known.words)
     n_strange = int(strange.sum())
     if n_strange and (n_strange > MAX_WORDS or texts.count(strange) > texts.count(fine)):
