@@ -93,7 +93,7 @@ Models
   rules          17                21
   threshold φ    0.777             0.753
   learned        2024-05-01 10:00  2024-05-01 10:00
-  fingerprint    40ba7590          a67087a5
+  fingerprint    40ba7590          ccba5580
   model id       lsrbmtyg          m67jpwlg
 
 Variables
@@ -149,7 +149,7 @@ Models
   rules          17                21
   threshold φ    0.777             0.753
   learned        2024-05-01 10:00  2024-05-01 10:00
-  fingerprint    40ba7590          a67087a5
+  fingerprint    40ba7590          ccba5580
   model id       lsrbmtyg          m67jpwlg
 
 Reports  (14 rows of 400 reported by both)

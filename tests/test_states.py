@@ -40,6 +40,7 @@ from truism.model.rules import Rule
 from truism.plant import schedule, simulate
 from truism.report.progress import say_progress, show_progress
 from truism.report.terminal import STANDING, show_findings
+from truism.review.status import status
 from truism.scoring.weighed import Violation
 from truism.table.atomic import alone_with
 from truism.table.columns import Column
@@ -199,13 +200,36 @@ def test_an_alarm_is_what_opened_or_an_incident_that_goes_on(checker, today):
 def test_what_still_differs_from_training_is_listed_apart(checker, today):
     over = proceed(checker, today)
     assert over.findings.shifts
+    assert not over.findings.differing
     assert STANDING not in list(show_findings(over.findings, 20))
     shift = over.findings.shifts[0]
     step = proceed(checker, today.take(slice(0, shift.start + 80)))
-    n_over = sum(not each.stands for each in gravest(step.findings, 0))
+    (first, *_) = step.findings.differing
+    assert first.incident == shift.id
+    assert first.variable == shift.blames[0].variable
+    assert (first.since, first.began) == (shift.blames[0].since, str(shift.blames[0].began))
+    assert first.cost > 1
     for shown in (list(show_progress(step, 20)), list(show_findings(step.findings, 20))):
         assert shown.count(STANDING) == 1
-        assert sum(each == "" for each in shown[: shown.index(STANDING)]) == n_over
+    # It stays in the list as long as it stands, and in the list alone once it is old.
+    step = proceed(checker, today.take(slice(shift.start + 80, shift.start + 85)), step.state)
+    assert {each.incident for each in step.findings.differing} == {shift.id}
+    assert shift.id in {each.id for each in gravest(step.findings, 0)}
+    assert shift.id not in {each.id for each in gravest(step.findings, 0, standing=False)}
+    assert STANDING in list(show_progress(step, 20))
+
+
+def test_rows_are_not_clean_where_a_third_is_unlike_all_of_training(checker):
+    rows = timed(series(300, 2), 5000)
+    assert checker.find(as_table(rows)).doubts == ()
+    low = checker.model.schema.variable_of()["level"].low - 1e-6
+    level = np.where(np.arange(300) % 2 == 0, low, rows["level"])
+    odd = as_table({**rows, "level": level})
+    found = checker.find(odd)
+    assert not found.is_clean
+    assert found.outside == (("level", 0.5),)
+    assert any("level was unlike all training rows in 50 %" in each for each in found.doubts)
+    assert status(checker, odd).verdict == "stale"
 
 
 def test_what_changed_is_said_in_a_line(checker, today):

@@ -24,6 +24,7 @@ def happening(kind, severity, *, is_open=False, story=0, start=2):
         kind=kind,
         severity=severity,
         start=start,
+        first=start,
         end=5,
         series="",
         story=story,

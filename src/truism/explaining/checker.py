@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from truism.errors import ParameterError
 from truism.explaining.explanations import Explanations
-from truism.explaining.findings import MIN_ROWS_TO_DOUBT, Findings, find_coarser, step_to_tell
+from truism.explaining.findings import (
+    MIN_ROWS_TO_DOUBT,
+    Findings,
+    count_odd,
+    find_coarser,
+    step_to_tell,
+)
 from truism.explaining.incidents import Incidents, Origin
 from truism.explaining.keptrows import KeptRows
 from truism.explaining.patterns import Patterns
@@ -367,6 +373,7 @@ class Check:
         self._clock: Clock | None = None
         self._marks, self._examples, self._ends = list[Marks](), list[Table](), list[int]()
         self._n_taken = self._n_anomalous = 0
+        self._odd = np.zeros(len(checker.model.schema.names), np.int64)
         self._extra: tuple[str, ...] = ()
 
     def take(self, table: Table) -> Found:
@@ -386,6 +393,7 @@ class Check:
         self._limits = limits
         self.following = checker.leave(table, found.following, before)
         self._n_anomalous += int((found.excess > limits.threshold).sum())
+        self._odd += count_odd(model, table)
         events = found.events if self.ordered else ()
         ended = [each for each in events if not each.is_open and self._is_shown(each)]
         self._end(ended)
@@ -482,6 +490,7 @@ class Check:
             expected=checker.expected(self.n_rows),
             extra=self._extra,
             coarser=coarser,
+            odd=tuple(self._odd.tolist()),
             state=self._state(gone),
             seconds=seconds_in(np.array(self._ends, np.int64)),
         )

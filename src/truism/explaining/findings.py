@@ -8,19 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import shorten
+from truism.explaining.differing import Differing, find_differing
 from truism.explaining.incidents import Incident, Incidents
 from truism.explaining.patterns import Patterns
 from truism.incidents.events import by_story
 from truism.incidents.following import Following
 from truism.model.model import Model
+from truism.model.predicates import quote_name
 from truism.model.schema import Numeric
-from truism.model.wording import count, lasting
+from truism.model.wording import count, lasting, percent
+from truism.scoring.alignment import UNSEEN, align, codes
 from truism.scoring.contexts import FLOOR
 from truism.scoring.stillness import decimals_of, decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
 
-DOUBTFUL_RATE, MIN_ROWS_TO_DOUBT = 0.2, 100
+DOUBTFUL_RATE, OFTEN_OUTSIDE, MIN_ROWS_TO_DOUBT = 0.2, 1 / 3, 100
 ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
 
 
@@ -53,6 +56,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         Columns that the model does not know; they were ignored.
     coarser
         Variables that have fewer decimals than in training; see `find_coarser`.
+    odd
+        In how many rows each variable is outside its range of training, or in a state never seen.
     state
         What to hand in with the rows that follow.
     seconds
@@ -74,7 +79,22 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     expected: float | None = None
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()
+    odd: tuple[int, ...] = ()
     seconds: float | None = None
+
+    @property
+    def outside(self) -> tuple[tuple[str, float], ...]:
+        """The variables that are unlike all training rows in a third of the rows, and in which share."""
+        if self.n_rows < MIN_ROWS_TO_DOUBT:
+            return ()
+        shares = zip(self.incidents.scorer.model.schema.names, self.odd, strict=False)
+        found = ((name, n_rows / self.n_rows) for name, n_rows in shares)
+        return tuple(each for each in found if each[1] >= OFTEN_OUTSIDE)
+
+    @property
+    def differing(self) -> tuple[Differing, ...]:
+        """The variables that differ from training now."""
+        return find_differing(self.shifts, self.state)
 
     @property
     def rate(self) -> float:
@@ -84,6 +104,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     @property
     def is_clean(self) -> bool:
         """Whether nothing is reported of these rows, but the end of what began in earlier ones."""
+        if self.outside:
+            return False
         if not (self.incidents or self.shifts):
             return True
         if self.n_anomalous:
@@ -114,19 +136,27 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def doubts(self) -> tuple[str, ...]:
         """Sentences that say why the model may not fit the rows."""
         doubt = None if self.expected is not None else say_doubt(self.n_anomalous, self.n_rows)
-        said = (say_coarser(self.coarser), doubt)
+        said = (say_coarser(self.coarser), doubt, *(say_outside(*each) for each in self.outside))
         return tuple(each for each in said if each is not None)
 
 
-def gravest(findings: Findings, n: int) -> list[Incident]:
-    """Return incidents and lasting changes by story, the gravest story first; 0 asks for all."""
+def gravest(findings: Findings, n: int, *, standing: bool = True) -> list[Incident]:
+    """Return incidents and lasting changes by story, the gravest story first; 0 asks for all.
+
+    `standing` says whether lasting changes that stood before these rows are among them.
+    """
+    kinds = (findings.incidents, findings.shifts)
     if not findings.shifts:
         return list(findings.incidents[: n or None])
-    kinds = (findings.incidents, findings.shifts)
-    events = [event for incidents in kinds for event in incidents.outlines[:]]
-    places = [(incidents, at) for incidents in kinds for at in range(len(incidents))]
-    chosen = [places[at] for at in by_story(events)[: n or None]]
-    return [incidents[at] for incidents, at in chosen]
+    first = 0 if standing else findings.state.n_rows - findings.n_rows
+    places = [(incidents, at) for incidents in kinds for at in range(len(incidents.outlines[:]))]
+    events = [incidents.outlines[at] for incidents, at in places]
+    chosen = [
+        places[at]
+        for at in by_story(events)
+        if events[at].first >= first or not (events[at].is_open and events[at].kind == "shift")
+    ]
+    return [incidents[at] for incidents, at in chosen[: n or None]]
 
 
 def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:
@@ -215,6 +245,28 @@ def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
         if most is not None and (decimals_up_to(values, most) <= most).all():
             coarser.append(variable.name)
     return tuple(coarser)
+
+
+def say_outside(name: str, share: float) -> str:
+    """Say that a variable is unlike training most of the time.
+
+    >>> say_outside("FIT301", 0.521)
+    'FIT301 was unlike all training rows in 52.1 % of the rows.'
+    """
+    return f"{quote_name(name)} was unlike all training rows in {percent(share)} of the rows."
+
+
+def count_odd(model: Model, table: Table) -> NDArray[np.int64]:
+    """Count for each variable the numbers outside its range of training, or the states never seen."""
+    columns, _ = align(model.schema, table)
+    found = []
+    for variable, column in zip(model.schema.variables, columns, strict=True):
+        if isinstance(variable, Numeric):
+            values = numbers(column)
+            found.append(int(((values < variable.low) | (values > variable.high)).sum()))
+        else:
+            found.append(int((codes(variable, column) == UNSEEN).sum()))
+    return np.array(found, np.int64)
 
 
 def say_coarser(names: Sequence[str]) -> str | None:

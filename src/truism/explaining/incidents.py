@@ -246,11 +246,12 @@ class Incidents(Listing[Incident]):
 
     def id_of(self, event: Event) -> str:
         """Return the id of an incident."""
-        stamp = self._stamp(event.first)
+        stamp = self.stamp(event.first)
         start = f"row {event.start}" if stamp.time is None else str(stamp)
         return self.origin.name(event.series, start)
 
-    def _stamp(self, row: int) -> Stamp:
+    def stamp(self, row: int) -> Stamp:
+        """Return when a row by which an incident is told was."""
         if row >= self._first:
             return self._clock.stamp(row - self._first)
         return self._kept[row].stamp if row in self._kept else Stamp()
@@ -285,7 +286,7 @@ class Incidents(Listing[Incident]):
 
     def _incident(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Incident:
         marked = (event.first, event.last, event.peak)
-        started, ended, peaked = (self._stamp(row).time for row in marked)
+        started, ended, peaked = (self.stamp(row).time for row in marked)
         return Incident(
             id=self.id_of(event),
             story=self.origin.name(event.series, f"story {event.story}"),
@@ -323,11 +324,11 @@ class Incidents(Listing[Incident]):
                 against,
                 self.scorer.n_training,
                 None if row == event.peak else row,
-                None if row == event.peak else self._stamp(row).time,
+                None if row == event.peak else self.stamp(row).time,
                 None if since == NEVER else since,
-                None if since == NEVER else self._stamp(since).time,
+                None if since == NEVER else self.stamp(since).time,
                 first,
-                _in_units(variable, float(offsets[i])),
+                in_units(variable, float(offsets[i])),
                 behind.get(variable.name),
                 self.scorer.model.words,
             )
@@ -382,7 +383,7 @@ def _told_at(event: Event, i: int) -> int:
     return event.peak if row == NEVER else row
 
 
-def _in_units(variable: Variable, offset: float) -> float | None:
+def in_units(variable: Variable, offset: float) -> float | None:
     """Return how far a variable lies off in its own units, rounded; None if that is not known."""
     if not isinstance(variable, Numeric) or not math.isfinite(offset):
         return None

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from truism.explaining.blames import Blame
+from truism.explaining.differing import Differing
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident, Origin
 from truism.explaining.moments import say_moment
@@ -165,6 +166,8 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Columns that the model does not know, and variables with fewer decimals than in training.
     ordered
         Whether rows are a series; if not, each incident is one row.
+    differing
+        The variables that differ from training now.
     incidents, shifts
         What was found, the gravest story first.
     patterns
@@ -184,6 +187,7 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expected: float | None
     extra: tuple[str, ...]
     coarser: tuple[str, ...]
+    differing: tuple[Differing, ...]
     incidents: tuple[IncidentRecord, ...]
     shifts: tuple[IncidentRecord, ...]
     patterns: tuple[dict[str, Any], ...] | None
@@ -262,6 +266,7 @@ class Teller:
             expected=findings.expected,
             extra=findings.extra,
             coarser=findings.coarser,
+            differing=findings.differing,
             incidents=tuple(each for each in records if each.kind == "incident"),
             shifts=tuple(each for each in records if each.kind == "shift"),
             patterns=patterns,

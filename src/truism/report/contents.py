@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from truism.explaining.differing import Differing
 from truism.explaining.reasons import Reason
 from truism.incidents.events import Kind
 from truism.model.provenance import Trial
@@ -324,7 +325,7 @@ class Summary(msgspec.Struct, frozen=True):
         What x is: milliseconds since 1970, or row numbers.
     scores
         The score over time.
-    incidents, n_incidents
+    incidents, n_incidents, differing
         The gravest incidents and lasting changes, those that still stand last, and how many there are.
     patterns, n_patterns
         What most rows have in common, where rows are no series, and how many patterns there are.
@@ -361,6 +362,7 @@ class Summary(msgspec.Struct, frozen=True):
     scores: Line
     incidents: tuple[Card, ...]
     n_incidents: int
+    differing: tuple[Differing, ...]
     patterns: tuple[PatternCard, ...]
     n_patterns: int
     weaker: tuple[Span, ...]

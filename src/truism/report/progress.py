@@ -9,7 +9,13 @@ from truism.explaining.findings import gravest
 from truism.explaining.incidents import Incidents
 from truism.explaining.states import Step
 from truism.model.wording import count
-from truism.report.terminal import in_order, say_rest, show_patterns, verdict
+from truism.report.terminal import (
+    in_order,
+    say_rest,
+    show_differing,
+    show_patterns,
+    verdict,
+)
 
 _ENDS = (
     ("is new", "are new"),
@@ -35,10 +41,11 @@ def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[R
 
 def _show_incidents(step: Step, top: int) -> Iterator[RenderableType]:
     happened = _happened(step)
-    shown = gravest(step.findings, top)
+    shown = gravest(step.findings, top, standing=False)
     statuses = [_status(happened.get(each.id, ()), is_open=each.ongoing) for each in shown]
     yield from in_order(shown, statuses)
-    yield from say_rest(step.findings, len(shown))
+    yield from say_rest(step.findings, shown)
+    yield from show_differing(step.findings.differing)
 
 
 def _named(step: Step) -> tuple[tuple[str, Incidents], ...]:

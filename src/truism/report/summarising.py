@@ -9,7 +9,7 @@ import numpy as np
 from truism.errors import ParameterError
 from truism.explaining.blames import Blame, choose
 from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings, gravest, n_found
+from truism.explaining.findings import Findings, gravest
 from truism.explaining.incidents import Incident
 from truism.explaining.moments import say_moment
 from truism.incidents.events import shares_of
@@ -126,7 +126,8 @@ def summarise(
         axis.unit,
         reduce(*axis.apart(axis.x, scores), N_BUCKETS),
         cards,
-        n_found(findings)[0],
+        len(findings.incidents) + len(findings.shifts),
+        findings.differing,
         _patterns(axis, findings, cards),
         len(findings.patterns),
         _weaker(axis, findings, shown) if findings.ordered else (),

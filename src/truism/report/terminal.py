@@ -12,6 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from truism.explaining.blames import Blame, choose, say_others
+from truism.explaining.differing import Differing
 from truism.explaining.explanations import Explanation
 from truism.explaining.findings import Findings, gravest, say_all
 from truism.explaining.incidents import Incident
@@ -20,7 +21,7 @@ from truism.explaining.patterns import Pattern
 from truism.explaining.reasons import Reason
 from truism.export.markdown import chance
 from truism.export.records import RuleRecord
-from truism.model.predicates import conjunction, format_number
+from truism.model.predicates import conjunction, format_number, quote_name
 from truism.model.rules import Rule
 from truism.model.wording import count, lasting, percent, visible
 from truism.report.looks import Sight
@@ -184,9 +185,10 @@ def show_findings(
 
 
 def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
-    shown = gravest(findings, top)
+    shown = gravest(findings, top, standing=False)
     yield from in_order(shown, [None] * len(shown))
-    yield from say_rest(findings, len(shown))
+    yield from say_rest(findings, shown)
+    yield from show_differing(findings.differing)
     if findings.incidents and findings.gap is not None:
         between = count(findings.gap, "normal row")
         yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
@@ -195,22 +197,30 @@ def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
 def in_order(
     incidents: Sequence[Incident], statuses: Sequence[str | None]
 ) -> Iterator[RenderableType]:
-    """Show what happened, and then what still differs from training."""
-    both = list(zip(incidents, statuses, strict=True))
-    happened = [each for each in both if not each[0].stands]
+    """Show what happened, each story from its beginning."""
     first_of = dict[str, int]()
-    for number, (incident, status) in enumerate([*happened, *(x for x in both if x[0].stands)], 1):
-        if number == len(happened) + 1:
-            yield STANDING
+    for number, (incident, status) in enumerate(zip(incidents, statuses, strict=True), 1):
         first = first_of.setdefault(incident.story, number)
         yield show_incident(incident, number, status, first if first < number else None)
         yield ""
 
 
-def say_rest(findings: Findings, n_shown: int) -> Iterator[RenderableType]:
-    """Say how many incidents are not shown, if there are any."""
+def show_differing(differing: Sequence[Differing]) -> Iterator[RenderableType]:
+    """Show what differs from training now: since when, how far off, and what that costs."""
+    if differing:
+        grid = Grid.grid(padding=(0, 2, 0, 0))
+        for each in differing:
+            name = each.variable if each.series is None else f"{each.series}: {each.variable}"
+            grid.add_row(say(name, STRONG), each.when, each.off, say(each.so, FAINT))
+        yield from (STANDING, Padding(grid, (0, 0, 0, 3)), "")
+
+
+def say_rest(findings: Findings, shown: Sequence[Incident]) -> Iterator[RenderableType]:
+    """Say how many incidents are not shown, but for lasting changes that stood before."""
+    n_standing = sum(each.is_open for each in findings.shifts.outlines[:])
+    n_shown = sum(not each.stands for each in shown) + n_standing
     rest = len(findings.incidents) + len(findings.shifts) - n_shown
-    if rest:
+    if rest > 0:
         yield Text(f"{rest:,} more; --top 0 shows all.", FAINT)
 
 
@@ -257,6 +267,9 @@ def verdict(findings: Findings) -> Text:
     if findings.is_clean:
         over = "nothing lasted long enough; " if findings.n_anomalous else ""
         return Text.assemble(("clean", GOOD), f": {over}{share}.")
+    if not (findings.incidents or findings.shifts):
+        names = ", ".join(quote_name(name) for name, _ in findings.outside)
+        return Text.assemble(("unlike training", BAD), f": {names}; {share}.")
     found = say_all(findings) + "; " if findings.ordered else ""
     patterns = "" if findings.ordered else f", in {count(len(findings.patterns), 'pattern')}"
     return Text.assemble(("anomalies", BAD), f": {found}{share}{patterns}.")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.checker import Checker
+from truism.explaining.differing import Differing
 from truism.explaining.findings import Findings
 from truism.explaining.moments import say_moment
 from truism.incidents.deviations import added
@@ -21,13 +22,13 @@ from truism.model.provenance import Calibrated, ShareOfRows
 from truism.model.schema import Numeric
 from truism.model.series import PER
 from truism.model.wording import count, percent, preformatted
-from truism.scoring.alignment import UNSEEN, align, codes
+from truism.scoring.alignment import align
 from truism.scoring.bits import unpack
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import State
 from truism.scoring.truths import Truths
 from truism.scoring.weighed import Weighed
-from truism.table.columns import Table, numbers
+from truism.table.columns import Table
 
 Verdict = Literal["fresh", "drifting", "stale"]
 Remedy = Literal["none", "look", "accept", "calibrate", "learn"]
@@ -92,6 +93,8 @@ class Status(msgspec.Struct, frozen=True):
         When the newest lasting change began, and its id.
     n_older
         How many training rows are older than that; None without a change.
+    differing
+        The variables that differ from training now.
 
     """
 
@@ -102,6 +105,7 @@ class Status(msgspec.Struct, frozen=True):
     since: str | None = None
     change: str | None = None
     n_older: int | None = None
+    differing: tuple[Differing, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([self.verdict, *(f"  {each.text}" for each in self.signs)])
@@ -131,6 +135,11 @@ def say_status(status: Status) -> list[tuple[str, str]]:
                 f"{count(status.n_older, 'training row')} are older",
             )
         )
+    heading = "differs"
+    for each in status.differing:
+        name = each.variable if each.series is None else f"{each.series}: {each.variable}"
+        lines.append((heading, f"{name} {each.when}: {each.off}; {each.so}"))
+        heading = ""
     lines.append(("remedy", say_remedy(status)))
     return lines
 
@@ -193,12 +202,10 @@ class Survey:
         self._adding = _Adding(checker.scorer)
         self._model = checker.model
         self.checker = Checker(checker.model, checker.n_jobs, self._adding, checker.origin)
-        self._odd = np.zeros(len(self._model.schema.names), np.int64)
         self._conditions = _Conditions(self._model, n_rows)
 
     def take(self, prepared: Table) -> None:
         """Take the next rows, prepared; they are also to be followed by `checker`."""
-        self._odd += _count_odd(self._model, prepared)
         self._conditions.take(prepared)
 
     def status(self, findings: Findings | None = None) -> Status:
@@ -215,7 +222,7 @@ class Survey:
         signs += [
             *_reported(model, findings),
             *_contradicted(model, contradicted, since_of),
-            *_values(model, self._odd, self.n_rows),
+            *_values(model, findings.odd, self.n_rows),
             *(
                 _sign("coarser", 1.0, f"{each} has fewer decimals", each)
                 for each in findings.coarser
@@ -228,6 +235,8 @@ class Survey:
             key=lambda each: (rank[each.verdict], -each.size / max(LIMITS[each.kind][0], 1e-9)),
         )
         verdict = told[0].verdict if told else "fresh"
+        if verdict == "stale" and findings.is_clean and not self._absent:
+            verdict = "drifting"  # what is stale is not clean
         return Status(
             verdict,
             tuple(told),
@@ -236,6 +245,7 @@ class Survey:
             since,
             change,
             None if change is None else model.rules.n_rows,
+            findings.differing,
         )
 
 
@@ -272,6 +282,8 @@ def _since(findings: Findings) -> dict[str, str]:
     found: dict[str, str] = {}
     for shift in sorted(findings.shifts, key=lambda each: each.start):
         for blame in shift.blames:
+            if blame.since is None:
+                continue
             began = say_moment(blame.began) or f"row {blame.since}"
             found.setdefault(blame.variable, began)
     return found
@@ -343,22 +355,9 @@ def _contradicted(
         yield _sign("contradicted", size, text, name, since)
 
 
-def _count_odd(model: Model, table: Table) -> NDArray[np.int64]:
-    """Count for each variable the states that training never had, or the numbers outside its range."""
-    columns, _ = align(model.schema, table)
-    found = []
-    for variable, column in zip(model.schema.variables, columns, strict=True):
-        if isinstance(variable, Numeric):
-            values = numbers(column)
-            found.append(int(((values < variable.low) | (values > variable.high)).sum()))
-        else:
-            found.append(int((codes(variable, column) == UNSEEN).sum()))
-    return np.array(found, np.int64)
-
-
-def _values(model: Model, n_odd: NDArray[np.int64], n_rows: int) -> Iterator[Sign]:
+def _values(model: Model, odd: Sequence[int], n_rows: int) -> Iterator[Sign]:
     """Tell states that training never had, and numbers outside its range."""
-    for variable, n_own in zip(model.schema.variables, n_odd.tolist(), strict=True):
+    for variable, n_own in zip(model.schema.variables, odd, strict=True):
         name, share = variable.name, n_own / n_rows if n_rows else 0.0
         if isinstance(variable, Numeric):
             text = f"{name} is outside its range of training in {percent(share)} of the rows"
