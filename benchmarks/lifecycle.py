@@ -27,7 +27,7 @@ from benchmarks.alarms import telling
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.incidents.events import Event
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.acceptances import Acceptance
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate

@@ -21,7 +21,7 @@ from benchmarks.results import warn
 from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.explaining.incidents import Incident, Incidents
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.report.output import write_report
 from truism.report.summarising import summarise

@@ -59,8 +59,8 @@ def write_rows(folder, n_rows):
 
 def learn(files, model):
     """Learn from all files, and count the passes."""
-    from truism.learning.parts import of_files
-    from truism.learning.training import train_on_parts
+    from truism.learning.batches import Batches
+    from truism.learning.learn import learn as train
     from truism.model.files import save_model
     from truism.model.settings import Settings
     from truism.table.files import open_files, read_first
@@ -73,8 +73,8 @@ def learn(files, model):
 
     opened = open_files(files)
     reading = read_first(opened, 0).reading
-    parts = of_files(opened, reading)
-    learned = train_on_parts(parts, Settings(), reading=reading, n_jobs=2, progress=progress)
+    parts = Batches.of_files(opened, reading)
+    learned = train(parts, Settings(), reading=reading, n_jobs=2, progress=progress)
     save_model(learned, model)
     rounds = stages.count("verifying pass")
     passes = stages.count("first pass") + rounds

@@ -1,6 +1,6 @@
 """What the tests of other tools share: a small model, rows that follow it and rows that do not."""
 
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.scoring.scorer import Scorer
 from truism.table.frames import as_table

@@ -9,7 +9,7 @@ from rows import BROKEN, MODEL
 
 from truism.export.sql.statements import to_sql
 from truism.export.sql.strength import strongest
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.schema import Numeric
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate

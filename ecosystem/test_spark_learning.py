@@ -4,21 +4,19 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from truism.table.files.columnar import open_columnar
-from truism.table.files.portions import read_opening
 
 import truism
 import truism.dask
 import truism.spark
 from truism.errors import ParameterError, TableError
 from truism.estimator import clusters
-from truism.learning.parts import of_files
-from truism.learning.training import train, train_on_parts
+from truism.learning.batches import Batches
+from truism.learning.learn import learn as train
 from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.plant import simulate
+from truism.table.files import open_files, read_first
 from truism.table.frames import as_table
-from truism.table.layouts import Layout
 
 N_ROWS, N_SAMPLED = 3000, 1000
 TAGS = ("time", "FIT101", "LIT101", "MV101", "P101", "FIT201", "LIT301")
@@ -32,8 +30,8 @@ def plant():
 
 @pytest.fixture(autouse=True)
 def small_sample(monkeypatch):
-    monkeypatch.setattr(clusters, "SAMPLE", N_SAMPLED)
-    monkeypatch.setattr(clusters, "PART_ROWS", 700)
+    monkeypatch.setitem(train.__kwdefaults__, "n_sampled", N_SAMPLED)
+    monkeypatch.setattr(clusters, "BATCH_ROWS", 700)
 
 
 @pytest.fixture
@@ -50,10 +48,10 @@ def undated(model):
 
 
 def in_one_process(files):
-    opened = open_columnar([files])
-    reading = read_opening(opened, Layout()).reading
-    parts = of_files(opened, reading)
-    return train_on_parts(parts, Settings(), reading=reading, n_sampled=N_SAMPLED)
+    opened = open_files([files])
+    reading = read_first(opened, 0).reading
+    parts = Batches.of_files(opened, reading)
+    return train(parts, Settings(), reading=reading, n_sampled=N_SAMPLED)
 
 
 def test_all_drivers_give_the_same_model(spark, files, plant):
@@ -118,6 +116,6 @@ def test_partitions_are_scored_with_one_line(spark, plant):
 def test_problems_of_executors_are_told(spark, tmp_path, monkeypatch):
     texts = [f"{i / 7:.3f} m" for i in range(1000)] + [f"word {i}" for i in range(1000)]
     pq.write_table(pa.table({"a": texts, "b": range(2000)}), tmp_path / "a.parquet")
-    monkeypatch.setattr(clusters.read_opening, "__defaults__", (800, None))
+    monkeypatch.setattr("truism.table.files.OPENING", 800)
     with pytest.raises(TableError, match="column 'a' must hold a number"):
         truism.spark.learn(str(tmp_path), session=spark)

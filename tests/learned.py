@@ -3,7 +3,7 @@
 import msgspec
 
 from truism.explaining.checker import Checker
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.scoring.alignment import align
 from truism.scoring.rulebook import breaks_any

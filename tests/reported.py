@@ -6,7 +6,7 @@ import numpy as np
 
 from learned import learn
 from truism.explaining.checker import Checker
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.report.summarising import summarise
 from truism.table.frames import as_table

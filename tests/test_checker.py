@@ -4,7 +4,7 @@ import numpy as np
 
 from truism.explaining.checker import Checker
 from truism.explaining.findings import find_coarser
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.table.frames import as_table
 

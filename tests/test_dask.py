@@ -16,12 +16,10 @@ from click.testing import CliRunner
 import truism
 from test_passes import plant_of
 from truism.cli import app
-from truism.clusters.daskcrew import DaskCrew, connect
 from truism.errors import ParameterError, TableError, TruismError
 from truism.estimator import clusters
-from truism.learning.parts import of_files
-from truism.learning.scattered import Job
-from truism.learning.training import train, train_on_parts
+from truism.learning.batches import Batches, Job
+from truism.learning.learn import learn as train
 from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.table.files import open_files, read_first
@@ -31,6 +29,7 @@ from truism.work import stand_still
 distributed = pytest.importorskip("distributed", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 import truism.dask  # noqa: E402
+from truism.dask import connect, run_on  # noqa: E402
 
 N_ROWS, N_SAMPLED = 600, 200
 
@@ -51,8 +50,8 @@ def client():
 
 @pytest.fixture
 def small_sample(monkeypatch):
-    monkeypatch.setattr(clusters, "SAMPLE", N_SAMPLED)
-    monkeypatch.setattr(clusters, "PART_ROWS", 100)
+    monkeypatch.setitem(train.__kwdefaults__, "n_sampled", N_SAMPLED)
+    monkeypatch.setattr(clusters, "BATCH_ROWS", 100)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +72,8 @@ def in_one_process(files, **options):
     """Learn from the same files with threads."""
     opened = open_files([files])
     reading = read_first(opened, 0).reading
-    parts = of_files(opened, reading)
-    return train_on_parts(parts, Settings(**options), reading=reading, n_sampled=N_SAMPLED)
+    parts = Batches.of_files(opened, reading)
+    return train(parts, Settings(**options), reading=reading, n_sampled=N_SAMPLED)
 
 
 def test_files_give_the_same_model_even_if_a_worker_dies(client, files, small_sample):
@@ -190,23 +189,17 @@ def test_a_cluster_that_is_lost_is_told_in_a_sentence(client):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "submit", lambda *_, **__: gone)
         with pytest.raises(TruismError, match="The Dask cluster was lost before all rows"):
-            DaskCrew(client).total([job], len, stand_still)
+            run_on(client)([job], len, 1, stand_still)
 
 
 def test_the_command_line_uses_a_cluster(client, files, tmp_path, monkeypatch):
     monkeypatch.setattr("truism.cli.learn.SAMPLE", N_SAMPLED)
-    monkeypatch.setattr(
-        "truism.cli.learn.train_on_parts",
-        lambda parts, settings, **options: train_on_parts(
-            parts, settings, n_sampled=N_SAMPLED, **options
-        ),
-    )
+    monkeypatch.setitem(train.__kwdefaults__, "n_sampled", N_SAMPLED)
     address, output = client.scheduler.address, tmp_path / "m.truism.json"
     done = CliRunner().invoke(app, ["learn", files, "-o", str(output), "--dask", address])
     assert done.exit_code == 0, done.output
     wanted = in_one_process(files)
     assert truism.load(output).model_.rules == wanted.rules
-    assert isinstance(DaskCrew(client).client, distributed.Client)
 
 
 def test_a_table_that_is_learned_from_at_once_needs_no_cluster(files, tmp_path):

@@ -16,7 +16,7 @@ from truism.explaining.keptrows import count_equal
 from truism.explaining.scorelists import tabulate
 from truism.incidents.delays import Delays
 from truism.incidents.keeping import Clock
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.scoring.series import rows_by_series
 from truism.table.aside import Aside

@@ -16,7 +16,7 @@ from truism.learning.holdout import broken_worths
 from truism.learning.kinds import infer_schema, variable_columns
 from truism.learning.mining import minimum_counts, variable_numbers
 from truism.learning.predicates import find_predicates
-from truism.learning.rules import MinedRules, find_rules
+from truism.learning.rules import MinedRules, Search
 from truism.model.model import Model
 from truism.model.predicates import variables
 from truism.model.provenance import Provenance
@@ -37,7 +37,8 @@ def mined(data, **options):
     schema = infer_schema(table, settings)
     columns = variable_columns(schema, table)
     (predicates,) = find_predicates(schema, columns, settings.cutoffs, [SUPPORT], 1, be_silent)
-    rules = find_rules(schema, columns, predicates, settings, SUPPORT, 1, be_silent)
+    search = Search(schema, columns, predicates, settings, SUPPORT, 1, be_silent)
+    rules = search.conclude(search.propose())
     return table, Learned(schema, columns, rules, settings)
 
 
@@ -100,15 +101,9 @@ def test_rows_break_what_mining_without_their_block_finds(data, n_blocks):
     predicates = [each.predicate for each in model.rules.rules.predicates]
     for block in range(n_blocks):
         rest = table.take(blocks != block)
-        without = find_rules(
-            model.schema,
-            variable_columns(model.schema, rest),
-            predicates,
-            model.settings,
-            SUPPORT,
-            1,
-            be_silent,
-        ).rules
+        others = variable_columns(model.schema, rest)
+        search = Search(model.schema, others, predicates, model.settings, SUPPORT, 1, be_silent)
+        without = search.conclude(search.propose()).rules
         fails = {each.predicate for each in without.predicates if each.n_false}
         provenance = Provenance("", rest.n_rows, 1, "", 0.1, 2, "asked")
         scorer = Scorer(Model(model.schema, without, model.settings, provenance))

@@ -20,7 +20,7 @@ from truism.scoring.kernels import compiling, words
 PROGRAM = """
 import json
 from truism.learning import kernels
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.scoring import kernels as scoring
 from truism.table.frames import as_table

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from truism.cli import app
 from truism.cli.options import size_of
 from truism.errors import ParameterError, TableError
-from truism.learning import passes, training
+from truism.learning import sampling
+from truism.learning.learn import learn
 from truism.table.files import open_files, read_alike, read_batches, read_first
 from truism.table.layouts import Layout
 from truism.table.writing import write_table
@@ -40,11 +41,7 @@ def rows() -> pa.Table:
 @pytest.fixture
 def small_sample(monkeypatch):
     monkeypatch.setattr("truism.cli.learn.SAMPLE", 200)
-    whole = training.train_on_parts
-    monkeypatch.setattr(
-        "truism.cli.learn.train_on_parts",
-        lambda parts, settings, **options: whole(parts, settings, n_sampled=200, **options),
-    )
+    monkeypatch.setitem(learn.__kwdefaults__, "n_sampled", 200)
 
 
 def written(folder, ends, form="parquet"):
@@ -145,7 +142,7 @@ def test_a_file_that_changes_between_passes_is_refused_and_nothing_is_written(
     tmp_path, small_sample, monkeypatch, what
 ):
     source, done = written(tmp_path / "a", [400]), []
-    first = passes.total_up
+    first = sampling.total_up
 
     def total_up(table, at, **options):
         done.append(at)
@@ -153,7 +150,7 @@ def test_a_file_that_changes_between_passes_is_refused_and_nothing_is_written(
             CHANGES[what](tmp_path / "a" / "000.parquet")
         return first(table, at, **options)
 
-    monkeypatch.setattr(passes, "total_up", total_up)
+    monkeypatch.setattr(sampling, "total_up", total_up)
     output = tmp_path / "m.truism.json"
     found = CliRunner().invoke(app, ["learn", source, "-o", str(output), "--jobs", "1"])
     assert done
@@ -167,7 +164,7 @@ def test_interrupting_leaves_nothing_behind(tmp_path, command):
     """Ctrl-C in the verifying pass, and while scores are written."""
     source = written(tmp_path / "a", [400])
     model = tmp_path / "m.truism.json"
-    setting = "truism.learning.passes.recount"
+    setting = "truism.learning.verification.recount"
     arguments = ["learn", source, "-o", str(model)]
     if command == "check":
         CliRunner().invoke(app, arguments)
@@ -180,9 +177,8 @@ def test_interrupting_leaves_nothing_behind(tmp_path, command):
 import os, signal, sys, tempfile, time
 from unittest import mock
 from truism.cli import learn, main, rows
-from truism.learning import passes, training
 learn.SAMPLE, rows.BYTES_WHOLE = 200, 1 << 20
-training.train_on_parts.__kwdefaults__["n_sampled"] = 200
+learn.learn_model.__kwdefaults__["n_sampled"] = 200
 interrupt = lambda *_: (os.kill(os.getpid(), signal.SIGINT), time.sleep(30))
 sys.argv = ["truism", *{arguments!r}]
 with mock.patch({setting!r}, interrupt):
@@ -534,12 +530,6 @@ def test_csv_files_are_learned_from_in_batches(tmp_path, small_sample, csv_in_ba
     zipped = as_csv(tmp_path / "c", rows(), [300], "csv.gz")
     assert learned(zipped, tmp_path / "c.truism.json", "--memory-limit", "1MiB") == in_batches
     monkeypatch.setattr("truism.cli.learn.SAMPLE", N_ROWS)
-    monkeypatch.setattr(
-        "truism.cli.learn.train",
-        lambda table, settings, **options: training.train(
-            table, settings, n_sampled=200, **options
-        ),
-    )
     assert learned(whole_folder, tmp_path / "d.truism.json") == in_batches
 
 

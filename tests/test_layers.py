@@ -11,13 +11,14 @@ SOURCE = Path(truism.__file__).parent
 
 # Data flows one way: a room may import itself and the rooms before it.
 ROOMS = (
-    *("base", "table", "model", "scoring", "incidents", "explaining", "learning", "clusters"),
+    *("base", "table", "model", "scoring", "incidents", "explaining", "learning"),
     *("plant", "review", "export", "report", "cli", "estimator", "faces"),
 )
 # Modules that are in no room: what every room may import, and what no room does.
 BASE = {"arrays", "errors", "version", "work"}
 # Imports that point downward, inside a method: conveniences, by the module that has them.
 CONVENIENCES = {
+    "cli.learn": {"truism.dask"},
     "truism": {"truism.estimator"},
     "review.compare": {"truism.report.comparison"},
     "estimator.detector": {"truism.report", "truism.report.output"},
@@ -38,8 +39,8 @@ FENCES = {
     "pandas": set(),
     "polars": set(),
     "dask": {"dask"},
-    "distributed": {"clusters", "dask"},
-    "pyspark": {"clusters", "spark"},
+    "distributed": {"dask"},
+    "pyspark": {"spark"},
     "duckdb": {"table.databases"},
     "openpyxl": {"table.sheets"},
     "python_calamine": {"table.sheets"},

@@ -14,9 +14,9 @@ import oracle
 from learned import learn
 from strategies import HOSTILE_NAMES, exact, ratios, tables, thresholds
 from truism.errors import TableError
+from truism.learning.learn import learn as train
 from truism.learning.mining import UnitRule
 from truism.learning.rules import merge_units
-from truism.learning.training import train
 from truism.model.predicates import Interval, variables
 from truism.model.settings import Settings
 from truism.scoring.scorer import Scorer

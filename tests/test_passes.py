@@ -10,15 +10,12 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from truism.learning import passes
-from truism.learning.learned import learn
+from truism.learning.batches import Batches, merge_all
+from truism.learning.learn import learn as train
 from truism.learning.mining import minimum_counts
-from truism.learning.parts import Stream, in_memory, merge_all
-from truism.learning.recounts import count_between
-from truism.learning.sampling import Sample
+from truism.learning.sampling import SAMPLE, Sample
 from truism.learning.spacings import borders, stand_in
-from truism.learning.training import train, train_on_parts
-from truism.learning.verification import Claims
+from truism.learning.verification import Claims, count_between
 from truism.model.files import encode_model
 from truism.model.settings import Settings, exact
 from truism.scoring.bits import unpack
@@ -26,7 +23,6 @@ from truism.scoring.scorer import Scorer
 from truism.scoring.truths import Truths
 from truism.table.columns import Table, join_tables
 from truism.table.frames import as_table
-from truism.work import be_silent
 
 
 def plant_of(n_rows: int, seed: int = 0) -> dict[str, list]:
@@ -45,18 +41,23 @@ def plant_of(n_rows: int, seed: int = 0) -> dict[str, list]:
     }
 
 
-def divided(table: Table, ends: list[int]) -> Stream:
-    places = [0, *sorted(ends), table.n_rows]
+class Parts:
+    """Rows in parts of any size."""
 
-    def read():
-        for start, end in itertools.pairwise(places):
-            yield table.take(slice(start, end))
+    def __init__(self, table: Table, ends: list[int]) -> None:
+        self.table, self.places = table, [0, *sorted(ends), table.n_rows]
 
-    return Stream(read, table.n_rows)
+    def read(self, _=None):
+        for start, end in itertools.pairwise(self.places):
+            yield self.table.take(slice(start, end))
 
 
-def model_bytes(parts: Stream, settings: Settings, **options) -> bytes:
-    return encode_model(train_on_parts(parts, settings, **options))
+def divided(table: Table, ends: list[int]) -> Batches:
+    return Batches.of([(Parts(table, ends), table.n_rows)])
+
+
+def model_bytes(parts: Batches, settings: Settings, **options) -> bytes:
+    return encode_model(train(parts, settings, **options))
 
 
 CASES = {
@@ -72,7 +73,7 @@ CASES = {
 def test_a_model_does_not_depend_on_how_rows_are_divided(case):
     settings, options = CASES[case]
     table = as_table(plant_of(900))
-    wanted = model_bytes(in_memory(table), settings, n_sampled=300, **options)
+    wanted = model_bytes(Batches.of_table(table), settings, n_sampled=300, **options)
     for ends in ([1, 2, 450, 450, 899], list(range(0, 900, 64)), list(range(50, 900, 113))):
         found = model_bytes(divided(table, ends), settings, n_sampled=300, n_jobs=2, **options)
         assert found == wanted
@@ -80,9 +81,9 @@ def test_a_model_does_not_depend_on_how_rows_are_divided(case):
 
 def test_a_large_table_goes_the_same_way_where_it_fits():
     table = as_table(plant_of(400))
-    wanted = model_bytes(in_memory(table, 77), Settings(), n_sampled=100)
+    wanted = model_bytes(Batches.of_table(table, 77), Settings(), n_sampled=100)
     assert encode_model(train(table, Settings(), n_sampled=100)) == wanted
-    assert passes.SAMPLE == 1_000_000
+    assert SAMPLE == 1_000_000
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -144,7 +145,7 @@ def test_every_rule_holds_in_every_row_with_exact_counts(seed, n_sampled, n_rows
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Claims, "of", note)
-        model = train_on_parts(in_memory(table, 128), Settings(), n_sampled=n_sampled)
+        model = train(Batches.of_table(table, 128), Settings(), n_sampled=n_sampled)
     found = units_of(model)
     assert found == brute_force(model, table, proposed)
     assert not Scorer(model).count_broken(table)
@@ -159,8 +160,8 @@ def test_rules_that_hold_by_chance_in_the_sample_give_way_to_longer_ones():
     both = zip(data["s0"], data["s1"], strict=True)
     data["t"] = ["up" if a == b == "1" else "down" for a, b in both]
     stages = []
-    model = train_on_parts(
-        in_memory(as_table(data), 500),
+    model = train(
+        Batches.of_table(as_table(data), 500),
         Settings(),
         n_sampled=25,
         progress=lambda stage, done, _: stages.append(stage) if done == 0 else None,
@@ -172,8 +173,8 @@ def test_rules_that_hold_by_chance_in_the_sample_give_way_to_longer_ones():
 
 def test_all_rows_are_in_statistics():
     table = as_table(plant_of(900))
-    model = train_on_parts(in_memory(table, 200), Settings(), n_sampled=200)
-    whole = learn(table, Settings(), delta=False, n_jobs=1, progress=be_silent)
+    model = train(Batches.of_table(table, 200), Settings(), n_sampled=200)
+    whole = train(table, Settings())
     for own, exactly in zip(model.schema.variables, whole.schema.variables, strict=True):
         assert type(own) is type(exactly)
         assert own.n_missing == exactly.n_missing
@@ -189,15 +190,15 @@ def test_all_rows_are_in_statistics():
     for context in model.evidence.contexts:
         assert sum(context.counts) == 900
     assert model.provenance.n_rows == 900
-    assert model.provenance.fingerprint == train(table, Settings()).provenance.fingerprint
+    assert model.provenance.fingerprint == whole.provenance.fingerprint
 
 
 def test_numbers_with_few_values_in_the_sample_are_quantities_if_all_rows_have_more():
     data = {"a": [float(i % 2) for i in range(1000)], "b": ["x", "y"] * 500}
     for row in range(3, 1000, 90):
         data["a"][row] = row / 7
-    parts = in_memory(as_table(data), 100)
-    model = train_on_parts(parts, Settings(), n_sampled=12)
+    parts = Batches.of_table(as_table(data), 100)
+    model = train(parts, Settings(), n_sampled=12)
     assert type(model.schema.variables[0]).__name__ == "Numeric"
     assert model.schema.variables[0].high == pytest.approx(max(data["a"]))
 
@@ -206,11 +207,12 @@ def test_a_table_that_changes_between_passes_is_refused():
     table = as_table(plant_of(400))
     lengths = iter([400, 399])
 
-    def read():
-        yield table.take(slice(0, next(lengths)))
+    class Changing:
+        def read(self, _):
+            yield table.take(slice(0, next(lengths)))
 
     with pytest.raises(Exception, match="400 rows at first and 399 when read again"):
-        train_on_parts(Stream(read, 400), Settings(), n_sampled=50)
+        train(Batches.of([(Changing(), 400)]), Settings(), n_sampled=50)
 
 
 @given(st.integers(1, 3000), st.integers(1, 500), st.integers(1, 400))
@@ -237,7 +239,7 @@ def test_neighbours_are_added_in_order(texts):
 def test_parts_put_together_are_the_table(ends):
     data = {**plant_of(60), "none": [None] * 60}
     table = as_table(data)
-    pieces = list(divided(table, ends).read())
+    pieces = list(Parts(table, ends).read())
     joined = join_tables(pieces)
     for column, whole in zip(joined.columns, table.columns, strict=True):
         cells = [[each.cell(row) for row in range(60)] for each in (column, whole)]

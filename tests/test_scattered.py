@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from test_passes import CASES, plant_of
 from truism.errors import TableError
-from truism.learning.parts import in_memory, merge_all
-from truism.learning.scattered import Job, Scattered, of_spans
-from truism.learning.training import train_on_parts
+from truism.learning.batches import Batches, Job, merge_all
+from truism.learning.learn import learn as train
 from truism.model.files import encode_model
 from truism.table.files import open_files, read, read_first
 from truism.table.frames import as_table
@@ -22,12 +21,12 @@ from truism.table.writing import write_table
 
 
 class Strangers:
-    """A crew that gets jobs and tasks as bytes, and does them in any order."""
+    """Gets jobs and tasks as bytes, and runs them in any order."""
 
     def __init__(self, random=None):
         self.random, self.n_done = random, 0
 
-    def total(self, jobs, task, advance):
+    def __call__(self, jobs, task, n_jobs, advance):  # noqa: ARG002
         sent, order, results = pickle.dumps((jobs, task)), list(range(len(jobs))), {}
         if self.random is not None:
             self.random.shuffle(order)
@@ -51,14 +50,14 @@ class Cells:
             yield table.take(slice(start, start + self.size))
 
 
-def scattered(crew, data, ends):
+def scattered(run, data, ends):
     n_rows = len(data["pump"])
     places = [0, *sorted(ends), n_rows]
     pieces = []
     for start, end in itertools.pairwise(places):
         cells = {name: values[start:end] for name, values in data.items()}
         pieces.append((Cells(cells, 50), end - start))
-    return Scattered.of(crew, pieces)
+    return Batches.of(pieces, run)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -67,25 +66,29 @@ def scattered(crew, data, ends):
 def test_the_model_is_the_same_whoever_does_the_jobs(case, ends, random):
     settings, options = CASES[case]
     data = plant_of(400)
-    wanted = train_on_parts(in_memory(as_table(data)), settings, n_sampled=200, **options)
+    wanted = train(Batches.of_table(as_table(data)), settings, n_sampled=200, **options)
     parts = scattered(Strangers(random), data, ends)
     assert parts.n_rows == 400
-    found = train_on_parts(parts, settings, n_sampled=200, **options)
+    found = train(parts, settings, n_sampled=200, **options)
     assert encode_model(found) == encode_model(wanted)
 
 
 def test_few_rows_are_learned_from_whole():
     data, (settings, _) = plant_of(150), CASES["exchangeable"]
-    wanted = train_on_parts(in_memory(as_table(data)), settings)
-    found = train_on_parts(scattered(Strangers(), data, [40]), settings)
+    wanted = train(Batches.of_table(as_table(data)), settings)
+    found = train(scattered(Strangers(), data, [40]), settings)
     assert encode_model(found) == encode_model(wanted)
 
 
 def test_rows_that_are_in_no_order_are_no_series():
     data, (settings, options) = plant_of(600), CASES["series"]
     for n_sampled in (200, 1000):
-        model = train_on_parts(
-            in_memory(as_table(data)), settings, n_sampled=n_sampled, shuffled=True, **options
+        model = train(
+            Batches.of_table(as_table(data)),
+            settings,
+            n_sampled=n_sampled,
+            shuffled=True,
+            **options,
         )
         assert model.series is None
         assert model.derived == ()
@@ -112,8 +115,8 @@ def test_files_are_divided_among_workers(tmp_path, form):
     assert sum(span.n_rows for span in spans) == 700
     assert len(spans) == (7 if form == "parquet" else 2)
     settings, _ = CASES["series"]
-    parts = of_spans(Strangers(), files, reading, 100)
-    found = train_on_parts(parts, settings, n_sampled=200, reading=reading)
-    whole = in_memory(read([str(tmp_path)]).table)
-    wanted = train_on_parts(whole, settings, n_sampled=200, reading=reading)
+    batches = Batches.of_files(files, reading, 100, Strangers())
+    found = train(batches, settings, n_sampled=200, reading=reading)
+    whole = Batches.of_table(read([str(tmp_path)]).table)
+    wanted = train(whole, settings, n_sampled=200, reading=reading)
     assert encode_model(found) == encode_model(wanted)

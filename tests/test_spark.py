@@ -12,13 +12,13 @@ import pytest
 import truism
 import truism.spark
 from test_passes import plant_of
-from truism.clusters.sparkcrew import SparkCrew
 from truism.errors import ParameterError, TableError
 from truism.estimator import clusters
-from truism.learning.scattered import Scattered
-from truism.learning.training import train
+from truism.learning.batches import Batches
+from truism.learning.learn import learn as train
 from truism.model.files import encode_model
 from truism.model.settings import Settings
+from truism.spark import run_on
 from truism.table.frames import as_table
 from truism.work import stand_still
 
@@ -122,8 +122,8 @@ def spark(monkeypatch):
         module = types.ModuleType(name)
         module.__dict__.update(content)
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(clusters, "SAMPLE", N_SAMPLED)
-    monkeypatch.setattr(clusters, "PART_ROWS", 90)
+    monkeypatch.setitem(train.__kwdefaults__, "n_sampled", N_SAMPLED)
+    monkeypatch.setattr(clusters, "BATCH_ROWS", 90)
     return session
 
 
@@ -165,9 +165,9 @@ class Gone:
 
 
 def test_problems_of_executors_are_told(spark):
-    jobs = Scattered.of(SparkCrew(spark), [(Gone(), 5), (Gone(), 3)]).jobs
+    jobs = Batches.of([(Gone(), 5), (Gone(), 3)]).jobs
     with pytest.raises(TableError, match="The rows are gone"):
-        SparkCrew(spark).total(jobs, len, stand_still)
+        run_on(spark)(jobs, len, 1, stand_still)
 
 
 @pytest.mark.parametrize("delta", [False, True])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from learned import learn
 from strategies import tables
 from truism.learning.kinds import infer_schema
+from truism.learning.learn import learn as tune
 from truism.learning.support import (
     EVIDENCE_ROWS,
     GRID,
@@ -20,7 +21,6 @@ from truism.learning.support import (
     try_grid,
     usual_support,
 )
-from truism.learning.training import train as tune
 from truism.model.provenance import Trial
 from truism.model.settings import Settings, exact
 from truism.table.frames import as_table

@@ -11,9 +11,8 @@ from test_cli import run
 from truism import InvariantRuleDetector, load
 from truism.errors import ParameterError, TableError
 from truism.export.suspects import listed_rows, suspects_as_columns
-from truism.learning.learned import learn
+from truism.learning.learn import learn as train
 from truism.learning.suspects import Suspects, find_suspects
-from truism.learning.training import train
 from truism.model.settings import Settings
 from truism.report.suspicion import show_suspects
 from truism.table.frames import as_table
@@ -169,7 +168,7 @@ def test_learning_without_rows_is_learning_from_the_others():
 
 def test_what_changed_since_a_row_that_is_left_out_is_missing():
     table = as_table({"x": [float(i * i) for i in range(60)], "by": ["a", "b"] * 30})
-    learned = learn(
+    learned = train(
         table,
         Settings(by="by", ordered=True),
         delta=True,

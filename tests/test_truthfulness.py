@@ -8,7 +8,7 @@ import pytest
 from truism.explaining.clues import Contradiction, Outside, Rarity
 from truism.explaining.investigation import find_clues
 from truism.explaining.reasons import say
-from truism.learning.training import train
+from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
 from truism.scoring.scorer import Scorer

@@ -7,35 +7,31 @@ rows of a DataFrame have one only if a column says so (`order_by`); otherwise th
 exchangeable rows.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+import logging
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
-import msgspec
-
-from truism.clusters.daskcrew import DaskCrew
-from truism.errors import ParameterError, did_you_mean
+from truism.errors import ParameterError, TruismError, did_you_mean
 from truism.estimator.batches import ArrowScorer, Left, arrow_scorer
 from truism.estimator.clusters import (
+    Partition,
     are_files,
     check_distributed,
     learn_files,
     learn_pieces,
 )
+from truism.learning.batches import Job, Run, Task
 from truism.model.model import Model
 from truism.table.batches import as_batch, as_frame, empty_like
-from truism.table.columns import Table
 from truism.table.files import OPENING
 from truism.table.frames import as_table
-from truism.work import Progress, be_silent
+from truism.work import Advance, Progress, be_silent
 
 __all__ = ["learn", "score"]
 
-
-class _Partition(msgspec.Struct, frozen=True):
-    """A partition of a DataFrame, which the worker holds."""
-
-    def read(self, frame: Any) -> Iterator[Table]:
-        yield as_table(frame)
+RETRIES = 3  # for workers that die
 
 
 def learn(
@@ -70,7 +66,7 @@ def learn(
     """
     client = _current_client() if client is None else client
     if are_files(rows, order_by, "to_delayed"):
-        return learn_files(DaskCrew(client), rows, parameters, progress)
+        return learn_files(run_on(client), rows, parameters, progress)
     with client.as_current():
         return _learn_frame(client, rows, order_by, parameters, progress)
 
@@ -103,13 +99,102 @@ def _learn_frame(
         frames[first] = future
         first += size
     return learn_pieces(
-        DaskCrew(client, frames),
-        [(_Partition(), size) for size in sizes],
+        run_on(client, frames),
+        [(Partition(), size) for size in sizes],
         as_table(rows.head(OPENING, npartitions=-1)),
         parameters,
         progress,
         ordered=order_by is not None,
     )
+
+
+def run_on(client: Any, frames: Mapping[int, Any] = {}) -> Run:
+    """Return what runs jobs on a cluster, and adds up the results by a tree of futures.
+
+    Jobs are done again if a worker dies; the results depend on nothing but the rows.
+
+    Parameters
+    ----------
+    client
+        A `distributed.Client`.
+    frames
+        Partitions as futures or delayed values, by the number of their first row; none if jobs read
+        files.
+
+    """
+    return functools.partial(_run, client, frames)
+
+
+def _run(
+    client: Any,
+    frames: Mapping[int, Any],
+    jobs: Sequence[Job],
+    task: Task,
+    n_jobs: int,  # noqa: ARG001, the cluster decides how many at once
+    advance: Advance,
+) -> Any:
+    from distributed import KilledWorker, as_completed
+
+    n_rows = sum(job.n_rows for job in jobs)
+    # As the result of a task it can be made again if the worker that holds it dies.
+    shared = client.submit(_same, task, pure=False)
+    level = [
+        client.submit(_do, job, shared, frames.get(job.first), pure=False, retries=RETRIES)
+        for job in jobs
+    ]
+    sizes = {future.key: job.n_rows for future, job in zip(level, jobs, strict=True)}
+    waiting = as_completed(level, loop=client.loop)  # else that of a default client, if any
+    while len(level) > 1:
+        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+        level = [
+            client.submit(_add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs
+        ]
+    done = 0
+    try:
+        for future in waiting:
+            if future.status == "error":
+                future.result()
+            done += sizes[future.key]
+            advance(done, n_rows)
+        return level[0].result()
+    except (CancelledError, KilledWorker) as problem:
+        reason = str(problem).strip().split("\n", maxsplit=1)[0].rstrip(".")[:150]
+        raise TruismError(
+            f"The Dask cluster was lost before all rows were read: {reason}.",
+            "look at what its scheduler and workers wrote, and learn again.",
+        ) from None
+
+
+def _same(task: Task) -> Task:
+    return task
+
+
+def _do(job: Job, task: Task, frame: Any) -> Any:
+    return job.do(task, [frame])
+
+
+def _add(one: Any, other: Any) -> Any:
+    return one + other
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address, which logs nothing: problems are errors."""
+    try:
+        from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
+    except ImportError:
+        raise TruismError(
+            "Dask is not installed.", 'install it with: pip install "truism[dask]"'
+        ) from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it logs tracebacks
+    try:
+        get_address_host_port(address)  # a client that was never made cannot be closed quietly
+        return Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as problem:
+        reason = str(problem).split("\n", maxsplit=1)[0][:150]
+        raise ParameterError.of(
+            "dask", "be the address of a scheduler", address, f"it does not answer: {reason}."
+        ) from None
 
 
 def score(rows: Any, model: Any, *, blames: int = 0, keep: Sequence[str] = ()) -> Any:

@@ -7,35 +7,29 @@ of a DataFrame have one only if a column says so (`order_by`); otherwise they ar
 rows.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
-from truism.clusters.sparkcrew import SparkCrew
-from truism.errors import ParameterError
+from truism.errors import ParameterError, TruismError
 from truism.estimator.batches import arrow_scorer
 from truism.estimator.clusters import (
+    Partition,
     are_files,
     check_distributed,
     learn_files,
     learn_pieces,
 )
+from truism.learning.batches import Job, Run, Task, merge_all
 from truism.model.model import Model
-from truism.table.batches import check_kept, content_batch
-from truism.table.columns import Table
+from truism.table.batches import check_kept, content_batch, contents_of
 from truism.table.files import OPENING
 from truism.table.frames import as_table
-from truism.work import Progress, be_silent
+from truism.work import Advance, Progress, be_silent
 
 __all__ = ["learn", "score"]
 
-
-class _Partition(msgspec.Struct, frozen=True):
-    """A partition of a DataFrame, as batches that the executor reads."""
-
-    def read(self, frame: Any) -> Iterator[Table]:
-        return map(as_table, frame)
+RESULTS = "at long, content binary"
 
 
 def learn(
@@ -72,21 +66,21 @@ def learn(
 
     session = SparkSession.builder.getOrCreate() if session is None else session
     if are_files(rows, order_by, "mapInArrow"):
-        return learn_files(SparkCrew(session), rows, parameters, progress)
+        return learn_files(run_on(session), rows, parameters, progress)
     kept = (rows if order_by is None else rows.orderBy(order_by)).persist()
     try:
         sizes = {
             row["at"]: int(bytes(row["content"]))
-            for row in kept.mapInArrow(_count, "at long, content binary").collect()
+            for row in kept.mapInArrow(_count, RESULTS).collect()
         }
         pieces, places, first = [], {}, 0
         for place, size in sorted(sizes.items()):
-            pieces.append((_Partition(), size))
+            pieces.append((Partition(), size))
             if size:
                 places[first] = place
             first += size
         return learn_pieces(
-            SparkCrew(session, kept, places),
+            run_on(session, kept, places),
             pieces,
             as_table(kept.limit(OPENING).toArrow()),
             parameters,
@@ -105,6 +99,92 @@ def _count(batches: Iterator[Any]) -> Iterator[Any]:
     n_rows = sum(batch.num_rows for batch in batches)
     if context is not None:
         yield content_batch(context.partitionId(), str(n_rows).encode())
+
+
+def run_on(session: Any, frame: Any = None, places: Mapping[int, int] = {}) -> Run:
+    """Return what runs jobs on executors with `mapInArrow`, and adds up the results in order.
+
+    Parameters
+    ----------
+    session
+        A `pyspark.sql.SparkSession`.
+    frame
+        A DataFrame that is kept, of which each partition is a piece; None if jobs read files.
+    places
+        The partitions of the jobs, by the numbers of their first rows.
+
+    """
+    return functools.partial(_run, session, frame, places)
+
+
+def _run(
+    session: Any,
+    frame: Any,
+    places: Mapping[int, int],
+    jobs: Sequence[Job],
+    task: Task,
+    n_jobs: int,  # noqa: ARG001, the session decides how many at once
+    advance: Advance,
+) -> Any:
+    from pyspark.serializers import CPickleSerializer
+
+    pack = CPickleSerializer()
+    shared = session.sparkContext.broadcast((tuple(jobs), task))
+    if frame is None:
+        frame = session.range(0, len(jobs), 1, len(jobs))
+        work = _on_files(shared, pack)
+    else:
+        place_of = {places[job.first]: at for at, job in enumerate(jobs)}
+        work = _on_partitions(shared, pack, place_of)
+    try:
+        rows = frame.mapInArrow(work, RESULTS).collect()
+    finally:
+        shared.destroy()
+    found = {row["at"]: pack.loads(bytes(row["content"])) for row in rows}
+    for result in found.values():
+        if isinstance(result, TruismError):
+            raise result
+    n_rows = sum(job.n_rows for job in jobs)
+    advance(n_rows, n_rows)
+    return merge_all(found[at] for at in range(len(jobs)))
+
+
+Work = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+def _on_files(shared: Any, pack: Any) -> Work:
+    """Return what an executor does with numbers of jobs."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        jobs, task = shared.value
+        for batch in batches:
+            for at in contents_of(batch):
+                yield content_batch(at, pack.dumps(_done(jobs[at], task)))
+
+    return work
+
+
+def _on_partitions(shared: Any, pack: Any, place_of: dict[int, int]) -> Work:
+    """Return what an executor does with the rows of its partition."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        jobs, task = shared.value
+        context = TaskContext.get()
+        at = place_of.get(context.partitionId()) if context is not None else None
+        if at is not None:
+            yield content_batch(at, pack.dumps(_done(jobs[at], task, batches)))
+
+    return work
+
+
+def _done(job: Job, task: Task, batches: Iterator[Any] | None = None) -> Any:
+    """Do a job; what is wrong with rows comes back as a value, which Spark would bury in a traceback."""
+    try:
+        return job.do(task, batches)
+    except TruismError as problem:
+        return problem
 
 
 def score(

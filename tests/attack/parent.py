@@ -5,7 +5,6 @@ a command that was started, or the code of one that was waited for.
 """
 
 import errno
-import functools
 import json
 import os
 import resource
@@ -76,7 +75,7 @@ def shrink() -> None:
 
     rows.BYTES_WHOLE, rows.LEAST_ROWS = 1_024, 64
     demo.N_ROWS, demo.N_ATTACKED, learn.SAMPLE = 1_200, 400, 300
-    learn.train_on_parts = functools.partial(learn.train_on_parts, n_sampled=200)
+    learn.learn_model.__kwdefaults__["n_sampled"] = 200
 
 
 def run(arguments: list[str], folder: Path) -> int:

@@ -28,12 +28,11 @@ from truism.errors import ParameterError, TableError, shorten
 from truism.explaining.checker import Checker
 from truism.export.suspects import listed_rows, suspects_as_columns
 from truism.learning import kernels
+from truism.learning.batches import BATCH_ROWS, Batches
 from truism.learning.kinds import infer_schema
-from truism.learning.parts import PART_ROWS, Parts, of_files
-from truism.learning.passes import SAMPLE
-from truism.learning.scattered import of_spans
+from truism.learning.learn import learn as learn_model
+from truism.learning.sampling import SAMPLE
 from truism.learning.suspects import Suspects, find_suspects
-from truism.learning.training import train, train_on_parts
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
@@ -307,22 +306,22 @@ def learn_table(
     threshold: float | None,
     jobs: int,
     progress: Progress,
-    parts: Parts | None = None,
+    parts: Batches | None = None,
     excluded: NDArray[np.int64] | None = None,
 ) -> Model:
     """Learn a model from a table without some of its rows, or from parts, and date it."""
     settings = msgspec.structs.replace(settings, time=found.reading.axis)
-    options: Any = {
-        "delta": delta,
-        "threshold": threshold,
-        "created": now(),
-        "reading": found.reading,
-        "n_jobs": jobs,
-        "progress": progress,
-    }
-    if parts is None:
-        return train(found.table, settings, excluded=excluded, **options)
-    return train_on_parts(parts, settings, **options)
+    return learn_model(
+        found.table if parts is None else parts,
+        settings,
+        delta=delta,
+        threshold=threshold,
+        created=now(),
+        reading=found.reading,
+        n_jobs=jobs,
+        progress=progress,
+        excluded=excluded,
+    )
 
 
 def _with_accepted(
@@ -396,7 +395,7 @@ def read_rows(
     limit: str | None,
     jobs: int,
     dask: str | None = None,
-) -> tuple[TableRead, Parts | None]:
+) -> tuple[TableRead, Batches | None]:
     """Read all rows at once; of more than the sample the first ones, and all in parts."""
     files = open_files(sources, said.layout)
     found = read_first(files, SAMPLE)
@@ -409,14 +408,14 @@ def read_rows(
             screen.note("the rows are learned from at once; --dask is for larger files.")
         return found, None
     held = size_of(limit) // (BYTES_PER_VALUE * len(found.table.names) * (jobs + 1))
-    n_rows = min(max(held, LEAST_ROWS), PART_ROWS)
+    n_rows = min(max(held, LEAST_ROWS), BATCH_ROWS)
     if dask is not None:
-        from truism.clusters.daskcrew import DaskCrew, connect
+        from truism.dask import connect, run_on
 
         client = connect(dask)
         click.get_current_context().call_on_close(client.close)
-        return found, of_spans(DaskCrew(client), files, found.reading, n_rows)
-    return found, of_files(files, found.reading, n_rows)
+        return found, Batches.of_files(files, found.reading, n_rows, run_on(client))
+    return found, Batches.of_files(files, found.reading, n_rows)
 
 
 # --- suspects ---

@@ -1,7 +1,7 @@
 """Learning on a cluster, whichever it is: pieces and parameters go in, a model comes out."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -9,17 +9,24 @@ import msgspec
 from truism.errors import ParameterError, TableError
 from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import names_in, settings_of, warn_caller
-from truism.learning.parts import PART_ROWS, Parts
-from truism.learning.passes import SAMPLE
-from truism.learning.scattered import Crew, Piece, Scattered, of_spans
-from truism.learning.training import train_on_parts
+from truism.learning.batches import BATCH_ROWS, Batches, Piece, Run
+from truism.learning.learn import learn
 from truism.model.model import Model
 from truism.model.stamps import now
 from truism.model.wording import legend_of
 from truism.table.columns import Table, reading_of
 from truism.table.files import open_files, read_first
+from truism.table.frames import as_table
 from truism.table.layouts import Layout, Reading
 from truism.work import Progress
+
+
+class Partition(msgspec.Struct, frozen=True):
+    """A partition of a distributed DataFrame, as frames that a worker has."""
+
+    def read(self, frame: Any) -> Iterator[Table]:
+        """Read the rows."""
+        return map(as_table, frame)
 
 
 def are_files(rows: Any, order_by: str | None, needed: str) -> bool:
@@ -53,7 +60,7 @@ def check_distributed(rows: Any, needed: str) -> None:
 
 
 def learn_files(
-    crew: Crew,
+    run: Run,
     rows: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     parameters: dict[str, Any],
     progress: Progress,
@@ -68,13 +75,13 @@ def learn_files(
     layout = Layout(time=() if time is None else (time,))
     files = open_files(sources, layout)
     opening = read_first(files, 0)
-    parts = of_spans(crew, files, opening.reading, PART_ROWS)
+    parts = Batches.of_files(files, opening.reading, BATCH_ROWS, run)
     axis = opening.reading.axis
     return _learn(parts, detector, opening.table, opening.reading, progress, time=axis)
 
 
 def learn_pieces(
-    crew: Crew,
+    run: Run,
     pieces: Sequence[tuple[Piece, int]],
     opening: Table,
     parameters: dict[str, Any],
@@ -86,8 +93,8 @@ def learn_pieces(
 
     Parameters
     ----------
-    crew, pieces
-        Who reads the partitions, and these with their numbers of rows.
+    run, pieces
+        What runs jobs, and the partitions with their numbers of rows.
     opening
         Some of the rows, by which it is seen what columns hold.
     parameters
@@ -114,7 +121,7 @@ def learn_pieces(
             "The rows of a distributed DataFrame have no order: they are learned as exchangeable rows. "
             "If a column tells their order, name it with order_by."
         )
-    parts = Scattered.of(crew, pieces)
+    parts = Batches.of(pieces, run)
     return _learn(
         parts,
         detector,
@@ -127,7 +134,7 @@ def learn_pieces(
 
 
 def _learn(
-    parts: Parts,
+    rows: Batches,
     detector: InvariantRuleDetector,
     opening: Table,
     reading: Reading,
@@ -136,15 +143,14 @@ def _learn(
     time: str | None,
     shuffled: bool = False,
 ) -> Model:
-    model = train_on_parts(
-        parts,
+    model = learn(
+        rows,
         msgspec.structs.replace(settings_of(detector), time=time),
         delta=bool(detector.delta),
         threshold=detector.threshold,
         created=now(),
         reading=reading.with_optional(names_in("optional", detector.optional)),
         progress=progress,
-        n_sampled=SAMPLE,
         shuffled=shuffled,
     )
     legend = legend_of(detector.units, detector.titles, opening.names)

@@ -6,8 +6,8 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.estimator.inputs import names_in, settings_of
+from truism.learning.learn import learn
 from truism.learning.suspects import Suspects, find_suspects
-from truism.learning.training import train
 from truism.model.model import Model
 from truism.model.settings import check_threshold
 from truism.model.stamps import now
@@ -50,7 +50,7 @@ def fit_table(detector: Any, table: Table, progress: Progress) -> Fitted:
     if detector.suspects is not None:
         suspects = find_suspects(table, settings, delta=delta, n_jobs=n_jobs, progress=progress)
     # The model keeps its own threshold, for when the parameter is None again.
-    model = train(
+    model = learn(
         table,
         settings,
         delta=delta,

@@ -59,11 +59,11 @@ class Checker:
 
     Examples
     --------
-    >>> from truism.learning.training import train
+    >>> from truism.learning.learn import learn
     >>> from truism.model.settings import Settings
     >>> from truism.table.frames import as_table
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
-    >>> checker = Checker(train(normal, Settings(min_support=0.1)))
+    >>> checker = Checker(learn(normal, Settings(min_support=0.1)))
     >>> table = checker.prepare(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]}))
     >>> checker.find(table).incidents[0].blames[0].variable
     'pump'

@@ -1,13 +1,15 @@
-"""Learning: a `Table` of normal rows and `Settings` come in, a `Model` goes out.
+"""Learning: from the rows of a table and `Settings` to a `Model`; `learn.learn` is the whole method.
 
-- `training`: the whole method, from table to model
+- `batches`, `sampling`: the rows, and those of them that stand for all
 - `kinds`: which columns are variables, and of which kind
 - `support`: the choice of θ
 - `trees`, `candidates`, `predicates`: cut-offs, and the predicates worth mining
-- `counts`: how often predicates hold
 - `mining`, `rules`: the search for rules, and the rules of a table
 - `context_trees`, `leaf_sums`: trees of contexts, and sums over their leaves
 - `spacings`: where training values lie
-- `holdout`, `evidence`: held-out rows against the rules, and the evidence beyond the rules
+- `study`, `holdout`, `evidence`: held-out rows against the others, and the evidence beyond the rules
+- `verification`: what a sample proposes, checked and counted in all rows
+- `order`, `memory`: whether rows are a series, and how earlier rows count
+- `suspects`: training rows that the others contradict
 - `kernels`: the compiled loops
 """

@@ -146,7 +146,7 @@ def _check_by(table: Table, by: str, time: str | None) -> None:
         )
 
 
-def find_meters(table: Table, schema: Schema, settings: Settings) -> tuple[str, ...]:
+def _find_meters(table: Table, schema: Schema, settings: Settings) -> tuple[str, ...]:
     """Return the columns that were left out because their change is learned instead."""
     said = (*settings.categorical, *settings.continuous, *settings.ignore)
     column_of = table.column_of()
@@ -157,6 +157,19 @@ def find_meters(table: Table, schema: Schema, settings: Settings) -> tuple[str, 
         and delta_name(each.name) not in column_of
         and is_meter(column_of[each.name])
     )
+
+
+def find_changing(
+    table: Table, settings: Settings, delta: bool, *, shuffled: bool = False
+) -> tuple[Schema, tuple[str, ...]]:
+    """Infer the variables, and of which columns the change is one: meters and, if asked, numbers."""
+    schema = infer_schema(table, settings)
+    if shuffled:
+        return schema, ()
+    changing = {*_find_meters(table, schema, settings)}
+    if delta:
+        changing |= {each.name for each in schema.variables if isinstance(each, Numeric)}
+    return schema, tuple(name for name in table.names if name in changing)
 
 
 def infer_added(schema: Schema, added: Sequence[Column]) -> Schema:

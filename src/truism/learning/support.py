@@ -12,7 +12,7 @@ import numpy as np
 
 from truism.learning.kinds import variable_columns
 from truism.learning.predicates import find_predicates
-from truism.learning.rules import find_rules
+from truism.learning.rules import Search
 from truism.model.provenance import SupportOrigin, Trial
 from truism.model.schema import Schema
 from truism.model.settings import Settings, exact
@@ -79,7 +79,8 @@ def try_grid(
     found = find_predicates(schema, kept, settings.cutoffs, min_supports, n_jobs, progress)
     trials = []
     for done, (each, predicates) in enumerate(zip(grid, found, strict=True), 1):
-        mined = find_rules(schema, kept, predicates, settings, exact(each), n_jobs, be_silent)
+        search = Search(schema, kept, predicates, settings, exact(each), n_jobs, be_silent)
+        mined = search.conclude(search.propose())
         n_broken = int(breaks_any(schema, mined.rules, held_out, n_jobs).sum())
         trials.append(Trial(each, n_broken, n_held_out, mined.complete_to))
         progress("choosing θ", done, len(grid))

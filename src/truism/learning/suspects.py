@@ -25,16 +25,18 @@ from truism.explaining.explanations import Explanation, explain_rows
 from truism.explaining.patterns import Patterns
 from truism.incidents.marks import Marker
 from truism.learning.evidence import held_out_scores, learn_evidence
-from truism.learning.kinds import infer_schema, variable_columns
-from truism.learning.learned import find_changing, learn_rules
+from truism.learning.kinds import find_changing, infer_schema, variable_columns
+from truism.learning.learn import learn
 from truism.learning.memory import held_out_excess, learn_memory
 from truism.learning.order import find_series, rows_to_look_back
+from truism.learning.predicates import find_predicates
+from truism.learning.rules import Search
 from truism.learning.study import N_BLOCKS, N_STRETCHES
-from truism.learning.training import train
+from truism.learning.support import choose_support
 from truism.model.model import Model
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Series
-from truism.model.settings import IncidentRate, Settings
+from truism.model.settings import IncidentRate, Settings, exact
 from truism.model.wording import preformatted
 from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
@@ -216,11 +218,17 @@ def _stretched_doubts(
 ) -> Floats:
     """Return how far above the threshold each row scores, judged by other stretches of the series."""
     schema = infer_schema(table, settings)
-    _, mined = learn_rules(table, schema, settings, n_jobs, progress)
+    columns = variable_columns(schema, table)
+    min_support = exact(choose_support(table, schema, settings, n_jobs, progress).value)
+    (predicates,) = find_predicates(
+        schema, columns, settings.cutoffs, [min_support], n_jobs, progress
+    )
+    search = Search(schema, columns, predicates, settings, min_support, n_jobs, progress)
+    mined = search.in_sample(search.propose())
     rows = np.arange(table.n_rows)
     learned = learn_evidence(
         schema,
-        variable_columns(schema, table),
+        columns,
         mined,
         settings,
         n_jobs,
@@ -267,7 +275,7 @@ def _learn(table: Table, settings: Settings, n_jobs: int) -> Model:
             continuous=tuple(name for name in settings.continuous if name not in empty),
             ignore=tuple({**dict.fromkeys(settings.ignore), **dict.fromkeys(empty)}),
         )
-    return train(table, settings, n_jobs=n_jobs)
+    return learn(table, settings, n_jobs=n_jobs)
 
 
 def _ratios(model: Model, table: Table, n_jobs: int) -> Floats:

@@ -1,14 +1,35 @@
-"""Candidate rules checked against all rows: parts of a table go in, counts and exceptions come out."""
+"""What a sample proposes, checked against all rows and counted in them.
+
+Every rule of the model holds in every row, with exact counts: rules that rows break give way to others
+that these rows do not refute, until no new one is broken. Histograms, spacings, leaves of contexts and
+predicates are counted on the way. All that is taken from all rows are whole numbers, which add up to the
+same in any division.
+"""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from truism.arrays import Counts
-from truism.learning.mining import UnitRule
+from truism.learning.batches import Batches
+from truism.learning.context_trees import Tree, find_leaves
+from truism.learning.kinds import variable_columns
+from truism.learning.leaf_sums import LeafSums, sum_leaves
+from truism.learning.mining import Mined, UnitRule
+from truism.learning.rules import PredicateCounts, Search, count_predicates
+from truism.learning.spacings import borders
+from truism.learning.study import Study
+from truism.model.evidence import Evidence, Spacing, Split
+from truism.model.predicates import Predicate
+from truism.model.schema import Numeric, Schema
+from truism.scoring import kernels
 from truism.scoring.bits import Words
-from truism.table.columns import Table, join_tables
+from truism.scoring.readings import Reader
+from truism.scoring.truths import Truths
+from truism.table.columns import Column, Table, join_tables, numbers
 
 N_EXCEPTIONS = 16  # rows kept of those that break a rule
 MAX_LOOSE = 1 << 18  # rows that are kept before those that are not needed any more are let go
@@ -99,3 +120,203 @@ def verify(claims: Claims, table: Table, true: Words, false: Words, first: int) 
         )
     rows = np.unique(exceptions[exceptions < _NONE])
     return Verdicts(counts, broken, exceptions, (table.take(rows - first),), (rows,))
+
+
+class Proposal(msgspec.Struct, frozen=True, eq=False):
+    """What is to be counted: of each number its histogram and its spacing, and trees of contexts."""
+
+    schema: Schema
+    spacings: tuple[Spacing, ...]
+    splits: tuple[Split, ...] = ()
+    trees: tuple[Tree, ...] = ()
+
+    @classmethod
+    def of(cls, schema: Schema, spacings: tuple[Spacing, ...], study: Study | None) -> "Proposal":
+        """Take what a study of the sample proposes; nothing but the schema if there is none."""
+        if study is None:
+            return cls(schema, ())
+        return cls(schema, spacings, study.splits, tuple(study.grown.trees))
+
+
+class Recount(msgspec.Struct, frozen=True, eq=False):
+    """Exact counts of a proposal, in a part of a table."""
+
+    predicates: PredicateCounts
+    histograms: tuple[Counts, ...]
+    knots: tuple[Counts, ...]
+    leaves: tuple[LeafSums, ...]
+
+    def __add__(self, other: "Recount") -> "Recount":
+        """Return the counts of these rows followed by others."""
+
+        def both(one: Sequence[Counts], two: Sequence[Counts]) -> tuple[Counts, ...]:
+            return tuple(a + b for a, b in zip(one, two, strict=True))
+
+        return Recount(
+            self.predicates + other.predicates,
+            both(self.histograms, other.histograms),
+            both(self.knots, other.knots),
+            tuple(a + b for a, b in zip(self.leaves, other.leaves, strict=True)),
+        )
+
+    def schema(self, schema: Schema) -> Schema:
+        """Return a schema with these histograms."""
+        found = iter(self.histograms)
+        variables = tuple(
+            msgspec.structs.replace(each, counts=tuple(next(found).tolist()))
+            if isinstance(each, Numeric)
+            else each
+            for each in schema.variables
+        )
+        return msgspec.structs.replace(schema, variables=variables)
+
+    def evidence(self, proposed: Evidence, spacings: Sequence[Spacing]) -> Evidence:
+        """Return evidence with these spacings and contexts."""
+        return msgspec.structs.replace(
+            proposed,
+            spacings=tuple(
+                msgspec.structs.replace(spacing, counts=tuple(counts.tolist()))
+                for spacing, counts in zip(spacings, self.knots, strict=True)
+            ),
+            contexts=tuple(each.context() for each in self.leaves),
+        )
+
+
+def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: Words) -> Recount:
+    """Count a proposal in a part of a table.
+
+    Parameters
+    ----------
+    proposal
+        What to count.
+    columns
+        The rows, one column for each variable.
+    true, false
+        In which of them each predicate holds and fails, packed.
+
+    """
+    schema, n_rows = proposal.schema, len(columns[0].values)
+    values = [
+        np.sort(known[~np.isnan(known)])
+        for variable, column in zip(schema.variables, columns, strict=True)
+        if isinstance(variable, Numeric)
+        for known in [numbers(column)]
+    ]
+    numeric = [each for each in schema.variables if isinstance(each, Numeric)]
+    reader = Reader(schema)
+    leaves = find_leaves(schema, proposal.splits, proposal.trees, columns, 1)
+    together = (np.zeros(n_rows, np.int64),)
+    readings = reader.read(columns, compiled=kernels.pay(n_rows, len(columns) * len(leaves)))
+    sums = sum_leaves(proposal.trees, leaves, readings, reader, together, 1, 1)
+    return Recount(
+        count_predicates(true, false, n_rows),
+        tuple(
+            count_between(own, np.array(each.edges[1:]), side="left")
+            for each, own in zip(numeric, values, strict=True)
+        ),
+        tuple(
+            count_between(own, borders(np.array(each.values)), side="right")
+            for each, own in zip(proposal.spacings, values, strict=bool(proposal.spacings))
+        ),
+        tuple(each for (each,) in sums),
+    )
+
+
+def count_between(
+    ascending: NDArray[np.float64], cuts: NDArray[np.float64], side: Literal["left", "right"]
+) -> Counts:
+    """Count values below the first of some cuts, between them, and above the last.
+
+    Values come sorted: that is faster than to search for the place of each. A value that equals a cut
+    counts above it with `side` left, else below.
+
+    >>> count_between(np.array([1.0, 2.0, 2.0, 5.0]), np.array([2.0, 3.0]), side="left").tolist()
+    [1, 2, 1]
+    """
+    below = np.searchsorted(ascending, cuts, side=side)
+    return np.diff(below, prepend=0, append=len(ascending))
+
+
+class Verified(msgspec.Struct, frozen=True, eq=False):
+    """What all rows say about candidate rules, and exact counts."""
+
+    verdicts: Verdicts
+    counted: Recount | None
+
+    def __add__(self, other: "Verified") -> "Verified":
+        """Return the same about these rows followed by others."""
+        counted = None
+        if self.counted is not None and other.counted is not None:
+            counted = self.counted + other.counted
+        return Verified(self.verdicts + other.verdicts, counted)
+
+
+class _Verify(msgspec.Struct, frozen=True, eq=False):
+    """Checks candidates against a batch, and counts what a proposal asks for."""
+
+    schema: Schema
+    predicates: tuple[Predicate, ...]
+    claims: Claims
+    proposal: Proposal | None
+
+    def __call__(self, table: Table, first: int) -> Verified:
+        columns = variable_columns(self.schema, table)
+        true, false = Truths(self.schema, self.predicates).evaluate_all(columns)
+        counted = None
+        if self.proposal is not None:
+            counted = recount(self.proposal, columns, true, false)
+        return Verified(verify(self.claims, table, true, false, first), counted)
+
+
+def verify_in_passes(
+    search: Search, proposed: Mined, proposal: Proposal, batches: Batches
+) -> tuple[Mined, Recount]:
+    """Check proposed rules against all rows, and propose again, until no new one is broken.
+
+    Parameters
+    ----------
+    search, proposed
+        The search in the sample, and the rules that it found.
+    proposal
+        What else is to be counted.
+    batches
+        All rows.
+
+    Returns
+    -------
+    mined, counted
+        The rules that hold in all rows and are frequent enough in them, and exact counts.
+
+    """
+    count_of: dict[tuple[tuple[int, ...], int], int] = {}
+    counted: Recount | None = None
+    refuting: list[Table] = []
+    while True:
+        fresh = [rule for rule in proposed.rules if _key(rule) not in count_of]
+        if not fresh and counted is not None:
+            break
+        task = _Verify(
+            search.schema,
+            tuple(search.predicates),
+            Claims.of(fresh),
+            proposal if counted is None else None,
+        )
+        found: Verified = batches.total("verifying pass", task, search.n_jobs, search.progress)
+        verdicts = found.verdicts.tidy()
+        counted = found.counted if counted is None else counted
+        assert counted is not None
+        count_of |= zip(map(_key, fresh), verdicts.counts.tolist(), strict=True)
+        if not verdicts.broken.any():
+            break
+        refuting += verdicts.tables
+        proposed = search.propose(join_tables(refuting))
+    least = search.least(counted.predicates.n_true.tolist(), search.n_rows)
+    exact_ones = (UnitRule(*_key(rule), count_of[_key(rule)]) for rule in proposed.rules)
+    kept = tuple(
+        rule for rule in exact_ones if rule.count >= min(least[[*rule.antecedent, rule.consequent]])
+    )
+    return msgspec.structs.replace(proposed, rules=kept), counted
+
+
+def _key(rule: UnitRule) -> tuple[tuple[int, ...], int]:
+    return rule.antecedent, rule.consequent

@@ -59,11 +59,11 @@ class Scorer:
 
     Examples
     --------
-    >>> from truism.learning.training import train
+    >>> from truism.learning.learn import learn
     >>> from truism.model.settings import Settings
     >>> from truism.table.frames import as_table
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
-    >>> scorer = Scorer(train(normal, Settings(min_support=0.1, scoring="paper")))
+    >>> scorer = Scorer(learn(normal, Settings(min_support=0.1, scoring="paper")))
     >>> scorer.score(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).tolist()
     [0.0, 1.0]
 
