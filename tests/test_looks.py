@@ -14,8 +14,7 @@ from browser import browser, find_browser
 from strategies import HOSTILE_NAMES
 from test_cli import run
 from truism.report.html import look_page
-from truism.report.looks import describe, to_record
-from truism.report.terminal import blocks
+from truism.report.looks import blocks, describe, to_record
 from truism.table.columns import reading_of
 from truism.table.frames import as_table
 from truism.table.looking import look

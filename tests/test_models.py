@@ -1,40 +1,15 @@
-"""A model at a glance."""
+"""Why a model has its θ, in words, and what is in doubt about it."""
 
 import msgspec
 import pytest
 
-from reported import HOSTILE, hostile_model
+from reported import hostile_model
 from truism.model.provenance import Trial
-from truism.report.models import N_BEST, summarise, why_min_support
 
 
 @pytest.fixture(scope="module")
 def model():
     return hostile_model()
-
-
-def test_the_summary_holds_what_a_person_asks(model):
-    summary = summarise(model)
-    assert (summary.n_rows, summary.n_columns) == (100, 3)
-    assert summary.categorical == (HOSTILE, "flow")
-    assert summary.left_out[0].name == "id"
-    assert summary.why == why_min_support(model)
-    assert summary.notices == tuple(map(str, model.provenance.notices))
-    assert summary.notices[0] == (
-        "Learned as states, because they have few different values: 'flow'. If one is a quantity, "
-        "declare it continuous."
-    )
-    assert summary.n_rules == len(model.rules)
-    assert all(rule.antecedent for rule in summary.best)
-
-
-def test_rules_are_counted_by_length_and_the_best_are_the_least_likely(model):
-    summary = summarise(model)
-    lengths = [rule.length for rule in model.rules]
-    assert dict(summary.rules_by_length) == {n: lengths.count(n) for n in set(lengths)}
-    mined = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent]
-    assert list(summary.best) == mined[:N_BEST]
-    assert summary.why_threshold == str(model.limit.origin)
 
 
 def with_origin(model, origin):
@@ -45,7 +20,7 @@ def with_origin(model, origin):
 
 def test_every_origin_of_a_support_has_words_of_its_own(model):
     origins = ("asked", "share", "rows", "most", "untried", "fewest", "smallest")
-    said = [why_min_support(with_origin(model, origin)) for origin in origins]
+    said = [with_origin(model, origin).provenance.why_support for origin in origins]
     assert all(said)
     assert len(set(said)) == len(origins)
 
@@ -62,7 +37,7 @@ def test_only_what_makes_false_alarms_likely_is_a_doubt_and_in_plain_words(model
 
 
 def test_why_names_the_rates_that_decided(model):
-    assert "5 %" in why_min_support(with_origin(model, "fewest"))
-    smallest = why_min_support(with_origin(model, "smallest"))
+    assert "5 %" in with_origin(model, "fewest").provenance.why_support
+    smallest = with_origin(model, "smallest").provenance.why_support
     assert "5 %" in smallest
     assert "15 % at 0.05" in smallest

@@ -38,8 +38,7 @@ from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
 from truism.plant import schedule, simulate
-from truism.report.progress import say_progress, show_progress
-from truism.report.terminal import STANDING, show_findings
+from truism.report.terminal import STANDING, say_progress, show_findings, show_progress
 from truism.review.status import status
 from truism.scoring.weighed import Violation
 from truism.table.atomic import alone_with

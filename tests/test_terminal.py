@@ -11,15 +11,8 @@ from truism.explaining.explanations import Explanation
 from truism.export.records import rule_records
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
-from truism.report.models import summarise
-from truism.report.terminal import (
-    in_words,
-    show_explanation,
-    show_findings,
-    show_model,
-    show_rules,
-    verdict,
-)
+from truism.report.models import N_BEST, in_words, show_model, show_rules
+from truism.report.terminal import show_explanation, show_findings, verdict
 from truism.scoring.weighed import Violation
 from truism.table.frames import as_table
 
@@ -85,12 +78,16 @@ def printed(*parts):
 
 def test_a_model_is_shown_with_its_variables_rules_and_place():
     model = hostile_model()
-    shown = printed(show_model(summarise(model), "plant\x1b[31m.json"))
+    shown = printed(show_model(model, "plant\x1b[31m.json"))
     assert reported.HOSTILE in shown
+    assert "Learned as states, because they have few different values: 'flow'." in shown
+    assert f"{model.provenance.min_support:g}, {model.provenance.why_support}" in shown
     assert f"{len(model.rules)} rules" in shown
     assert "\x1b" not in shown
     assert "plant\\x1b[31m.json" in shown
-    for rule in summarise(model).best:
+    mined = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent]
+    assert mined
+    for rule in mined[:N_BEST]:
         assert in_words(rule).plain in shown
 
 

@@ -27,7 +27,7 @@ from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
 from truism.model.stamps import today
-from truism.report.terminal import say, show_pairs
+from truism.report.models import say, show_pairs
 from truism.review.accept import (
     Named,
     Offer,

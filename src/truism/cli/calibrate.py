@@ -22,7 +22,7 @@ from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.predicates import format_number
 from truism.model.settings import IncidentRate, check_threshold
-from truism.report.terminal import say
+from truism.report.models import say
 from truism.scoring.thresholds import adopt
 from truism.scoring.thresholds import calibrate as lowest_threshold
 from truism.table.columns import Table

@@ -46,10 +46,10 @@ from truism.model.files import load_model
 from truism.model.provenance import ByHand, Threshold
 from truism.model.stamps import clock, now_here
 from truism.model.wording import count, visible
+from truism.report.models import BAD, GOOD, STRONG
 from truism.report.output import check_ending, write_report
-from truism.report.progress import show_progress
 from truism.report.summarising import summarise
-from truism.report.terminal import BAD, GOOD, STRONG, show_findings, verdict
+from truism.report.terminal import show_findings, show_progress, verdict
 from truism.scoring.thresholds import expecting
 from truism.table.batches import typed
 from truism.table.columns import Table

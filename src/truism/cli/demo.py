@@ -28,7 +28,8 @@ from truism.model.settings import Settings
 from truism.model.wording import count, visible
 from truism.plant import STEP_SECONDS, Attack, Recording, simulate
 from truism.plant.files import write_attacked
-from truism.report.terminal import BAD, FAINT, GOOD, STRONG, in_words, show_incident, verdict
+from truism.report.models import BAD, FAINT, GOOD, STRONG, in_words
+from truism.report.terminal import show_incident, verdict
 from truism.table.columns import Table
 from truism.table.files import read, read_table
 from truism.table.writing import write_table

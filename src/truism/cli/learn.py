@@ -38,9 +38,8 @@ from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.stamps import now
 from truism.model.wording import Legend, count, legend_of
-from truism.report.models import summarise
+from truism.report.models import show_model
 from truism.report.suspicion import show_suspects
-from truism.report.terminal import show_model
 from truism.table.columns import Table, join_tables
 from truism.table.files import TableRead, open_files, read_first, read_table
 from truism.table.layouts import Reading
@@ -259,7 +258,7 @@ def learn(
         write_suspects(exclusion, excluded, found.table)
         save_model(model, output)
     screen.announce_unkept()
-    screen.show(show_model(summarise(model), output))
+    screen.show(show_model(model, output))
     if excluded.suspects is not None:
         screen.show(show_suspects(excluded.suspects, exclusion.suspects, excluded=exclusion.own))
 

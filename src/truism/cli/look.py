@@ -10,8 +10,7 @@ from truism.cli.reading import asked, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.model.stamps import now_here
-from truism.report.looks import describe, to_record
-from truism.report.terminal import show_sight
+from truism.report.looks import describe, show_sight, to_record
 from truism.table.atomic import write_atomically
 from truism.table.files import read_for_look
 from truism.table.looking import look as look_at

@@ -19,7 +19,7 @@ from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.explaining.checker import Check, Checker
 from truism.model.files import load_model
-from truism.report.terminal import show_pairs
+from truism.report.models import show_pairs
 from truism.review.status import Survey, say_remedy, say_status
 
 STALE = 3

@@ -13,7 +13,7 @@ import numpy as np
 from truism.learning.kinds import variable_columns
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import Search
-from truism.model.provenance import SupportOrigin, Trial
+from truism.model.provenance import EVIDENCE_ROWS, MAX_RATE, SupportOrigin, Trial
 from truism.model.schema import Schema
 from truism.model.settings import Settings, exact
 from truism.scoring.rulebook import breaks_any
@@ -24,8 +24,7 @@ from truism.work import Progress, be_silent
 GRID = (0.32, 0.16, 0.08, 0.04, 0.02, 0.01, 0.005, 0.002)
 MIN_ROWS = 10  # a θ of fewer rows than this is not tried
 HELD_OUT = Fraction(1, 5)
-MAX_RATE = 0.01
-EVIDENCE_SUPPORT, EVIDENCE_ROWS = 0.01, 12  # evidence weighs broken rules, so θ matters little
+EVIDENCE_SUPPORT = 0.01  # evidence weighs broken rules, so θ matters little
 
 
 class Support(msgspec.Struct, frozen=True):

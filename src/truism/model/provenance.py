@@ -8,7 +8,11 @@ from msgspec import Meta
 from truism.errors import ParameterError
 from truism.model.schema import Count, Positive, refuse_more
 from truism.model.settings import IncidentRate
+from truism.model.wording import percent
 from truism.table.notices import Notice
+
+MAX_RATE = 0.01  # share of held-out rows that may break a rule
+EVIDENCE_ROWS = 12  # every rule holds in so many rows, where broken rules are weighed
 
 
 class ByHand(msgspec.Struct, frozen=True, tag="by_hand", forbid_unknown_fields=True):
@@ -165,6 +169,31 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         chosen = self.support_origin in ("fewest", "smallest")
         if chosen and all(each.min_support != self.min_support for each in self.trials):
             raise ParameterError.of("min_support", "be one of the values tried", self.min_support)
+
+    @property
+    def why_support(self) -> str:
+        """Why θ is what it is."""
+        rate_of = {trial.min_support: trial.rate for trial in self.trials}
+        match self.support_origin:
+            case "asked":
+                return "set by hand"
+            case "share":
+                return "the default"
+            case "rows":
+                return f"so that every rule holds in at least {EVIDENCE_ROWS} rows"
+            case "most":
+                return "the largest value, because there are few rows"
+            case "untried":
+                return "too few rows to choose it"
+            case "fewest":
+                rate = percent(rate_of[self.min_support])
+                return f"the value with the fewest false alarms on held-out rows: {rate}"
+        why = (
+            f"the smallest value with fewer than {percent(MAX_RATE)} false alarms on held-out rows: "
+            f"{percent(rate_of[self.min_support])}"
+        )
+        smaller = max((each for each in rate_of if each < self.min_support), default=None)
+        return why if smaller is None else f"{why}, and {percent(rate_of[smaller])} at {smaller:g}"
 
 
 class Disabled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

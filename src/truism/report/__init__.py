@@ -8,9 +8,9 @@ One frozen `Summary` holds all that a report says; every form is made from it.
   variables, and its comparison with labels
 - `html`, `charts`: the pages and their charts
 - `output`: JSON and files
-- `models`: a model at a glance
-- `looks`: a table at first sight, in words
-- `terminal`: models, findings and tables at first sight on a terminal
+- `models`: models and their rules on a terminal, and the words and colours that all of it shares
+- `looks`: a table at first sight, in words and on a terminal
+- `terminal`: findings, explanations and the progress of jobs on a terminal
 - `comparison`: what differs between two models, on a terminal, as text and as a page
 """
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from truism.model.predicates import format_number, format_value
 from truism.model.wording import count, percent, visible
-from truism.report.terminal import FAINT, GOOD, STRONG
+from truism.report.models import FAINT, GOOD, STRONG
 from truism.review.compare import (
     Advantage,
     ComparedRule,

@@ -1,11 +1,16 @@
-"""A table at first sight, in words: a `Look` becomes a `Sight`, which screen and page show."""
+"""A table at first sight: a `Look` becomes a `Sight`, which screen and page show."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
 
-from truism.model.wording import count, lasting
+from truism.model.wording import count, lasting, visible
+from truism.report.models import BAD, FAINT, ODD, STRONG, pairs, say
 from truism.table.layouts import Layout
 from truism.table.looking import ColumnLook, Look
 from truism.table.notices import Notice
@@ -19,6 +24,7 @@ _KINDS = {
     "empty": "empty",
     "other": "other",
 }
+_BLOCKS, _MAX_NAME = " ▁▂▃▄▅▆▇█", 24
 _MOST_STATES, _MOST_LETTERS, _N_TIMES = 4, 24, 2
 
 
@@ -190,3 +196,46 @@ def _fate(column: ColumnLook, axis: str | None) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
+
+
+def show_sight(sight: Sight, source: str) -> RenderableType:
+    """Show a table at first sight: each column, what becomes of it, and what is odd."""
+    facts = pairs()
+    for name, text in sight.facts:
+        facts.add_row(name, say(text))
+    grid = Grid(box=None, padding=(0, 2, 0, 0), header_style=FAINT, pad_edge=False)
+    grid.add_column("column", overflow="fold", max_width=_MAX_NAME)
+    grid.add_column("kind", no_wrap=True)
+    grid.add_column("missing", justify="right", no_wrap=True)
+    grid.add_column("holds", overflow="fold", ratio=1)
+    grid.add_column("spread", no_wrap=True)
+    for column in sight.columns:
+        unit = f" [{column.unit}]" if column.unit else ""
+        holds = [say(f"{column.holds}{unit}")] if column.holds or unit else []
+        holds += [say(column.first, FAINT)] if column.first else []
+        holds += [say(column.fate, ODD)] if column.fate else []
+        grid.add_row(
+            say(column.name, STRONG),
+            column.kind,
+            column.missing,
+            Text("\n").join(holds),
+            blocks(column.bars),
+        )
+    head = Text.assemble((visible(source), STRONG), f": {sight.title}.")
+    parts: list[RenderableType] = [head, Padding(facts, (0, 0, 0, 2)), "", grid]
+    if sight.notices:
+        parts.append("")
+    for notice in sight.notices:
+        mark = ("Warning: ", BAD) if notice.doubtful else ("Note: ", FAINT)
+        parts.append(Text.assemble(mark, visible(notice.text)))
+    return Group(*parts)
+
+
+def blocks(counts: Sequence[int]) -> str:
+    """Draw counts as blocks, each as high as its share of the largest.
+
+    >>> blocks((0, 1, 4, 8))
+    ' ▁▄█'
+    """
+    most = max(counts, default=0)
+    return "".join(_BLOCKS[-(-8 * n // most)] if n else " " for n in counts)

@@ -1,117 +1,141 @@
-"""What a person wants to know about a model, as one frozen value from which every form is made."""
+"""Models and their rules for a terminal, and the words and colours that all of it shares.
+
+All text from data goes through `visible`, because a column name may hold an escape sequence, which a
+terminal would obey.
+"""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
-import msgspec
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
 
-from truism.learning.support import EVIDENCE_ROWS, MAX_RATE
+from truism.export.markdown import chance
+from truism.export.records import RuleRecord
 from truism.model.model import Model
+from truism.model.predicates import conjunction, format_number
 from truism.model.rules import Rule
-from truism.model.schema import Categorical, LeftOut, Numeric
-from truism.model.wording import percent
+from truism.model.schema import Categorical, Numeric
+from truism.model.wording import count, visible
 
+STRONG, FAINT, GOOD, BAD, ODD = "bold", "dim", "bold green", "bold red", "yellow"
 N_BEST = 10
+_MAX_NAMES = 60
+_LONG = 8  # rules with at least so many predicates are counted together
 
 
-class ModelSummary(msgspec.Struct, frozen=True):
-    """A model at a glance.
-
-    Parameters
-    ----------
-    n_rows, n_columns
-        The size of the training table, with its derived variables.
-    continuous, categorical
-        The variables by kind.
-    derived
-        Variables whose change since the previous row is a variable too.
-    time
-        The column of times.
-    left_out
-        Columns that are not variables, and why.
-    min_support
-        θ.
-    why
-        Why this θ.
-    rules_by_length
-        Pairs of a number of predicates and the number of rules with so many; univariate rules
-        have one predicate.
-    complete_to
-        All rules with up to this many predicates in the antecedent are in the model.
-    best
-        The rules least likely by chance.
-    threshold, why_threshold
-        Rows that score above it are anomalies, and why it is what it is.
-    notices
-        What else the reader should know.
-
-    """
-
-    n_rows: int
-    n_columns: int
-    continuous: tuple[str, ...]
-    categorical: tuple[str, ...]
-    derived: tuple[str, ...]
-    time: str | None
-    left_out: tuple[LeftOut, ...]
-    min_support: float
-    why: str
-    rules_by_length: tuple[tuple[int, int], ...]
-    complete_to: int
-    best: tuple[Rule, ...]
-    threshold: float
-    why_threshold: str
-    notices: tuple[str, ...]
-
-    @property
-    def n_rules(self) -> int:
-        """The number of rules."""
-        return sum(n for _, n in self.rules_by_length)
+def say(text: str, style: str = "") -> Text:
+    """Return text that is shown as it is."""
+    return Text(visible(text), style)
 
 
-def summarise(model: Model) -> ModelSummary:
-    """Summarise a model."""
+def in_words(rule: Rule) -> Text:
+    """Say a rule as a sentence, with its conclusion highlighted."""
+    if not rule.antecedent:
+        return say(str(rule))
+    return Text.assemble(
+        "whenever ",
+        visible(conjunction(rule.antecedent)),
+        ", ",
+        (visible(conjunction(rule.consequents)), STRONG),
+    )
+
+
+def pairs() -> Grid:
+    """Return an empty table of headings and texts."""
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def show_pairs(lines: Iterable[tuple[str, str]]) -> RenderableType:
+    """Show texts with a heading each."""
+    grid = pairs()
+    for heading, text in lines:
+        grid.add_row(f"  {heading}", say(text))
+    return grid
+
+
+def show_model(model: Model, place: str) -> RenderableType:
+    """Show what was learned."""
     made, schema = model.provenance, model.schema
-    mined = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent]
-    return ModelSummary(
-        made.n_rows,
-        made.n_columns,
-        tuple(each.name for each in schema.variables if isinstance(each, Numeric)),
-        tuple(each.name for each in schema.variables if isinstance(each, Categorical)),
-        model.derived,
-        schema.time,
-        schema.left_out,
-        made.min_support,
-        why_min_support(model),
-        tuple(sorted(Counter(rule.length for rule in model.rules).items())),
-        made.complete_to,
-        tuple(mined[:N_BEST]),
-        model.threshold,
-        str(model.limit.origin),
-        tuple(map(str, made.notices)),
-    )
+    grid = pairs()
+    of = f"{count(made.n_rows, 'row')}, {count(len(schema.variables), 'variable')}"
+    grid.add_row("table", of)
+    if schema.time is not None:
+        grid.add_row("time", say(schema.time))
+    for kind, variable in (("continuous", Numeric), ("categorical", Categorical)):
+        names = [each.name for each in schema.variables if isinstance(each, variable)]
+        if names:
+            grid.add_row(kind, _names(names))
+    for left in schema.left_out:
+        grid.add_row("left out", say(f"{left.name}: {left.reason}"))
+    grid.add_row("support θ", f"{made.min_support:g}, {made.why_support}")
+    grid.add_row("rules", _by_length(model.rules))
+    limit, why = format_number(model.threshold), str(model.limit.origin)
+    grid.add_row("threshold φ", say(f"{limit}: {why}" if why else limit))
+    for notice in made.notices:
+        grid.add_row("note", say(str(notice)))
+    head = Text.assemble("Learned ", (count(len(model.rules), "rule"), STRONG), ".")
+    parts: list[RenderableType] = [head, Padding(grid, (0, 0, 0, 2))]
+    best = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent][:N_BEST]
+    if best:
+        title = f"The {count(len(best), 'rule')} least likely by chance"
+        parts += ["", Text(title, STRONG), _list(best, made.n_rows)]
+    else:
+        parts += ["", "No rule relates variables to each other; the model knows only their ranges."]
+    parts += ["", Text.assemble("The model is in ", (visible(place), STRONG), ".")]
+    return Group(*parts)
 
 
-def why_min_support(model: Model) -> str:
-    """Say why θ is what it is."""
-    made = model.provenance
-    rate_of = {trial.min_support: trial.rate for trial in made.trials}
-    match made.support_origin:
-        case "asked":
-            return "set by hand"
-        case "share":
-            return "the default"
-        case "rows":
-            return f"so that every rule holds in at least {EVIDENCE_ROWS} rows"
-        case "most":
-            return "the largest value, because there are few rows"
-        case "untried":
-            return "too few rows to choose it"
-        case "fewest":
-            rate = percent(rate_of[made.min_support])
-            return f"the value with the fewest false alarms on held-out rows: {rate}"
-    why = (
-        f"the smallest value with fewer than {percent(MAX_RATE)} false alarms on held-out rows: "
-        f"{percent(rate_of[made.min_support])}"
-    )
-    smaller = max((each for each in rate_of if each < made.min_support), default=None)
-    return why if smaller is None else f"{why}, and {percent(rate_of[smaller])} at {smaller:g}"
+def _names(names: Sequence[str]) -> Text:
+    more = len(names) - _MAX_NAMES
+    listed = "  ".join(visible(name).replace(" ", "\u00a0") for name in names[:_MAX_NAMES])
+    tail = f"  and {more:,} more" if more > 0 else ""
+    return Text.assemble((f"{len(names):,}: ", STRONG), listed, tail)
+
+
+def _by_length(rules: Iterable[Rule]) -> str:
+    """Say how many rules have how many predicates."""
+    n_of = Counter(min(rule.length, _LONG) for rule in rules)
+    longer = [f"{n_of[length]:,} of {length}" for length in range(2, _LONG) if n_of[length]]
+    longer += [f"{n_of[_LONG]:,} of {_LONG} or more"] * bool(n_of[_LONG])
+    parts = [
+        f"{n_of[1]:,} about one variable alone",
+        *([f"{', '.join(longer)} predicates"] * bool(longer)),
+    ]
+    return "; ".join(parts)
+
+
+def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right", style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for number, rule in enumerate(rules, 1):
+        evidence = (f"  ({rule.count:,} of {n_rows:,} rows)", FAINT)
+        grid.add_row(f"{number}", Text.assemble(in_words(rule), evidence))
+    return Padding(grid, (0, 0, 0, 2))
+
+
+def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:
+    """List rules with their numbers; disabled ones with the reason."""
+    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=FAINT)
+    grid.add_column("id", no_wrap=True, style="cyan")
+    grid.add_column("rows", justify="right", no_wrap=True)
+    grid.add_column("chance", justify="right", no_wrap=True)
+    grid.add_column("rule", overflow="fold", ratio=1)
+    for record in records:
+        text = say(record.text)
+        if record.disabled is not None:
+            text.stylize(FAINT)
+            since = f" since {record.disabled.date}" if record.disabled.date else ""
+            text.append(f"\noff{since}: {visible(record.disabled.reason)}", BAD)
+        grid.add_row(record.id, f"{record.count:,}", chance(record.log10_chance), text)
+    rest = n_found - len(records)
+    end = f"{count(n_found, 'rule')}."
+    if rest:
+        end = f"{len(records):,} of {count(n_found, 'rule')}; --top 0 shows all."
+    return Group(grid, "", Text(end, FAINT)) if records else Text("no rule matches.")

@@ -29,7 +29,6 @@ from truism.report.contents import (
 )
 from truism.report.detection import detect
 from truism.report.histograms import extent, histogram
-from truism.report.models import why_min_support
 from truism.report.patterncards import ExampleLine, PatternCard, ToldLine
 from truism.report.pictures import Painter
 from truism.report.series import Axis, reduce, runs
@@ -332,7 +331,7 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
         Fact("fingerprint of training values", made.fingerprint),
         Fact("by", f"truism {made.version}"),
         Fact("rules", f"{len(model.rules):,}, {len(model.disabled):,} of them disabled"),
-        Fact("min_support (θ)", f"{made.min_support:g}: {why_min_support(model)}"),
+        Fact("min_support (θ)", f"{made.min_support:g}: {made.why_support}"),
         Fact("support_ratio (γ)", f"{chosen.ratio:g}"),
         Fact("max_predicates", str(chosen.longest)),
         Fact("cut-offs", chosen.cutoffs),

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from truism.learning.suspects import Group, Suspects
 from truism.model.wording import count, visible
-from truism.report.terminal import STRONG, say
+from truism.report.models import STRONG, say
 
 N_SHOWN = 3
 

@@ -1,10 +1,6 @@
-"""Models and findings for a terminal: values go in, objects that `rich` prints come out.
+"""Findings, explanations and the progress of jobs, for a terminal."""
 
-This module only makes words. All text from data goes through `visible`, because a column name may
-hold an escape sequence, which a terminal would obey.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -15,159 +11,24 @@ from truism.explaining.blames import Blame, choose, say_others
 from truism.explaining.differing import Differing
 from truism.explaining.explanations import Explanation
 from truism.explaining.findings import Findings, gravest, say_all
-from truism.explaining.incidents import Incident
+from truism.explaining.incidents import Incident, Incidents
 from truism.explaining.moments import say_at
 from truism.explaining.patterns import Pattern
 from truism.explaining.reasons import Reason
-from truism.export.markdown import chance
-from truism.export.records import RuleRecord
-from truism.model.predicates import conjunction, format_number, quote_name
-from truism.model.rules import Rule
+from truism.explaining.states import Step
+from truism.model.predicates import format_number, quote_name
 from truism.model.wording import count, lasting, percent, visible
-from truism.report.looks import Sight
-from truism.report.models import ModelSummary
+from truism.report.models import BAD, FAINT, GOOD, STRONG, say
 
-STRONG, FAINT, GOOD, BAD, ODD = "bold", "dim", "bold green", "bold red", "yellow"
 N_BLAMES = 3
 N_ALSO_BROKEN = 5
 STANDING = Text("Differs from training now", STRONG)
-_MAX_NAMES, _MAX_NAME = 60, 24
-_BLOCKS = " ▁▂▃▄▅▆▇█"
-_LONG = 8  # rules with at least so many predicates are counted together
-
-
-def say(text: str, style: str = "") -> Text:
-    """Return text that is shown as it is."""
-    return Text(visible(text), style)
-
-
-def in_words(rule: Rule) -> Text:
-    """Say a rule as a sentence, with its conclusion highlighted."""
-    if not rule.antecedent:
-        return say(str(rule))
-    return Text.assemble(
-        "whenever ",
-        visible(conjunction(rule.antecedent)),
-        ", ",
-        (visible(conjunction(rule.consequents)), STRONG),
-    )
-
-
-def show_model(summary: ModelSummary, place: str) -> RenderableType:
-    """Show what was learned."""
-    n_variables = len(summary.continuous) + len(summary.categorical)
-    grid = _pairs()
-    grid.add_row("table", f"{count(summary.n_rows, 'row')}, {count(n_variables, 'variable')}")
-    if summary.time is not None:
-        grid.add_row("time", say(summary.time))
-    for kind, names in (("continuous", summary.continuous), ("categorical", summary.categorical)):
-        if names:
-            grid.add_row(kind, _names(names))
-    for each in summary.left_out:
-        grid.add_row("left out", say(f"{each.name}: {each.reason}"))
-    grid.add_row("support θ", f"{summary.min_support:g}, {summary.why}")
-    grid.add_row("rules", _by_length(summary))
-    limit = format_number(summary.threshold)
-    why = f": {summary.why_threshold}" if summary.why_threshold else ""
-    grid.add_row("threshold φ", say(f"{limit}{why}"))
-    for notice in summary.notices:
-        grid.add_row("note", say(notice))
-    head = Text.assemble("Learned ", (count(summary.n_rules, "rule"), STRONG), ".")
-    parts: list[RenderableType] = [head, Padding(grid, (0, 0, 0, 2))]
-    if summary.best:
-        title = f"The {count(len(summary.best), 'rule')} least likely by chance"
-        parts += ["", Text(title, STRONG), _list(summary.best, summary.n_rows)]
-    else:
-        parts += ["", "No rule relates variables to each other; the model knows only their ranges."]
-    parts += ["", Text.assemble("The model is in ", (visible(place), STRONG), ".")]
-    return Group(*parts)
-
-
-def show_sight(sight: Sight, source: str) -> RenderableType:
-    """Show a table at first sight: each column, what becomes of it, and what is odd."""
-    facts = _pairs()
-    for name, text in sight.facts:
-        facts.add_row(name, say(text))
-    grid = Grid(box=None, padding=(0, 2, 0, 0), header_style=FAINT, pad_edge=False)
-    grid.add_column("column", overflow="fold", max_width=_MAX_NAME)
-    grid.add_column("kind", no_wrap=True)
-    grid.add_column("missing", justify="right", no_wrap=True)
-    grid.add_column("holds", overflow="fold", ratio=1)
-    grid.add_column("spread", no_wrap=True)
-    for column in sight.columns:
-        unit = f" [{column.unit}]" if column.unit else ""
-        holds = [say(f"{column.holds}{unit}")] if column.holds or unit else []
-        holds += [say(column.first, FAINT)] if column.first else []
-        holds += [say(column.fate, ODD)] if column.fate else []
-        grid.add_row(
-            say(column.name, STRONG),
-            column.kind,
-            column.missing,
-            Text("\n").join(holds),
-            blocks(column.bars),
-        )
-    head = Text.assemble((visible(source), STRONG), f": {sight.title}.")
-    parts: list[RenderableType] = [head, Padding(facts, (0, 0, 0, 2)), "", grid]
-    if sight.notices:
-        parts.append("")
-    for notice in sight.notices:
-        mark = ("Warning: ", BAD) if notice.doubtful else ("Note: ", FAINT)
-        parts.append(Text.assemble(mark, visible(notice.text)))
-    return Group(*parts)
-
-
-def blocks(counts: Sequence[int]) -> str:
-    """Draw counts as blocks, each as high as its share of the largest.
-
-    >>> blocks((0, 1, 4, 8))
-    ' ▁▄█'
-    """
-    most = max(counts, default=0)
-    return "".join(_BLOCKS[-(-8 * n // most)] if n else " " for n in counts)
-
-
-def _pairs() -> Grid:
-    grid = Grid.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style=FAINT, no_wrap=True)
-    grid.add_column(overflow="fold")
-    return grid
-
-
-def show_pairs(lines: Iterable[tuple[str, str]]) -> RenderableType:
-    """Show texts with a heading each."""
-    grid = _pairs()
-    for heading, text in lines:
-        grid.add_row(f"  {heading}", say(text))
-    return grid
-
-
-def _names(names: Sequence[str]) -> Text:
-    more = len(names) - _MAX_NAMES
-    listed = "  ".join(visible(name).replace(" ", "\u00a0") for name in names[:_MAX_NAMES])
-    tail = f"  and {more:,} more" if more > 0 else ""
-    return Text.assemble((f"{len(names):,}: ", STRONG), listed, tail)
-
-
-def _by_length(summary: ModelSummary) -> str:
-    alone = sum(n for length, n in summary.rules_by_length if length == 1)
-    longer = [f"{n:,} of {length}" for length, n in summary.rules_by_length if 1 < length < _LONG]
-    long = sum(n for length, n in summary.rules_by_length if length >= _LONG)
-    longer += [f"{long:,} of {_LONG} or more"] * bool(long)
-    parts = [
-        f"{alone:,} about one variable alone",
-        *([f"{', '.join(longer)} predicates"] * bool(longer)),
-    ]
-    return "; ".join(parts)
-
-
-def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
-    grid = Grid.grid(padding=(0, 2, 0, 0))
-    grid.add_column(justify="right", style=FAINT, no_wrap=True)
-    grid.add_column(overflow="fold")
-    for number, rule in enumerate(rules, 1):
-        evidence = (f"  ({rule.count:,} of {n_rows:,} rows)", FAINT)
-        grid.add_row(f"{number}", Text.assemble(in_words(rule), evidence))
-    return Padding(grid, (0, 0, 0, 2))
+_ENDS = (
+    ("is new", "are new"),
+    ("came and went", "came and went"),
+    ("goes on", "go on"),
+    ("is over", "are over"),
+)
 
 
 def show_findings(
@@ -399,22 +260,60 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
     return Group(head, *accepted, "", grid, "", Text(more, FAINT))
 
 
-def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:
-    """List rules with their numbers; disabled ones with the reason."""
-    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=FAINT)
-    grid.add_column("id", no_wrap=True, style="cyan")
-    grid.add_column("rows", justify="right", no_wrap=True)
-    grid.add_column("chance", justify="right", no_wrap=True)
-    grid.add_column("rule", overflow="fold", ratio=1)
-    for record in records:
-        text = say(record.text)
-        if record.disabled is not None:
-            text.stylize(FAINT)
-            since = f" since {record.disabled.date}" if record.disabled.date else ""
-            text.append(f"\noff{since}: {visible(record.disabled.reason)}", BAD)
-        grid.add_row(record.id, f"{record.count:,}", chance(record.log10_chance), text)
-    rest = n_found - len(records)
-    end = f"{count(n_found, 'rule')}."
-    if rest:
-        end = f"{len(records):,} of {count(n_found, 'rule')}; --top 0 shows all."
-    return Group(grid, "", Text(end, FAINT)) if records else Text("no rule matches.")
+# --- one call of a job ---
+
+
+def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[RenderableType]:
+    """Show what is open or has just ended, the gravest story first, and end with what has changed.
+
+    Of rows that are no series, patterns are shown instead; else if they are asked for.
+    """
+    if step.findings.ordered:
+        yield from _show_changed(step, top)
+    if patterns or not step.findings.ordered:
+        yield from show_patterns(step.findings, top)
+    yield verdict(step.findings)
+    if step.findings.ordered:
+        yield Text(say_progress(step))
+
+
+def _show_changed(step: Step, top: int) -> Iterator[RenderableType]:
+    happened = _happened(step)
+    shown = gravest(step.findings, top, standing=False)
+    statuses = [_status(happened.get(each.id, ()), is_open=each.ongoing) for each in shown]
+    yield from in_order(shown, statuses)
+    yield from say_rest(step.findings, shown)
+    yield from show_differing(step.findings.differing)
+
+
+def _named(step: Step) -> tuple[tuple[str, Incidents], ...]:
+    findings = step.findings
+    return ("incident", findings.incidents), ("lasting change", findings.shifts)
+
+
+def _happened(step: Step) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for change in step.changes:
+        found[change.id] = (*found.get(change.id, ()), change.what)
+    return found
+
+
+def _status(happened: tuple[str, ...], *, is_open: bool) -> str:
+    if "opened" in happened:
+        return "new" if is_open else "came and went"
+    return "ongoing" if is_open else "over"
+
+
+def say_progress(step: Step) -> str:
+    """Say in one line what is new, what goes on, and what is over since the last call."""
+    happened = _happened(step)
+    said = []
+    for noun, events in _named(step):
+        numbers = [0] * len(_ENDS)
+        for outline in events.outlines:
+            opened = "opened" in happened.get(events.id_of(outline), ())
+            numbers[(0 if opened else 2) + (not outline.is_open)] += 1
+        for n, (one, many) in zip(numbers, _ENDS, strict=True):
+            if n:
+                said.append(f"{count(n, noun)} {one if n == 1 else many}")
+    return f"Since the last call: {', '.join(said) or 'nothing new'}."
