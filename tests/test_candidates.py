@@ -13,7 +13,8 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import oracle
 from strategies import exact, tables, thresholds
-from truism.learning.candidates import (
+from truism.learning.kinds import infer
+from truism.learning.predicates import (
     Exceeds,
     categories,
     choose_cuts,
@@ -22,7 +23,6 @@ from truism.learning.candidates import (
     simple_intervals,
     tree_intervals,
 )
-from truism.learning.kinds import infer
 from truism.learning.trees import Bins, Proposal
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.model.schema import Categorical

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import tables
-from truism.learning import context_trees
+from truism.learning import contexts
 from truism.learning.kernels import contexts as kernels
 from truism.learning.kinds import infer_schema, variable_columns
 from truism.model.evidence import LEAF, MAX_CLASSES
@@ -34,8 +34,8 @@ def grown(data, seed=0, n_jobs=1):
     table = as_table(data)
     schema = infer_schema(table, Settings())
     columns = variable_columns(schema, table)
-    by_content = np.argsort(context_trees.content_hash(schema, columns), kind="stable")
-    return schema, columns, *context_trees.grow(schema, columns, by_content, seed, n_jobs)
+    trees = contexts.grow(schema, columns, seed, n_jobs)
+    return schema, columns, trees.splits, trees.trees, trees.leaves
 
 
 def by_name(names, contexts):
@@ -107,7 +107,7 @@ def plant(n_rows):
 
 
 def test_where_only_some_rows_are_grown_on_their_order_does_not_matter_either(monkeypatch):
-    monkeypatch.setattr(context_trees, "MAX_FIT_ROWS", 300)
+    monkeypatch.setattr(contexts, "MAX_FIT_ROWS", 300)
     data = plant(2000)
     order = np.random.default_rng(0).permutation(2000)
     other = {name: np.array(column)[order] for name, column in reversed(data.items())}
@@ -123,8 +123,8 @@ def test_where_only_some_rows_are_grown_on_their_order_does_not_matter_either(mo
 def test_a_rows_hash_depends_on_its_content_only(data, random):
     rows, other = shuffled(data, random)
     schema, again = (infer_schema(as_table(each), Settings()) for each in (data, other))
-    hashes = context_trees.content_hash(schema, variable_columns(schema, as_table(data)))
-    mixed = context_trees.content_hash(again, variable_columns(again, as_table(other)))
+    hashes = contexts.content_hash(schema, variable_columns(schema, as_table(data)))
+    mixed = contexts.content_hash(again, variable_columns(again, as_table(other)))
     assert np.array_equal(mixed, hashes[rows])
     # Rows that differ have different hashes, and equal rows equal ones.
     cells = [tuple(row[name] for name in schema.names) for row in oracle.rows_of(data)]
@@ -135,7 +135,7 @@ def test_a_rows_hash_depends_on_its_content_only(data, random):
 def test_zeros_of_either_sign_have_one_hash_and_columns_that_swap_values_do_not():
     data = {"a": [0.0, -0.0, 1.5, 2.5] * 5, "b": [1.5, 1.5, 0.0, 7.5] * 5}
     schema = infer_schema(as_table(data), Settings(continuous=("a", "b")))
-    hashes = context_trees.content_hash(schema, variable_columns(schema, as_table(data)))
+    hashes = contexts.content_hash(schema, variable_columns(schema, as_table(data)))
     assert hashes[0] == hashes[1]
     assert hashes[0] != hashes[2]
 
@@ -145,7 +145,7 @@ def test_zeros_of_either_sign_have_one_hash_and_columns_that_swap_values_do_not(
 def test_rows_grew_into_the_leaves_in_which_they_are_found(data):
     schema, columns, splits, trees, leaves = grown(data)
     if trees:
-        found = context_trees.find_leaves(schema, splits, trees, columns, 1)
+        found = contexts.find_leaves(schema, splits, trees, columns, 1)
         assert leaves.dtype == found.dtype
         assert leaves.tolist() == found.tolist()
 
@@ -164,14 +164,14 @@ def test_targets_are_combined_like_a_product_of_matrices(n_targets, n_some, n_ro
 
 @given(st.integers(0, 40), st.integers(0, 9))
 def test_every_variable_is_judged_by_about_half_of_the_contexts_or_more(n_usable, seed):
-    groups = context_trees._members(list(range(n_usable)), seed)
-    assert len(groups) == (context_trees.N_CONTEXTS if n_usable > 1 else 0)
+    groups = contexts._members(list(range(n_usable)), seed)
+    assert len(groups) == (contexts.N_CONTEXTS if n_usable > 1 else 0)
     for members in groups:
         assert 0 < len(members) < n_usable
         assert len(set(members.tolist())) == len(members)
     if n_usable > 1:
         times = np.bincount(np.concatenate(groups), minlength=n_usable)
-        assert times.max() <= context_trees.N_CONTEXTS // 2 + 1  # so each is judged by half of them
+        assert times.max() <= contexts.N_CONTEXTS // 2 + 1  # so each is judged by half of them
 
 
 def test_a_tree_finds_what_tells_the_others_apart():
@@ -192,8 +192,8 @@ def test_a_tree_finds_what_tells_the_others_apart():
 
 def test_leaves_keep_their_least_number_of_rows():
     for context in learn(as_table(plant(1500)), min_support=0.1).evidence.contexts:
-        assert min(context.counts) >= context_trees.MIN_ROWS
-        assert context.tree.count(LEAF) <= context_trees.MAX_LEAVES
+        assert min(context.counts) >= contexts.MIN_ROWS
+        assert context.tree.count(LEAF) <= contexts.MAX_LEAVES
 
 
 @pytest.mark.parametrize("n_columns", [0, 1])
@@ -202,7 +202,7 @@ def test_a_single_variable_has_no_context(n_columns):
         f"x{i}": [float(j % 7) for j in range(30)] for i in range(n_columns)
     }
     _, _, splits, trees, leaves = grown(data)
-    assert (splits, trees, leaves.shape) == ((), [], (0, 30))
+    assert (splits, trees, leaves.shape) == ((), (), (0, 30))
 
 
 def test_kinds_of_variables_are_both_judged():
@@ -219,7 +219,7 @@ def test_a_missing_state_is_no_target_however_many_states_there_are(n_states):
     states = tuple(f"s{i:03}" for i in range(n_states))
     variable = Categorical("U", "text", states, (5,) * n_states, 3)
     known = classes(variable)[[MISSING, 0]]
-    for target in context_trees._indicators(variable, known):
+    for target in contexts._indicators(variable, known):
         assert target[0] == 0.0
         assert target[1] != 0.0
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from learned import learn
-from truism.learning import context_trees, leaf_sums, trees
+from truism.learning import contexts, trees
 from truism.model.files import encode_model
 from truism.table.frames import as_table
 
@@ -53,9 +53,9 @@ EXAMPLES = {
     "contexts grown on few rows": (
         mixed_table,
         {"min_support": 0.1},
-        {(context_trees, "MAX_FIT_ROWS"): 60, (context_trees, "MAX_REMEMBERED"): 0},
+        {(contexts, "MAX_FIT_ROWS"): 60, (contexts, "MAX_REMEMBERED"): 0},
     ),
-    "both divisions at once": (mixed_table, {"min_support": 0.1}, {(leaf_sums, "MIN_JOINT"): 0}),
+    "both divisions at once": (mixed_table, {"min_support": 0.1}, {(contexts, "MIN_JOINT"): 0}),
     "a series": (many_bins, {"min_support": 0.05, "ordered": True}, {}),
     "two bytes a bin": (many_bins, {"min_support": 0.005}, {}),
     "many states": (many_states, {"min_support": 0.01}, {}),

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import oracle
 from test_context_trees import grown, rich_tables
-from truism.learning import leaf_sums
-from truism.learning.leaf_sums import sum_leaves
+from truism.learning import contexts
+from truism.learning.contexts import sum_leaves
 from truism.model.evidence import LEAF, MAX_CLASSES
 from truism.scoring.contexts import SHRINKAGE, statistics_of
 from truism.scoring.readings import Reader
@@ -66,8 +66,8 @@ def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
             for at, i in enumerate(context.numbers):
                 values = [row[variables[i].name] for row in own]
                 standard = [
-                    round(oracle.standardise(v, variables[i], 50.0) * leaf_sums.SCALE)
-                    / leaf_sums.SCALE
+                    round(oracle.standardise(v, variables[i], 50.0) * contexts.SCALE)
+                    / contexts.SCALE
                     for v in values
                     if v is not None
                 ]
@@ -80,8 +80,8 @@ def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
                     shrunk = (spread**2 * len(standard) + SHRINKAGE) / known
                     guessed = (shrunk * every - SHRINKAGE) / len(own)
                     spread = float(np.sqrt(max(guessed, 0.0)))
-                assert context.means[leaf][at] == pytest.approx(mean, abs=2 / leaf_sums.SCALE)
-                assert context.spreads[leaf][at] == pytest.approx(spread, abs=2 / leaf_sums.SCALE)
+                assert context.means[leaf][at] == pytest.approx(mean, abs=2 / contexts.SCALE)
+                assert context.spreads[leaf][at] == pytest.approx(spread, abs=2 / contexts.SCALE)
             for at, i in enumerate(context.states):
                 ranks = oracle.classes(variables[i].counts, MAX_CLASSES)
                 rank_of = dict(zip(map(repr, variables[i].values), ranks, strict=True))
@@ -116,7 +116,7 @@ def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_bloc
     )
     both = sum_leaves(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaf_sums, "MIN_JOINT", 0)
+        patch.setattr(contexts, "MIN_JOINT", 0)
         joint = sum_leaves(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
     for pair, joint_pair in zip(both, joint, strict=True):
         for one, again in zip(pair, joint_pair, strict=True):

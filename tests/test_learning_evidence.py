@@ -10,12 +10,11 @@ from learned import breaks_mined_rule, learn
 from strategies import tables
 from test_evidence import plant
 from truism.errors import ParameterError, TableError
-from truism.learning import context_trees
-from truism.learning import evidence as learning
-from truism.learning import study as studies
+from truism.learning import contexts
+from truism.learning import holdout as learning
+from truism.learning.contexts import sum_leaves
 from truism.learning.kinds import variable_columns
-from truism.learning.leaf_sums import sum_leaves
-from truism.learning.spacings import stand_in
+from truism.learning.rarity import stand_in
 from truism.model.evidence import MIN_UNIT
 from truism.model.provenance import ShareOfRows
 from truism.model.schema import Categorical
@@ -119,24 +118,24 @@ def rarities_of(study, columns, others):
 def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
     model = learn(as_table(data), min_support=0.1)
     columns = variable_columns(model.schema, as_table(data))
-    study = studies.Study(
+    study = learning.Study(
         model.schema,
         columns,
-        studies.grow(model.schema, columns, 0, n_jobs, be_silent),
+        learning.grow(model.schema, columns, 0, n_jobs, be_silent),
         n_jobs,
     )
     if not study.leaf_sums:
         return
     worths = np.random.default_rng(seed).uniform(0, 9, (study.n_rows, len(columns)))
     trees = [
-        context_trees.Tree(of[0].tree, frozenset((*of[0].numbers, *of[0].states)))
+        contexts.Tree(of[0].tree, frozenset((*of[0].numbers, *of[0].states)))
         for of in study.leaf_sums
     ]
     for blocks in (study.apart, study.mixed):
         with pytest.MonkeyPatch.context() as patch:
             # So few that parts begin and end within blocks, and both ways to find rare values occur.
-            patch.setattr(studies, "WEIGHED_AT_ONCE", 7)
-            patch.setattr(studies, "MIN_SIFTED", 3)
+            patch.setattr(learning, "WEIGHED_AT_ONCE", 7)
+            patch.setattr(learning, "MIN_SIFTED", 3)
             found = study.hold_out(blocks, worths)
         averages, judged, alone = [], [], []
         for at, row in enumerate(study.chosen(blocks)):

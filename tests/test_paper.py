@@ -9,8 +9,8 @@ import oracle
 from learned import learn
 from strategies import exact
 from truism.explaining.explanations import explain_rows
-from truism.learning.candidates import Exceeds, categories, choose_cuts, intervals
 from truism.learning.kinds import infer
+from truism.learning.predicates import Exceeds, categories, choose_cuts, intervals
 from truism.learning.support import best_trial
 from truism.learning.trees import Bins, Proposal
 from truism.model.model import Model

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from truism.learning.batches import Batches, merge_all
 from truism.learning.learn import learn as train
 from truism.learning.mining import minimum_counts
+from truism.learning.rarity import borders, stand_in
 from truism.learning.sampling import SAMPLE, Sample
-from truism.learning.spacings import borders, stand_in
 from truism.learning.verification import Claims, count_between
 from truism.model.files import encode_model
 from truism.model.settings import Settings, exact

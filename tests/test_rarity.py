@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import finite
-from truism.learning.spacings import space
+from truism.learning.rarity import space
 from truism.scoring import rarity
 from truism.scoring.rarity import Emptiness, state_rarities
 

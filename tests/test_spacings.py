@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.learning import spacings
-from truism.learning.spacings import space, stand_in
+from truism.learning import rarity
+from truism.learning.rarity import space, stand_in
 
 
 def spaced(values):
@@ -17,7 +17,7 @@ def spaced(values):
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 9, 10, 11, 500, 10_000])
 def test_how_many_rows_must_be_near(n_rows):
     near = spaced(list(range(n_rows))).near
-    wanted = min(max(int(spacings.NEAR_SHARE * n_rows), spacings.MIN_NEAR), spacings.MAX_NEAR)
+    wanted = min(max(int(rarity.NEAR_SHARE * n_rows), rarity.MIN_NEAR), rarity.MAX_NEAR)
     assert near == min(wanted, max(1, n_rows // 2))
 
 
@@ -26,13 +26,13 @@ def test_of_many_values_the_outermost_are_all_kept_and_every_row_is_counted(n_va
     values = np.arange(n_values) ** 1.5
     counts = np.arange(n_values) % 3 + 1
     spacing = space("X", values, counts)
-    most = min(n_values, spacings.N_KNOTS)
+    most = min(n_values, rarity.N_KNOTS)
     assert 0.7 * most <= len(spacing.values) <= most
     assert sum(spacing.counts) == counts.sum()
     assert set(spacing.values) <= set(values.tolist())
-    if n_values > spacings.N_KNOTS:
+    if n_values > rarity.N_KNOTS:
         # The innermost of them also stands for values that are not kept.
-        outer = spacings.N_EXACT
+        outer = rarity.N_EXACT
         assert spacing.values[:outer] == tuple(values[:outer])
         assert spacing.values[-outer:] == tuple(values[-outer:])
         assert spacing.counts[: outer - 1] == tuple(counts[: outer - 1])

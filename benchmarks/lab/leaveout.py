@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.lab import panel
 from benchmarks.metrics import auc, partial_auc
 from truism import InvariantRuleDetector
-from truism.learning import evidence as calibration
+from truism.learning import holdout as calibration
 from truism.scoring import contexts
 from truism.scoring import scorer as scoring
 

@@ -3,11 +3,11 @@
 - `batches`, `sampling`: the rows, and those of them that stand for all
 - `kinds`: which columns are variables, and of which kind
 - `support`: the choice of θ
-- `trees`, `candidates`, `predicates`: cut-offs, and the predicates worth mining
+- `trees`, `predicates`: cut-offs, and the predicates worth mining
 - `mining`, `rules`: the search for rules, and the rules of a table
-- `context_trees`, `leaf_sums`: trees of contexts, and sums over their leaves
-- `spacings`: where training values lie
-- `study`, `holdout`, `evidence`: held-out rows against the others, and the evidence beyond the rules
+- `contexts`: trees of contexts, and sums over their leaves
+- `rarity`: where training values lie
+- `holdout`: held-out rows against the others, and the evidence and threshold that follow
 - `verification`: what a sample proposes, checked and counted in all rows
 - `order`, `memory`: whether rows are a series, and how earlier rows count
 - `suspects`: training rows that the others contradict

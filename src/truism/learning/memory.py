@@ -17,10 +17,15 @@ from truism.arrays import Floats, Rows
 from truism.incidents.events import HORIZON, Limits
 from truism.incidents.following import Ready, calm_excess
 from truism.incidents.rates import fit_tail
-from truism.learning.evidence import LearnedEvidence, as_if_learned_from_all
-from truism.learning.holdout import broken_worths
+from truism.learning.holdout import (
+    N_BLOCKS,
+    N_STRETCHES,
+    LearnedEvidence,
+    Study,
+    as_if_learned_from_all,
+    broken_worths,
+)
 from truism.learning.rules import MinedRules
-from truism.learning.study import N_BLOCKS, N_STRETCHES, Study
 from truism.model.evidence import Evidence
 from truism.model.schema import Numeric, Schema
 from truism.model.series import LOOKBACK, RARE, Memory, Tail

@@ -18,7 +18,7 @@ from truism.arrays import Rows
 from truism.errors import TableError
 from truism.learning.batches import Batches
 from truism.learning.kinds import numeric
-from truism.learning.spacings import space
+from truism.learning.rarity import space
 from truism.model.evidence import N_EXACT, Spacing
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings

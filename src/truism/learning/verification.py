@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from truism.arrays import Counts
 from truism.learning.batches import Batches
-from truism.learning.context_trees import Tree, find_leaves
+from truism.learning.contexts import LeafSums, Tree, find_leaves, sum_leaves
+from truism.learning.holdout import Study
 from truism.learning.kinds import variable_columns
-from truism.learning.leaf_sums import LeafSums, sum_leaves
 from truism.learning.mining import Mined, UnitRule
+from truism.learning.rarity import borders
 from truism.learning.rules import PredicateCounts, Search, count_predicates
-from truism.learning.spacings import borders
-from truism.learning.study import Study
 from truism.model.evidence import Evidence, Spacing, Split
 from truism.model.predicates import Predicate
 from truism.model.schema import Numeric, Schema
@@ -135,7 +134,7 @@ class Proposal(msgspec.Struct, frozen=True, eq=False):
         """Take what a study of the sample proposes; nothing but the schema if there is none."""
         if study is None:
             return cls(schema, ())
-        return cls(schema, spacings, study.splits, tuple(study.grown.trees))
+        return cls(schema, spacings, study.splits, study.grown.trees)
 
 
 class Recount(msgspec.Struct, frozen=True, eq=False):

@@ -5,7 +5,7 @@ vary as little as possible in its leaves, and then judges those others: a number
 the leaf's mean in units of the leaf's spread, a state by how much rarer it is in the leaf than it
 would be by chance. Several contexts judge every variable, and the mean of their evidence counts. One
 tree for many variables, instead of one for each, makes this fast enough; docs/experiments.md compares
-the two. `truism.learning.context_trees` grows the trees. Everything here is vectorised NumPy; where
+the two. `truism.learning.contexts` grows the trees. Everything here is vectorised NumPy; where
 there is enough to do, compiled loops find the same, to the bit.
 """
 
