@@ -11,7 +11,7 @@ SOURCE = Path(truism.__file__).parent
 
 # Data flows one way: a room may import itself and the rooms before it.
 ROOMS = (
-    *("base", "table", "model", "scoring", "incidents", "explaining", "learning"),
+    *("base", "table", "model", "scoring", "incidents", "learning", "explaining"),
     *("plant", "review", "export", "report", "cli", "estimator", "faces"),
 )
 # Modules that are in no room: what every room may import, and what no room does.
@@ -139,6 +139,12 @@ def test_a_module_imports_only_its_room_and_rooms_before_it(module):
     for name, inside in own_imports(module):
         if not (inside and f"truism.{name}" in CONVENIENCES.get(module, ())):
             assert room_of(name) <= room_of(module), name
+
+
+@of_all
+def test_what_explains_does_not_import_what_learns(module):
+    if module.split(".")[0] == "explaining":
+        assert not [name for name, _ in own_imports(module) if name.startswith("learning")]
 
 
 def test_no_modules_import_each_other():

@@ -12,9 +12,9 @@ from truism import InvariantRuleDetector, load
 from truism.errors import ParameterError, TableError
 from truism.export.suspects import listed_rows, suspects_as_columns
 from truism.learning.learn import learn as train
-from truism.learning.suspects import Suspects, find_suspects
 from truism.model.settings import Settings
 from truism.report.suspicion import show_suspects
+from truism.review.suspects import Suspects, find_suspects
 from truism.table.frames import as_table
 from truism.table.writing import write_table
 from truism.work import be_silent

@@ -32,7 +32,6 @@ from truism.learning.batches import BATCH_ROWS, Batches
 from truism.learning.kinds import infer_schema
 from truism.learning.learn import learn as learn_model
 from truism.learning.sampling import SAMPLE
-from truism.learning.suspects import Suspects, find_suspects
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
@@ -40,6 +39,7 @@ from truism.model.stamps import now
 from truism.model.wording import Legend, count, legend_of
 from truism.report.models import show_model
 from truism.report.suspicion import show_suspects
+from truism.review.suspects import Suspects, find_suspects
 from truism.table.columns import Table, join_tables
 from truism.table.files import TableRead, open_files, read_first, read_table
 from truism.table.layouts import Reading

@@ -30,13 +30,13 @@ from truism.explaining.incidents import Incident
 from truism.explaining.patterns import Patterns
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following
-from truism.learning.suspects import Suspects
 from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import decode_model, encode_model, save_model
 from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.stamps import now_here, today
 from truism.review.accept import Offer, price_of, propose
+from truism.review.suspects import Suspects
 from truism.scoring.thresholds import expecting
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns, library_of, to_frame

@@ -7,11 +7,11 @@ import msgspec
 from truism.errors import ParameterError
 from truism.estimator.inputs import names_in, settings_of
 from truism.learning.learn import learn
-from truism.learning.suspects import Suspects, find_suspects
 from truism.model.model import Model
 from truism.model.settings import check_threshold
 from truism.model.stamps import now
 from truism.model.wording import legend_of
+from truism.review.suspects import Suspects, find_suspects
 from truism.table.columns import Table, reading_of
 from truism.work import Progress, count_threads
 

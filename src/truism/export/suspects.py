@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from truism.errors import TableError
 from truism.explaining.rowblames import alike
 from truism.export.spreadsheets import tame
-from truism.learning.suspects import Suspects
+from truism.review.suspects import Suspects
 from truism.table.columns import Column, Table
 from truism.table.times import dated
 

@@ -1,4 +1,4 @@
-"""Training rows that the others contradict most: a table goes in, suspects come out.
+"""Training rows that the others contradict most: which rows, and a model of the others to judge them by.
 
 Anomalies among the rows to learn from teach that they are normal. So rows are judged twice.
 
@@ -14,16 +14,12 @@ Anomalies among the rows to learn from teach that they are normal. So rows are j
   many of them are rare normal rows, which teach how far normal rows go.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
 from truism.arrays import Floats, Rows
-from truism.explaining.explanations import Explanation, explain_rows
-from truism.explaining.patterns import Patterns
-from truism.incidents.marks import Marker
 from truism.learning.holdout import N_BLOCKS, N_STRETCHES, held_out_scores, learn_evidence
 from truism.learning.kinds import find_changing, infer_schema, variable_columns
 from truism.learning.learn import learn
@@ -36,14 +32,11 @@ from truism.model.model import Model
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Series
 from truism.model.settings import IncidentRate, Settings, exact
-from truism.model.wording import preformatted
-from truism.scoring.alignment import time_column
 from truism.scoring.scorer import Scorer
 from truism.scoring.series import lay_out, rows_by_series
 from truism.scoring.thresholds import expect
 from truism.table.columns import Table
 from truism.table.deltas import Run, delta_name, with_deltas
-from truism.table.times import Moment
 from truism.work import Progress
 
 SAMPLE_ROWS, N_SAMPLES = 128, 4  # rows of a small sample, and how many samples judge a row
@@ -52,102 +45,38 @@ FAR = 3.5  # times the threshold that one normal row in a hundred exceeds
 ORDINARY = 0.5  # times that threshold: the most that a row scores which was learned and is hidden
 FAR_IN_SERIES = 1.0  # times the threshold above which a normal series forms an incident a day
 MIN_ROWS = 100  # fewer rows cannot show what one in a hundred does
-GAP = 5  # rows between two suspects of one incident
 _LEAST = 1e-9
 
 
-class Group(msgspec.Struct, frozen=True):
-    """Suspects that belong together: rows of a series near each other, or rows of one pattern.
+class Suspicion(msgspec.Struct, frozen=True, eq=False):
+    """Rows of a table that the others contradict.
 
     Parameters
     ----------
-    rows
-        Their positions in the table, ascending.
-    score
-        The highest score among them, in multiples of the threshold.
-    started, ended
-        The times of the first and the last row, if the table has times.
-    explanation
-        Why the row with the highest score is contradicted.
-    summary
-        What a pattern has in common; empty for rows of a series.
-
-    """
-
-    rows: tuple[int, ...]
-    score: float
-    started: Moment | None
-    ended: Moment | None
-    explanation: Explanation
-    summary: str = ""
-
-    def __str__(self) -> str:
-        first, last = self.rows[0], self.rows[-1]
-        many = f"{len(self.rows):,} rows" if len(self.rows) > 1 else "1 row"
-        where = f"row {first}" if first == last else f"{many}, {first} to {last}"
-        when = "" if self.started is None else f" ({self.started})"
-        if self.ended is not None and self.ended != self.started:
-            when = f" ({self.started} to {self.ended})"
-        return f"{where}{when}, {self.score:.3g} times the threshold"
-
-    def __repr__(self) -> str:
-        return f"<Group of suspects: {self}>"
-
-
-class Suspects(Sequence[Group]):
-    """Training rows that the others contradict, in groups, those that are contradicted most first.
-
-    Parameters
-    ----------
-    rows
-        All of them: positions in the table, ascending.
-    n_rows
-        How many rows the table has.
-    groups
-        The groups.
-    time
-        The table's column of times, if there is one.
+    table
+        The rows, with the changes that are variables.
+    rows, scores
+        Suspects by their positions, ascending, and their scores in multiples of the judge's threshold.
     hidden
-        Those of the rows that are ordinary once they are learned, which should not be; all of them in a
-        series, and when absent.
+        Those that are ordinary once they are learned; all of them in a series.
+    time
+        The column of times, if there is one.
+    judge
+        A model of all rows but those that may be suspects; None if there are none.
 
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        n_rows: int,
-        groups: Sequence[Group],
-        time: str | None,
-        hidden: Rows | None = None,
-    ) -> None:
-        self.rows, self.n_rows, self.time = rows, n_rows, time
-        self.hidden = rows if hidden is None else hidden
-        self._groups = tuple(groups)
-
-    def __len__(self) -> int:
-        return len(self._groups)
-
-    @overload
-    def __getitem__(self, position: int) -> Group: ...
-    @overload
-    def __getitem__(self, position: slice) -> tuple[Group, ...]: ...
-    def __getitem__(self, position: int | slice) -> Group | tuple[Group, ...]:
-        return self._groups[position]
-
-    def __repr__(self) -> str:
-        return f"<Suspects: {len(self.rows):,} of {self.n_rows:,} rows>"
-
-    def __str__(self) -> str:
-        return "\n\n".join(f"{each}\n{each.explanation}" for each in self._groups) or "none"
-
-    def _repr_html_(self) -> str:
-        return preformatted(str(self))
+    table: Table
+    rows: Rows
+    scores: Floats
+    hidden: Rows
+    time: str | None
+    judge: Model | None
 
 
-def find_suspects(
+def suspect(
     table: Table, settings: Settings, *, delta: bool, n_jobs: int, progress: Progress
-) -> Suspects:
+) -> Suspicion:
     """Find the training rows that the others contradict far beyond the threshold.
 
     Parameters
@@ -164,7 +93,7 @@ def find_suspects(
     """
     schema, derived = find_changing(table, settings, delta)
     if table.n_rows < MIN_ROWS:
-        return Suspects(np.empty(0, np.int64), table.n_rows, (), schema.time)
+        return _nothing(table, schema)
     if derived:
         runs = [Run(rows) for rows in rows_by_series(settings.by, table).values()]
         table = with_deltas(table, derived, runs)
@@ -179,7 +108,7 @@ def find_suspects(
     aside = np.sort(aside if series is None else aside[doubts[aside] > FAR_IN_SERIES])
     progress("suspects", 1, 3)
     if not len(aside):
-        return Suspects(aside, table.n_rows, (), schema.time)
+        return _nothing(table, schema)
     others = np.delete(np.arange(table.n_rows), aside)
     judge = _learn(table.take(others), as_found, n_jobs)
     scores = _ratios(judge, table, n_jobs)[aside]
@@ -190,8 +119,12 @@ def find_suspects(
         learned = _learn(table, as_found, n_jobs)
         hidden = rows[_ratios(learned, table.take(rows), n_jobs) <= ORDINARY]
     progress("suspects", 3, 3)
-    groups = _grouped(judge, table, rows, scores[far])
-    return Suspects(rows, table.n_rows, groups, judge.schema.time, hidden)
+    return Suspicion(table, rows, scores[far], hidden, judge.schema.time, judge)
+
+
+def _nothing(table: Table, schema: Schema) -> Suspicion:
+    nothing = np.empty(0, np.int64)
+    return Suspicion(table, nothing, np.empty(0), nothing, schema.time, None)
 
 
 def _as_found(schema: Schema, derived: Sequence[str], settings: Settings) -> Settings:
@@ -280,44 +213,3 @@ def _learn(table: Table, settings: Settings, n_jobs: int) -> Model:
 def _ratios(model: Model, table: Table, n_jobs: int) -> Floats:
     """Return scores in multiples of the threshold."""
     return Scorer(model).score(table, n_jobs) / max(model.threshold, _LEAST)
-
-
-def _grouped(judge: Model, table: Table, rows: Rows, scores: Floats) -> list[Group]:
-    """Put suspects together, and say what speaks against them."""
-    scorer, found = Scorer(judge), []
-    times = time_column(judge.schema, table)
-    for own, summary in _groups(scorer, table, rows):
-        of_rows = scores[np.searchsorted(rows, own)]
-        worst = own[[int(of_rows.argmax())]]
-        started, ended = (
-            None if times is None else times.cell(int(row)) for row in (own[0], own[-1])
-        )
-        found.append(
-            Group(
-                tuple(own.tolist()),
-                float(of_rows.max()),
-                started,
-                ended,
-                explain_rows(scorer, table, worst, times)[0],
-                summary,
-            )
-        )
-    return sorted(found, key=lambda group: (-group.score, group.rows))
-
-
-def _groups(scorer: Scorer, table: Table, rows: Rows) -> Iterator[tuple[Rows, str]]:
-    """Yield rows that belong together, and what they have in common if they are no series."""
-    if not len(rows):
-        return
-    model = scorer.model
-    if model.series is not None:
-        for own in np.split(rows, np.flatnonzero(np.diff(rows) > GAP + 1) + 1):
-            yield own, ""
-        return
-    part = table.take(rows)
-    marker = Marker(model, part, FAR * model.threshold)
-    weighed = scorer.weigh(part)
-    marker.take(np.arange(len(rows)), weighed, weighed.scores)
-    patterns = Patterns(scorer, part, marker.result(), None)
-    for position in range(len(patterns)):
-        yield rows[patterns.rows(position)], patterns[position].summary

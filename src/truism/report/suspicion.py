@@ -5,9 +5,9 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from truism.learning.suspects import Group, Suspects
 from truism.model.wording import count, visible
 from truism.report.models import STRONG, say
+from truism.review.suspects import Group, Suspects
 
 N_SHOWN = 3
 

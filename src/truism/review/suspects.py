@@ -1,0 +1,164 @@
+"""Suspects: training rows that the others contradict most, in groups, with reasons."""
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import msgspec
+import numpy as np
+
+from truism.arrays import Floats, Rows
+from truism.explaining.explanations import Explanation, explain_rows
+from truism.explaining.patterns import Patterns
+from truism.incidents.marks import Marker
+from truism.learning.suspects import FAR, suspect
+from truism.model.model import Model
+from truism.model.settings import Settings
+from truism.model.wording import preformatted
+from truism.scoring.alignment import time_column
+from truism.scoring.scorer import Scorer
+from truism.table.columns import Table
+from truism.table.times import Moment
+from truism.work import Progress
+
+GAP = 5  # rows between two suspects of one incident
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Suspects that belong together: rows of a series near each other, or rows of one pattern.
+
+    Parameters
+    ----------
+    rows
+        Their positions in the table, ascending.
+    score
+        The highest score among them, in multiples of the threshold.
+    started, ended
+        The times of the first and the last row, if the table has times.
+    explanation
+        Why the row with the highest score is contradicted.
+    summary
+        What a pattern has in common; empty for rows of a series.
+
+    """
+
+    rows: tuple[int, ...]
+    score: float
+    started: Moment | None
+    ended: Moment | None
+    explanation: Explanation
+    summary: str = ""
+
+    def __str__(self) -> str:
+        first, last = self.rows[0], self.rows[-1]
+        many = f"{len(self.rows):,} rows" if len(self.rows) > 1 else "1 row"
+        where = f"row {first}" if first == last else f"{many}, {first} to {last}"
+        when = "" if self.started is None else f" ({self.started})"
+        if self.ended is not None and self.ended != self.started:
+            when = f" ({self.started} to {self.ended})"
+        return f"{where}{when}, {self.score:.3g} times the threshold"
+
+    def __repr__(self) -> str:
+        return f"<Group of suspects: {self}>"
+
+
+class Suspects(Sequence[Group]):
+    """Training rows that the others contradict, in groups, those that are contradicted most first.
+
+    Parameters
+    ----------
+    rows
+        All of them: positions in the table, ascending.
+    n_rows
+        How many rows the table has.
+    groups
+        The groups.
+    time
+        The table's column of times, if there is one.
+    hidden
+        Those of the rows that are ordinary once they are learned, which should not be; all of them in a
+        series, and when absent.
+
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        n_rows: int,
+        groups: Sequence[Group],
+        time: str | None,
+        hidden: Rows | None = None,
+    ) -> None:
+        self.rows, self.n_rows, self.time = rows, n_rows, time
+        self.hidden = rows if hidden is None else hidden
+        self._groups = tuple(groups)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    @overload
+    def __getitem__(self, position: int) -> Group: ...
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Group, ...]: ...
+    def __getitem__(self, position: int | slice) -> Group | tuple[Group, ...]:
+        return self._groups[position]
+
+    def __repr__(self) -> str:
+        return f"<Suspects: {len(self.rows):,} of {self.n_rows:,} rows>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"{each}\n{each.explanation}" for each in self._groups) or "none"
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
+
+
+def find_suspects(
+    table: Table, settings: Settings, *, delta: bool, n_jobs: int, progress: Progress
+) -> Suspects:
+    """Find the training rows that the others contradict far beyond the threshold, and group them."""
+    found = suspect(table, settings, delta=delta, n_jobs=n_jobs, progress=progress)
+    groups: list[Group] = []
+    if found.judge is not None:
+        groups = _grouped(found.judge, found.table, found.rows, found.scores)
+    return Suspects(found.rows, table.n_rows, groups, found.time, found.hidden)
+
+
+def _grouped(judge: Model, table: Table, rows: Rows, scores: Floats) -> list[Group]:
+    """Put suspects together, and say what speaks against them."""
+    scorer, found = Scorer(judge), []
+    times = time_column(judge.schema, table)
+    for own, summary in _groups(scorer, table, rows):
+        of_rows = scores[np.searchsorted(rows, own)]
+        worst = own[[int(of_rows.argmax())]]
+        started, ended = (
+            None if times is None else times.cell(int(row)) for row in (own[0], own[-1])
+        )
+        found.append(
+            Group(
+                tuple(own.tolist()),
+                float(of_rows.max()),
+                started,
+                ended,
+                explain_rows(scorer, table, worst, times)[0],
+                summary,
+            )
+        )
+    return sorted(found, key=lambda group: (-group.score, group.rows))
+
+
+def _groups(scorer: Scorer, table: Table, rows: Rows) -> Iterator[tuple[Rows, str]]:
+    """Yield rows that belong together, and what they have in common if they are no series."""
+    if not len(rows):
+        return
+    model = scorer.model
+    if model.series is not None:
+        for own in np.split(rows, np.flatnonzero(np.diff(rows) > GAP + 1) + 1):
+            yield own, ""
+        return
+    part = table.take(rows)
+    marker = Marker(model, part, FAR * model.threshold)
+    weighed = scorer.weigh(part)
+    marker.take(np.arange(len(rows)), weighed, weighed.scores)
+    patterns = Patterns(scorer, part, marker.result(), None)
+    for position in range(len(patterns)):
+        yield rows[patterns.rows(position)], patterns[position].summary
