@@ -221,6 +221,11 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
     contents: dict[str, bytes]
     stamps: tuple[tuple[int, int] | None, ...]
 
+    @property
+    def said(self) -> Layout:
+        """What is known about how the files are written, also from earlier ones."""
+        return self.layout if self.learned is None else self.layout.over(self.learned.layout)
+
     @cached_property
     def groups(self) -> tuple[Span, ...]:
         """The groups of rows in which files are kept; rows are counted where the file does not say it."""
@@ -291,41 +296,34 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         span: Span | None = None,
     ) -> Iterator[Part]:
         """Read one file, in batches of at most so many rows; at least one batch."""
-        place, first = self.places[at], 0 if span is None else span.first
-        with naming(place), _refusing(place), _opened(place, self.contents.get(place)) as file:
+        place, content = self.places[at], self.contents.get(self.places[at])
+        n_read = first = 0 if span is None else span.first
+        with naming(place), _refusing(place), _opened(place, content) as file:
             parsed = _parse(place, file, self.layout, self.learned)
-            own = parsed.names
-            known = () if self.learned is None else self.learned.column_of()
-            check_renames(own, self.layout, known)
-            said = self.layout if self.learned is None else self.layout.over(self.learned.layout)
-            names = renamed(own, said)
-            check_names(names)
-            new_of = dict(zip(own, names, strict=True))
-            taken = [old for old, new in new_of.items() if wanted is None or new in wanted]
-            taken = taken or own[:1]  # a table has at least one column
-            part = Part(
-                place,
-                parsed.nothing(taken),
-                tuple(names),
-                {new_of[old]: old for old in taken},
-                parsed.dialect,
-                parsed.notices,
-                self.contents.get(place),
-                parsed.units,
+            own = parsed.schema.names
+            check_renames(
+                own, self.layout, () if self.learned is None else self.learned.column_of()
             )
-            part = msgspec.structs.replace(
-                part, frame=part.frame.rename_columns([new_of[old] for old in taken])
-            )
-            n_read = 0
-            for frame in parsed.read(taken, n_rows, None if span is None else span.groups):
-                whole = frame.rename_columns([new_of[old] for old in frame.column_names])
-                size = n_rows or max(whole.num_rows, 1)
-                for start in range(0, whole.num_rows, size):
-                    batch = whole.slice(start, size)
-                    yield msgspec.structs.replace(part, frame=batch, first=first + n_read)
+            columns = renamed(own, self.said)
+            check_names(columns)
+            names = {
+                new: old
+                for new, old in zip(columns, own, strict=True)
+                if wanted is None or new in wanted
+            } or {columns[0]: own[0]}  # a table has at least one column
+
+            def part(frame: pa.Table) -> Part:
+                frame = frame.select([*names.values()]).rename_columns([*names])
+                about = parsed.dialect, parsed.notices, content, parsed.units
+                return Part(place, frame, tuple(columns), names, *about, n_read)
+
+            groups = None if span is None else span.groups
+            for frame in parsed.read([*names.values()], n_rows, groups):
+                for batch in frame.to_batches(max_chunksize=n_rows):
+                    yield part(pa.Table.from_batches([batch]))
                     n_read += batch.num_rows
-            if not n_read:
-                yield part
+            if n_read == first:
+                yield part(parsed.schema.empty_table())
 
     def _look(self, at: int) -> tuple[tuple[str, ...], list[int]]:
         """Return the columns of a file, and the sizes of its groups of rows."""
@@ -445,15 +443,6 @@ class _Parsed(msgspec.Struct, frozen=True, eq=False):
     notices: tuple[Notice, ...] = ()
     units: dict[str, str] = {}
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.schema.names)
-
-    def nothing(self, names: Sequence[str]) -> pa.Table:
-        """Return some of the columns without rows."""
-        return pa.schema([self.schema.field(name) for name in names]).empty_table()
-
 
 def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> _Parsed:
     """Recognise the format of a file."""
@@ -563,18 +552,16 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def stack(parts: Sequence[Part], known: Mapping[str, ColumnReading]) -> pa.Table:
     """Put files one below the other; a column that they disagree about becomes text."""
-    first = parts[0].frame
+    names = parts[0].frame.column_names
     for part in parts[1:]:
         with naming(part.place):
-            check_same_columns(parts[0].name, first.column_names, part.frame.column_names)
-    frames = [_with_values(part, known).select(first.column_names) for part in parts]
-    written_out = write_out([frame.schema for frame in frames])
-    frames = [_as_in(schema, frame) for frame, schema in zip(frames, written_out, strict=True)]
-    differing = find_differing([frame.schema for frame in frames])
-    if differing:
-        frames = [
-            _with_texts(part, frame, differing) for part, frame in zip(parts, frames, strict=True)
-        ]
+            check_same_columns(parts[0].name, names, part.frame.column_names)
+    frames = [_with_values(part, known).select(names) for part in parts]
+    for i, name in enumerate(names):
+        if len({frame.schema.field(i).type for frame in frames}) > 1:
+            columns = _alike(name, parts, [frame.column(i) for frame in frames])
+            pairs = zip(frames, columns, strict=True)
+            frames = [frame.set_column(i, name, column) for frame, column in pairs]
     return _concatenated(parts, frames)
 
 
@@ -587,47 +574,34 @@ def _with_values(part: Part, known: Mapping[str, ColumnReading]) -> pa.Table:
     for i, name in enumerate(frame.column_names):
         reading = known.get(name)
         # 1.234 is no decimal number where points grouped thousands
-        fits = reading is None or (reading.kind != "text" and reading.thousands != sign)
-        if fits and pa.types.is_string(frame.schema.field(i).type):
+        if reading is None or (reading.kind != "text" and reading.thousands != sign):
             frame = frame.set_column(i, name, cast(frame.column(i), sign))
     return frame
 
 
-def _as_in(schema: pa.Schema, frame: pa.Table) -> pa.Table:
-    """Return a table whose columns have the types of a schema."""
-    for place, field in enumerate(schema):
-        if frame.schema.field(place).type != field.type:
-            frame = frame.set_column(place, field, frame.column(place).cast(field.type))
-    return frame
+def _alike(name: str, parts: Sequence[Part], columns: Sequence[Any]) -> list[Any]:
+    """Return a column of which files hold several types, with those that may stand below each other.
 
-
-def write_out(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
-    """Return types without lists of texts that only some of the files have, or have in another form.
-
-    >>> listed, plain = pa.dictionary(pa.int8(), pa.string()), pa.string()
-    >>> [each.field("x").type for each in write_out([pa.schema({"x": t}) for t in (listed, plain)])]
-    [DataType(string), DataType(string)]
+    Lists of texts are written out. If files disagree about what the column holds, texts of CSV files are
+    taken as they stand there, and whole numbers of others, which are exact.
     """
-    mixed = {
-        name for name in schemas[0].names if len({each.field(name).type for each in schemas}) > 1
-    }
-
-    def written(field: pa.Field) -> pa.Field:
-        listed = field.name in mixed and pa.types.is_dictionary(field.type)
-        if not listed or _family(field.type.value_type) != "text":
-            return field
-        return field.with_type(field.type.value_type)
-
-    return [pa.schema(map(written, each), each.metadata) for each in schemas]
+    columns = [_written_out(column) for column in columns]
+    if len({_family(column.type) for column in columns} - {"empty"}) > 1:
+        for i, (part, column) in enumerate(zip(parts, columns, strict=True)):
+            if part.dialect is not None and _family(column.type) != "empty":
+                columns[i] = part.frame.column(name)
+            elif pa.types.is_integer(column.type):
+                columns[i] = column.cast(pa.string())
+    return columns
 
 
-def find_differing(schemas: Sequence[pa.Schema]) -> list[str]:
-    """Return the columns about which files disagree."""
-    return [
-        name
-        for name in schemas[0].names
-        if len({_family(each.field(name).type) for each in schemas} - {"empty"}) > 1
-    ]
+def _written_out(column: Any) -> Any:
+    listed = pa.types.is_dictionary(column.type)
+    return (
+        column.cast(column.type.value_type)
+        if listed and _is_text(column.type.value_type)
+        else column
+    )
 
 
 def _family(kind: pa.DataType) -> str:
@@ -640,22 +614,7 @@ def _family(kind: pa.DataType) -> str:
         return "time" if kind.tz is None else "zoned time"
     if pa.types.is_date(kind):
         return "time"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "text"
-    return str(kind)
-
-
-def _with_texts(part: Part, frame: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return columns as the texts that stand in a CSV file; whole numbers elsewhere are exact."""
-    for name in names:
-        kind = frame.schema.field(name).type
-        if _family(kind) in ("text", "empty"):
-            continue
-        texts = part.frame.column(name)
-        if part.dialect is None and not pa.types.is_integer(kind):
-            continue
-        frame = frame.set_column(frame.column_names.index(name), name, texts.cast(pa.string()))
-    return frame
+    return "text" if _is_text(kind) else str(kind)
 
 
 def _concatenated(parts: Sequence[Part], frames: Sequence[pa.Table]) -> pa.Table:
@@ -808,8 +767,7 @@ def _opening(
     files: Files, parts: Sequence[Part], n_first: int, notices: tuple[Notice, ...]
 ) -> TableRead:
     """Read the first rows of files; columns of text without a value are left open."""
-    said = files.layout if files.learned is None else files.layout.over(files.learned.layout)
-    if said.every is not None:
+    if files.said.every is not None:
         raise TableError(
             "Rows of single values cannot be put together batch by batch.",
             "pivot the files first, for example with DuckDB.",
@@ -974,7 +932,7 @@ def _interpret_all(
     said = Reading(
         layout,
         tuple(each.reading for each in found),
-        bool(_has_units(parts)),
+        any(part.units for part in parts),
         () if reading is None else reading.optional,
     )
     return TableRead(whole, said, (*notices, *extra))
@@ -998,10 +956,6 @@ def _units(parts: Sequence[Part]) -> dict[str, str]:
                 units[name] = bare(own[own.rindex("[") :])
         units |= {name: part.units[own] for name, own in part.names.items() if part.units.get(own)}
     return units
-
-
-def _has_units(parts: Sequence[Part]) -> bool:
-    return any(part.units for part in parts)
 
 
 def _told_apart(layout: Layout, table: Table) -> Layout:

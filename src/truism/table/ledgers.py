@@ -110,8 +110,3 @@ def without_id(ledger: pa.Table | None, acceptance_id: str) -> pa.Table | None:
         return None
     ids = ledger.column(MARKS[0]).to_pylist()
     return ledger.filter(pa.array([each != acceptance_id for each in ids], pa.bool_()))
-
-
-def accepted_rows(ledger: pa.Table) -> pa.Table:
-    """Return the rows of a ledger without what is said of them."""
-    return ledger.drop_columns(list(MARKS))
