@@ -14,7 +14,7 @@ from truism import InvariantRuleDetector, ParameterError, SchemaError, TableErro
 from truism.estimator.batches import ArrowScorer
 from truism.explaining.rowblames import RowBlame, as_columns, blame_kinds
 from truism.scoring import kernels
-from truism.table.batches import widened_schema
+from truism.table.frames import widened_schema
 
 N_ROWS = 400
 

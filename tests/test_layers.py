@@ -42,7 +42,7 @@ FENCES = {
     "distributed": {"dask"},
     "pyspark": {"spark"},
     "duckdb": {"table.databases"},
-    "openpyxl": {"table.sheets"},
+    "openpyxl": set(),
     "python_calamine": {"table.sheets"},
     "sqlglot": {"export.sql.dialects"},
     "sqlite3": {"table.databases"},

@@ -591,7 +591,7 @@ def test_a_sheet_may_have_a_title_and_a_row_of_units():
     [
         (
             "book.xlsx",
-            ("python_calamine", "openpyxl"),
+            ("python_calamine",),
             "Reading Excel files needs the package python-calamine.\n"
             "Hint: install it with pip install python-calamine, or export the sheet as CSV.",
         ),

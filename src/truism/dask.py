@@ -24,9 +24,8 @@ from truism.estimator.clusters import (
 )
 from truism.learning.batches import Job, Run, Task
 from truism.model.model import Model
-from truism.table.batches import as_batch, as_frame, empty_like
 from truism.table.files import OPENING
-from truism.table.frames import as_table
+from truism.table.frames import as_batch, as_frame, as_table, empty_like
 from truism.work import Advance, Progress, be_silent
 
 __all__ = ["learn", "score"]

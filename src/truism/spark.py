@@ -22,9 +22,8 @@ from truism.estimator.clusters import (
 )
 from truism.learning.batches import Job, Run, Task, merge_all
 from truism.model.model import Model
-from truism.table.batches import check_kept, content_batch, contents_of
 from truism.table.files import OPENING
-from truism.table.frames import as_table
+from truism.table.frames import as_table, check_kept, content_batch, contents_of
 from truism.work import Advance, Progress, be_silent
 
 __all__ = ["learn", "score"]

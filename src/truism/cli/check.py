@@ -51,8 +51,8 @@ from truism.report.output import check_ending, write_report
 from truism.report.summarising import summarise
 from truism.report.terminal import show_findings, show_progress, verdict
 from truism.scoring.thresholds import expecting
-from truism.table.batches import typed
 from truism.table.columns import Table
+from truism.table.frames import typed
 from truism.table.layouts import seconds_of
 from truism.table.writing import writing
 from truism.work import Progress

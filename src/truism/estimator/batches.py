@@ -19,9 +19,8 @@ from truism.incidents.following import Follower, Following
 from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
 from truism.model.settings import check_whole
-from truism.table.batches import Kind, widened, widened_schema
 from truism.table.columns import Table
-from truism.table.frames import as_table
+from truism.table.frames import Kind, as_table, widened, widened_schema
 from truism.work import count_threads
 
 

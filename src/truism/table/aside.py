@@ -79,16 +79,7 @@ class Aside:
         numbers: Sequence[int] | NDArray[np.int64],
         names: Collection[str | None] | None = None,
     ) -> Table:
-        """Return rows by their numbers, in the order in which these are given.
-
-        Parameters
-        ----------
-        numbers
-            The rows.
-        names
-            The columns; all when absent.
-
-        """
+        """Return rows by their numbers, in the order in which these are given."""
         self._settle()
         asked = np.asarray(numbers, np.int64)
         wanted, back = np.unique(asked, return_inverse=True)

@@ -214,25 +214,11 @@ def _lock(handle: int) -> bool:
 def alone_with(
     path: str | os.PathLike[str], patience: float = 10.0, *, create: bool = False
 ) -> Iterator[Callable[[], bool]]:
-    """Keep others who ask for the same from changing a file meanwhile.
+    """Keep others who ask for the same from changing a file meanwhile; yield whether it is unchanged.
 
-    The lock is on the file itself, so that a program that dies leaves none behind.
-
-    Parameters
-    ----------
-    path
-        A file; if there is none, or it may not be written, or is a device, nothing is locked.
-    patience
-        Seconds to wait for another program that has the file; then a `BlockingIOError` is raised.
-    create
-        Make an empty file where there is none, so that it can be locked; one that is still empty in
-        the end is removed.
-
-    Yields
-    ------
-    unchanged
-        Tells whether the file is still the same: not everybody asks, and not every file system locks.
-
+    The lock is on the file itself, so that a program that dies leaves none behind. A file that is absent,
+    a device or may not be written is not locked; with `create` an empty one is made, and removed if it is
+    still empty in the end. After `patience` seconds of waiting a `BlockingIOError` is raised.
     """
     place = os.path.realpath(path)
     taken = _take(place, os.fspath(path), time.monotonic() + patience, create=create)

@@ -324,20 +324,7 @@ def _blank(part: Column, like: Column) -> NDArray[np.generic]:
 
 
 def read_labels(table: Table, label: str) -> NDArray[np.bool_]:
-    """Return for each row whether a column marks it as anomalous; where it is missing, it does not.
-
-    Parameters
-    ----------
-    table
-        The rows.
-    label
-        The column: 0 and false mean normal, everything else anomalous.
-
-    Returns
-    -------
-    One truth value per row, of both kinds; other columns are refused.
-
-    """
+    """Return for each row whether a column marks it as anomalous: neither 0, false nor missing."""
     column = table.column_of().get(label)
     if column is None:
         raise ParameterError.of(

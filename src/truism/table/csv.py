@@ -49,20 +49,8 @@ def find_units(
 ) -> tuple[tuple[str, ...], int]:
     """Return the units that stand below the names, and how many rows there are above the values.
 
-    Parameters
-    ----------
-    rows
-        The first rows, that of the names included.
-    names
-        Of the columns.
-    learned
-        How earlier files were read; their units are known again even above no values.
-
-    Examples
-    --------
     >>> find_units([["t", "T"], ["", "[°C]"], ["1", "20.5"]], ["t", "T"])
     (('', '°C'), 1)
-
     """
     if len(rows) < 2:
         return (), 0
@@ -199,22 +187,7 @@ def see_dialect(
     layout: Layout,
     learned: Reading | None = None,
 ) -> tuple[Dialect, tuple[Notice, ...]]:
-    """Return how a file is written.
-
-    Parameters
-    ----------
-    source
-        What to call the file.
-    text
-        Its beginning.
-    encoding
-        In which it was decoded.
-    layout
-        What was said about it.
-    learned
-        How earlier files were read.
-
-    """
+    """Return how a file is written."""
     notices: list[Notice] = []
     delimiter = _delimiter(source, text, layout, learned, notices)
     rows = sample(text, delimiter)
@@ -434,20 +407,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 def see_csv(
     name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
 ) -> tuple[Dialect, tuple[Notice, ...]]:
-    """Return how a CSV file is written, as its beginning shows.
-
-    Parameters
-    ----------
-    name
-        What to call the file in messages.
-    file
-        Its bytes; must be able to seek.
-    layout
-        What was said about how it is written.
-    learned
-        How earlier files were read.
-
-    """
+    """Return how a CSV file is written, as its beginning shows."""
     head = file.read(_SAMPLE_BYTES)
     whole = len(head) < _SAMPLE_BYTES
     file.seek(0)
@@ -480,18 +440,7 @@ def read_blocks(
     missing: Sequence[str] = (),
     names: Sequence[str] | None = None,
 ) -> Iterator[pa.Table]:
-    """Read a CSV file as the texts in it, block by block; some columns, or all.
-
-    Parameters
-    ----------
-    name, file, dialect
-        What to call the file in messages, its bytes, and how it is written.
-    missing
-        Spellings of a missing value, besides the usual ones.
-    names
-        The columns to read; all when absent.
-
-    """
+    """Read a CSV file as the texts in it, block by block; some columns, or all."""
     kept = [each for each in dialect.names if each] if names is None else list(names)
     words = [*MISSING, *missing]
     file.seek(0)

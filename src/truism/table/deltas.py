@@ -55,22 +55,10 @@ def with_deltas(table: Table, variables: Sequence[str], runs: Sequence[Run] | No
 
     A row without a previous one has no change, and any change from or to a missing value is missing.
 
-    Parameters
-    ----------
-    table
-        The rows.
-    variables
-        The columns.
-    runs
-        Which rows follow each other; all of them when absent.
-
-    Examples
-    --------
     >>> from truism.table.frames import as_table
     >>> table = with_deltas(as_table({"level": [1.0, 3.0, 2.5]}), ["level"])
     >>> [table.columns[1].cell(row) for row in range(3)]
     [None, 2.0, -0.5]
-
     """
     column_of = table.column_of()
     added = []

@@ -270,18 +270,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
     def batches(
         self, n_rows: int, wanted: Collection[str] | None = None, span: Span | None = None
     ) -> Iterator[Part]:
-        """Read files from the beginning; refuse those that changed since they were opened.
-
-        Parameters
-        ----------
-        n_rows
-            The most rows of a batch.
-        wanted
-            The columns to read, by the names that they are to have; all when absent.
-        span
-            The rows to read; all when absent.
-
-        """
+        """Read files from the beginning; refuse those that changed since they were opened."""
         for at in range(len(self.places)) if span is None else (span.place,):
             self._check_unchanged(at)
             with suppress(EmptyFileError):
@@ -359,19 +348,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
 def open_files(
     sources: Sequence[str], layout: Layout | None = None, learned: Reading | None = None
 ) -> Files:
-    """Open files that are one table together.
-
-    Parameters
-    ----------
-    sources
-        Paths, folders, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-`` for
-        standard input.
-    layout
-        What is known about how files are written; the rest is detected.
-    learned
-        How earlier files were read.
-
-    """
+    """Open files that are one table together: paths, folders, patterns, or ``-`` for standard input."""
     places = find_places(sources)
     contents: dict[str, bytes] = {}
     stamps: list[tuple[int, int] | None] = []
@@ -708,20 +685,9 @@ def read_first(
     n_first: int | None = None,
     allow_empty: bool = False,
 ) -> TableRead:
-    """Read files as one table if they are not too large, else their first rows.
+    """Read files as one table if they have at most so many rows and values, else their first rows.
 
-    Parameters
-    ----------
-    files
-        The files.
-    most_rows, most_values
-        How many rows and values a table has that is read whole.
-    n_first
-        How many rows are read of a larger one, 262,144 when absent; if no earlier files were read, these
-        decide how all are.
-    allow_empty
-        Whether there may be no rows.
-
+    The first `n_first` rows, 262,144 when absent, decide how all are read, unless earlier files did.
     """
     parts: list[Part] = []
     problem: TableError | None = None
@@ -800,24 +766,10 @@ def read_batches(
     *,
     closed: bool = False,
 ) -> Iterator[TableRead]:
-    """Read files batch by batch, as earlier ones were read.
+    """Read files batch by batch, as earlier ones or the first rows were read.
 
-    Parameters
-    ----------
-    files
-        The files.
-    reading
-        How earlier files or the first rows were read.
-    n_rows
-        The most rows of a batch.
-    wanted
-        The columns to read, by the names that they are to have, all when absent; those that say when or
-        tell series apart are always read.
-    span
-        The rows to read; all when absent.
-    closed
-        Whether what the first rows did not show is refused.
-
+    Of the columns those that are wanted, by the names that they are to have, and those that say when or
+    tell series apart. If the reading is `closed`, what the first rows did not show is refused.
     """
     said = files.layout.over(reading.layout)
     if wanted is not None:

@@ -42,16 +42,7 @@ def looks_long(table: Table) -> Notice | None:
 
 
 def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
-    """Return a table with one column for each tag and rows at equal intervals of time.
-
-    Parameters
-    ----------
-    table
-        With columns of time, tag and value; others are left out.
-    layout
-        Says how often (`every`), and how times are written.
-
-    """
+    """Return a table with one column for each tag and rows at equal intervals of time."""
     assert layout.every is not None
     long = _find(table, layout)
     every = round(seconds_of(layout.every) * 1e6)

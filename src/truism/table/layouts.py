@@ -310,16 +310,7 @@ def _check_format(style: str | None) -> None:
 
 
 def check_names(names: Sequence[str], hint: str | None = None) -> None:
-    """Refuse names that are empty, occur twice, or differ only by case or blanks.
-
-    Parameters
-    ----------
-    names
-        Of all columns.
-    hint
-        What to do about names that are empty or occur twice, where the file shows that.
-
-    """
+    """Refuse names that are empty, occur twice, or differ only by case or blanks."""
     for position, name in enumerate(names):
         if not name:
             raise TableError(
@@ -361,18 +352,7 @@ def renamed(names: Sequence[str], layout: Layout) -> list[str]:
 
 
 def check_renames(names: Sequence[str], layout: Layout, known: Collection[str] = ()) -> None:
-    """Refuse to rename what is not there, and to give known columns the names of others.
-
-    Parameters
-    ----------
-    names
-        Of the columns in a file.
-    layout
-        What was said about it.
-    known
-        The columns of earlier files.
-
-    """
+    """Refuse to rename what is not there, and to give known columns the names of others."""
     for new, old in layout.renames:
         if new in known and old not in known and old in names and new not in names:
             raise ParameterError.of("rename", "be NEW=OLD", f"{new}={old}", f"write {old}={new}.")

@@ -46,16 +46,7 @@ def changing(ledger: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:
-    """Return rows as they are written to a ledger.
-
-    Parameters
-    ----------
-    table
-        The rows.
-    marks
-        What to say of them, by the names in `MARKS`.
-
-    """
+    """Return rows as they are written to a ledger."""
     taken = [name for name in table.names if name in MARKS]
     if taken:
         raise TableError(

@@ -108,21 +108,11 @@ class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look:
     """Return what a table holds and what learning would make of it.
 
-    Parameters
-    ----------
-    table, reading
-        A table and how it was read.
-    notices
-        Notices from reading it.
-
-    Examples
-    --------
     >>> from truism.table.frames import as_table
     >>> from truism.table.columns import reading_of
     >>> table = as_table({"pump": ["on", "off", "on"], "level": [0.5, 0.75, 2.5]})
     >>> [(column.name, column.kind) for column in look(table, reading_of(table)).columns]
     [('pump', 'text'), ('level', 'number')]
-
     """
     notices = tuple(notices)
     known = reading.column_of()

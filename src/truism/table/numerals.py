@@ -77,20 +77,8 @@ def read_numbers(
 ) -> Numbers:
     """Read texts as numbers.
 
-    Parameters
-    ----------
-    texts
-        Distinct texts, without missing ones.
-    decimal
-        The decimal sign of the file, where that is known.
-    thousands
-        The sign that groups thousands, where that is known.
-
-    Examples
-    --------
     >>> read_numbers(pa.array(["1 234,5", "0,25", "Bad"])).values.tolist()
     [1234.5, 0.25, nan]
-
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
     sign = decimal or "."

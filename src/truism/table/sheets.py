@@ -39,20 +39,7 @@ class Sheet(msgspec.Struct, frozen=True, eq=False):
 def read_sheet(
     source: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
 ) -> Sheet:
-    """Read one sheet of an Excel file: the one that was asked for, or the first with rows.
-
-    Parameters
-    ----------
-    source
-        What to call the file.
-    file
-        Its bytes.
-    layout
-        What was said about it.
-    learned
-        How earlier files were read.
-
-    """
+    """Read one sheet of an Excel file: the one that was asked for, or the first with rows."""
     sheets = _load(file)
     filled = [name for name, cells in sheets.items() if cells]
     if layout.sheet is not None and layout.sheet not in sheets:
@@ -156,7 +143,10 @@ def _load(file: BinaryIO) -> dict[str, Cells]:
     try:
         import python_calamine
     except ImportError:
-        return _load_slowly(content)
+        raise TableError(
+            "Reading Excel files needs the package python-calamine.",
+            "install it with pip install python-calamine, or export the sheet as CSV.",
+        ) from None
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(content)
         sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
@@ -266,26 +256,6 @@ def _column(letters: str) -> int:
     for letter in letters[:9].upper():
         number = 26 * number + ord(letter) - ord("A") + 1
     return number
-
-
-def _load_slowly(content: BinaryIO) -> dict[str, Cells]:
-    try:
-        import openpyxl
-    except ImportError:
-        raise TableError(
-            "Reading Excel files needs the package python-calamine.",
-            "install it with pip install python-calamine, or export the sheet as CSV.",
-        ) from None
-    try:
-        book = openpyxl.load_workbook(content, read_only=True, data_only=True)
-    except MemoryError:
-        raise
-    except Exception as problem:  # openpyxl raises whatever zipfile and its XML parser do
-        raise _unreadable(problem) from None
-    return {
-        sheet.title: _clean([list(row) for row in sheet.iter_rows(values_only=True)])
-        for sheet in book.worksheets
-    }
 
 
 def _clean(cells: Cells) -> Cells:

@@ -125,21 +125,8 @@ def interpret(
 ) -> Interpreted:
     """Decide what a column holds, or read it as it was read when it was learned.
 
-    Parameters
-    ----------
-    column
-        Any column; texts and numbers are looked at more closely.
-    layout
-        What was asked for: decimal sign, formats and zone of times, columns that stay as they are.
-    unit
-        From a row of units.
-    known
-        How the column was read; then a value that does not allow it raises a `BadCell`. So does a value
-        that is no time in the column that was named as the time column.
-    closed
-        Whether words for missing values, and values where there were none, are refused if they were not
-        there when the column was learned.
-
+    A value that does not allow the latter raises a `BadCell`, and so does one that is no time in the
+    column named as the time column. A `closed` reading takes no new words as missing.
     """
     if closed and known is not None and known.kind == "empty" and len(column.present):
         raise _bad_value(column, known)
@@ -534,17 +521,9 @@ def _with_joined_times(table: Table, reading: Reading) -> Table:
 def find_sentinels(column: Column) -> tuple[Notice, ...]:
     """Return which numbers of a column may stand for missing values.
 
-    Parameters
-    ----------
-    column
-        Of any kind; only in numbers there is something to find.
-
-    Examples
-    --------
     >>> values = np.array([2.5, -9999, 3, 3.5, -9999, 4, 4.5, -9999, 5])
     >>> [str(each)[:31] for each in find_sentinels(Column("T1", "number", values))]
     ["Column 'T1' holds -9999 3 times"]
-
     """
     if column.kind != "number":
         return ()

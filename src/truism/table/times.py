@@ -152,20 +152,10 @@ class Instants(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_instants(texts: pa.Array, style: str) -> Instants:
-    """Read texts as times written in one style.
+    """Read texts as times written in one of `STYLES`, or a format with the directives of strptime.
 
-    Parameters
-    ----------
-    texts
-        Distinct texts.
-    style
-        One of `truism.table.layouts.STYLES`, or a format with the directives of strptime.
-
-    Examples
-    --------
     >>> read_instants(pa.array(["01.03.2014 07:30", "rubbish"]), "day first").times.astype(str).tolist()
     ['2014-03-01T07:30:00.000000', 'NaT']
-
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
     times = _cast(texts, style)
@@ -385,16 +375,7 @@ def dated(column: Column) -> Column:
 
 
 def find_times(texts: Texts, style: str | None = None) -> Timing | None:
-    """Read texts as times; None when most are no times in any style.
-
-    Parameters
-    ----------
-    texts
-        The texts of a column.
-    style
-        How the times are written; found from the texts when absent.
-
-    """
+    """Read texts as times; None when most are no times in any style."""
     if not len(texts.distinct):
         return None
     if style is not None:
