@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from truism.explaining.checker import Check, Checker
 from truism.explaining.keptrows import count_equal
-from truism.explaining.scorelists import tabulate
+from truism.explaining.rowblames import tabulate
 from truism.incidents.delays import Delays
 from truism.incidents.keeping import Clock
 from truism.learning.learn import learn as train

@@ -35,8 +35,7 @@ from truism.errors import ParameterError, TruismError, did_you_mean, shorten
 from truism.explaining.checker import Check, Checker
 from truism.explaining.findings import Findings, gravest
 from truism.explaining.incidents import Incident
-from truism.explaining.rowblames import blame_kinds
-from truism.explaining.scorelists import tabulate
+from truism.explaining.rowblames import blame_kinds, tabulate
 from truism.explaining.statefiles import working_on
 from truism.explaining.states import JobState, Step, proceed
 from truism.export.incidents import Teller

@@ -7,7 +7,6 @@ from truism.cli.options import LEAST_ROWS
 from truism.cli.reading import Asked, tell
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.absences import suited
 from truism.explaining.checker import Check, Checker
 from truism.incidents.following import Following, Found
 from truism.scoring import kernels
@@ -95,11 +94,10 @@ class Rows:
             checker = checker.timed(found.reading.axis)
         self.checker = checker
         if allow_missing is not None:
-            suits = suited(checker, self.opening, allow_missing=allow_missing)
-            self.checker = suits.checker
-            if suits.doubt is not None:
-                screen.warn(suits.doubt)
-                self.doubts = (*self.doubts, suits.doubt)
+            self.checker, doubt = checker.suited(self.opening, allow_missing=allow_missing)
+            if doubt is not None:
+                screen.warn(doubt)
+                self.doubts = (*self.doubts, doubt)
 
     @property
     def table(self) -> Table:

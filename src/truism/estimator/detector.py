@@ -22,7 +22,6 @@ from truism.estimator.inputs import (
     refuse_path,
     warn_caller,
 )
-from truism.explaining.absences import suited
 from truism.explaining.checker import Checker
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import Findings
@@ -672,16 +671,16 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         table = self._table(one_row(X, self.model_.schema.time))
         table = followed(table, self.model_.reading, strict=bool(self.strict))
-        suits = suited(self._current(), table, allow_missing=bool(self.allow_missing))
-        if suits.doubt is not None:
-            warn_caller(suits.doubt)
-        prepared = suits.checker.prepare(table, before)
-        unknown = tuple(name for name in suits.checker.extra(prepared) if name not in known)
+        checker, doubt = self._current().suited(table, allow_missing=bool(self.allow_missing))
+        if doubt is not None:
+            warn_caller(doubt)
+        prepared = checker.prepare(table, before)
+        unknown = tuple(name for name in checker.extra(prepared) if name not in known)
         if unknown:
             warn_caller(
                 f"Columns that were not in the training table are ignored: {shorten(unknown)}."
             )
-        return prepared, suits.checker
+        return prepared, checker
 
     def remember(self, names: tuple[str, ...], *, named: bool) -> None:
         """Keep the names of the columns that were learned from."""

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import ParameterError
+from truism.errors import ParameterError, shorten
 from truism.explaining.explanations import Explanations
 from truism.explaining.findings import (
     MIN_ROWS_TO_DOUBT,
@@ -129,6 +129,26 @@ class Checker:
     def absent(self, table: Table) -> tuple[str, ...]:
         """Return the columns that the model needs and a table lacks."""
         return tuple(name for name in self.needed if name not in table.names)
+
+    def suited(self, table: Table, *, allow_missing: bool = False) -> "tuple[Checker, str | None]":
+        """Return the checker that suits a table, not prepared, and in words what the table lacks.
+
+        Columns that are absent are done without where that is allowed, or if they were said to be
+        optional; everything that needs them is unknown.
+        """
+        absent, reading = self.absent(table), self.model.reading
+        optional = () if reading is None else reading.optional
+        allowed = allow_missing or {*absent} <= {*optional}
+        if not absent or not allowed or len(absent) == self.n_columns:
+            return self, None
+        reduced = self.without(absent)
+        n_rules, n_left = len(self.model.active_rules), len(reduced.model.active_rules)
+        one = len(absent) == 1
+        which = f"Column {absent[0]!r} is" if one else f"Columns {shorten(absent)} are"
+        return reduced, (
+            f"{which} absent; everything that needs {'it' if one else 'them'} is unknown: {n_left:,} of "
+            f"{n_rules:,} rules are left."
+        )
 
     def without(self, columns: Sequence[str]) -> "Checker":
         """Return a checker that does without some columns: what needs them is unknown."""

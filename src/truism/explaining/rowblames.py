@@ -1,7 +1,4 @@
-"""Who is to blame for single rows: weighed rows go in, variables with shares and reasons come out.
-
-What lists of scores say beside each score, be they written to a file or handed on in batches.
-"""
+"""The score of each row with the variables to blame for it, in a file or handed on in batches."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -10,15 +7,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.explaining.checker import Checker
 from truism.explaining.investigation import find_clues
 from truism.explaining.reasons import say
 from truism.incidents.deviations import Judge
 from truism.incidents.events import shares_of
+from truism.incidents.following import Following
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
+from truism.work import Advance, stand_still
 
 N_BLAMES = 3  # blames written beside the score of a row
+_CHUNK = 256
 _KINDS: dict[str, Literal["number", "text"]] = {
     "variable": "text",
     "share": "number",
@@ -110,3 +111,59 @@ def alike(moments: list[Any]) -> list[Any]:
     if not any(isinstance(each, str) for each in moments):
         return moments
     return [None if each is None else str(each) for each in moments]
+
+
+def tabulate(
+    checker: Checker,
+    table: Table,
+    scores: NDArray[np.float64],
+    excess: NDArray[np.float64],
+    advance: Advance = stand_still,
+    before: Following | None = None,
+) -> dict[str, Any]:
+    """Return the score and blames of every row as columns.
+
+    Rows that score above 0 have their first three variables and shares; anomalies also have what was
+    expected and found. Rows of a series have their excess, too.
+
+    Parameters
+    ----------
+    checker
+        The model.
+    table, scores, excess
+        A prepared table, the scores of its rows, and what is compared with the threshold.
+    advance
+        Called with the number of rows that are done, and that of all.
+    before
+        What was kept of the tables before, if it goes on where they ended.
+
+    """
+    model, taken = checker.model, {"row", "score", "excess", "anomaly", *blame_kinds()}
+    first, state = (0, None) if before is None else (before.n_rows, before.scoring)
+    # As in the table: joining the scores with their rows needs the same values.
+    time = table.column_of().get(model.schema.time or "")
+    columns: dict[str, Any] = {"row": np.arange(first, first + table.n_rows)}
+    if time is not None:
+        own = time.name if time.name not in taken else "time"
+        columns[own] = alike([time.cell(row) for row in range(table.n_rows)])
+    by = None if model.series is None else model.series.by
+    if by is not None and by not in columns and by not in taken:
+        column = table.column_of()[by]
+        columns[by] = alike([column.cell(row) for row in range(table.n_rows)])
+    anomalies = excess > model.threshold
+    beyond = {} if model.memory is None else {"excess": excess}
+    columns |= {"score": scores, **beyond, "anomaly": anomalies}
+    rows = np.flatnonzero(scores > 0)
+    found: list[Blames] = [()] * table.n_rows
+    done = 0
+    for portion, weighed in checker.scorer.weigh_some(table, rows, checker.n_jobs, state):
+        for start in range(0, len(portion), _CHUNK):
+            advance(done, len(rows))
+            some = np.arange(start, min(start + _CHUNK, len(portion)))
+            own_rows = portion[some]
+            part = table.take(own_rows)
+            told = blame_rows(checker.scorer, part, weighed.take(some), anomalies[own_rows])
+            for row, blames in zip(own_rows.tolist(), told, strict=True):
+                found[row] = blames
+            done += len(some)
+    return columns | as_columns(found)
