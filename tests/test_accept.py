@@ -448,9 +448,9 @@ def test_a_detector_accepts_rows_and_takes_it_back(place):
 
 
 def table_of(name):
-    from truism.table.files import read_table
+    from truism.table.files import read
 
-    return read_table([name])
+    return read([name]).table
 
 
 def test_series_are_accepted_apart():

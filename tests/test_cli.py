@@ -25,7 +25,7 @@ from truism.model.files import decode_model, load_model
 from truism.scoring import kernels
 from truism.scoring.kernels import compiling
 from truism.table.atomic import alone_with, write_atomically
-from truism.table.files import read_table
+from truism.table.files import read
 
 ROOT = Path(__file__).parents[1]
 
@@ -421,7 +421,7 @@ def _with_pump(row):
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.csv.gz"])
 def test_check_writes_every_rows_score_and_blames(place, name):
     assert run("check", "today.csv", "-m", "m.truism.json", "--scores", name)[2] == 1
-    scores = read_table([name])
+    scores = read([name]).table
     assert scores.names == (
         *("row", "time", "score", "anomaly", "variable_1", "share_1", "expected_1", "found_1"),
         *("variable_2", "share_2", "expected_2", "found_2"),
@@ -724,7 +724,7 @@ def test_plant_writes_its_files(place):
     out, err, code = run("plant", "--rows", "700", "--attacks", "--seed", "1", "-o", "new/plant")
     assert (err, code) == ("", 0)
     assert out == "new/plant/normal.csv\nnew/plant/attacked.csv\nnew/plant/attacks.json\n"
-    normal, attacked = read_table(["new/plant/normal.csv"]), read_table(["new/plant/attacked.csv"])
+    normal, attacked = read(["new/plant/normal.csv"]).table, read(["new/plant/attacked.csv"]).table
     assert (normal.n_rows, attacked.n_rows) == (700, 700)
     assert normal.names == attacked.names
     assert normal.columns[0].kind == "time"
@@ -733,7 +733,7 @@ def test_plant_writes_its_files(place):
     assert 0 <= attack["start"] < attack["end"] <= 700
     assert set(attack["targets"]) <= set(normal.names)
     assert run("plant", "--rows", "5", "--format", "parquet", "-o", "p")[0] == "p/normal.parquet\n"
-    assert read_table(["p/normal.parquet"]).n_rows == 5
+    assert read(["p/normal.parquet"]).table.n_rows == 5
 
 
 def test_a_retuned_plant_is_the_same_up_to_that_row(place):
@@ -1224,7 +1224,7 @@ def test_names_that_a_spreadsheet_would_run_are_tamed_in_csv(place):
     assert scores.startswith('"row","\'@time",')
     assert '"\'=flow"' in scores
     run("check", "bad.csv", "-m", "n.json", "--scores", "s.parquet")
-    assert "@time" in read_table(["s.parquet"]).names
+    assert "@time" in read(["s.parquet"]).table.names
 
 
 @pytest.mark.parametrize("start", ["9999-12-31T23:59:00", "250000-01-01", "-5000-01-01"])

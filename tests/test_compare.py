@@ -12,7 +12,7 @@ from truism.errors import ModelFileError, ParameterError
 from truism.estimator import compare
 from truism.model.files import load_model
 from truism.review.compare import Comparison
-from truism.table.files import read_table
+from truism.table.files import read
 
 ATTACKED = {*range(51, 54), *range(121, 124), *range(203, 205), *range(261, 264), *range(331, 334)}
 
@@ -217,7 +217,7 @@ def test_json_holds_everything(place):
     assert (err, code) == ("Note: columns that neither model uses are ignored: 'attack'.\n", 0)
     content = json.loads(out)
     assert content["format"] == "truism-comparison"
-    found = compare("old.json", "new.json", read_table(["labelled.csv"]))
+    found = compare("old.json", "new.json", read(["labelled.csv"]).table)
     assert msgspec.json.decode(out, type=Comparison) == found
 
 
@@ -290,7 +290,7 @@ def test_python_takes_detectors_models_and_files(place):
 
 
 def test_python_compares_on_a_table_with_the_thresholds_that_detectors_have(place):
-    rows = read_table(["labelled.csv"])
+    rows = read(["labelled.csv"]).table
     old, new = truism.load("old.json"), truism.load("old.json")
     new.threshold = 1000.0
     found = compare(old, new, rows, "attack")

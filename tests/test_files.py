@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.errors import ParameterError, TableError
+from truism.table import files
 from truism.table.csv import Layout
-from truism.table.files import read_table
 from truism.table.writing import write_table
 
 PLAIN = "pump,level\non,2.5\noff,3.25\n"
@@ -38,7 +38,7 @@ def read(tmp_path, monkeypatch):
 
     def read(content, name="t.csv", **layout):
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        return cells(read_table([name], Layout(**layout)))
+        return cells(files.read([name], Layout(**layout)).table)
 
     return read
 
@@ -113,7 +113,7 @@ def test_parquet_feather_and_arrow_are_known_by_their_content(tmp_path):
     with pa.ipc.new_stream(tmp_path / "c", frame.schema) as writer:
         writer.write_table(frame)
     for name in "abc":
-        assert cells(read_table([str(tmp_path / name)])) == CELLS
+        assert cells(files.read([str(tmp_path / name)]).table) == CELLS
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "gzip"])
@@ -125,7 +125,7 @@ def test_standard_input_may_be_of_any_kind(monkeypatch, kind):
         content.write(gzip.compress(PLAIN.encode()) if kind == "gzip" else PLAIN.encode())
     content.seek(0)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
-    assert cells(read_table(["-"])) == CELLS
+    assert cells(files.read(["-"]).table) == CELLS
 
 
 def test_several_files_and_patterns_become_one_table(tmp_path):
@@ -133,13 +133,13 @@ def test_several_files_and_patterns_become_one_table(tmp_path):
     (tmp_path / "day2.csv").write_text("b,a\ny,2.5\n")
     (tmp_path / "day3.csv").write_text("a,b\n,z\n")
     expected = {"a": [1.0, 2.5, None], "b": ["x", "y", "z"]}
-    assert cells(read_table([str(tmp_path / "day*.csv")])) == expected
-    assert cells(read_table([str(tmp_path / f"day{i}.csv") for i in (1, 2, 3)])) == expected
+    assert cells(files.read([str(tmp_path / "day*.csv")]).table) == expected
+    assert cells(files.read([str(tmp_path / f"day{i}.csv") for i in (1, 2, 3)]).table) == expected
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_a_file(tmp_path):
     (tmp_path / "a[1].csv").write_text(PLAIN)
-    assert cells(read_table([str(tmp_path / "a[1].csv")])) == CELLS
+    assert cells(files.read([str(tmp_path / "a[1].csv")]).table) == CELLS
 
 
 def test_the_file_with_other_columns_is_named(tmp_path, monkeypatch):
@@ -147,7 +147,7 @@ def test_the_file_with_other_columns_is_named(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("a,b\n1,x\n")
     (tmp_path / "b.csv").write_text("a,c\n1,x\n")
     with pytest.raises(TableError) as caught:
-        read_table(["a.csv", "b.csv"])
+        files.read(["a.csv", "b.csv"])
     assert said(caught.value) == (
         "'b.csv': The columns differ from those of 'a.csv': it lacks 'b' and adds 'c'.\n"
         "Hint: files that are read as one table must have the same columns."
@@ -158,7 +158,7 @@ def test_files_that_disagree_become_the_texts_that_they_hold(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("a,b\n012,x\n1.50,x\n")
     (tmp_path / "b.csv").write_text("a,b\nA7,x\n")
-    assert cells(read_table(["a.csv", "b.csv"]))["a"] == ["012", "1.50", "A7"]
+    assert cells(files.read(["a.csv", "b.csv"]).table)["a"] == ["012", "1.50", "A7"]
 
 
 def test_the_file_with_values_of_another_type_is_named(tmp_path, monkeypatch):
@@ -166,7 +166,7 @@ def test_the_file_with_values_of_another_type_is_named(tmp_path, monkeypatch):
     pq.write_table(pa.table({"a": [1.5]}), "a.parquet")
     pq.write_table(pa.table({"a": ["x"]}), "b.parquet")
     with pytest.raises(TableError) as caught:
-        read_table(["a.parquet", "b.parquet"])
+        files.read(["a.parquet", "b.parquet"])
     assert said(caught.value) == (
         "Column 'a' holds string in 'b.parquet' and double in the files before it.\n"
         "Hint: columns must hold the same kind of values in every file."
@@ -263,7 +263,7 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
         ),
     ]:
         with pytest.raises(TableError) as caught:
-            read_table(sources)
+            files.read(sources)
         assert said(caught.value) == message
 
 
@@ -297,7 +297,7 @@ def test_what_is_written_comes_back(tmp_path, name):
         "Δlevel": [0.1 + 0.2, -1e-300],
     }
     write_table(columns, tmp_path / name)
-    back = cells(read_table([str(tmp_path / name)]))
+    back = cells(files.read([str(tmp_path / name)]).table)
     assert list(back) == list(columns)
     assert back["Δlevel"] == columns["Δlevel"]
     assert back['a "quoted", name'] == columns['a "quoted", name']
@@ -316,7 +316,7 @@ def test_any_bytes_are_a_table_or_a_table_error(tmp_path_factory, content):
     place = tmp_path_factory.getbasetemp() / "any.csv"
     place.write_bytes(content)
     with contextlib.suppress(TableError):
-        assert read_table([str(place)]).n_rows > 0
+        assert files.read([str(place)]).table.n_rows > 0
 
 
 def test_times_with_a_zone_say_so_in_csv(tmp_path):

@@ -18,7 +18,7 @@ from truism.cli.options import size_of
 from truism.errors import ParameterError, TableError
 from truism.learning import sampling
 from truism.learning.learn import learn
-from truism.table.files import open_files, read_alike, read_batches, read_first
+from truism.table.files import open_files, read_batches, read_first
 from truism.table.layouts import Layout
 from truism.table.writing import write_table
 
@@ -219,7 +219,10 @@ def test_files_may_hold_a_column_in_several_types(tmp_path):
         pq.write_table(other, tmp_path / "a" / "001.parquet")
         files = open_files([source])
         reading = read_first(files, 0, n_first=100).reading
-        found = [batch.column_of()["flow"] for batch in read_alike(files, reading, 64)]
+        found = [
+            batch.table.column_of()["flow"]
+            for batch in read_batches(files, reading, 64, closed=True)
+        ]
         assert {each.kind for each in found} == {"number"}
         values = np.concatenate([each.values for each in found])
         np.testing.assert_allclose(values, rows()["flow"].to_numpy(), rtol=1e-6)
@@ -591,7 +594,7 @@ def test_a_column_that_begins_empty_is_refused_when_it_holds_something(tmp_path)
     reading = read_first(files, 0, n_first=4).reading
     message = "line 7: column 'a' must hold no value as in the first rows, .*, got 'x'"
     with pytest.raises(TableError, match=message):
-        list(read_alike(files, reading, 3))
+        list(read_batches(files, reading, 3, closed=True))
 
 
 def test_names_that_a_columnar_file_holds_twice_are_refused_in_one_sentence(tmp_path):

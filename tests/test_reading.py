@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from truism.errors import ParameterError, SchemaError, TableError
 from truism.table.columns import Texts, reading_of
 from truism.table.counters import find_counter, reason_to_leave_out
-from truism.table.files import open_files, read, read_batches, read_table
+from truism.table.files import open_files, read, read_batches
 from truism.table.frames import as_table
 from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading, read_renames
 from truism.table.looking import look
@@ -91,7 +91,7 @@ def test_several_files_are_read_as_one():
     write("b.csv", "n,code\n3,A7\n")
     write("c.csv", "n,code\n4,\n")
     for sources in (["a.csv", "b.csv", "c.csv"], ["b.csv", "a.csv", "c.csv"]):
-        values = cells(read_table(sources))["code"]
+        values = cells(read(sources).table)["code"]
         assert sorted(filter(None, values)) == ["12", "13", "A7"]
 
 
@@ -209,7 +209,7 @@ def test_a_format_of_times_does_no_harm_where_times_are_times():
 
 def test_a_later_file_may_lack_the_column_that_says_when():
     reading = learned("when,x\n2014-02-13,1.5\n2014-02-14,2.5\n", time=("when",))
-    assert cells(read_table([write("today.csv", "x\n1.5\n")], reading=reading)) == {"x": [1.5]}
+    assert cells(read([write("today.csv", "x\n1.5\n")], reading=reading).table) == {"x": [1.5]}
 
 
 def test_decimal_commas_follow_the_model():
@@ -269,13 +269,13 @@ def test_another_delimiter_is_seen_and_said():
 def test_renames_are_kept_and_can_be_added():
     reading = learned("FIT-201,x\n1.5,a\n2.5,b\n", renames=(("FIT-201", "FIT201"),))
     assert [column.name for column in reading.columns] == ["FIT201", "x"]
-    assert read_table([write("a.csv", "FIT-201,x\n1.5,a\n")], reading=reading).names == (
+    assert read([write("a.csv", "FIT-201,x\n1.5,a\n")], reading=reading).table.names == (
         "FIT201",
         "x",
     )
     again = Layout(renames=(("flow", "FIT201"),))
     assert (
-        read_table([write("b.csv", "flow,x\n1.5,7\n")], again, reading=reading).names[0] == "FIT201"
+        read([write("b.csv", "flow,x\n1.5,7\n")], again, reading=reading).table.names[0] == "FIT201"
     )
     wrong = Layout(renames=(("flaw", "y"),))
     assert sentence(ParameterError, ["b.csv"], wrong) == (
@@ -283,7 +283,7 @@ def test_renames_are_kept_and_can_be_added():
     )
     turned = Layout(renames=(("x", "y"),))
     with pytest.raises(ParameterError) as caught:
-        read_table([write("c.csv", "FIT201,y\n1.5,7\n")], turned, reading=reading)
+        read([write("c.csv", "FIT201,y\n1.5,7\n")], turned, reading=reading)
     assert said(caught.value) == "rename must be NEW=OLD, got 'x=y'.\nHint: write y=x."
     assert read_renames("a=b\n\nc,d\n") == (("a", "b"), ("c", "d"))
     with pytest.raises(ParameterError) as caught:
@@ -307,7 +307,7 @@ def test_times_in_two_columns_may_be_absent_later():
     reading = read([write("normal.csv", text)], layout).reading
     for rows, wanted in (("", []), (";;m\n", []), (";;m\n;;2,5\n", [None])):
         write("today.csv", "date;clock;level\n" + rows)
-        table = read_table(["today.csv"], reading=reading, allow_empty=True)
+        table = read(["today.csv"], reading=reading, allow_empty=True).table
         assert [(c.name, c.kind) for c in table.columns] == [
             ("date clock", "time"),
             ("level", "number"),
@@ -378,7 +378,7 @@ def test_layouts_that_make_no_sense_are_refused(layout, message):
 def test_a_file_name_that_is_not_unicode_is_a_file_name():
     name = os.fsdecode(b"t\xff.csv")
     write(name, "a,b\n1,x\n")
-    assert cells(read_table([name])) == {"a": [1], "b": ["x"]}
+    assert cells(read([name]).table) == {"a": [1], "b": ["x"]}
     write(name, "a,b\n1\n")
     assert sentence(TableError, [name]) == (
         "'t\\udcff.csv', line 2: the number of fields must be 2 as in the line of names, got 1.\n"
@@ -441,15 +441,15 @@ def test_sqlite_and_duckdb_tables_and_queries():
         base.execute("create table r (t text, x real)")
         base.executemany("insert into r values (?, ?)", [("2014-03-01", 1.5), ("2014-03-02", None)])
     base.close()
-    assert cells(read_table(["a.db"]))["x"] == [1.5, None]
+    assert cells(read(["a.db"]).table)["x"] == [1.5, None]
     with duckdb.connect("b.duckdb") as base:
         base.execute("create table r (t timestamp, x double)")
         base.execute("insert into r values ('2014-03-01', 1.5), ('2014-03-02', null)")
         base.execute("create table s (x int)")
-    assert cells(read_table(["b.duckdb"], Layout(table="r"))) == cells(read_table(["a.db"]))
+    assert cells(read(["b.duckdb"], Layout(table="r")).table) == cells(read(["a.db"]).table)
     asked = Layout(query="select x * 2 as y from r where x is not null")
     for place in ("a.db", "b.duckdb"):
-        assert cells(read_table([place], asked)) == {"y": [3.0]}
+        assert cells(read([place], asked).table) == {"y": [3.0]}
     assert sentence(TableError, ["b.duckdb"]) == (
         "'b.duckdb' has several tables: 'r', 's'.\nHint: say which; see table and query."
     )
@@ -504,7 +504,7 @@ def test_an_sqlite_file_reads_no_other_file():
         said_so = sentence(TableError, ["today.csv"], layout)
         assert said_so.startswith("'today.csv': the database says: ")
         assert "\n" not in said_so
-    assert cells(read_table(["today.csv"], Layout(table="words"))) == {"x": ["hello"]}
+    assert cells(read(["today.csv"], Layout(table="words")).table) == {"x": ["hello"]}
     assert os.listdir() == ["today.csv"]
 
 
@@ -532,7 +532,7 @@ def test_a_sheet_may_have_holes_but_not_only_holes():
     book.active.append(["a", "b"])
     book.active["A30000"], book.active["B2"] = 1, 2
     book.save("b.xlsx")
-    assert read_table(["b.xlsx"]).n_rows == 29_999
+    assert read(["b.xlsx"]).table.n_rows == 29_999
     book.create_sheet("notes")["ZZ1000000"] = "far away"
     book.save("b.xlsx")
     assert sentence(TableError, ["b.xlsx"]).startswith(
@@ -551,7 +551,7 @@ def test_one_column_of_single_words_is_no_log():
 def test_json_may_be_nested_but_not_deeply():
     pairs = '{"x": 1, "y": "[[[[ \\" {{{{", "z": %s}\n'
     write("t.jsonl", pairs % ("[" * 99 + "]" * 99) * 3)
-    assert cells(read_table(["t.jsonl"]))["x"] == [1, 1, 1]
+    assert cells(read(["t.jsonl"]).table)["x"] == [1, 1, 1]
     write("t.jsonl", pairs % ("[\n" * 100 + "]" * 100))
     assert sentence(TableError, ["t.jsonl"]) == (
         "'t.jsonl': lists and objects must be nested at most 100 deep, got 101."
@@ -583,7 +583,7 @@ def test_a_sheet_may_have_a_title_and_a_row_of_units():
     ]
     assert cells(found.table)["speed"][:2] == [900.5, 901.5]
     save()
-    assert read_table(["b.xlsx"], reading=found.reading, allow_empty=True).n_rows == 0
+    assert read(["b.xlsx"], reading=found.reading, allow_empty=True).table.n_rows == 0
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from truism.explaining.checker import Checker
 from truism.model.files import load_model
 from truism.model.provenance import Calibrated, Threshold
 from truism.review.status import Sign, Status, say_remedy, say_status, status
-from truism.table.files import read_table
+from truism.table.files import read
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_bad_input_is_refused(place):
 
 
 def test_python_tells_the_same(place):
-    detector, rows = truism.load("m.json"), read_table(["normal.csv"])
+    detector, rows = truism.load("m.json"), read(["normal.csv"]).table
     assert truism.status(detector, rows).verdict == "fresh"
     assert str(truism.status("m.json", rows)) == "fresh"
     none = rows.take(np.arange(0))
@@ -103,9 +103,9 @@ def test_python_tells_the_same(place):
 def test_what_was_promised_counts(place):
     model = load_model("m.json")
     limit = Threshold(0.0, Calibrated(100, 400))
-    found = status(Checker(msgspec.structs.replace(model, limit=limit)), read_table(["normal.csv"]))
+    found = status(Checker(msgspec.structs.replace(model, limit=limit)), read(["normal.csv"]).table)
     assert {each.kind for each in found.signs} <= {"reported"}
-    by_hand = status(Checker(model.with_threshold(0.0)), read_table(["normal.csv"]))
+    by_hand = status(Checker(model.with_threshold(0.0)), read(["normal.csv"]).table)
     assert by_hand.remedy == "calibrate"
     assert by_hand.signs[0].text.endswith(" of the rows are reported")
 

@@ -31,7 +31,7 @@ from truism.plant.files import write_attacked
 from truism.report.models import BAD, FAINT, GOOD, STRONG, in_words
 from truism.report.terminal import show_incident, verdict
 from truism.table.columns import Table
-from truism.table.files import read, read_table
+from truism.table.files import read
 from truism.table.writing import write_table
 from truism.work import Progress
 
@@ -144,7 +144,7 @@ def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
     checker = Checker(model, jobs)
 
     def prepared(path: Path) -> Table:
-        return checker.prepare(read_table([str(path)], reading=model.reading))
+        return checker.prepare(read([str(path)], reading=model.reading).table)
 
     quiet = prepared(files.quiet)
     checker = Checker(checker.calibrate(quiet, None, MAX_RATE), jobs, checker.scorer)

@@ -41,7 +41,7 @@ from truism.report.models import show_model
 from truism.report.suspicion import show_suspects
 from truism.review.suspects import Suspects, find_suspects
 from truism.table.columns import Table, join_tables
-from truism.table.files import TableRead, open_files, read_first, read_table
+from truism.table.files import TableRead, open_files, read, read_first
 from truism.table.layouts import Reading
 from truism.table.ledgers import MARKS, read_ledger
 from truism.table.notices import refuse_doubts
@@ -339,19 +339,19 @@ def _with_accepted(
         if not ledger.num_rows:  # all that was accepted was taken back
             screen.note(f"no rows are accepted in {place!r}.")
             continue
-        read = read_table([place], reading=found.reading)
-        known = read.column_of()
+        accepted = read([place], reading=found.reading).table
+        known = accepted.column_of()
         absent = [name for name in found.table.names if name not in known]
         if absent:
             raise TableError(
                 f"The ledger {place!r} lacks {shorten(absent)}.",
                 "learn from rows with its columns.",
             )
-        ids = {read.column_of()[MARKS[0]].cell(row) for row in range(read.n_rows)}
-        accepted = f"{say_rows(read.n_rows)} of {count(len(ids), 'acceptance')}"
-        screen.note(f"{accepted} {'is' if read.n_rows == 1 else 'are'} learned as normal.")
+        ids = {accepted.column_of()[MARKS[0]].cell(row) for row in range(accepted.n_rows)}
+        rows = f"{say_rows(accepted.n_rows)} of {count(len(ids), 'acceptance')}"
+        screen.note(f"{rows} {'is' if accepted.n_rows == 1 else 'are'} learned as normal.")
         own = tuple(known[name] for name in found.table.names)
-        tables.append(Table(own, read.n_rows))
+        tables.append(Table(own, accepted.n_rows))
     return msgspec.structs.replace(found, table=join_tables(tables))
 
 
@@ -481,7 +481,7 @@ def exclude(
     table = found.table
     settings = msgspec.structs.replace(settings, time=found.reading.axis)
     if asked.listed is not None:
-        listed = read_table([asked.listed], allow_empty=True)
+        listed = read([asked.listed], allow_empty=True).table
         time = infer_schema(table, settings).time
         return Excluded(listed_rows(listed, asked.listed, table, time))
     suspects = find_suspects(table, settings, delta=delta, n_jobs=jobs, progress=progress)

@@ -1,5 +1,6 @@
 """``truism look``: what would be read of a table, and what would become of it."""
 
+import math
 from typing import Any
 
 import click
@@ -12,9 +13,11 @@ from truism.errors import ParameterError
 from truism.model.stamps import now_here
 from truism.report.looks import describe, show_sight, to_record
 from truism.table.atomic import write_atomically
-from truism.table.files import read_for_look
+from truism.table.files import open_files, read_first
 from truism.table.looking import look as look_at
-from truism.table.notices import refuse_doubts
+from truism.table.notices import first_rows, refuse_doubts
+
+MOST_VALUES = 1 << 26  # of larger tables only the first rows are looked at
 
 
 @click.command(
@@ -61,10 +64,15 @@ def look(
         check_output(page, data)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found = read_for_look(data, said.layout)
+        files = open_files(data, said.layout)
+        most = math.inf if said.layout.every is not None else MOST_VALUES
+        found = read_first(files, most_values=most, allow_empty=True)
+        notices = found.notices
+        if not found.is_whole:
+            notices = (*notices, first_rows(found.table.n_rows, files.n_rows))
         if said.strict:
-            refuse_doubts(found.notices)
-        seen = look_at(found.table, found.reading, found.notices)
+            refuse_doubts(notices)
+        seen = look_at(found.table, found.reading, notices)
     source = ", ".join(data)
     sight = describe(seen, option_of)
     if page is not None:

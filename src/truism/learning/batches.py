@@ -17,7 +17,7 @@ from truism.scoring.series import rows_by_series
 from truism.table import deltas
 from truism.table.columns import Table, join_tables
 from truism.table.deltas import Latest, last_values, with_deltas
-from truism.table.files import Files, Span, read_alike
+from truism.table.files import Files, RowGroups, read_batches
 from truism.table.layouts import Reading
 from truism.work import Advance, Progress, stand_still
 
@@ -52,11 +52,12 @@ class FileRows(msgspec.Struct, frozen=True, eq=False):
     files: Files
     reading: Reading
     size: int = BATCH_ROWS
-    span: Span | None = None
+    span: RowGroups | None = None
 
     def read(self, frame: Any) -> Iterator[Table]:  # noqa: ARG002, the rows are in files
         """Read the rows."""
-        return read_alike(self.files, self.reading, self.size, self.span)
+        asked = self.files, self.reading, self.size, None, self.span
+        return (batch.table for batch in read_batches(*asked, closed=True))
 
 
 class Job(msgspec.Struct, frozen=True, eq=False):

@@ -41,7 +41,7 @@ from truism.table.layouts import (
     check_renames,
     renamed,
 )
-from truism.table.notices import Notice, first_rows, no_rows, times_in_two_columns, times_joined
+from truism.table.notices import Notice, no_rows, times_in_two_columns, times_joined
 from truism.table.sheets import read_sheet
 from truism.table.texts import (
     BadCell,
@@ -56,7 +56,6 @@ from truism.table.times import join_times, read_instants
 from truism.table.words import says_time
 
 OPENING = 1 << 18  # rows that decide how larger tables are read
-LOOKED_AT = 1 << 26  # values
 STDIN = "-"
 ENDINGS = (
     *(".csv", ".tsv", ".txt", ".dat", ".log", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
@@ -70,7 +69,7 @@ OWN = b'{"format":"truism-'  # how models and states begin, blanks aside
 N_OPENING = 64
 
 
-class Span(msgspec.Struct, frozen=True):
+class RowGroups(msgspec.Struct, frozen=True):
     """Rows of one file that are read together.
 
     Parameters
@@ -227,9 +226,9 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.layout if self.learned is None else self.layout.over(self.learned.layout)
 
     @cached_property
-    def groups(self) -> tuple[Span, ...]:
+    def groups(self) -> tuple[RowGroups, ...]:
         """The groups of rows in which files are kept; rows are counted where the file does not say it."""
-        spans: list[Span] = []
+        spans: list[RowGroups] = []
         first: tuple[str, ...] | None = None
         for at, place in enumerate(self.places):
             with naming(place):
@@ -239,7 +238,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
                     check_same_columns(name_of(self.places[0]), first, columns)
             start = 0
             for group, size in enumerate(sizes):
-                spans.append(Span(at, start, size, (group, group + 1)))
+                spans.append(RowGroups(at, start, size, (group, group + 1)))
                 start += size
         return tuple(spans)
 
@@ -248,9 +247,9 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         """How many rows there are."""
         return sum(span.n_rows for span in self.groups)
 
-    def spans(self, n_rows: int) -> Iterator[Span]:
+    def spans(self, n_rows: int) -> Iterator[RowGroups]:
         """Divide the files into spans of about so many rows, in order, where groups of rows allow it."""
-        held: Span | None = None
+        held: RowGroups | None = None
         for span in self.groups:
             if held is not None and (held.place != span.place or held.n_rows >= n_rows):
                 yield held
@@ -268,7 +267,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         return msgspec.structs.replace(self, places=tuple(map(os.path.abspath, self.places)))
 
     def batches(
-        self, n_rows: int, wanted: Collection[str] | None = None, span: Span | None = None
+        self, n_rows: int, wanted: Collection[str] | None = None, span: RowGroups | None = None
     ) -> Iterator[Part]:
         """Read files from the beginning; refuse those that changed since they were opened."""
         for at in range(len(self.places)) if span is None else (span.place,):
@@ -282,7 +281,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         at: int,
         n_rows: int | None = None,
         wanted: Collection[str] | None = None,
-        span: Span | None = None,
+        span: RowGroups | None = None,
     ) -> Iterator[Part]:
         """Read one file, in batches of at most so many rows; at least one batch."""
         place, content = self.places[at], self.contents.get(self.places[at])
@@ -636,17 +635,6 @@ class TableRead(msgspec.Struct, frozen=True, eq=False):
     is_whole: bool = True
 
 
-def read_table(
-    sources: Sequence[str],
-    layout: Layout | None = None,
-    *,
-    reading: Reading | None = None,
-    allow_empty: bool = False,
-) -> Table:
-    """Read files as one table, one below the other; see `read`."""
-    return read(sources, layout, reading=reading, allow_empty=allow_empty).table
-
-
 def read(
     sources: Sequence[str],
     layout: Layout | None = None,
@@ -762,7 +750,7 @@ def read_batches(
     reading: Reading,
     n_rows: int,
     wanted: Collection[str] | None = None,
-    span: Span | None = None,
+    span: RowGroups | None = None,
     *,
     closed: bool = False,
 ) -> Iterator[TableRead]:
@@ -778,29 +766,6 @@ def read_batches(
     for part in files.batches(n_rows, wanted, span):
         if part.frame.num_rows:
             yield understand([part], files.layout, reading, closed=closed)
-
-
-def read_alike(
-    files: Files, reading: Reading, n_rows: int, span: Span | None = None
-) -> Iterator[Table]:
-    """Read files to learn from, batch by batch; refuse what the first rows did not show.
-
-    Had all rows been read at once, a column might have been read in another way.
-    """
-    wanted = [*reading.column_of()]
-    for found in read_batches(files, reading, n_rows, wanted, span, closed=True):
-        yield found.table
-
-
-def read_for_look(sources: Sequence[str], layout: Layout) -> TableRead:
-    """Read all rows, or only the first ones of files that hold very many values."""
-    files = open_files(sources, layout)
-    most = math.inf if layout.every is not None else LOOKED_AT
-    found = read_first(files, most_values=most, allow_empty=True)
-    if found.is_whole:
-        return found
-    first = first_rows(found.table.n_rows, files.n_rows)
-    return msgspec.structs.replace(found, notices=(*found.notices, first))
 
 
 def understand(
