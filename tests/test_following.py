@@ -187,6 +187,8 @@ def test_more_of_the_same_and_the_way_back_begin_events_of_their_own():
     first, *others = follow_alone(values)
     assert (first.start, first.latest) == (200, 799)
     assert [each.start // 10 for each in others] == [50, 80]
+    assert not first.lately.any()
+    assert np.ravel([each.lately for each in others]) == pytest.approx([9, 17], abs=0.5)
 
 
 def test_an_event_ends_when_its_variable_is_back_and_the_next_one_is_as_new_as_the_first():

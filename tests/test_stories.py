@@ -1,6 +1,7 @@
 """One sentence for an incident, and who was first."""
 
 import datetime
+import re
 
 import numpy as np
 import pytest
@@ -214,3 +215,32 @@ def test_a_story_begins_with_what_began_first_however_grave_the_consequence():
     assert first.story == worst.story
     assert first.severity < worst.severity
     assert first.summary.startswith("flow read 0 instead of")
+
+
+def test_what_leaves_the_place_where_it_stood_is_told_against_that_place():
+    checker = Checker(learn(tank(3000, 0), min_support=0.05))
+    table = tank(900, 1)
+    level = table.column_of()["level"].values
+    level[200:] += 40.0
+    level[600:] -= 39.0
+    found = checker.find(table)
+    back = next(each for each in found.incidents if abs(each.start - 600) < 15)
+    (said, *_) = back.blames[0].reasons
+    assert said.kind == "moved"
+    assert re.fullmatch(r"level about 1[34]\d", said.expected)
+    assert said.evidence.endswith("so it is normal")
+    value, before = re.search(
+        r"level read (\S+), having been about (\S+?)\.$", back.summary
+    ).groups()
+    assert abs(float(value) - 101) < 4
+    assert abs(float(before) - 140) < 4
+    assert back.summary == proceeded(checker, table, 640)
+    assert not found.shifts[0].ongoing
+
+
+def proceeded(checker, table, cut):
+    """Return the same of a table that came in two parts."""
+    first = checker.find(table.take(slice(0, cut)))
+    second = checker.find(table.take(slice(cut, table.n_rows)), first.state)
+    both = [*first.incidents, *second.incidents]
+    return next(each.summary for each in both if abs(each.start - 600) < 15)

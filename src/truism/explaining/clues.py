@@ -198,7 +198,31 @@ class Dead(msgspec.Struct, frozen=True):
     rest: float | None = None
 
 
-Clue = Violation | Contradiction | Outside | Rarity | Lasting | Dead
+class Moved(msgspec.Struct, frozen=True):
+    """A number that had stood elsewhere, and has left that place.
+
+    Parameters
+    ----------
+    variable, found
+        The variable and its value.
+    lately
+        Where it would be had it stayed.
+    low, high
+        The smallest and the largest training value.
+    penalty
+        What this adds to the row's score: nothing, for that is about what was learned.
+
+    """
+
+    variable: str
+    found: float
+    lately: float
+    low: float
+    high: float
+    penalty: float = 0.0
+
+
+Clue = Violation | Contradiction | Outside | Rarity | Lasting | Dead | Moved
 
 
 def conditional_on(clue: Clue) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explaining.blames import Blame, blames_html, confront, describe, in_short
-from truism.explaining.clues import Clue, CluesOfRow, Dead, Lasting, conditional_on
+from truism.explaining.clues import Clue, CluesOfRow, Dead, Lasting, Moved, conditional_on
 from truism.explaining.expectations import round_to
 from truism.explaining.folding import fold
 from truism.explaining.investigation import dead_clue, find_clues, with_dead
@@ -24,6 +24,7 @@ from truism.explaining.listings import Listing
 from truism.explaining.moments import say_moment
 from truism.explaining.sparing import Spared, note, say_spared
 from truism.explaining.stories import Moments, tell
+from truism.incidents.deviations import differences
 from truism.incidents.events import NEVER, Event, Kind
 from truism.incidents.keeping import Clock, Kept, Stamp, as_rows
 from truism.incidents.outlines import Grouped, Outlines, Singles
@@ -226,6 +227,7 @@ class Incidents(Listing[Incident]):
             outlines if isinstance(outlines, Singles | Grouped) else Grouped(outlines)
         )
         self._first, self._kept = first, {} if kept is None else kept
+        self._apart: dict[int, Floats] = {}
 
     @cached_property
     def _clock(self) -> Clock:
@@ -276,8 +278,17 @@ class Incidents(Listing[Incident]):
         old = [row for row in sorted(telling) if row < self._first and row in self._kept]
         rows = as_rows([self._kept[row] for row in old], self.scorer.model.schema.names)
         clues_at |= self._clues(old, rows)
+        if any(each.lately.any() for each in outlines):
+            self._apart |= self._differences(own, self.table.take(own - self._first))
+            self._apart |= self._differences(old, rows)
         for each in outlines:
             yield self._incident(each, clues_at)
+
+    def _differences(self, rows: Sequence[int] | Rows, part: Table) -> dict[int, Floats]:
+        if not part.n_rows:
+            return {}
+        apart = differences(self.scorer, self.scorer.weigh_alone(part))
+        return dict(zip(map(int, rows), apart, strict=True))
 
     def _clues(self, rows: Sequence[int] | Rows, part: Table) -> dict[int, CluesOfRow]:
         if not part.n_rows:
@@ -316,7 +327,8 @@ class Incidents(Listing[Incident]):
         for i, against in zip(order, clues, strict=True):
             variable = self.scorer.model.schema.variables[i]
             row, since = _told_at(event, i), int(event.since[i])
-            first, *_ = (*clues_at.get(since, {}).get(variable.name, ()), None)
+            clues_then = clues_at.get(since, {}).get(variable.name, ())
+            then: tuple[Clue, ...] = (*self._moved(event, i, since), *clues_then)
             yield Blame(
                 variable.name,
                 float(shares[i]),
@@ -327,11 +339,23 @@ class Incidents(Listing[Incident]):
                 None if row == event.peak else self.stamp(row).time,
                 None if since == NEVER else since,
                 None if since == NEVER else self.stamp(since).time,
-                first,
+                then[0] if then else None,
                 in_units(variable, float(offsets[i])),
                 behind.get(variable.name),
                 self.scorer.model.words,
             )
+
+    def _moved(self, event: Event, i: int, row: int) -> tuple[Moved, ...]:
+        """Say where a number of a row would be had it stayed where it stood before the event."""
+        variable, lately = self.scorer.model.schema.variables[i], float(event.lately[i])
+        if row not in self._apart or not (isinstance(variable, Numeric) and lately):
+            return ()
+        found = self._cell(row, variable.name)
+        way = (float(self._apart[row][i]) - lately) * variable.std
+        if not isinstance(found, int | float) or not math.isfinite(found) or not abs(way) > 0:
+            return ()
+        stayed = round_to(found - way, abs(way))
+        return (Moved(variable.name, float(found), stayed, variable.low, variable.high),)
 
     def _clues_of(
         self, event: Event, i: int, clues_at: Mapping[int, CluesOfRow]
@@ -342,6 +366,8 @@ class Incidents(Listing[Incident]):
         if event.stood[i]:
             dead = dead_clue(self.scorer.model, i, self._cell(row, name), int(event.stood[i]))
             clues = with_dead(dead, clues)
+        elif moved := self._moved(event, i, row):
+            clues = (*moved, *clues)
         return clues or (Lasting(name, max(int(event.lasting[i]), 1), float(event.parts[i])),)
 
 

@@ -11,6 +11,7 @@ from truism.explaining.clues import (
     Contradiction,
     Dead,
     Lasting,
+    Moved,
     Outside,
     Rarity,
     SameState,
@@ -51,9 +52,10 @@ ANYWAY = "whatever the other variables are"
 _ODD = {"missing": "missing", "infinite": "infinite", "unseen": "not seen in training"}
 
 
-Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting", "dead"]
+Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting", "dead", "moved"]
 """What a reason is about: a value that training never had, none, a broken rule, what is usual in such
-rows, a rare value, what earlier rows leave behind, or a variable that stands still."""
+rows, a rare value, what earlier rows leave behind, a variable that stands still, or one that has left the
+place where it stood."""
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -138,6 +140,8 @@ def say(clue: Clue, n_training: int, row: int | None = None, legend: Legend = NO
             return _say_lasting(clue, row)
         case Dead():
             return _say_dead(clue, row, legend)
+        case Moved():
+            return _say_moved(clue, row, legend)
         case Violation():
             return _say_violation(clue, n_training, row, legend)
 
@@ -301,6 +305,17 @@ def _say_dead(clue: Dead, row: int | None, legend: Legend) -> Reason:
         value = shorten(clue.found, lambda _: True) + legend.after(clue.variable)
         expected, found = f"{name} to change", f"{value} for {how_long}"
     return Reason(expected, found, None, evidence, "", clue.penalty, row, "dead")
+
+
+def _say_moved(clue: Moved, row: int | None, legend: Legend) -> Reason:
+    unit = legend.after(clue.variable)
+    expected = f"{quote_name(clue.variable)} about {format_number(clue.lately)}{unit}"
+    found = shorten(clue.found, lambda _: True) + unit
+    low, high = format_number(clue.low), format_number(clue.high)
+    is_normal = clue.low <= clue.found <= clue.high
+    evidence = f"training had {low} to {high}{unit}{', so it is normal' if is_normal else ''}"
+    because = "it has been so lately"
+    return Reason(expected, found, because, evidence, "", 0.0, row, "moved", (because,))
 
 
 def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:

@@ -14,6 +14,7 @@ from truism.explaining.clues import (
     Contradiction,
     Dead,
     Lasting,
+    Moved,
     Outside,
     Rarity,
     SameState,
@@ -111,6 +112,10 @@ def _stated(variable: str, clue: Clue, legend: Legend) -> Statement:
             return Statement(variable, "was", f"unusual for {count(n_rows, 'row')}")
         case Dead():
             return _died(variable, clue, legend)
+        case Moved():
+            found = shorten(clue.found, lambda _: True)
+            before = format_number(clue.lately)
+            return Statement(variable, "read", f"{found}, having been about {before}")
 
 
 def say(statements: Sequence[Statement]) -> str:
@@ -127,7 +132,7 @@ def say(statements: Sequence[Statement]) -> str:
     for (verb, rest, condition), names in alike.items():
         verb = "were" if verb == "was" and len(names) > 1 else verb
         said.append(f"{listed(names)} {verb} {rest}{condition}")
-    if len(said) > 1 and any(", " in each for each in said):
+    if len(said) > 1 and any(", " in each or " while " in each for each in said):
         return f"{', '.join(said[:-1])}, and {said[-1]}"
     return listed(said)
 

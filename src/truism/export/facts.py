@@ -10,6 +10,7 @@ from truism.explaining.clues import (
     Contradiction,
     Dead,
     Lasting,
+    Moved,
     Outside,
     Rarity,
     UsualNumber,
@@ -71,7 +72,7 @@ def facts_of(clue: Clue) -> Facts:
             return Facts((clue.expected,), {clue.variable: _value(clue.found)})
         case Rarity():
             return Facts(_ordinary(clue), {clue.variable: _value(clue.found)})
-        case Dead():
+        case Dead() | Moved():
             return Facts((), {clue.variable: _value(clue.found)})
         case Lasting():
             return Facts((), {})

@@ -109,6 +109,9 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     dead, stood
         The last row in which it was dead, and for how many rows it had stood still by then; -1 and 0
         if it never was.
+    lately
+        Where numbers that had stood were when it began, in standard deviations from where training
+        rows would be; 0 for others.
     place
         Where numbers of a standing event are now, in standard deviations from where training rows
         would be.
@@ -146,6 +149,7 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     n_known: Rows
     dead: Rows
     stood: Rows
+    lately: Floats
     place: Floats | None = None
     silences: dict[str, Silence] = {}
 

@@ -80,6 +80,7 @@ class Events(NamedTuple):
     n_known: np.ndarray
     dead: np.ndarray
     stood: np.ndarray
+    lately: np.ndarray
 
 
 class Rows(NamedTuple):
@@ -102,6 +103,13 @@ def away(i, levels):
 
 
 @inner
+def settled(i, n, levels, scales, limits):
+    """Return whether a variable has stood for so long, and so steadily, that its place is known."""
+    stands = levels.standing[i] != NEVER and n - levels.standing[i] >= limits.horizon
+    return stands and levels.stray[i] <= STEADY * scales.stray[i]
+
+
+@inner
 def measure(t, n, run, levels, scales, limits, excess, moved):
     """Return the excess of a row over all variables; note that of each."""
     total = 0.0
@@ -112,8 +120,7 @@ def measure(t, n, run, levels, scales, limits, excess, moved):
             total += excess[i]
             continue
         d = max(sqrt(run.points[t, i]) - levels.reference[i], 0.0)
-        stands = levels.standing[i] != NEVER and n - levels.standing[i] >= limits.horizon
-        if stands and levels.stray[i] <= STEADY * scales.stray[i]:
+        if settled(i, n, levels, scales, limits):
             way = max(away(i, levels) - levels.stray[i], 0.0) / max(abs(levels.place[i]), LEAST_WAY)
             leap = min(way, 1.0) * levels.reference[i]
             if leap > d:
@@ -124,7 +131,7 @@ def measure(t, n, run, levels, scales, limits, excess, moved):
 
 
 @inner
-def begin(k, n, row, levels, events):
+def begin(k, n, row, levels, scales, limits, events):
     """Begin an event, with the references as they are."""
     events.n_rows[k], events.severity[k], events.score[k], events.is_slow[k] = 0, 0.0, -1.0, 0
     events.onset[k] = events.start[k] = events.latest[k] = events.alarm[k] = n
@@ -134,6 +141,8 @@ def begin(k, n, row, levels, events):
     events.above[k], events.below[k] = 0.0, 0.0
     events.member[k], events.lasting[k], events.n_known[k], events.stood[k] = 0, 0, 0, 0
     events.since[k], events.telling[k], events.dead[k] = NEVER, NEVER, NEVER
+    for i in range(levels.place.size):
+        events.lately[k, i] = levels.place[i] if settled(i, n, levels, scales, limits) else 0.0
     events.phase[k] = RISING
 
 
@@ -338,7 +347,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
             events.phase[rising], rising = FREE, NEVER
         if height > low and active == NEVER and rising == NEVER:
             rising = free(events)
-            begin(rising, n, row, levels, events)
+            begin(rising, n, row, levels, scales, limits, events)
         if height > threshold and active == NEVER:
             if run.differences.shape[0] == 0:
                 return UNKNOWN
@@ -381,7 +390,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                 look_anew(t, run, n_open, levels)
                 n_open += 1
                 k = free(events)
-                begin(k, n, row, levels, events)
+                begin(k, n, row, levels, scales, limits, events)
                 moved[:] = False
                 add(k, t, n, run, excess, moved, limits, events)
                 rise(k, n, row, drift, threshold, events)

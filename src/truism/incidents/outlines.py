@@ -166,6 +166,7 @@ class Singles(Sequence[Event]):
             n_known=np.isfinite(apart).astype(np.int64),
             dead=nought + NEVER,
             stood=nought,
+            lately=0.0 * far,
             silences=silences,
         )
 
