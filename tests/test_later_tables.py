@@ -359,7 +359,7 @@ def test_times_are_shown_in_their_zone():
 
 
 def test_doubts_are_loud_and_can_be_refused():
-    level = [f"{i % 50 / 4}" for i in range(240)]
+    level = [f"{i * 17 % 50 / 4}" for i in range(240)]
     level[33] = "hä"
     write("normal.csv", level=level)
     _, err = learn("normal.csv")

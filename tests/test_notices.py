@@ -23,6 +23,7 @@ from truism.table.notices import (
     may_be_missing,
     mixed_decimals,
     no_rows,
+    no_series,
     one_column_of_text,
     one_value_per_row,
     other_delimiter,
@@ -66,6 +67,10 @@ SENTENCES = {
     unit_in_cells("x", "%", 0): "Column 'x' is written with the unit '%', which is taken off.",
     unit_in_cells("x", "%", 3): (
         "Column 'x' is written with the unit '%', which is taken off, but 3 rows have no unit."
+    ),
+    no_series("no step is as long as the median one"): (
+        "Rows are judged one by one, not as a series: no step is as long as the median one. If they "
+        "follow each other, say so with --ordered."
     ),
     unit_row("'t.csv'", ("bar", "°C")): (
         "'t.csv': the row below the names holds units ('bar', '°C')."

@@ -1,6 +1,7 @@
 """Whether rows are a series, and how far back they look."""
 
 import datetime
+import re
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from truism.errors import ParameterError
 from truism.learning.kinds import infer_schema
 from truism.learning.learn import learn as train
-from truism.learning.order import LOOKBACK, find_series, is_regular, rows_to_look_back
+from truism.learning.order import LOOKBACK, find_series, rows_to_look_back
 from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.table.frames import as_table
+from truism.table.order import irregularity
 
 BEGIN = datetime.datetime(2024, 1, 1)
 
@@ -38,6 +40,27 @@ def test_a_few_other_steps_do_not_matter_and_many_do():
     assert series_of(table_of(np.cumsum(steps))) is None
 
 
+def test_a_series_may_have_many_gaps():
+    random = np.random.default_rng(0)
+    there = np.flatnonzero(random.random(1000) > 0.18)
+    assert series_of(table_of(there)) == Series(1.0)
+    assert series_of(table_of(np.flatnonzero(random.random(1000) > 0.5))) is None
+
+
+def test_why_rows_are_judged_one_by_one_is_said():
+    def said(table):
+        model = train(table, Settings(min_support=0.1))
+        return [each.text for each in model.provenance.notices if each.code == "no_series"]
+
+    random = np.random.default_rng(0)
+    shuffled = table_of(random.permutation(300) * 10)
+    assert re.search(r"one by one, not as a series: \d\d % of the times go back", *said(shuffled))
+    assert said(table_of(range(0, 3000, 10))) == []
+    level = np.sin(np.arange(300) / 20) + 0.01 * random.normal(size=300)
+    assert "no column says when, although neighbours" in said(as_table({"x": level}))[0]
+    assert said(as_table({"x": random.normal(size=300)})) == []
+
+
 def test_one_step_in_a_hundred_may_go_back():
     steps = np.full(400, 10)
     steps[[50, 150, 250]] = -10, 0, -10
@@ -48,7 +71,10 @@ def test_one_step_in_a_hundred_may_go_back():
 
 def test_steps_that_tremble_are_the_same_step():
     random = np.random.default_rng(0)
-    assert is_regular(np.round(1e6 * (1 + 0.05 * random.uniform(-1, 1, 500))).astype(np.int64))
+    assert (
+        irregularity(np.round(1e6 * (1 + 0.05 * random.uniform(-1, 1, 500))).astype(np.int64))
+        is None
+    )
 
 
 def test_rows_without_times_are_exchangeable_unless_said_otherwise():
@@ -73,8 +99,8 @@ def test_several_series_in_one_table_have_times_of_their_own():
 
 
 def test_one_row_and_equal_times_are_no_series():
-    assert not is_regular(np.array([], np.int64))
-    assert not is_regular(np.zeros(50, np.int64))
+    assert irregularity(np.array([], np.int64))
+    assert irregularity(np.zeros(50, np.int64))
 
 
 @pytest.mark.parametrize(

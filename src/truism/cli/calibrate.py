@@ -156,6 +156,8 @@ def calibrate(
         found = calibrated(screen, normal.checker, normal.table, *rates, "the rows")
         return adopt(model, found)
 
-    now = edit_model(place, change).threshold
-    words = f"was {format_number(then)} and is {format_number(now)} now"
+    changed = edit_model(place, change)
+    for doubt in changed.doubts:
+        screen.warn(doubt)
+    words = f"was {format_number(then)} and is {format_number(changed.threshold)} now"
     screen.show(say(f"{place}: the threshold {words}."))

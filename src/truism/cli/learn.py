@@ -258,6 +258,8 @@ def learn(
         write_suspects(exclusion, excluded, found.table)
         save_model(model, output)
     screen.announce_unkept()
+    for doubt in model.doubts:
+        screen.warn(doubt)
     screen.show(show_model(model, output))
     if excluded.suspects is not None:
         screen.show(show_suspects(excluded.suspects, exclusion.suspects, excluded=exclusion.own))

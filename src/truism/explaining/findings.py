@@ -136,7 +136,14 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def doubts(self) -> tuple[str, ...]:
         """Sentences that say why the model may not fit the rows."""
         doubt = None if self.expected is not None else say_doubt(self.n_anomalous, self.n_rows)
-        said = (say_coarser(self.coarser), doubt, *(say_outside(*each) for each in self.outside))
+        made = self.incidents.scorer.model.provenance.notices
+        alone = next((each.text for each in made if each.code == "no_series"), None)
+        said = (
+            alone,
+            say_coarser(self.coarser),
+            doubt,
+            *(say_outside(*each) for each in self.outside),
+        )
         return tuple(each for each in said if each is not None)
 
 

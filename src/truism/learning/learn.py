@@ -36,6 +36,7 @@ from truism.table.deltas import Run, with_deltas
 from truism.table.fingerprint import hash_table
 from truism.table.layouts import Reading
 from truism.table.notices import Notice
+from truism.table.order import why_alone
 from truism.version import __version__
 from truism.work import Progress, be_silent
 
@@ -132,6 +133,7 @@ def learn(
         unneeded = {column.name for column in schema.left_out} - {*derived, settings.by}
         reading = reading.ignoring(unneeded)
     notices = (*_notices(schema, settings, mined.complete_to), *support.notices)
+    notices += () if beyond.alone is None else (beyond.alone,)
     if len(gone):
         text = (
             f"{len(gone):,} of {rows.n_rows:,} rows were left out, because they may be anomalies."
@@ -232,6 +234,7 @@ class _Beyond(msgspec.Struct, frozen=True, eq=False):
     limit: Threshold
     series: Series | None
     study: Study | None = None
+    alone: Notice | None = None
 
 
 def _learn_beyond_rules(drawn: Drawn, schema: Schema, mined: MinedRules, how: _How) -> _Beyond:
@@ -239,11 +242,13 @@ def _learn_beyond_rules(drawn: Drawn, schema: Schema, mined: MinedRules, how: _H
     table, in_order, settings, n_jobs = drawn.kept, drawn.in_order, how.settings, how.n_jobs
     following = table if in_order is None else table.take(in_order)
     series = None if how.shuffled else find_series(following, schema, settings, delta=how.delta)
+    alone = None
     if series is None and not how.shuffled:
         _refuse_past(settings, "rows are a series")
+        alone = why_alone(following, schema.time)
     if settings.scoring != "evidence":
         _refuse_past(settings, "scoring is 'evidence', which has a past")
-        return _Beyond(None, Threshold(0.0, AnyBrokenRule()), series)
+        return _Beyond(None, Threshold(0.0, AnyBrokenRule()), series, None, alone)
     lookback = 0 if series is None else rows_to_look_back(settings, series)
     columns = variable_columns(schema, table)
     rows = in_order if in_order is not None else rows_in_order(len(columns[0].values))
@@ -261,7 +266,7 @@ def _learn_beyond_rules(drawn: Drawn, schema: Schema, mined: MinedRules, how: _H
         limit = expect(memory, rate, series.step)
     elif settings.max_false_incidents is not None:
         raise _unsuited("max_false_incidents", settings, "rows are a series and have a past")
-    return _Beyond(learned.evidence, limit, series, learned.study)
+    return _Beyond(learned.evidence, limit, series, learned.study, alone)
 
 
 def _refuse_past(settings: Settings, unless: str) -> None:

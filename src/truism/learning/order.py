@@ -14,10 +14,7 @@ from truism.model.settings import Settings
 from truism.scoring.series import lay_out
 from truism.table.columns import Table
 from truism.table.layouts import seconds_of
-
-REGULAR = 0.9  # share of the steps that are the median one
-SAME_STEP = 0.1  # share of the median step that a step may differ from it
-MAX_DISORDER = 0.01  # share of the steps that may go back, or nowhere
+from truism.table.order import irregularity
 
 
 def find_series(table: Table, schema: Schema, settings: Settings, *, delta: bool) -> Series | None:
@@ -37,25 +34,12 @@ def find_series(table: Table, schema: Schema, settings: Settings, *, delta: bool
     """
     timeline = lay_out(Series(by=settings.by), schema, table)
     steps = _steps(timeline.times, timeline.of_row)
-    regular = steps is not None and is_regular(steps)
+    regular = steps is not None and irregularity(steps) is None
     if not (regular or settings.ordered or delta or settings.by is not None):
         return None
     forward = np.empty(0) if steps is None else steps[steps > 0]
     step = float(np.median(forward)) / 1e6 if len(forward) else None
     return Series(step, settings.by)
-
-
-def is_regular(steps: NDArray[np.int64]) -> bool:
-    """Return whether steps of time are those of a series.
-
-    >>> is_regular(np.array([10] * 19 + [30])), is_regular(np.array([10, 70, 20, 90]))
-    (True, False)
-    """
-    if not len(steps) or (steps <= 0).sum() > MAX_DISORDER * len(steps):
-        return False
-    median = float(np.median(steps[steps > 0]))
-    same = np.abs(steps - median) <= SAME_STEP * median
-    return bool(same.sum() >= REGULAR * len(steps))
 
 
 def rows_to_look_back(settings: Settings, series: Series) -> int:

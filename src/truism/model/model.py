@@ -19,6 +19,7 @@ from truism.model.provenance import (
     ByHand,
     Disabled,
     Provenance,
+    RateOfIncidents,
     Threshold,
     ThresholdOrigin,
 )
@@ -121,19 +122,25 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     @property
     def doubts(self) -> tuple[str, ...]:
         """What puts the findings of the model in doubt, in plain words."""
-        made = self.provenance
+        made, found = self.provenance, list[str]()
         match made.support_origin:
             case "untried":
-                return ("The model was learned from few rows; expect false alarms.",)
+                found.append("The model was learned from few rows; expect false alarms.")
             case "fewest":
                 rate = next(
                     each.rate for each in made.trials if each.min_support == made.min_support
                 )
-                return (
+                found.append(
                     f"About {rate:.0%} of normal rows that are new to the model break a rule; expect "
-                    "false alarms.",
+                    "false alarms."
                 )
-        return ()
+        match self.limit.origin:
+            case RateOfIncidents(rate=asked, n_rows=n_rows, extrapolated=True):
+                found.append(
+                    f"{asked} is rarer than {n_rows:,} held-out rows can show: the threshold is "
+                    "extrapolated; expect more false alarms, or learn from more rows."
+                )
+        return tuple(found)
 
     @property
     def notices(self) -> tuple[str, ...]:

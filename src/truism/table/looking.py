@@ -13,6 +13,7 @@ from truism.table.columns import Column, Table, kind_of
 from truism.table.counters import MAX_STATES, find_counter, is_meter, reason_to_leave_out
 from truism.table.layouts import ColumnReading, Kind, Reading
 from truism.table.notices import Notice
+from truism.table.order import why_alone
 from truism.table.timelines import find_axis
 
 N_FIRST = 5
@@ -122,6 +123,8 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
         _look_at(column, known.get(column.name), notices, column.name in asked)
         for column in table.columns
     )
+    alone = why_alone(table, axis)
+    notices += () if alone is None else (alone,)
     start, end, step = _span(None if axis is None else table.column_of()[axis])
     return Look(table.n_rows, columns, axis, start, end, step, reading, notices)
 

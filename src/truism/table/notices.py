@@ -226,6 +226,15 @@ def first_rows(count: int, total: int) -> Notice:
     return Notice("first_rows", f"only the first {count:,} of {total:,} rows are looked at.")
 
 
+def no_series(reason: str) -> Notice:
+    """Report that rows are judged one by one."""
+    text = (
+        f"Rows are judged one by one, not as a series: {reason}. If they follow each other, say so with "
+        "--ordered."
+    )
+    return Notice("no_series", text)
+
+
 def unit_row(source: str, units: tuple[str, ...]) -> Notice:
     """Report a row of units below the names."""
     return Notice("unit_row", f"{source}: the row below the names holds units ({shorten(units)}).")
