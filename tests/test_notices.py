@@ -44,7 +44,7 @@ from truism.table.notices import (
 from truism.table.timelines import in_zone, wall_clock
 
 SENTENCES = {
-    words_as_missing("x", (WordCount("Bad", 2), WordCount("--", 1)), known=True, row=1234): (
+    words_as_missing("x", (WordCount("Bad", 2), WordCount("--", 1)), sure=True, row=1234): (
         "Column 'x' holds numbers; 'Bad' (twice), '--' (once) are taken as missing, first in row 1,234."
     ),
     stays_text("x", 1200, (WordCount("A7", 3),)): (

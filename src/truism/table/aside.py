@@ -53,15 +53,15 @@ class Aside:
         if not table.n_rows:
             return
         self._waiting.append((table, numbers))
-        if sum(len(each) for _, each in self._waiting) >= AT_ONCE:
+        if sum(len(part) for _, part in self._waiting) >= AT_ONCE:
             self._settle()
 
     def _settle(self) -> None:
         """Write what waits as one part."""
         if not self._waiting:
             return
-        table = join_tables([each for each, _ in self._waiting])
-        numbers = np.concatenate([each for _, each in self._waiting])
+        table = join_tables([part for part, _ in self._waiting])
+        numbers = np.concatenate([part for _, part in self._waiting])
         self._waiting = []
         columns, places = [], []
         self._file.seek(0, 2)
@@ -81,8 +81,8 @@ class Aside:
     ) -> Table:
         """Return rows by their numbers, in the order in which these are given."""
         self._settle()
-        asked = np.asarray(numbers, np.int64)
-        wanted, back = np.unique(asked, return_inverse=True)
+        given = np.asarray(numbers, np.int64)
+        wanted, back = np.unique(given, return_inverse=True)
         owners = np.searchsorted(self._firsts, wanted, side="right") - 1
         tables = []
         for owner in np.unique(owners).tolist():
@@ -90,11 +90,11 @@ class Aside:
             at = np.searchsorted(part.numbers, wanted[owners == owner])
             tables.append(self._load(part, names).take(at))
         if not tables:
-            some = self._load(self._parts[0], names) if self._parts else Table((), 0)
-            return some.take(slice(0, 0))
+            first = self._load(self._parts[0], names) if self._parts else Table((), 0)
+            return first.take(slice(0, 0))
         joined = join_tables(tables)
         return (
-            joined if len(wanted) == len(asked) and (wanted == asked).all() else joined.take(back)
+            joined if len(wanted) == len(given) and (wanted == given).all() else joined.take(back)
         )
 
     def __contains__(self, number: int) -> bool:
@@ -102,9 +102,9 @@ class Aside:
         owner = int(np.searchsorted(self._firsts, number, side="right")) - 1
         if owner < 0:
             return False
-        own = self._parts[owner].numbers
-        at = int(np.searchsorted(own, number))
-        return at < len(own) and int(own[at]) == number
+        held = self._parts[owner].numbers
+        at = int(np.searchsorted(held, number))
+        return at < len(held) and int(held[at]) == number
 
     def _load(self, part: _Part, names: Collection[str | None] | None) -> Table:
         columns = []

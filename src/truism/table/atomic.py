@@ -64,10 +64,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             named not in ("", str(place)) and not named.endswith(".draft")
         ):
             raise
-        # Name the file that was asked for, not the draft, which nobody knows.
+        # Name the file that was asked for, not the draft, which only this module knows.
         raise OSError(problem.errno, problem.strerror, os.fspath(path)) from None
-    for each in lost:
-        warnings.warn(f"{str(place)!r} {each}.", FileWarning, stacklevel=4)
+    for loss in lost:
+        warnings.warn(f"{str(place)!r} {loss}.", FileWarning, stacklevel=4)
 
 
 @contextmanager
@@ -178,7 +178,7 @@ def _remove_drafts(place: Path) -> None:
     except OSError:  # a directory that may be written, but not read
         return
     for name in names:
-        with suppress(OSError):  # somebody else's does no harm; Windows keeps one that is open
+        with suppress(OSError):  # that of another user does no harm; Windows keeps one that is open
             _remove_draft(place.with_name(name))
 
 
@@ -214,7 +214,7 @@ def _lock(handle: int) -> bool:
 def alone_with(
     path: str | os.PathLike[str], patience: float = 10.0, *, create: bool = False
 ) -> Iterator[Callable[[], bool]]:
-    """Keep others who ask for the same from changing a file meanwhile; yield whether it is unchanged.
+    """Keep programs that ask for the same from changing a file meanwhile; yield whether it is unchanged.
 
     The lock is on the file itself, so that a program that dies leaves none behind. A file that is absent,
     a device or may not be written is not locked; with `create` an empty one is made, and removed if it is
@@ -239,7 +239,7 @@ class _Taken(NamedTuple):
     file: os.stat_result
 
 
-def _take(place: str, asked: str, until: float, *, create: bool) -> _Taken | None:
+def _take(place: str, path: str, until: float, *, create: bool) -> _Taken | None:
     """Open and lock the file that is there when the lock is granted."""
     flags = os.O_RDWR | _BINARY | (os.O_CREAT if create else 0)
     while True:
@@ -264,7 +264,7 @@ def _take(place: str, asked: str, until: float, *, create: bool) -> _Taken | Non
             return _Taken(handle, file)
         os.close(handle)
         if time.monotonic() > until:
-            raise BlockingIOError(errno.EAGAIN, "another program is changing it", asked)
+            raise BlockingIOError(errno.EAGAIN, "another program is changing it", path)
         if not mine:
             time.sleep(_PAUSE)
 
@@ -279,15 +279,15 @@ def _is_at(place: str, file: os.stat_result) -> bool:
 def _remove_empty(place: str, file: os.stat_result | None = None) -> None:
     """Remove a file that nothing was written to, if it is still the given one."""
     with suppress(FileNotFoundError):
-        found = os.stat(place)
-        same = file is None or os.path.samestat(found, file)
-        if same and stat.S_ISREG(found.st_mode) and not found.st_size:
+        file_now = os.stat(place)
+        same = file is None or os.path.samestat(file_now, file)
+        if same and stat.S_ISREG(file_now.st_mode) and not file_now.st_size:
             os.unlink(place)
 
 
 def _state(place: str) -> tuple[int, int, int, int] | None:
     try:
-        found = os.stat(place)
+        file_now = os.stat(place)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return file_now.st_dev, file_now.st_ino, file_now.st_mtime_ns, file_now.st_size

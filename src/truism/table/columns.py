@@ -209,7 +209,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
         self, rows: slice | NDArray[Any], names: Collection[str | None] | None = None
     ) -> "Table":
         """Give some of the rows, of all columns or of some: a view for a slice, else a copy."""
-        wanted = [each for each in self.columns if names is None or each.name in names]
+        wanted = [column for column in self.columns if names is None or column.name in names]
         columns = tuple(column.take(rows) for column in wanted)
         n_rows = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else None
         if n_rows is None:
@@ -247,8 +247,8 @@ def reading_of(table: Table) -> Reading:
     """Return the reading of a table that already had types, such as a dataframe."""
     return Reading(
         columns=tuple(
-            ColumnReading(each.name, kind_of(each), truths=truths_of(each))
-            for each in table.columns
+            ColumnReading(column.name, kind_of(column), truths=truths_of(column))
+            for column in table.columns
         )
     )
 
@@ -274,15 +274,17 @@ def join_tables(tables: Sequence[Table]) -> Table:
     """
     if len(tables) == 1:
         return tables[0]
-    columns = tuple(_join(each) for each in zip(*(table.columns for table in tables), strict=True))
+    columns = tuple(
+        _join(parts) for parts in zip(*(table.columns for table in tables), strict=True)
+    )
     return Table(columns, sum(table.n_rows for table in tables))
 
 
 def _join(parts: Sequence[Column]) -> Column:
     """Join the parts of one column; those that hold nothing adapt to the others."""
-    known = [part for part in parts if part.kind != "empty"] or parts
-    first = known[0]
-    for part in known:
+    full = [part for part in parts if part.kind != "empty"] or parts
+    first = full[0]
+    for part in full:
         if part.kind != first.kind:
             raise TableError(
                 f"Column {first.name!r} holds {NOUNS.get(first.kind, first.kind)} in one part of the "
@@ -340,13 +342,13 @@ def read_labels(table: Table, label: str) -> NDArray[np.bool_]:
             label,
             "0 and false mean normal, everything else anomalous.",
         )
-    known = column.present
-    if (known % 1 != 0).any():
+    values = column.present
+    if (values % 1 != 0).any():
         raise ParameterError.of(
             "label",
             "name a column of whole numbers or booleans",
             label,
-            f"it holds {known[known % 1 != 0][0]:g}; 0 and false mean normal, everything else "
+            f"it holds {values[values % 1 != 0][0]:g}; 0 and false mean normal, everything else "
             f"anomalous.",
         )
     truth = column.values.astype(np.bool_)

@@ -46,7 +46,7 @@ class Counter(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
 
     @property
     def reason(self) -> str:
-        """Why it is treated so, to be said after its name."""
+        """Why it is treated so, to follow its name."""
         what = "running numbers" if self.counts == "rows" else "a counter"
         named = ", and its name says so" if self.named else ""
         return f"{what}: whole numbers that only grow over {self.n_rows:,} rows{named}"

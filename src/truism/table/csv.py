@@ -59,15 +59,19 @@ def find_units(
         if len(rows) > n_above and _are_units(rows, names, n_above):
             return _bare_units(cells, len(names)), n_above
     if learned is not None and learned.unit_row:
-        known = {column.name: column.unit for column in learned.columns if column.unit is not None}
-        if _are_again(names, cells, known):
+        unit_of = {
+            column.name: column.unit for column in learned.columns if column.unit is not None
+        }
+        if _are_again(names, cells, unit_of):
             return _bare_units(cells, len(names)), 1
     return (), 0
 
 
-def _are_again(names: Sequence[str], cells: Sequence[str], known: Mapping[str, str]) -> bool:
+def _are_again(names: Sequence[str], cells: Sequence[str], unit_of: Mapping[str, str]) -> bool:
     pairs = [
-        (bare(cell), known[name]) for name, cell in zip(names, cells, strict=False) if name in known
+        (bare(cell), unit_of[name])
+        for name, cell in zip(names, cells, strict=False)
+        if name in unit_of
     ]
     return bool(pairs) and all(cell == unit for cell, unit in pairs)
 
@@ -203,8 +207,8 @@ def see_dialect(
     if names and (not names[-1] or len(names) == width - 1):
         names = _without_last(source, names, rows, width, notices)
     annotated = bool(before) and before[0].fields[0] in ANNOTATIONS and not names[0]
-    own = names[annotated : len(names) - (not names[-1])]
-    check_names(renamed(own, layout), _two_lines(rows, names))
+    kept = names[annotated : len(names) - (not names[-1])]
+    check_names(renamed(kept, layout), _two_lines(rows, names))
     units, n_above = find_units([row.fields for row in rows], names, learned) if named else ((), 0)
     if units:
         notices.append(unit_row(source, tuple(dict.fromkeys(filter(None, units)))))
@@ -245,19 +249,19 @@ def _delimiter(
 ) -> str:
     if layout.delimiter is not None:
         return layout.delimiter
-    said = _SEPARATOR.fullmatch(_first_line(text))
-    if said is not None:
-        return said[1]
-    known = None if learned is None else learned.layout.delimiter
-    if known is not None and learned is not None:
+    separator = _SEPARATOR.fullmatch(_first_line(text))
+    if separator is not None:
+        return separator[1]
+    usual = None if learned is None else learned.layout.delimiter
+    if usual is not None and learned is not None:
         names = {column.name for column in learned.columns}
         names |= {new for new, _ in learned.layout.renames}
-        if any(field.strip() in names for row in sample(text, known)[:20] for field in row.fields):
-            return known
-    found = find_delimiter(text)
-    if known is not None and known != found:
-        notices.append(other_delimiter(source, found, known))
-    return found
+        if any(field.strip() in names for row in sample(text, usual)[:20] for field in row.fields):
+            return usual
+    delimiter = find_delimiter(text)
+    if usual is not None and usual != delimiter:
+        notices.append(other_delimiter(source, delimiter, usual))
+    return delimiter
 
 
 def _first_line(text: str) -> str:
@@ -371,9 +375,9 @@ def _decimal(rows: Sequence[_Row], delimiter: str, learned: Reading | None) -> s
     if delimiter == ",":
         # A quoted "2,5" in a file of commas is seen column by column.
         return "."
-    known = None if learned is None else learned.layout.decimal
-    if known is not None:
-        return known
+    decimal = None if learned is None else learned.layout.decimal
+    if decimal is not None:
+        return decimal
     return find_decimal([row.fields for row in rows])
 
 
@@ -422,11 +426,11 @@ def see_csv(
     if not text.strip():
         raise EmptyFileError(f"{name} is empty.")
     dialect, notices = see_dialect(name, text, encoding, layout, learned)
-    said = layout.encoding or (None if learned is None else learned.layout.encoding)
-    if encoding == WINDOWS and said != WINDOWS:
+    given = layout.encoding or (None if learned is None else learned.layout.encoding)
+    if encoding == WINDOWS and given != WINDOWS:
         foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
         notices = (*(windows_text(name, encoding, word[:40]) for word in foreign[:1]), *notices)
-    if any("\ufffd" in each for each in dialect.names):  # what could not be decoded
+    if any("\ufffd" in name for name in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:
         _check_one_table(name, file)
@@ -441,7 +445,7 @@ def read_blocks(
     names: Sequence[str] | None = None,
 ) -> Iterator[pa.Table]:
     """Read a CSV file as the texts in it, block by block; some columns, or all."""
-    kept = [each for each in dialect.names if each] if names is None else list(names)
+    kept = [column for column in dialect.names if column] if names is None else list(names)
     words = [*MISSING, *missing]
     file.seek(0)
     with _refusing(name, file, dialect):
@@ -451,7 +455,7 @@ def read_blocks(
                 read_options=pa_csv.ReadOptions(
                     block_size=_BLOCK_BYTES,
                     encoding=dialect.encoding,
-                    column_names=[each or f"\x00{i}" for i, each in enumerate(dialect.names)],
+                    column_names=[column or f"\x00{i}" for i, column in enumerate(dialect.names)],
                     skip_rows=dialect.n_lines,
                 ),
                 parse_options=pa_csv.ParseOptions(
@@ -506,7 +510,7 @@ def _check_one_table(name: str, file: BinaryIO) -> None:
     """Refuse a file of InfluxDB in which annotations begin another table."""
     above = True
     for number, line in enumerate(file, 1):
-        annotated = line.startswith(tuple(each.encode() for each in ANNOTATIONS))
+        annotated = line.startswith(tuple(sign.encode() for sign in ANNOTATIONS))
         if annotated and not above:
             raise TableError(
                 f"{name}, line {number}: another table begins here.",
@@ -549,11 +553,11 @@ def _encoding(head: bytes, layout: Layout, learned: Reading | None) -> str:
         return "utf-32"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    known = None if learned is None else learned.layout.encoding
-    said = layout.encoding or known or "utf-8"
-    if layout.encoding is None and said in ("utf-8", WINDOWS):
+    usual = None if learned is None else learned.layout.encoding
+    given = layout.encoding or usual or "utf-8"
+    if layout.encoding is None and given in ("utf-8", WINDOWS):
         return WINDOWS if _is_windows(head) else "utf-8"
-    return "utf-8" if said.lower() in ("utf-8-sig", "utf8") else said
+    return "utf-8" if given.lower() in ("utf-8-sig", "utf8") else given
 
 
 def _is_windows(head: bytes) -> bool:

@@ -69,15 +69,15 @@ def read_duckdb(source: str, place: str, layout: Layout) -> pa.Table:
         answer = connection.sql(_query(source, tables, layout))
         if answer is None:
             raise TableError("The query gives no rows.", see=("query",))
-        found = answer.to_arrow_table()
+        frame = answer.to_arrow_table()
     except duckdb.PermissionException:
         raise _not_alone(source) from None
     except duckdb.Error as problem:
         raise TableError(f"{source}: the database says: {_sentence(problem)}") from None
     finally:
         connection.close()
-    check_names(renamed(found.column_names, layout))
-    return found
+    check_names(renamed(frame.column_names, layout))
+    return frame
 
 
 def _stay_alone(action: int, *_: str | None) -> int:

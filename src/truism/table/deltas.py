@@ -84,9 +84,9 @@ def _delta(column: Column, runs: Sequence[Run]) -> Column:
     values = numbers(column)
     change = np.full(len(values), np.nan)
     for run in runs:
-        own = values[run.rows]
+        now = values[run.rows]
         first = run.before.get(column.name, np.nan)
-        change[run.rows] = _differences(np.concatenate([[first], own])[: len(own)], own)
+        change[run.rows] = _differences(np.concatenate([[first], now])[: len(now)], now)
     return Column(delta_name(column.name), "number", change, np.isnan(change))
 
 

@@ -17,7 +17,7 @@ FEW_ROWS = 10_000  # of more, distinct values are remembered if they are a small
 class Distinct(msgspec.Struct, frozen=True, eq=False):
     """Distinct values, ascending, and the count of each.
 
-    They are distinct as float64, in which rules are said: two whole numbers beyond 2**53 may be one.
+    They are distinct as float64, in which rules are written: two whole numbers beyond 2**53 may be one.
     """
 
     values: NDArray[np.float64]
@@ -60,14 +60,14 @@ def distinct(column: Column) -> Distinct:
     Sorting is slow and several modules ask, so the answer is remembered for as long as the column
     exists, unless it is large.
     """
-    known = _remembered.get(column)
-    if known is not None:
-        return known
+    remembered = _remembered.get(column)
+    if remembered is not None:
+        return remembered
     values, counts = np.unique(column.present.astype(np.float64), return_counts=True)
     # One zero, not two: -0.0 and 0.0 are the same number.
-    found = Distinct(values + 0.0, counts.astype(np.int64, copy=False))
-    for each in (found.values, found.counts):
-        each.setflags(write=False)
+    result = Distinct(values + 0.0, counts.astype(np.int64, copy=False))
+    for array in (result.values, result.counts):
+        array.setflags(write=False)
     if len(column.values) <= FEW_ROWS or len(values) <= len(column.values) // 64:
-        _remembered[column] = found
-    return found
+        _remembered[column] = result
+    return result

@@ -148,20 +148,20 @@ def find_places(sources: Sequence[str]) -> list[str]:
 
 def _places(source: str) -> Iterator[str]:
     if source != STDIN and os.path.isdir(source):
-        found = sorted(str(path) for path in Path(source).rglob("*") if _is_table(path, source))
-        if not found:
+        places = sorted(str(path) for path in Path(source).rglob("*") if _is_table(path, source))
+        if not places:
             raise TableError(
                 f"{source!r} is a folder without table files.",
                 f"name the files, or give them a usual ending ({', '.join(ENDINGS[:3])} and so on).",
             )
-        yield from found
+        yield from places
     elif source == STDIN or os.path.exists(source) or not glob.has_magic(source):
         yield source
     else:
-        found = sorted(glob.glob(source, recursive=True))
-        if not found:
+        places = sorted(glob.glob(source, recursive=True))
+        if not places:
             raise TableError(f"No file matches {source!r}.")
-        yield from found
+        yield from places
 
 
 def _is_table(path: Path, folder: str) -> bool:
@@ -192,8 +192,8 @@ def naming(place: str) -> Iterator[None]:
         yield
     except TableError as problem:
         text, name = problem.message, name_of(place)
-        said = text if name in text else f"{name}: {text}"
-        raise type(problem)(said, problem.hint, see=problem.see) from None
+        message = text if name in text else f"{name}: {text}"
+        raise type(problem)(message, problem.hint, see=problem.see) from None
 
 
 class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -221,7 +221,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
     stamps: tuple[tuple[int, int] | None, ...]
 
     @property
-    def said(self) -> Layout:
+    def merged_layout(self) -> Layout:
         """What is known about how the files are written, also from earlier ones."""
         return self.layout if self.learned is None else self.layout.over(self.learned.layout)
 
@@ -288,17 +288,17 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         n_read = first = 0 if span is None else span.first
         with naming(place), _refusing(place), _opened(place, content) as file:
             parsed = _parse(place, file, self.layout, self.learned)
-            own = parsed.schema.names
+            in_file = parsed.schema.names
             check_renames(
-                own, self.layout, () if self.learned is None else self.learned.column_of()
+                in_file, self.layout, () if self.learned is None else self.learned.column_of()
             )
-            columns = renamed(own, self.said)
+            columns = renamed(in_file, self.merged_layout)
             check_names(columns)
             names = {
                 new: old
-                for new, old in zip(columns, own, strict=True)
+                for new, old in zip(columns, in_file, strict=True)
                 if wanted is None or new in wanted
-            } or {columns[0]: own[0]}  # a table has at least one column
+            } or {columns[0]: in_file[0]}  # a table has at least one column
 
             def part(frame: pa.Table) -> Part:
                 frame = frame.select([*names.values()]).rename_columns([*names])
@@ -363,8 +363,8 @@ def open_files(
 
 
 def _stamp(place: str) -> tuple[int, int]:
-    found = os.stat(place)
-    return found.st_size, found.st_mtime_ns
+    status = os.stat(place)
+    return status.st_size, status.st_mtime_ns
 
 
 def _standard_input() -> bytes:
@@ -422,7 +422,7 @@ class _Parsed(msgspec.Struct, frozen=True, eq=False):
 
 def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> _Parsed:
     """Recognise the format of a file."""
-    said = layout if learned is None else layout.over(learned.layout)
+    merged = layout if learned is None else layout.over(learned.layout)
     name, magic = name_of(place), file.read(256)
     file.seek(0)
     if magic.startswith(b"PAR1"):
@@ -436,25 +436,25 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
     if magic.startswith(b"\xff\xff\xff\xff"):
         return _held(pa.ipc.open_stream(file).read_all())
     if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        sheet = read_sheet(name, file, said, learned)
+        sheet = read_sheet(name, file, merged, learned)
         held = _held(sheet.frame)
         return msgspec.structs.replace(held, notices=sheet.notices, units=sheet.units)
     if magic.startswith(SQLITE_MAGIC):
-        return _held(read_sqlite(name, _own_file(place, file), said))
+        return _held(read_sqlite(name, _own_file(place, file), merged))
     if magic[8:12] == DUCKDB_MAGIC:
-        return _held(read_duckdb(name, _own_file(place, file), said))
+        return _held(read_duckdb(name, _own_file(place, file), merged))
     if looks_like_json(magic):
-        return _held(read_json(name, file, said))
+        return _held(read_json(name, file, merged))
     # Later CSV files may be written differently from earlier ones.
     written = {
         "delimiter": layout.delimiter,
         "decimal": layout.decimal,
         "encoding": layout.encoding,
     }
-    dialect, notices = see_csv(name, file, msgspec.structs.replace(said, **written), learned)
+    dialect, notices = see_csv(name, file, msgspec.structs.replace(merged, **written), learned)
 
     def read(names: Sequence[str], *_: Any) -> Iterator[pa.Table]:
-        return read_blocks(name, file, dialect, said.missing, names)
+        return read_blocks(name, file, dialect, merged.missing, names)
 
     units = dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
     schema = pa.schema([(name, pa.string()) for name in dialect.names if name])
@@ -478,9 +478,9 @@ def _parse_parquet(file: BinaryIO) -> _Parsed:
     def read(
         names: Sequence[str], n_rows: int | None, groups: tuple[int, int] | None
     ) -> Iterator[pa.Table]:
-        some = None if groups is None else [*range(*groups)]
+        numbers = None if groups is None else [*range(*groups)]
         size = n_rows or max(reader.metadata.num_rows, 1)
-        for batch in reader.iter_batches(size, some, list(names)):
+        for batch in reader.iter_batches(size, numbers, list(names)):
             yield pa.Table.from_batches([batch])
 
     return _Parsed(reader.schema_arrow, read)
@@ -505,8 +505,8 @@ def _group_sizes(file: BinaryIO) -> list[int] | None:
     if magic.startswith(b"PAR1"):
         import pyarrow.parquet as pq
 
-        known = pq.ParquetFile(file).metadata
-        return [known.row_group(i).num_rows for i in range(known.num_row_groups)]
+        metadata = pq.ParquetFile(file).metadata
+        return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     if magic == b"ARROW1":
         reader = pa.ipc.open_file(file)
         return [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
@@ -526,13 +526,13 @@ def _is_text(kind: pa.DataType) -> bool:
 # --- files one below the other ---
 
 
-def stack(parts: Sequence[Part], known: Mapping[str, ColumnReading]) -> pa.Table:
+def stack(parts: Sequence[Part], readings: Mapping[str, ColumnReading]) -> pa.Table:
     """Put files one below the other; a column that they disagree about becomes text."""
     names = parts[0].frame.column_names
     for part in parts[1:]:
         with naming(part.place):
             check_same_columns(parts[0].name, names, part.frame.column_names)
-    frames = [_with_values(part, known).select(names) for part in parts]
+    frames = [_with_values(part, readings).select(names) for part in parts]
     for i, name in enumerate(names):
         if len({frame.schema.field(i).type for frame in frames}) > 1:
             columns = _alike(name, parts, [frame.column(i) for frame in frames])
@@ -541,14 +541,14 @@ def stack(parts: Sequence[Part], known: Mapping[str, ColumnReading]) -> pa.Table
     return _concatenated(parts, frames)
 
 
-def _with_values(part: Part, known: Mapping[str, ColumnReading]) -> pa.Table:
+def _with_values(part: Part, readings: Mapping[str, ColumnReading]) -> pa.Table:
     """Return the rows of a file; those of a CSV file as numbers, times and booleans where all are."""
     frame = part.frame
     if part.dialect is None:
         return frame
     sign = part.dialect.decimal or "."
     for i, name in enumerate(frame.column_names):
-        reading = known.get(name)
+        reading = readings.get(name)
         # 1.234 is no decimal number where points grouped thousands
         if reading is None or (reading.kind != "text" and reading.thousands != sign):
             frame = frame.set_column(i, name, cast(frame.column(i), sign))
@@ -599,24 +599,24 @@ def _concatenated(parts: Sequence[Part], frames: Sequence[pa.Table]) -> pa.Table
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         pass
     for name in frames[0].column_names:
-        known = frames[0].schema.field(name).type
+        before = frames[0].schema.field(name).type
         for part, frame in zip(parts[1:], frames[1:], strict=True):
-            found = frame.schema.field(name).type
+            kind = frame.schema.field(name).type
             try:
-                schemas = [pa.schema([(name, known)]), pa.schema([(name, found)])]
-                known = pa.unify_schemas(schemas, promote_options="permissive").field(name).type
+                schemas = [pa.schema([(name, before)]), pa.schema([(name, kind)])]
+                before = pa.unify_schemas(schemas, promote_options="permissive").field(name).type
             except (pa.ArrowInvalid, pa.ArrowTypeError):
                 raise TableError(
-                    f"Column {name!r} holds {found} in {part.name} and {known} in the files before it.",
+                    f"Column {name!r} holds {kind} in {part.name} and {before} in the files before it.",
                     "columns must hold the same kind of values in every file.",
                 ) from None
     raise AssertionError("some column must be in the way")
 
 
-def check_same_columns(first: str, known: Sequence[str], found: Sequence[str]) -> None:
+def check_same_columns(first: str, expected: Sequence[str], names: Sequence[str]) -> None:
     """Refuse a file whose columns are not those of the first one, whose name is given."""
-    lacks = [name for name in known if name not in found]
-    adds = [name for name in found if name not in known]
+    lacks = [name for name in expected if name not in names]
+    adds = [name for name in names if name not in expected]
     if not lacks and not adds:
         return
     parts = [f"lacks {shorten(lacks)}"] * bool(lacks) + [f"adds {shorten(adds)}"] * bool(adds)
@@ -692,8 +692,8 @@ def read_first(
                 beyond |= n_rows > most_rows or n_rows * len(batch.columns) > most_values
                 if beyond and n_rows >= n_first:
                     break
-        except EmptyFileError as found:
-            problem = problem or found
+        except EmptyFileError as empty:
+            problem = problem or empty
         if batches and (any(batch.frame.num_rows for batch in batches) or allow_empty):
             parts.append(_joined_parts(batches))
             notices = (*notices, *batches[0].notices)
@@ -721,7 +721,7 @@ def _opening(
     files: Files, parts: Sequence[Part], n_first: int, notices: tuple[Notice, ...]
 ) -> TableRead:
     """Read the first rows of files; columns of text without a value are left open."""
-    if files.said.every is not None:
+    if files.merged_layout.every is not None:
         raise TableError(
             "Rows of single values cannot be put together batch by batch.",
             "pivot the files first, for example with DuckDB.",
@@ -731,18 +731,18 @@ def _opening(
         if n_first > 0:
             first.append(msgspec.structs.replace(part, frame=part.frame.slice(0, n_first)))
         n_first -= part.frame.num_rows
-    found = understand(first, files.layout, files.learned, notices)
-    reading = found.reading
+    opening = understand(first, files.layout, files.learned, notices)
+    reading = opening.reading
     if files.learned is None:
-        empty = {column.name for column in found.table.columns if not len(column.present)}
+        empty = {column.name for column in opening.table.columns if not len(column.present)}
         columns = tuple(
-            msgspec.structs.replace(each, kind="empty")
-            if each.name in empty and each.kind == "text"
-            else each
-            for each in reading.columns
+            msgspec.structs.replace(column, kind="empty")
+            if column.name in empty and column.kind == "text"
+            else column
+            for column in reading.columns
         )
         reading = msgspec.structs.replace(reading, columns=columns)
-    return msgspec.structs.replace(found, reading=reading, is_whole=False)
+    return msgspec.structs.replace(opening, reading=reading, is_whole=False)
 
 
 def read_batches(
@@ -759,10 +759,10 @@ def read_batches(
     Of the columns those that are wanted, by the names that they are to have, and those that say when or
     tell series apart. If the reading is `closed`, what the first rows did not show is refused.
     """
-    said = files.layout.over(reading.layout)
+    merged = files.layout.over(reading.layout)
     if wanted is not None:
-        parts = (part.strip() for each in said.time for part in each.split(","))
-        wanted = {*wanted, *said.time, *parts, *([] if said.by is None else [said.by])}
+        parts = (part.strip() for name in merged.time for part in name.split(","))
+        wanted = {*wanted, *merged.time, *parts, *([] if merged.by is None else [merged.by])}
     for part in files.batches(n_rows, wanted, span):
         if part.frame.num_rows:
             yield understand([part], files.layout, reading, closed=closed)
@@ -777,34 +777,34 @@ def understand(
     closed: bool = False,
 ) -> TableRead:
     """Decide what the columns of files hold, or follow what was decided."""
-    said = layout if reading is None else layout.over(reading.layout)
+    merged = layout if reading is None else layout.over(reading.layout)
     stacked = stack(parts, {} if reading is None else reading.column_of())
-    if reading is None and said.time_format is not None and not said.time:
-        layout = said = _with_axis(said, stacked)
+    if reading is None and merged.time_format is not None and not merged.time:
+        layout = merged = _with_axis(merged, stacked)
     with naming(parts[0].place):
         table = as_table(stacked)
-    layout = _told_apart(layout, table)
-    said = _seen(layout if reading is None else layout.over(reading.layout), parts)
+    layout = _with_two_times(layout, table)
+    merged = _with_dialect(layout if reading is None else layout.over(reading.layout), parts)
     _check_time(table, layout)
-    if not set(said.time) <= {*table.names}:  # a later file may lack what only said when
-        said = msgspec.structs.replace(said, time=())
+    if not set(merged.time) <= {*table.names}:  # a later file may lack only the time column
+        merged = msgspec.structs.replace(merged, time=())
     try:
-        if said.every is not None:
+        if merged.every is not None:
             with naming(parts[0].place):
-                table, pivoted = pivot(table, said)
+                table, pivoted = pivot(table, merged)
             notices += pivoted
-        return _interpret_all(table, said, reading, parts, notices, closed)
+        return _interpret_all(table, merged, reading, parts, notices, closed)
     except BadCell as cell:
-        raise _cell_error(cell, parts, said, closed) from None
+        raise _cell_error(cell, parts, merged, closed) from None
 
 
 def _nothing(reading: Reading | None) -> Table:
     """Return a table without rows, with the columns that are known."""
-    known = () if reading is None else reading.columns
-    return Table(tuple(without_values(column) for column in known), 0)
+    columns = () if reading is None else reading.columns
+    return Table(tuple(without_values(column) for column in columns), 0)
 
 
-def _seen(layout: Layout, parts: Sequence[Part]) -> Layout:
+def _with_dialect(layout: Layout, parts: Sequence[Part]) -> Layout:
     """Return the layout with what was seen in the first CSV file."""
     dialect = next((part.dialect for part in parts if part.dialect is not None), None)
     if dialect is None:
@@ -827,17 +827,17 @@ def _interpret_all(
     closed: bool,
 ) -> TableRead:
     """Decide what each column holds, or follow what was decided, and put times together."""
-    known = _known(reading, layout)
+    readings = _readings_of(reading, layout)
     units = _units(parts)
-    found = [
-        interpret(column, layout, units.get(column.name), known.get(column.name), closed)
+    results = [
+        interpret(column, layout, units.get(column.name), readings.get(column.name), closed)
         for column in table.columns
     ]
     if len(layout.time) > 1:
-        found = _joined(found, layout, later=reading is not None)
-    columns = tuple(each.column for each in found)
+        results = _joined(results, layout, later=reading is not None)
+    columns = tuple(result.column for result in results)
     whole = Table(columns, table.n_rows)
-    extra = [notice for each in found for notice in each.notices]
+    extra = [notice for result in results for notice in result.notices]
     axis = layout.time[0] if len(layout.time) == 1 else None
     axis = axis or find_axis(columns)
     if axis is not None:
@@ -846,36 +846,36 @@ def _interpret_all(
     if reading is None:
         extra += [notice for column in columns for notice in find_sentinels(column)]
         extra += _hints(whole, layout)
-    said = Reading(
+    decided = Reading(
         layout,
-        tuple(each.reading for each in found),
+        tuple(result.reading for result in results),
         any(part.units for part in parts),
         () if reading is None else reading.optional,
     )
-    return TableRead(whole, said, (*notices, *extra))
+    return TableRead(whole, decided, (*notices, *extra))
 
 
-def _known(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:
+def _readings_of(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:
     """Return how columns were read; the first of two time columns was read as the two joined were."""
-    known = {} if reading is None else reading.column_of()
-    joined = known.get(" ".join(layout.time))
+    readings = {} if reading is None else reading.column_of()
+    joined = readings.get(" ".join(layout.time))
     if len(layout.time) == 2 and joined is not None:
-        known[layout.time[0]] = msgspec.structs.replace(joined, name=layout.time[0])
-    return known
+        readings[layout.time[0]] = msgspec.structs.replace(joined, name=layout.time[0])
+    return readings
 
 
 def _units(parts: Sequence[Part]) -> dict[str, str]:
     """Return the units of columns: from a row of units, else from brackets in the names."""
     units = {}
     for part in parts[:1]:
-        for name, own in part.names.items():
-            if own.endswith("]") and "[" in own[1:]:
-                units[name] = bare(own[own.rindex("[") :])
-        units |= {name: part.units[own] for name, own in part.names.items() if part.units.get(own)}
+        for name, in_file in part.names.items():
+            if in_file.endswith("]") and "[" in in_file[1:]:
+                units[name] = bare(in_file[in_file.rindex("[") :])
+        units |= {name: part.units[old] for name, old in part.names.items() if part.units.get(old)}
     return units
 
 
-def _told_apart(layout: Layout, table: Table) -> Layout:
+def _with_two_times(layout: Layout, table: Table) -> Layout:
     """Return a layout in which ``DATE,TIME`` is two columns, unless one column is called so."""
     if len(layout.time) != 1 or layout.time[0] in table.names:
         return layout
@@ -884,7 +884,7 @@ def _told_apart(layout: Layout, table: Table) -> Layout:
 
 
 def _with_axis(layout: Layout, frame: pa.Table) -> Layout:
-    """Return a layout that names the first column whose times are written as was said."""
+    """Return a layout that names the first column whose times are written as asked."""
     style = layout.time_format or ""
     for name in frame.column_names:
         if name not in layout.states and _is_written(frame.column(name), name, style):
@@ -904,7 +904,7 @@ def _is_written(values: pa.ChunkedArray, name: str, style: str) -> bool:
     if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
         return style == "digits" and says_time(name)
     texts = values.unique().drop_null()
-    return len(texts) > 0 and 2 * int(read_instants(texts, style).known.sum()) > len(texts)
+    return len(texts) > 0 and 2 * int(read_instants(texts, style).valid.sum()) > len(texts)
 
 
 def _check_time(table: Table, layout: Layout) -> None:
@@ -914,12 +914,12 @@ def _check_time(table: Table, layout: Layout) -> None:
             raise ParameterError.of("time", "name columns of the table", name, hint)
 
 
-def _joined(found: list[Interpreted], layout: Layout, *, later: bool) -> list[Interpreted]:
+def _joined(results: list[Interpreted], layout: Layout, *, later: bool) -> list[Interpreted]:
     """Join the columns that together give the time, in the place of the first.
 
     In later files all times may be missing.
     """
-    by_name = {each.column.name: each for each in found}
+    by_name = {result.column.name: result for result in results}
     date, clock = (by_name[name].column for name in layout.time[:2])
     name = " ".join(layout.time)
     times = join_times(name, date, clock) if len(layout.time) == 2 else None
@@ -938,11 +938,11 @@ def _joined(found: list[Interpreted], layout: Layout, *, later: bool) -> list[In
     if layout.zone is not None:
         joined = msgspec.structs.replace(joined, column=interpret(times, layout).column)
     parts = []
-    for each in found:
-        if each.column.name == layout.time[0]:
+    for result in results:
+        if result.column.name == layout.time[0]:
             parts.append(joined)
-        elif each.column.name not in layout.time:
-            parts.append(each)
+        elif result.column.name not in layout.time:
+            parts.append(result)
     return parts
 
 

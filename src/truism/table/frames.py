@@ -110,7 +110,7 @@ def _from_array(data: NDArray[Any]) -> Table:
 def _from_frame(data: Any) -> Table:
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    if isinstance(data, pa.Table):  # which nobody writes to, so that it need not be copied
+    if isinstance(data, pa.Table):  # immutable, so that it need not be copied
         _check_names(data.column_names)
         columns = [_read(name, data.column(name)) for name in data.column_names]
         return _assemble(columns, data.num_rows)
@@ -196,7 +196,7 @@ def _read(name: str, values: Any) -> Column:
         return column if isinstance(values, pa.ChunkedArray) else _owned(column)
     except (*_UNREADABLE, TypeError) as problem:
         if _types(values) == {"Decimal"}:  # Arrow's decimals know neither infinity nor NaN
-            return _column(name, pa.array([_float(each) for each in values], pa.float64()))
+            return _column(name, pa.array([_float(value) for value in values], pa.float64()))
         kind, fault = _find_fault(name, values, problem)
         return Column(name, kind, np.zeros(len(values)), fault=fault)
 
@@ -247,10 +247,12 @@ def _types(values: Any) -> set[str]:
     dtype = str(getattr(native, "dtype", "object"))
     if dtype.lower() != "object":
         return {dtype}
-    known = (
-        each for each in values if not (each is None or (isinstance(each, float) and each != each))
+    present = (
+        value
+        for value in values
+        if not (value is None or (isinstance(value, float) and value != value))
     )
-    return {type(value).__name__ for value in known}
+    return {type(value).__name__ for value in present}
 
 
 def _arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
@@ -279,8 +281,8 @@ def _in_units_of_arrow(values: NDArray[Any]) -> NDArray[Any]:
     name = {"M": "datetime64", "m": "timedelta64"}[values.dtype.kind]
     if unit in ("ps", "fs", "as"):
         return values.astype(f"{name}[ns]")
-    known = (*_TICKS, "D") if values.dtype.kind == "M" else (*_TICKS,)
-    if unit in (*known, "generic") or (name == "timedelta64" and unit in "YM"):
+    units = (*_TICKS, "D") if values.dtype.kind == "M" else (*_TICKS,)
+    if unit in (*units, "generic") or (name == "timedelta64" and unit in "YM"):
         return values
     return values.astype(f"{name}[s]")
 
@@ -401,8 +403,8 @@ def library_of(data: Any) -> str | None:
     ('pyarrow', None)
     """
     frame = nw.from_native(data, allow_series=True, pass_through=True)
-    found = None if frame is data else str(frame.implementation)
-    return found if found in LIBRARIES else None
+    library = None if frame is data else str(frame.implementation)
+    return library if library in LIBRARIES else None
 
 
 def to_frame(columns: Mapping[str, Any], library: str | None = None, like: Any = None) -> Any:
@@ -443,8 +445,8 @@ def widened_schema(schema: pa.Schema, keep: Sequence[str], added: Mapping[str, K
     ['id', 'score']
     """
     check_kept(schema.names, keep, added)
-    own = [pa.field(name, _TYPES[kind]) for name, kind in added.items()]
-    return pa.schema([*(schema.field(name) for name in keep), *own])
+    fields = [pa.field(name, _TYPES[kind]) for name, kind in added.items()]
+    return pa.schema([*(schema.field(name) for name in keep), *fields])
 
 
 def check_kept(names: Sequence[str], keep: Sequence[str], added: Mapping[str, Kind]) -> None:
@@ -509,5 +511,5 @@ def content_batch(at: int, content: bytes) -> pa.RecordBatch:
 
 def contents_of(batch: pa.RecordBatch) -> list[Any]:
     """Return what the first column of a batch holds."""
-    found: list[Any] = batch.column(0).to_pylist()
-    return found
+    contents: list[Any] = batch.column(0).to_pylist()
+    return contents

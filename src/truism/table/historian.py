@@ -46,13 +46,13 @@ def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
     assert layout.every is not None
     long = _find(table, layout)
     every = round(seconds_of(layout.every) * 1e6)
-    known = ~np.isnat(long.time.values)
+    complete = ~np.isnat(long.time.values)
     if long.tag.missing is not None:
-        known &= ~long.tag.missing
-    if not known.any():
+        complete &= ~long.tag.missing
+    if not complete.any():
         raise TableError("No row has both a time and a tag.")
     micros = long.time.values.astype(np.int64)
-    grid = _grid(micros[known], every)
+    grid = _grid(micros[complete], every)
     columns = [
         Column(
             long.time.name,
@@ -62,7 +62,7 @@ def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
             zone=long.time.zone,
         )
     ]
-    order = np.flatnonzero(known)
+    order = np.flatnonzero(complete)
     order = order[np.argsort(micros[order], kind="stable")]
     codes = long.tag.values[order]
     by_tag = order[np.argsort(codes, kind="stable")]
@@ -73,7 +73,7 @@ def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
         if len(rows):
             columns.append(_held(tag.strip(), long.value, rows, micros[rows], grid))
     check_names([column.name for column in columns])
-    pivoted = tags_pivoted(int(known.sum()), len(columns) - 1, layout.every, len(grid))
+    pivoted = tags_pivoted(int(complete.sum()), len(columns) - 1, layout.every, len(grid))
     return Table(tuple(columns), len(grid)), (pivoted,)
 
 
@@ -111,10 +111,10 @@ def _held(
 
 
 def _find(table: Table, layout: Layout) -> _Long:
-    """Find the columns of time, tag and value by what was said, by their names, and by what is left."""
+    """Find the columns of time, tag and value by what was asked, by their names, and by what is left."""
     column_of = table.column_of()
-    said = layout.time[0] if layout.time else None
-    candidates = [column_of[said]] if said in column_of else list(table.columns)
+    named = layout.time[0] if layout.time else None
+    candidates = [column_of[named]] if named in column_of else list(table.columns)
     candidates.sort(key=lambda column: not says_time(column.name))
     time = None
     for column in candidates:

@@ -99,7 +99,7 @@ def _decoded(where: str, content: bytes, kind: Any) -> Any:
 
 
 def _array(values: list[Any], missing: set[str]) -> pa.Array:
-    if any(isinstance(each, dict | list) for each in values):
-        texts = [None if each is None else msgspec.json.encode(each).decode() for each in values]
+    if any(isinstance(value, dict | list) for value in values):
+        texts = [None if value is None else msgspec.json.encode(value).decode() for value in values]
         return pa.array(texts, pa.string())
     return arrow_of(values, missing)

@@ -143,12 +143,12 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     def over(self, other: "Layout") -> "Layout":
         """Return this layout, with what it leaves open taken from another."""
-        said = {
+        given = {
             name: value
             for name in self.__struct_fields__
             if (value := getattr(self, name)) not in (None, ())
         }
-        both = {**msgspec.structs.asdict(other), **said}
+        both = {**msgspec.structs.asdict(other), **given}
         if both["decimal"] is not None and both["decimal"] == both["delimiter"]:
             both["delimiter" if self.decimal is not None else "decimal"] = None
         both["missing"] = tuple(dict.fromkeys((*other.missing, *self.missing)))
@@ -222,24 +222,24 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     def with_optional(self, names: Iterable[str]) -> "Reading":
         """Return the reading with columns that later tables may lack."""
         chosen = tuple(names)
-        known = [column.name for column in self.columns]
+        columns = [column.name for column in self.columns]
         for name in chosen:
-            if name not in known:
-                hint = did_you_mean(name, known)
+            if name not in columns:
+                hint = did_you_mean(name, columns)
                 raise ParameterError.of("optional", "name columns of the table", name, hint)
         return msgspec.structs.replace(self, optional=chosen)
 
     def ignoring(self, names: Collection[str]) -> "Reading":
         """Return the reading with columns of which it does not matter what later tables hold there."""
         columns = (
-            ColumnReading(each.name, "other") if each.name in names else each
-            for each in self.columns
+            ColumnReading(column.name, "other") if column.name in names else column
+            for column in self.columns
         )
         return msgspec.structs.replace(self, columns=tuple(columns))
 
     @property
     def axis(self) -> str | None:
-        """The column that was said to say when; two that say it together became one."""
+        """The time column that was named; two that together give the time became one."""
         return " ".join(self.layout.time) or None
 
 
@@ -351,10 +351,10 @@ def renamed(names: Sequence[str], layout: Layout) -> list[str]:
     return [name if name not in wanted or wanted[name] in names else wanted[name] for name in names]
 
 
-def check_renames(names: Sequence[str], layout: Layout, known: Collection[str] = ()) -> None:
+def check_renames(names: Sequence[str], layout: Layout, earlier: Collection[str] = ()) -> None:
     """Refuse to rename what is not there, and to give known columns the names of others."""
     for new, old in layout.renames:
-        if new in known and old not in known and old in names and new not in names:
+        if new in earlier and old not in earlier and old in names and new not in names:
             raise ParameterError.of("rename", "be NEW=OLD", f"{new}={old}", f"write {old}={new}.")
         if new not in names and old not in names:
             raise ParameterError.of(
@@ -373,8 +373,8 @@ def read_renames(text: str) -> tuple[tuple[str, str], ...]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         for sign in ("=", ";", "\t", ","):
-            new, found, old = (part.strip() for part in line.partition(sign))
-            if found and new and old:
+            new, divided, old = (part.strip() for part in line.partition(sign))
+            if divided and new and old:
                 pairs.append((new, old))
                 break
         else:

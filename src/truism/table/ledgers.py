@@ -54,12 +54,12 @@ def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:
             "rename the column.",
         )
     columns: dict[str, Any] = {
-        each.name: pa.array([each.cell(row) for row in range(table.n_rows)])
-        for each in table.columns
-        if each.kind not in ("other", "faulty") and not each.index
+        column.name: pa.array([column.cell(row) for row in range(table.n_rows)])
+        for column in table.columns
+        if column.kind not in ("other", "faulty") and not column.index
     }
-    said = {name: pa.array([marks.get(name)] * table.n_rows, pa.string()) for name in MARKS}
-    return pa.table(columns | said)
+    marked = {name: pa.array([marks.get(name)] * table.n_rows, pa.string()) for name in MARKS}
+    return pa.table(columns | marked)
 
 
 def read_ledger(place: str | os.PathLike[str]) -> pa.Table | None:
@@ -67,19 +67,19 @@ def read_ledger(place: str | os.PathLike[str]) -> pa.Table | None:
     if not Path(place).exists() or not Path(place).stat().st_size:
         return None
     try:
-        found = pq.read_table(place)
+        ledger = pq.read_table(place)
     except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
         raise TableError(f"{os.fspath(place)!r} cannot be read as a ledger: {problem}") from None
-    if not {*MARKS} <= {*found.column_names}:
+    if not {*MARKS} <= {*ledger.column_names}:
         raise TableError(
             f"{os.fspath(place)!r} is no ledger of accepted rows: it lacks column {MARKS[0]!r}."
         )
-    return found
+    return ledger
 
 
 def write_ledger(place: str | os.PathLike[str], old: pa.Table | None, new: pa.Table | None) -> bool:
     """Write a ledger with old and new rows; without any, nothing. Return whether it was written."""
-    parts = [each for each in (old, new) if each is not None]
+    parts = [part for part in (old, new) if part is not None]
     if not parts:
         return False
     try:
@@ -100,4 +100,4 @@ def without_id(ledger: pa.Table | None, acceptance_id: str) -> pa.Table | None:
     if ledger is None:
         return None
     ids = ledger.column(MARKS[0]).to_pylist()
-    return ledger.filter(pa.array([each != acceptance_id for each in ids], pa.bool_()))
+    return ledger.filter(pa.array([row_id != acceptance_id for row_id in ids], pa.bool_()))

@@ -53,7 +53,7 @@ class ColumnLook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Notices about it.
     left_out
         Why it would be left out, None where it would be learned from, is the time axis, or was
-        said to hold states.
+        named as a column of states.
     change
         Why its change would be taken instead of its value.
 
@@ -116,11 +116,11 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     [('pump', 'text'), ('level', 'number')]
     """
     notices = tuple(notices)
-    known = reading.column_of()
+    readings = reading.column_of()
     axis = reading.axis if reading.axis in table.names else find_axis(table.columns)
-    asked = {axis, *reading.layout.states}
+    chosen = {axis, *reading.layout.states}
     columns = tuple(
-        _look_at(column, known.get(column.name), notices, column.name in asked)
+        _look_at(column, readings.get(column.name), notices, column.name in chosen)
         for column in table.columns
     )
     alone = why_alone(table, axis)
@@ -130,16 +130,16 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
 
 
 def _look_at(
-    column: Column, known: ColumnReading | None, notices: tuple[Notice, ...], asked: bool
+    column: Column, reading: ColumnReading | None, notices: tuple[Notice, ...], chosen: bool
 ) -> ColumnLook:
-    known = known or ColumnReading(column.name, kind_of(column))
+    reading = reading or ColumnReading(column.name, kind_of(column))
     low, high, bins = _histogram(column)
     counter = find_counter(column)
     readable = column.kind not in ("empty", "other", "faulty")
     return ColumnLook(
         name=column.name,
         kind=kind_of(column),
-        unit=known.unit,
+        unit=reading.unit,
         first=tuple(_shown(column, row) for row in range(min(N_FIRST, len(column.values)))),
         n_missing=column.n_missing,
         n_distinct=len(np.unique(column.present)) if readable else 0,
@@ -147,11 +147,11 @@ def _look_at(
         high=high,
         bins=bins,
         states=_states(column),
-        style=known.style,
-        words=known.words,
+        style=reading.style,
+        words=reading.words,
         oddities=tuple(notice for notice in notices if column.name in notice.columns),
-        left_out=None if asked else reason_to_leave_out(column),
-        change=None if asked or counter is None or not is_meter(column) else counter.reason,
+        left_out=None if chosen else reason_to_leave_out(column),
+        change=None if chosen or counter is None or not is_meter(column) else counter.reason,
     )
 
 

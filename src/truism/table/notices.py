@@ -71,7 +71,7 @@ def rows(count: int) -> str:
 
 
 def words_as_missing(
-    column: str, words: tuple[WordCount, ...], known: bool, row: int, holds: str = "numbers"
+    column: str, words: tuple[WordCount, ...], sure: bool, row: int, holds: str = "numbers"
 ) -> Notice:
     """Report words in a column of numbers or times that are taken as missing values."""
     are = "is" if len(words) == 1 else "are"
@@ -79,9 +79,9 @@ def words_as_missing(
         f"Column {column!r} holds {holds}; {_list(words)} {are} taken as missing, first in row "
         f"{row:,}."
     )
-    see = () if known else ("categorical", "missing")
-    texts = tuple(each.word for each in words)
-    return Notice("words_as_missing", text, (column,), not known, see, texts)
+    see = () if sure else ("categorical", "missing")
+    texts = tuple(word.word for word in words)
+    return Notice("words_as_missing", text, (column,), not sure, see, texts)
 
 
 def stays_text(column: str, n_numbers: int, words: tuple[WordCount, ...]) -> Notice:

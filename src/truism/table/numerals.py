@@ -62,7 +62,7 @@ class Numbers(msgspec.Struct, frozen=True, eq=False):
     """
 
     values: NDArray[np.float64] | NDArray[np.int64]
-    known: Mask
+    valid: Mask
     decimal: str | None
     strays: Mask
     grouped: dict[str, Mask]
@@ -91,33 +91,33 @@ def read_numbers(
 def _taken_apart(texts: pa.Array, decimal: str | None, thousands: str | None) -> Numbers:
     """Read trimmed texts as numbers, each taken apart by a pattern."""
     shape = pc.extract_regex(texts, _SHAPE)
-    known = shape.is_valid().to_numpy(zero_copy_only=False)
+    valid = shape.is_valid().to_numpy(zero_copy_only=False)
     field = {name: pc.fill_null(shape.field(name), "") for name in _FIELDS}
-    known &= np.asarray(pc.equal(field["open"], "")) == np.asarray(pc.equal(field["close"], ""))
-    known &= _either(field["sign"], field["inner"]) & _either(field["money"], field["unit"])
+    valid &= np.asarray(pc.equal(field["open"], "")) == np.asarray(pc.equal(field["close"], ""))
+    valid &= _either(field["sign"], field["inner"]) & _either(field["money"], field["unit"])
     units = pc.binary_join_element_wise(field["money"], field["unit"], "")
-    unit, with_unit = _common_unit(units, known)
-    known &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(units), ""))
-    body, grouped = _ungrouped(field["body"], known)
-    signs = _Signs.of(body, known)
+    unit, with_unit = _common_unit(units, valid)
+    valid &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(units), ""))
+    body, grouped = _ungrouped(field["body"], valid)
+    signs = _Signs.of(body, valid)
     body, usual, strays, unsure = signs.settle(body, decimal, thousands, grouped)
-    known &= _matches(body, r"^(?:\d+\.?\d*|\.\d+|(?i:inf|infinity))$")
-    limits = known & ~np.asarray(pc.equal(field["limit"], ""))
-    written = _written(body, field, known)
-    whole = bool(known.all()) and bool(_matches(written, _WHOLE).all())
+    valid &= _matches(body, r"^(?:\d+\.?\d*|\.\d+|(?i:inf|infinity))$")
+    limits = valid & ~np.asarray(pc.equal(field["limit"], ""))
+    written = _written(body, field, valid)
+    whole = bool(valid.all()) and bool(_matches(written, _WHOLE).all())
     values = np.array(written.cast(pa.int64() if whole else pa.float64()))
     if not whole:
-        values[~known] = np.nan
+        values[~valid] = np.nan
     return Numbers(
         values,
-        known,
+        valid,
         usual,
-        strays & known,
-        {sign: mask & known for sign, mask in grouped.items() if (mask & known).any()},
-        unsure & known,
+        strays & valid,
+        {sign: mask & valid for sign, mask in grouped.items() if (mask & valid).any()},
+        unsure & valid,
         limits,
         unit,
-        with_unit & known,
+        with_unit & valid,
     )
 
 
@@ -126,36 +126,36 @@ _FIELDS = ("limit", "open", "sign", "money", "inner", "body", "exp", "close", "m
 
 def _plain(texts: pa.Array, decimal: str) -> Numbers | None:
     """Read texts that are plain numbers or have no digit at all; None where some are neither."""
-    known = _plain_known(texts, decimal)
-    if known is None:
+    valid = _plain_known(texts, decimal)
+    if valid is None:
         return None
-    if not known.all():
-        texts = pc.if_else(pa.array(known), texts, "0")
+    if not valid.all():
+        texts = pc.if_else(pa.array(valid), texts, "0")
     signed = bool(pc.any(pc.match_substring(texts, decimal)).as_py())
     cleaned = pc.replace_substring(texts, "−", "-")
     if bool(pc.any(pc.starts_with(cleaned, "+")).as_py()):
         cleaned = pc.replace_substring_regex(cleaned, r"^\+", "")
     if decimal == ",":
         cleaned = pc.replace_substring(cleaned, ",", ".")
-    whole = not signed and bool(_matches(texts, _WHOLE).all()) and bool(known.all())
+    whole = not signed and bool(_matches(texts, _WHOLE).all()) and bool(valid.all())
     values = np.array(cleaned.cast(pa.int64() if whole else pa.float64()))
-    if not known.all():
-        values[~known] = np.nan
+    if not valid.all():
+        values[~valid] = np.nan
     nothing = np.zeros(len(texts), bool)
     return Numbers(
-        values, known, decimal if signed else None, nothing, {}, nothing, nothing, None, nothing
+        values, valid, decimal if signed else None, nothing, {}, nothing, nothing, None, nothing
     )
 
 
 def _plain_known(texts: pa.Array, decimal: str) -> Mask | None:
     """Return which texts are plain numbers, None where the others are not all without a digit."""
-    known = _matches(texts, PLAIN[decimal])
-    if known.all():
-        return known
-    others = texts.filter(pa.array(~known))
-    if not known.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):
+    valid = _matches(texts, PLAIN[decimal])
+    if valid.all():
+        return valid
+    others = texts.filter(pa.array(~valid))
+    if not valid.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):
         return None
-    return known
+    return valid
 
 
 def _either(one: pa.Array, other: pa.Array) -> Mask:
@@ -163,24 +163,24 @@ def _either(one: pa.Array, other: pa.Array) -> Mask:
     return np.asarray(pc.or_(pc.equal(one, ""), pc.equal(other, "")))
 
 
-def _common_unit(units: pa.Array, known: Mask) -> tuple[str | None, Mask]:
+def _common_unit(units: pa.Array, valid: Mask) -> tuple[str | None, Mask]:
     """Find the one unit that stands in the cells; with several, none of those cells is a number."""
     trimmed = pc.utf8_trim_whitespace(units)
-    found = {each for each in pc.unique(trimmed.filter(pa.array(known))).to_pylist() if each}
-    if len(found) != 1:
+    units_seen = {unit for unit in pc.unique(trimmed.filter(pa.array(valid))).to_pylist() if unit}
+    if len(units_seen) != 1:
         return None, np.zeros(len(units), bool)
-    (unit,) = found
-    return unit, known & np.asarray(pc.equal(trimmed, unit))
+    (unit,) = units_seen
+    return unit, valid & np.asarray(pc.equal(trimmed, unit))
 
 
-def _ungrouped(body: pa.Array, known: Mask) -> tuple[pa.Array, dict[str, Mask]]:
+def _ungrouped(body: pa.Array, valid: Mask) -> tuple[pa.Array, dict[str, Mask]]:
     """Take off blanks and apostrophes between groups of three digits."""
     body = pc.utf8_trim_whitespace(body)
     grouped = {}
     for sign, pattern in _GROUPS.items():
         if not bool(pc.any(pc.match_substring_regex(body, pattern)).as_py()):
             continue
-        mask = known & _matches(body, _THREES % pattern)
+        mask = valid & _matches(body, _THREES % pattern)
         if mask.any():
             grouped[sign] = mask
             bare = pc.replace_substring_regex(body, pattern, "")
@@ -199,24 +199,24 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
     either_point: Mask
 
     @classmethod
-    def of(cls, body: pa.Array, known: Mask) -> "_Signs":
+    def of(cls, body: pa.Array, valid: Mask) -> "_Signs":
         """Take the signs of texts."""
         patterns = (_SURE_COMMA, _SURE_POINT, _BY_COMMA, _BY_POINT, _EITHER_COMMA, _EITHER_POINT)
-        masks = (known & _matches(body, pattern) for pattern in patterns)
+        masks = (valid & _matches(body, pattern) for pattern in patterns)
         return cls(*masks)
 
     def settle(
-        self, body: pa.Array, said: str | None, thousands: str | None, grouped: dict[str, Mask]
+        self, body: pa.Array, given: str | None, thousands: str | None, grouped: dict[str, Mask]
     ) -> tuple[pa.Array, str | None, Mask, Mask]:
         """Return the texts with decimal points only, the usual sign, the strays, and what is unsure."""
         by_comma = self.by_comma | self._has_both(body, self.point, ",")
         by_point = self.by_point | self._has_both(body, self.comma, ".")
         n_comma, n_point = int(self.comma.sum()), int(self.point.sum())
         usual = "." if n_point else None
-        if n_comma > n_point or (n_comma and n_comma == n_point and said == ","):
+        if n_comma > n_point or (n_comma and n_comma == n_point and given == ","):
             usual = ","
         evidence = usual or ("." if by_comma.any() else "," if by_point.any() else None)
-        sign = said if evidence is None else evidence
+        sign = given if evidence is None else evidence
         comma_divides = (sign or ("," if self.either_comma.any() and grouped else ".")) == ","
         comma_groups = bool(by_comma.any()) or thousands == ","
         point_groups = bool(by_point.any()) or thousands == "."
@@ -224,22 +224,22 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
         point_divides = (sign or ".") == "." and not point_groups
         point_divides |= bool(n_point) and not point_groups  # a stray 1.2 beside 1.234
         unsure = np.zeros(len(body), bool)
-        if evidence is None and said is None and not grouped and not comma_groups:
+        if evidence is None and given is None and not grouped and not comma_groups:
             unsure |= self.either_comma
         if self.either_point.any() and not point_divides and not point_groups:
             unsure |= self.either_point
         divided_by_comma = self.comma | (self.either_comma if comma_divides else False)
         grouped_comma = by_comma | (self.either_comma if not comma_divides else False)
         grouped_point = by_point | (self.either_point if not point_divides else False)
-        for mask, each in ((grouped_comma, ","), (grouped_point, ".")):
+        for mask, mark in ((grouped_comma, ","), (grouped_point, ".")):
             if mask.any():
-                grouped[each] = mask
-                body = pc.if_else(pa.array(mask), pc.replace_substring(body, each, ""), body)
+                grouped[mark] = mask
+                body = pc.if_else(pa.array(mask), pc.replace_substring(body, mark, ""), body)
         body = pc.if_else(pa.array(divided_by_comma), pc.replace_substring(body, ",", "."), body)
         divided_by_point = self.point | (self.either_point if point_divides else False)
         if usual is None and divided_by_comma.any() != divided_by_point.any():
             usual = "," if divided_by_comma.any() else "."
-        usual = said or usual
+        usual = given or usual
         strays = divided_by_point if usual == "," else divided_by_comma
         return body, usual, np.asarray(strays, bool), unsure
 
@@ -247,7 +247,7 @@ class _Signs(msgspec.Struct, frozen=True, eq=False):
         return np.asarray(sure & np.asarray(pc.match_substring(body, sign)))
 
 
-def _written(body: pa.Array, field: dict[str, pa.Array], known: Mask) -> pa.Array:
+def _written(body: pa.Array, field: dict[str, pa.Array], valid: Mask) -> pa.Array:
     """Return texts as plain numbers, and infinity for what is none."""
     exponents = field["exp"]
     signs = pc.binary_join_element_wise(field["sign"], field["inner"], "")
@@ -256,7 +256,7 @@ def _written(body: pa.Array, field: dict[str, pa.Array], known: Mask) -> pa.Arra
     negative = negative | ~np.asarray(pc.equal(field["open"], ""))
     signs = pc.if_else(pa.array(negative), "-", "")
     joined = pc.binary_join_element_wise(signs, body, exponents, "")
-    return pc.if_else(pa.array(known), joined, "inf")
+    return pc.if_else(pa.array(valid), joined, "inf")
 
 
 def _matches(texts: pa.Array, pattern: str) -> Mask:

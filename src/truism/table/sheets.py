@@ -57,8 +57,8 @@ def read_sheet(
         notices = (sheet_chosen(source, chosen, tuple(name for name in filled if name != chosen)),)
     if not sheets[chosen]:
         raise EmptyFileError(f"{source} is empty.")
-    found = _sheet(source, sheets[chosen], layout, learned)
-    return msgspec.structs.replace(found, notices=(*notices, *found.notices))
+    sheet = _sheet(source, sheets[chosen], layout, learned)
+    return msgspec.structs.replace(sheet, notices=(*notices, *sheet.notices))
 
 
 def _sheet(source: str, cells: Cells, layout: Layout, learned: Reading | None) -> Sheet:
@@ -74,12 +74,12 @@ def _sheet(source: str, cells: Cells, layout: Layout, learned: Reading | None) -
     units, n_above = find_units(sample, names, learned)
     notices: list[Notice] = []
     if before:
-        said = next(text for row in before for cell in row if (text := _text(cell)))
-        notices.append(lines_before_names(source, len(before), said[:40]))
+        first_text = next(text for row in before for cell in row if (text := _text(cell)))
+        notices.append(lines_before_names(source, len(before), first_text[:40]))
     if units:
         notices.append(unit_row(source, tuple(dict.fromkeys(filter(None, units)))))
-    own = {name: unit for name, unit in zip(names, units, strict=False) if unit}
-    return Sheet(_table(names, rows[1 + n_above :], layout), own, tuple(notices))
+    unit_of = {name: unit for name, unit in zip(names, units, strict=False) if unit}
+    return Sheet(_table(names, rows[1 + n_above :], layout), unit_of, tuple(notices))
 
 
 def _table(names: Sequence[str], rows: Cells, layout: Layout) -> pa.Table:
@@ -92,18 +92,18 @@ def _table(names: Sequence[str], rows: Cells, layout: Layout) -> pa.Table:
 
 def arrow_of(values: Sequence[Any], missing: set[str]) -> pa.Array:
     """Return values as an array of their type; values of several types become text."""
-    there = [None if isinstance(each, str) and each in missing else each for each in values]
-    kinds = {_kind(each) for each in there if each is not None}
+    there = [None if isinstance(value, str) and value in missing else value for value in values]
+    kinds = {_kind(value) for value in there if value is not None}
     if kinds <= {"int", "float"} or kinds in ({"bool"}, {"time"}, {"clock"}):
         whole = kinds == {"int"}
         if kinds <= {"int", "float"} and kinds:
             return pa.array(there, pa.int64() if whole and _fits(there) else pa.float64())
         return pa.array(there)
-    return pa.array([None if each is None else _text(each) for each in there], pa.string())
+    return pa.array([None if value is None else _text(value) for value in there], pa.string())
 
 
 def _fits(values: Sequence[Any]) -> bool:
-    return all(each is None or -(2**63) <= each < 2**63 for each in values)
+    return all(value is None or -(2**63) <= value < 2**63 for value in values)
 
 
 def _kind(value: Any) -> str:

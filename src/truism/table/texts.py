@@ -120,7 +120,7 @@ def interpret(
     column: Column,
     layout: Layout,
     unit: str | None = None,
-    known: ColumnReading | None = None,
+    learned: ColumnReading | None = None,
     closed: bool = False,
 ) -> Interpreted:
     """Decide what a column holds, or read it as it was read when it was learned.
@@ -128,19 +128,19 @@ def interpret(
     A value that does not allow the latter raises a `BadCell`, and so does one that is no time in the
     column named as the time column. A `closed` reading takes no new words as missing.
     """
-    if closed and known is not None and known.kind == "empty" and len(column.present):
-        raise _bad_value(column, known)
-    if known is not None and (column.kind == "empty" or not len(column.values)):
-        return Interpreted(without_values(known, len(column.values)), known)
+    if closed and learned is not None and learned.kind == "empty" and len(column.present):
+        raise _bad_value(column, learned)
+    if learned is not None and (column.kind == "empty" or not len(column.values)):
+        return Interpreted(without_values(learned, len(column.values)), learned)
     if column.kind == "text":
-        found = _read_texts(Texts.of(column), layout, unit, known, closed)
+        result = _read_texts(Texts.of(column), layout, unit, learned, closed)
     else:
-        found = _read_values(column, layout, unit, known)
-    truths = None if known is not None else truths_of(found.column)
+        result = _read_values(column, layout, unit, learned)
+    truths = None if learned is not None else truths_of(result.column)
     if truths is None:
-        return found
-    reading = msgspec.structs.replace(found.reading, truths=truths)
-    return msgspec.structs.replace(found, reading=reading)
+        return result
+    reading = msgspec.structs.replace(result.reading, truths=truths)
+    return msgspec.structs.replace(result, reading=reading)
 
 
 def _is_axis(name: str, layout: Layout) -> bool:
@@ -151,10 +151,10 @@ def _is_axis(name: str, layout: Layout) -> bool:
 
 
 def _read_values(
-    column: Column, layout: Layout, unit: str | None, known: ColumnReading | None
+    column: Column, layout: Layout, unit: str | None, learned: ColumnReading | None
 ) -> Interpreted:
     kind = kind_of(column)
-    if known is None:
+    if learned is None:
         reading = ColumnReading(column.name, kind, unit)
         if column.kind == "number" and column.name not in layout.states:
             style = layout.time_format if column.name in layout.time else None
@@ -164,24 +164,26 @@ def _read_values(
         if _is_axis(column.name, layout) and kind != "time":
             raise _bad_value(column, ColumnReading(column.name, "time"))
         return zoned(column, reading, (), layout)
-    if kind == known.kind or known.kind in ("empty", "other") or kind == "other":
-        return zoned(column, known, (), layout) if kind == "time" else Interpreted(column, known)
-    if kind == "number" and known.kind == "time" and known.style in (*EPOCHS, DAYS, "digits"):
-        return _as_epochs(column, known.style, layout, known)
-    return _converted(column, known)
+    if kind == learned.kind or learned.kind in ("empty", "other") or kind == "other":
+        return (
+            zoned(column, learned, (), layout) if kind == "time" else Interpreted(column, learned)
+        )
+    if kind == "number" and learned.kind == "time" and learned.style in (*EPOCHS, DAYS, "digits"):
+        return _as_epochs(column, learned.style, layout, learned)
+    return _converted(column, learned)
 
 
 def _as_epochs(
-    column: Column, style: str, layout: Layout, known: ColumnReading | None
+    column: Column, style: str, layout: Layout, learned: ColumnReading | None
 ) -> Interpreted:
     """Read numbers as times, and say so."""
     times = column_of_epochs(column, style)
     notices: tuple[Notice, ...] = ()
-    if known is None and len(column.present):
+    if learned is None and len(column.present):
         row = 0 if column.missing is None else int((~column.missing).argmax())
         shown = str(times.cell(row))
         notices = (times_read(column.name, style, str(column.cell(row)), shown),)
-    return zoned(times, known or ColumnReading(column.name, "time", style=style), notices, layout)
+    return zoned(times, learned or ColumnReading(column.name, "time", style=style), notices, layout)
 
 
 def zoned(
@@ -194,25 +196,25 @@ def zoned(
     return Interpreted(column, reading, notices)
 
 
-def _converted(column: Column, known: ColumnReading) -> Interpreted:
+def _converted(column: Column, learned: ColumnReading) -> Interpreted:
     """Convert between types where that is exact."""
     name, values, missing = column.name, column.values, column.missing
     whole = values if missing is None else np.where(missing, np.zeros((), values.dtype), values)
-    match column.kind, known.kind:
+    match column.kind, learned.kind:
         case "number", "text" if _all_whole(column):
             distinct, codes = np.unique(whole.astype(np.int64), return_inverse=True)
-            texts = tuple(str(each) for each in distinct.tolist())
+            texts = tuple(str(value) for value in distinct.tolist())
             converted = Column(name, "text", codes.astype(np.int32), missing, texts)
         case "number", "boolean" if np.isin(column.present, (0, 1)).all():
             converted = Column(name, "boolean", whole.astype(bool), missing)
-        case "boolean", "text" if known.truths is not None:
-            converted = Column(name, "text", values.astype(np.int32), missing, known.truths)
+        case "boolean", "text" if learned.truths is not None:
+            converted = Column(name, "text", values.astype(np.int32), missing, learned.truths)
         case "boolean", "number":
             converted = Column(name, "number", values.astype(np.int64), missing)
         case _:
-            raise _bad_value(column, known)
-    said = column_converted(name, NOUNS[column.kind], NOUNS[converted.kind])
-    return Interpreted(converted, known, (said,))
+            raise _bad_value(column, learned)
+    notice = column_converted(name, NOUNS[column.kind], NOUNS[converted.kind])
+    return Interpreted(converted, learned, (notice,))
 
 
 def _all_whole(column: Column) -> bool:
@@ -222,82 +224,82 @@ def _all_whole(column: Column) -> bool:
     return bool((np.abs(values) < 2**53).all()) and bool((values % 1 == 0).all())
 
 
-def without_values(known: ColumnReading, n_rows: int = 0) -> Column:
+def without_values(learned: ColumnReading, n_rows: int = 0) -> Column:
     """Return a column of a known kind in which every value is missing."""
     missing = np.ones(n_rows, bool) if n_rows else None
-    match known.kind:
+    match learned.kind:
         case "text":
-            return Column(known.name, "text", np.zeros(n_rows, np.int32), missing)
+            return Column(learned.name, "text", np.zeros(n_rows, np.int32), missing)
         case "boolean":
-            return Column(known.name, "boolean", np.zeros(n_rows, bool), missing)
+            return Column(learned.name, "boolean", np.zeros(n_rows, bool), missing)
         case "time":
             never = np.full(n_rows, "NaT", "datetime64[us]")
-            return Column(known.name, "time", never, missing)
+            return Column(learned.name, "time", never, missing)
         case "clock":
-            return Column(known.name, "time", np.zeros(n_rows, np.int64), missing)
+            return Column(learned.name, "time", np.zeros(n_rows, np.int64), missing)
         case "number":
-            return Column(known.name, "number", np.full(n_rows, np.nan), missing)
-    return Column(known.name, "empty", np.zeros(n_rows), np.ones(n_rows, bool))
+            return Column(learned.name, "number", np.full(n_rows, np.nan), missing)
+    return Column(learned.name, "empty", np.zeros(n_rows), np.ones(n_rows, bool))
 
 
 # --- columns of texts ---
 
 
 def _read_texts(
-    texts: Texts, layout: Layout, unit: str | None, known: ColumnReading | None, closed: bool
+    texts: Texts, layout: Layout, unit: str | None, learned: ColumnReading | None, closed: bool
 ) -> Interpreted:
-    name, axis = texts.name, known is None and _is_axis(texts.name, layout)
-    as_text = Interpreted(texts.column, known or ColumnReading(name, "text", unit))
-    if known is not None and known.kind in ("text", "empty", "other"):
+    name, axis = texts.name, learned is None and _is_axis(texts.name, layout)
+    as_text = Interpreted(texts.column, learned or ColumnReading(name, "text", unit))
+    if learned is not None and learned.kind in ("text", "empty", "other"):
         return as_text
-    if known is None and name in layout.states and not axis:
+    if learned is None and name in layout.states and not axis:
         return as_text
-    if known is None or known.kind in ("time", "clock"):
-        said = layout.time_format if name in layout.time else None
-        times = _as_times(texts, said, layout, known, named=axis, closed=closed)
+    if learned is None or learned.kind in ("time", "clock"):
+        time_format = layout.time_format if name in layout.time else None
+        times = _as_times(texts, time_format, layout, learned, named=axis, closed=closed)
         if times is not None:
             return times
-    if known is not None and known.kind == "boolean":
-        return _as_booleans(texts, known)
-    if known is not None:
-        numbers = read_numbers(texts.distinct, known.decimal or layout.decimal, known.thousands)
-        _check_words(texts, numbers.known, known, closed)
-        notices = tuple(_number_notices(texts, numbers, known.words))
-        return Interpreted(_column_of_numbers(texts, numbers), known, notices)
+    if learned is not None and learned.kind == "boolean":
+        return _as_booleans(texts, learned)
+    if learned is not None:
+        numbers = read_numbers(texts.distinct, learned.decimal or layout.decimal, learned.thousands)
+        _check_words(texts, numbers.valid, learned, closed)
+        notices = tuple(_number_notices(texts, numbers, learned.words))
+        return Interpreted(_column_of_numbers(texts, numbers), learned, notices)
     numbers = read_numbers(texts.distinct, layout.decimal)
-    return _as_numbers(texts, numbers, unit) if numbers.known.any() else as_text
+    return _as_numbers(texts, numbers, unit) if numbers.valid.any() else as_text
 
 
 def _as_times(
     texts: Texts,
-    said: str | None,
+    time_format: str | None,
     layout: Layout,
-    known: ColumnReading | None,
+    learned: ColumnReading | None,
     *,
     named: bool,
     closed: bool,
 ) -> Interpreted | None:
     """Read texts as times; None where too many are not, unless a reading or a name says so."""
-    style, sure = said, said is not None and named
-    if known is not None:
-        style, sure = known.style or ("clock" if known.kind == "clock" else None), True
-    wanted = known or ColumnReading(texts.name, "time")
+    style, sure = time_format, time_format is not None and named
+    if learned is not None:
+        style, sure = learned.style or ("clock" if learned.kind == "clock" else None), True
+    wanted = learned or ColumnReading(texts.name, "time")
     timing = find_times(texts, style)
-    fine = np.zeros(len(texts.distinct), bool) if timing is None else timing.instants.known
-    strange = _strange(texts, fine, () if known is None else known.words)
+    fine = np.zeros(len(texts.distinct), bool) if timing is None else timing.instants.valid
+    strange = _strange(texts, fine, () if learned is None else learned.words)
     if named and (timing is None or strange.any()):
         raise _bad_text(texts, strange if strange.any() else ~fine, wanted)
     if timing is None:
-        if known is None:
+        if learned is None:
             return None
-        raise _bad_text(texts, ~fine, known)
+        raise _bad_text(texts, ~fine, learned)
     words = texts.list(~fine)
-    if known is not None:
-        _check_words(texts, fine, known, closed)
+    if learned is not None:
+        _check_words(texts, fine, learned, closed)
     elif words and not named and not _are_few(words, int(fine.sum()), whole=False):
         return None
     times = column_of_times(texts, timing)
-    reading = known or ColumnReading(
+    reading = learned or ColumnReading(
         texts.name, kind_of(times), words=tuple(sorted(words)), style=timing.style
     )
     notices = [*_time_notices(texts, timing, times, sure=sure, layout=layout)]
@@ -309,7 +311,7 @@ def _as_times(
 def _time_notices(
     texts: Texts, timing: Timing, times: Column, *, sure: bool, layout: Layout
 ) -> Iterator[Notice]:
-    name, fine = texts.name, timing.instants.known
+    name, fine = texts.name, timing.instants.valid
     if timing.style in ("day first", "month first") and not sure:
         example = texts.example(fine)
         if timing.undecided:
@@ -323,30 +325,30 @@ def _time_notices(
         yield several_zones(name, zones, layout.zone or "UTC")
 
 
-def _as_booleans(texts: Texts, known: ColumnReading) -> Interpreted:
+def _as_booleans(texts: Texts, learned: ColumnReading) -> Interpreted:
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts.distinct))
     true = np.asarray(pc.is_in(plain, pa.array(["true", "1"])))
     fine = true | np.asarray(pc.is_in(plain, pa.array(["false", "0"])))
     strange = _strange(texts, fine, ())
     if strange.any():
-        raise _bad_text(texts, strange, known)
+        raise _bad_text(texts, strange, learned)
     notices = () if fine.all() else (_missing(texts, ~fine, True, "booleans"),)
     missing = _holes(texts, fine)
     return Interpreted(
-        Column(texts.name, "boolean", texts.spread(true, False), missing), known, notices
+        Column(texts.name, "boolean", texts.spread(true, False), missing), learned, notices
     )
 
 
 def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted:
     """Read texts as numbers where only a few are not."""
-    name, words = texts.name, texts.list(~numbers.known)
-    values = np.unique(numbers.values[numbers.known])
+    name, words = texts.name, texts.list(~numbers.valid)
+    values = np.unique(numbers.values[numbers.valid])
     whole = numbers.decimal is None and bool((values == np.floor(values)).all())
     if words and not _are_few(words, len(values), whole=whole):
         notices: tuple[Notice, ...] = ()
-        n_numbers = texts.count(numbers.known)
+        n_numbers = texts.count(numbers.valid)
         if len(values) > MAX_STATES and 2 * n_numbers >= int(texts.counts.sum()):
-            notices = (stays_text(name, n_numbers, _counted(texts, ~numbers.known)),)
+            notices = (stays_text(name, n_numbers, _counted(texts, ~numbers.valid)),)
         return Interpreted(texts.column, ColumnReading(name, "text", unit), notices)
     if numbers.unit is not None and len(values) <= MAX_STATES and numbers.unit not in "%‰":
         return Interpreted(texts.column, ColumnReading(name, "text", unit))
@@ -364,7 +366,7 @@ def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted
 
 def _column_of_numbers(texts: Texts, numbers: Numbers) -> Column:
     """Return texts as numbers; others become missing values."""
-    missing = _holes(texts, numbers.known)
+    missing = _holes(texts, numbers.valid)
     values = texts.spread(numbers.values, 0)
     if missing is not None and values.dtype.kind == "f":
         values[missing] = np.nan
@@ -393,11 +395,11 @@ def _number_notices(texts: Texts, numbers: Numbers, words: Collection[str]) -> I
     if numbers.limits.any():
         yield limits_as_values(name, texts.count(numbers.limits), texts.example(numbers.limits))
     if numbers.unit is not None:
-        without = numbers.known & ~numbers.with_unit
+        without = numbers.valid & ~numbers.with_unit
         yield unit_in_cells(name, numbers.unit, texts.count(without))
-    if not numbers.known.all():
-        strange = _strange(texts, numbers.known, words)
-        yield _missing(texts, ~numbers.known, not strange.any(), "numbers")
+    if not numbers.valid.all():
+        strange = _strange(texts, numbers.valid, words)
+        yield _missing(texts, ~numbers.valid, not strange.any(), "numbers")
 
 
 # --- words among values ---
@@ -411,16 +413,16 @@ def _strange(texts: Texts, fine: Mask, words: Collection[str]) -> Mask:
     return strange
 
 
-def _check_words(texts: Texts, fine: Mask, known: ColumnReading, closed: bool) -> None:
+def _check_words(texts: Texts, fine: Mask, learned: ColumnReading, closed: bool) -> None:
     """Refuse a column with more than a few unknown words, or with more of them than values."""
     if closed:
-        new = np.array([text not in known.words for text in texts.list(~fine)], bool)
+        new = ~fine & ~np.asarray(pc.is_in(texts.distinct, pa.array(learned.words, pa.string())))
         if new.any():
-            raise _bad_text(texts, np.isin(np.arange(len(fine)), np.flatnonzero(~fine)[new]), known)
-    strange = _strange(texts, fine, known.words)
+            raise _bad_text(texts, new, learned)
+    strange = _strange(texts, fine, learned.words)
     n_strange = int(strange.sum())
     if n_strange and (n_strange > MAX_WORDS or texts.count(strange) > texts.count(fine)):
-        raise _bad_text(texts, strange, known)
+        raise _bad_text(texts, strange, learned)
 
 
 def _are_few(words: Sequence[str], n_values: int, *, whole: bool) -> bool:
@@ -445,16 +447,16 @@ def _counted(texts: Texts, mask: Mask) -> tuple[WordCount, ...]:
     return tuple(WordCount(word, -count) for count, word in pairs)
 
 
-def _bad_value(column: Column, known: ColumnReading) -> BadCell:
+def _bad_value(column: Column, learned: ColumnReading) -> BadCell:
     """Return the first value of a column that holds values of the wrong kind."""
     row = 0 if column.missing is None else int((~column.missing).argmax())
-    return BadCell(column.name, row, str(column.cell(row)), _WANTED[known.kind])
+    return BadCell(column.name, row, str(column.cell(row)), _WANTED[learned.kind])
 
 
-def _bad_text(texts: Texts, mask: Mask, known: ColumnReading) -> BadCell:
+def _bad_text(texts: Texts, mask: Mask, learned: ColumnReading) -> BadCell:
     """Return the first of the texts that are not what the column held."""
     row = texts.first_row(mask)
-    return BadCell(texts.name, row, str(texts.column.cell(row)), _WANTED[known.kind])
+    return BadCell(texts.name, row, str(texts.column.cell(row)), _WANTED[learned.kind])
 
 
 # --- tables ---
@@ -471,19 +473,19 @@ def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, 
         What there is to say about it.
 
     """
-    known = reading.column_of()
+    learned = reading.column_of()
     columns: list[Column] = []
     notices: list[Notice] = []
     try:
         table = _with_joined_times(_renamed(table, reading.layout), reading)
         for column in table.columns:
-            wanted = known.get(column.name)
+            wanted = learned.get(column.name)
             if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
                 columns.append(column)
                 continue
-            found = interpret(column, reading.layout, known=wanted)
-            columns.append(msgspec.structs.replace(found.column, index=column.index))
-            notices += found.notices
+            result = interpret(column, reading.layout, learned=wanted)
+            columns.append(msgspec.structs.replace(result.column, index=column.index))
+            notices += result.notices
     except BadCell as cell:
         raise SchemaError(
             f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, got {cell.value!r}.",
@@ -499,20 +501,22 @@ def _renamed(table: Table, layout: Layout) -> Table:
 def _with_joined_times(table: Table, reading: Reading) -> Table:
     """Put two columns that say when together into one, as was done when learning."""
     layout, axis = reading.layout, reading.axis
-    known, column_of = reading.column_of().get(axis or ""), table.column_of()
-    if len(layout.time) != 2 or known is None or axis is None or axis in column_of:
+    learned, column_of = reading.column_of().get(axis or ""), table.column_of()
+    if len(layout.time) != 2 or learned is None or axis is None or axis in column_of:
         return table
     if not {*layout.time} <= {*column_of}:
         return table
     first, second = layout.time
-    date = interpret(column_of[first], Layout(), known=msgspec.structs.replace(known, name=first))
-    clock = interpret(column_of[second], Layout(), known=ColumnReading(second, "clock"))
+    date = interpret(
+        column_of[first], Layout(), learned=msgspec.structs.replace(learned, name=first)
+    )
+    clock = interpret(column_of[second], Layout(), learned=ColumnReading(second, "clock"))
     times = join_times(axis, date.column, clock.column)
     if times is None:
         return table
-    joined = zoned(times, known, (), layout).column
-    columns = (joined if each.name == first else each for each in table.columns)
-    return Table(tuple(each for each in columns if each.name != second), table.n_rows)
+    joined = zoned(times, learned, (), layout).column
+    columns = (joined if column.name == first else column for column in table.columns)
+    return Table(tuple(column for column in columns if column.name != second), table.n_rows)
 
 
 # --- numbers that may stand for missing values ---

@@ -40,7 +40,7 @@ def find_axis(columns: Sequence[Column]) -> str | None:
         return dates[0].name if dates else None
     n_distinct = [len(np.unique(column.present)) for column in dates]
     enough = _OWN * max(n_distinct)
-    return next(each.name for each, n in zip(dates, n_distinct, strict=True) if n >= enough)
+    return next(column.name for column, n in zip(dates, n_distinct, strict=True) if n >= enough)
 
 
 def examine(column: Column, by: Column | None = None) -> tuple[Notice, ...]:
@@ -76,7 +76,7 @@ def _oddities(column: Column, by: Column | None) -> Iterator[Notice]:
     repeated = [] if column.zoned else [row for row in back if _repeats_hour(steps, row, usual)]
     if repeated and len(repeated) == len(back):
         moments = dict[str, int]()
-        for row in sorted(repeated, key=lambda each: int(rows[each])):
+        for row in sorted(repeated, key=lambda place: int(rows[place])):
             moment = str(times[row].astype("datetime64[us]").astype("datetime64[m]"))
             moments.setdefault(moment.replace("T", " "), int(rows[row]))
         for moment, first in moments.items():
@@ -117,14 +117,14 @@ def in_zone(column: Column, zone: str) -> tuple[Column, tuple[Notice, ...]]:
             .copy()
             for which in ("earliest", "latest")
         )
-        known = np.arange(len(early))
+        rows = np.arange(len(early))
         if column.missing is not None:
-            known = np.flatnonzero(~column.missing)
-        second, undecided = _second_time(column.values[known], (early != late)[known])
+            rows = np.flatnonzero(~column.missing)
+        second, undecided = _second_time(column.values[rows], (early != late)[rows])
         instants = early
-        instants[known[second]] = late[known[second]]
+        instants[rows[second]] = late[rows[second]]
         if undecided.any():
-            row = int(known[undecided.argmax()])
+            row = int(rows[undecided.argmax()])
             moment = str(column.values[row].astype("datetime64[s]")).replace("T", " ")
             doubts = (hour_undecided(column.name, int(undecided.sum()), row, moment),)
     placed = Column(

@@ -146,7 +146,7 @@ class Instants(msgspec.Struct, frozen=True, eq=False):
     offsets: NDArray[np.int32]
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def valid(self) -> NDArray[np.bool_]:
         """True where a text is a time."""
         return ~np.isnat(self.times)
 
@@ -167,8 +167,8 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
         parts = pc.extract_regex(texts, f"^(?:{pattern})$")
         rows = np.flatnonzero(parts.is_valid().to_numpy(zero_copy_only=False) & np.isnat(times))
         if len(rows):
-            found = _Parts.of(parts.take(pa.array(rows))).instants(style == "clock")
-            times[rows], offsets[rows] = found.times, found.offsets
+            instants = _Parts.of(parts.take(pa.array(rows))).instants(style == "clock")
+            times[rows], offsets[rows] = instants.times, instants.offsets
     return Instants(times, offsets)
 
 
@@ -189,7 +189,7 @@ def _cast(texts: pa.Array, style: str) -> NDArray[np.datetime64] | None:
 
 def may_read(texts: pa.Array, style: str, part: float = 0.5) -> bool:
     """Return whether a good part of some texts are times in a style."""
-    return bool(len(texts)) and float(read_instants(texts, style).known.mean()) >= part
+    return bool(len(texts)) and float(read_instants(texts, style).valid.mean()) >= part
 
 
 def _pattern_of(style: str) -> str:
@@ -235,7 +235,7 @@ class _Parts(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, parts: pa.StructArray) -> "_Parts":
         """Take the groups of a pattern."""
-        field = {each.name: parts.field(each.name) for each in parts.type}
+        field = {group.name: parts.field(group.name) for group in parts.type}
         nothing = pa.array([""] * len(parts), pa.string())
         numbers = {
             name: _numbers(field.get(name, nothing), default) for name, default in _DEFAULTS.items()
@@ -248,8 +248,8 @@ class _Parts(msgspec.Struct, frozen=True, eq=False):
             numbers["m"] = np.where(named == 0, numbers["m"], named) if "m" in field else named
         half = pc.utf8_lower(pc.utf8_slice_codeunits(field.get("p", nothing), 0, 1))
         late, early = (np.asarray(pc.equal(half, sign)) for sign in ("p", "a"))
-        offsets, known = _offsets(field.get("z", nothing))
-        return cls(numbers, late, early, offsets, known)
+        offsets, valid = _offsets(field.get("z", nothing))
+        return cls(numbers, late, early, offsets, valid)
 
     def instants(self, clock: bool) -> Instants:
         """Put the parts together; what is no date has no time."""
@@ -299,11 +299,11 @@ def _named_months(texts: pa.Array) -> Whole:
 def _offsets(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return minutes from UTC, and where the zone is known."""
     coded = texts.dictionary_encode()
-    found = [_offset(text) for text in coded.dictionary.to_pylist()]
+    minutes = [_offset(text) for text in coded.dictionary.to_pylist()]
     codes = np.asarray(coded.indices)
-    offsets = np.array([NAIVE if each is None else each for each in found], np.int32)
-    known = np.array([each is not None for each in found])
-    return offsets[codes], known[codes]
+    offsets = np.array([NAIVE if offset is None else offset for offset in minutes], np.int32)
+    valid = np.array([offset is not None for offset in minutes])
+    return offsets[codes], valid[codes]
 
 
 def _offset(text: str) -> int | None:
@@ -369,7 +369,7 @@ def dated(column: Column) -> Column:
         return column
     texts = Texts.of(column)
     timing = find_times(texts)
-    if timing is None or timing.style == "clock" or not timing.instants.known.all():
+    if timing is None or timing.style == "clock" or not timing.instants.valid.all():
         return column
     return column_of_times(texts, timing)
 
@@ -380,21 +380,21 @@ def find_times(texts: Texts, style: str | None = None) -> Timing | None:
         return None
     if style is not None:
         return Timing(read_instants(texts.distinct, style), style)
-    some = texts.distinct[: 2 * _SAMPLE].to_pylist()
-    first = [text for text in some if not is_status(text)][:_SAMPLE]
+    opening = texts.distinct[: 2 * _SAMPLE].to_pylist()
+    first = [text for text in opening if not is_status(text)][:_SAMPLE]
     if not any(any(letter.isdigit() for letter in text) for text in first[:8]):
         return None
     named = says_time(texts.name)
     if not named and all(_NUMERAL.fullmatch(text) for text in first):
         return None
     sample = pa.array(first)
-    for each in ("year first", "month name", "digits", "clock"):
-        if each == "digits" and not named and all(map(str.isdigit, first)):
+    for candidate in ("year first", "month name", "digits", "clock"):
+        if candidate == "digits" and not named and all(map(str.isdigit, first)):
             continue
-        if each == "clock" and not any(":" in text for text in first):
+        if candidate == "clock" and not any(":" in text for text in first):
             continue
-        if may_read(sample, each):
-            return Timing(read_instants(texts.distinct, each), each)
+        if may_read(sample, candidate):
+            return Timing(read_instants(texts.distinct, candidate), candidate)
     if may_read(sample, "day first") or may_read(sample, "month first"):
         return _day_or_month(texts)
     return None
@@ -406,17 +406,17 @@ def _day_or_month(texts: Texts) -> Timing:
     if sure is not None:
         return sure
     days = read_instants(texts.distinct, "day first")
-    if days.known.all() and "." in str(texts.distinct[0])[:3]:
+    if days.valid.all() and "." in str(texts.distinct[0])[:3]:
         return Timing(days, "day first")
     months = read_instants(texts.distinct, "month first")
-    n_days, n_months = int(days.known.sum()), int(months.known.sum())
+    n_days, n_months = int(days.valid.sum()), int(months.valid.sum())
     if n_days != n_months:
         style = "day first" if n_days > n_months else "month first"
         return Timing(days if n_days > n_months else months, style)
-    if "." in texts.example(days.known)[:3]:
+    if "." in texts.example(days.valid)[:3]:
         return Timing(days, "day first")
     jump_of_days, jump_of_months = (
-        _jumpiness(column_of_times(texts, Timing(each, ""))) for each in (days, months)
+        _jumpiness(column_of_times(texts, Timing(instants, ""))) for instants in (days, months)
     )
     if min(jump_of_days, jump_of_months) * 2 < max(jump_of_days, jump_of_months):
         first = jump_of_days < jump_of_months
@@ -434,12 +434,12 @@ def _sure_from_sample(texts: pa.Array) -> Timing | None:
     step = max(1, len(texts) // _MANY)
     if step == 1:
         return None
-    some = texts.take(pa.array(np.arange(0, len(texts), step)))
-    fits = {style: read_instants(some, style).known for style in ("day first", "month first")}
+    sampled = texts.take(pa.array(np.arange(0, len(texts), step)))
+    fits = {style: read_instants(sampled, style).valid for style in ("day first", "month first")}
     for style, other in (("day first", "month first"), ("month first", "day first")):
         if fits[style].all() and not fits[other].all():
             every = read_instants(texts, style)
-            return Timing(every, style) if every.known.all() else None
+            return Timing(every, style) if every.valid.all() else None
     return None
 
 
@@ -463,7 +463,7 @@ def column_of_times(texts: Texts, timing: Timing) -> Column:
     hole = missing if missing.any() else None
     if timing.style == "clock":
         return Column(name, "time", np.where(missing, 0, values.astype(np.int64)), hole)
-    named = instants.offsets[instants.known & (instants.offsets != NAIVE)]
+    named = instants.offsets[instants.valid & (instants.offsets != NAIVE)]
     if not len(named):
         return Column(name, "time", values, hole)
     zone = offset_name(int(named[0])) if (named == named[0]).all() else "UTC"
@@ -472,8 +472,8 @@ def column_of_times(texts: Texts, timing: Timing) -> Column:
 
 def zones_of(timing: Timing) -> tuple[str, ...]:
     """Return the zones that the times of a column name, ascending; ``no zone`` if some name none."""
-    offsets = np.unique(timing.instants.offsets[timing.instants.known])
-    return tuple("no zone" if each == NAIVE else offset_name(int(each)) for each in offsets)
+    offsets = np.unique(timing.instants.offsets[timing.instants.valid])
+    return tuple("no zone" if offset == NAIVE else offset_name(int(offset)) for offset in offsets)
 
 
 def offset_name(minutes: int) -> str:
@@ -526,7 +526,7 @@ def _are_digits(values: NDArray[np.generic]) -> bool:
     if not (low // year >= 1980 and high // year < 2100):
         return False
     texts = pa.array(np.unique(values.astype(np.int64))).cast(pa.string())
-    return bool(read_instants(texts, "digits").known.all())
+    return bool(read_instants(texts, "digits").valid.all())
 
 
 def column_of_epochs(column: Column, style: str) -> Column:
@@ -584,7 +584,7 @@ def _clock_micros(clock: Column) -> NDArray[np.int64] | None:
     if clock.kind == "text":
         texts = Texts.of(clock)
         timing = find_times(texts, "clock")
-        if timing is None or not timing.instants.known.all():
+        if timing is None or not timing.instants.valid.all():
             return None
         return np.asarray(column_of_times(texts, timing).values)
     if clock.kind != "number" or not len(clock.present):

@@ -89,14 +89,14 @@ def _like(frame: pa.Table, schema: pa.Schema, first: int) -> pa.Table:
         return frame
     for field in schema:
         try:
-            own = frame.column(field.name).cast(field.type)
+            column = frame.column(field.name).cast(field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise TableError(
                 f"Column {field.name!r} cannot be written in parts: the rows from {first:,} on need "
                 f"another type than those before them.",
                 "write to a file of another kind, or fewer rows at a time.",
             ) from None
-        frame = frame.set_column(frame.column_names.index(field.name), field, own)
+        frame = frame.set_column(frame.column_names.index(field.name), field, column)
     return frame
 
 
