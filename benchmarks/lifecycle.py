@@ -28,10 +28,9 @@ from truism.explaining.checker import Checker
 from truism.explaining.findings import Findings
 from truism.incidents.events import Event
 from truism.learning.learn import learn as train
-from truism.model.acceptances import Acceptance
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
-from truism.review.accept import propose
+from truism.review.accept import Named, Source, offer
 from truism.review.status import status
 from truism.table.columns import Table
 from truism.table.frames import as_table
@@ -97,8 +96,9 @@ def accepting(checker: Checker, results: Results, n_runs: int, n_rows: int) -> N
     before = [_detected(checker, table, marks) for table, marks in runs]
     for which, table, rows in _benign(checker, n_runs, n_rows):
         if results.missing("accepted", which):
-            what = propose(checker, table.take(rows), None, ())
-            accepted = checker.accepting(Acceptance(*what, "benign"))
+            here = Source(table.n_rows, lambda table=table: [table])
+            made = offer(checker, table.take(rows), Named(rows), reason="benign", here=here)
+            accepted = checker.accepting(made.acceptance)
             again = accepted.find(table)
             told = any(each.start in rows for each in _events(again))
             lost = [

@@ -24,15 +24,15 @@ from truism.model.files import decode_model, encode_model, load_model
 from truism.model.predicates import OneOf
 from truism.plant import simulate
 from truism.report import to_html
-from truism.review.accept import N_RANGES, Offer, find_named, price_of, propose
+from truism.review.accept import N_RANGES, Offer, Source, find_named, offer
 from truism.table import ledgers
 from truism.table.frames import as_table
 from truism.table.ledgers import ledger_beside, read_ledger, rows_to_add
 
 
 def accepted(checker, rows, when=None, mute=()):
-    """Return an acceptance of rows of a prepared table."""
-    return Acceptance(*propose(checker, rows, when, mute), "valve test")
+    """Return an acceptance of prepared rows."""
+    return offer(checker, rows, reason="valve test", when=when, mute=mute).acceptance
 
 
 @pytest.mark.parametrize("scoring", ["evidence", "paper"])
@@ -49,7 +49,7 @@ def test_accepted_rows_score_at_most_the_threshold_by_themselves(scoring, data):
         rows = np.array(sorted(some), np.int64)
         if (scores[rows] <= limit).all():
             with pytest.raises(ParameterError, match="There is nothing to accept"):
-                propose(checker, table.take(rows), None, ())
+                accepted(checker, table.take(rows))
             return
         try:
             made = accepted(checker, table.take(rows))
@@ -72,13 +72,15 @@ def test_a_price_counts_what_two_checks_differ_in(data):
     predicates = [each.predicate for each in model.rules.predicates]
     if not predicates:
         return
-    conditions = (data.draw(st.sampled_from(predicates)),)
-    made = Acceptance(model.schema.names[:1], conditions, "test")
-    after = checker.accepting(made)
+    when, mute = str(data.draw(st.sampled_from(predicates))), model.schema.names[:1]
     cut = data.draw(st.integers(0, table.n_rows - 1))
     parts = [table.take(slice(0, cut)), table.take(slice(cut, table.n_rows))]
-    price = price_of(checker, made, table.n_rows, parts)
-    assert price == price_of(checker, made, table.n_rows, [table])
+    made, other = (
+        offer(checker, reason="test", when=when, mute=mute, here=Source(table.n_rows, read))
+        for read in (lambda: parts, lambda: [table])
+    )
+    assert made.price == other.price
+    after, price = checker.accepting(made.acceptance), made.price
     assert price.n_applied == after.scorer.tolerance.find(table).sum()
     above = [(each.score(table) > model.threshold).sum() for each in (checker, after)]
     assert (price.n_anomalous, price.n_silenced) == (above[0], above[0] - above[1])
@@ -112,7 +114,7 @@ def test_the_condition_is_that_of_the_first_clue_and_bounded_by_ranges(place):
     ] == ["pump = on"]
     assert accepted(checker, today.take(np.array([40])), None, ["flow"]).variables == ("flow",)
     with pytest.raises(ParameterError, match="when must hold in one of the unusual rows"):
-        propose(checker, today.take(np.array([40])), "pump = off", ())
+        accepted(checker, today.take(np.array([40])), "pump = off")
 
 
 def test_what_nothing_bounds_is_refused(place):
@@ -120,7 +122,7 @@ def test_what_nothing_bounds_is_refused(place):
     nothing = {name: [None, None] for name in ("pump", "flow")}
     rows = as_table({"time": [None, None], **nothing, "level": [504, 503]})
     with pytest.raises(ParameterError, match="No condition bounds what these rows show"):
-        propose(checker, rows, None, ["flow", "pump"])
+        accepted(checker, rows, None, ["flow", "pump"])
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +139,11 @@ def test_an_incident_that_was_accepted_is_not_told_again(plant, seed):
     assert found
     for incident in found[:3]:
         named = find_named(checker.find(table), incident.id, "incident")
-        made = accepted(checker, table.take(named.within(checker.scorer, table)))
-        again = checker.accepting(made).find(table)
+        rows = table.take(named.within(checker.scorer, table))
+        here = Source(table.n_rows, lambda: [table])
+        made = offer(checker, rows, named, reason="no fault", here=here)
+        assert made.price.n_left == 0
+        again = checker.accepting(made.acceptance).find(table)
         told = [*again.incidents.outlines[:], *again.shifts.outlines[:]]
         rows = range(incident.start, incident.end + 1)
         assert not any(each.first in rows or each.last in rows for each in told)
@@ -575,7 +580,7 @@ INCIDENT_WITH_ACCEPTANCE = """\
                 (on average 2.559 ± 0.038 in the 200 of 400 training rows like
                 this)
 
-2 more incidents; --top 0 shows all.
+2 more; --top 0 shows all.
 An incident may contain up to 6 normal rows; --gap changes that.
 anomalies: 3 incidents in 1 h 6 min; 6 of 400 rows (1.5 %) score above 0.777.
 """

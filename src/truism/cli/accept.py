@@ -23,7 +23,6 @@ from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Check, Checker
-from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
 from truism.model.stamps import today
@@ -31,10 +30,9 @@ from truism.report.models import say, show_pairs
 from truism.review.accept import (
     Named,
     Offer,
-    Price,
+    Source,
     find_named,
-    price_of,
-    propose,
+    offer,
     say_offer,
     take_rows,
 )
@@ -140,13 +138,13 @@ def accept(
     if way == "undo":
         _withdraw(screen, place, output, options["undo"], form)
         return
-    reason, until = check_text("reason", options["reason"]), check_until(options["until"])
     checker = Checker(load_model(place), jobs).named(options["name"])
     size = size_of(memory_limit)
 
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        held = earlier = taken = None
+        held = earlier = named = None
+        taken: tuple[Table | None, Table | None] = None, None
         if data:
             held = Rows(screen, checker, data, said, size=size, allow_missing=allow_missing)
             checker = held.checker
@@ -156,19 +154,22 @@ def accept(
             named = _named(held, progress, way, options)
             taken = take_rows(checker.scorer, named, held.prepared(progress))
         progress("accepting", 0, 0)
-        rows = None if taken is None else taken[1]
-        muted, conditions = propose(checker, rows, options["when"], options["mute"])
-        n_rows = 0 if rows is None else rows.n_rows
-        who = options["who"] or _user()
-        acceptance = Acceptance(muted, conditions, reason, who, today(), until, n_rows)
-        model = checker.model.accept(acceptance)
-        prices = (
-            None if each is None else _price(each, acceptance, progress) for each in (held, earlier)
+        made = offer(
+            checker,
+            taken[1],
+            named,
+            reason=options["reason"],
+            when=options["when"],
+            mute=options["mute"],
+            until=options["until"],
+            who=options["who"] or _user(),
+            date=today(),
+            here=None if held is None else _source(held, progress),
+            history=None if earlier is None else (earlier.checker, _source(earlier, progress)),
         )
-        made = Offer(acceptance, model, *prices)
     _show(screen, made, form)
     if not dry_run and output is not None:
-        _write(screen, place, output, made, None if taken is None else taken[0])
+        _write(screen, place, output, made, taken[0])
 
 
 def _check(
@@ -214,9 +215,8 @@ def _named(held: Rows, progress: Progress, way: str, options: dict[str, Any]) ->
     return Named(np.flatnonzero(chosen))
 
 
-def _price(rows: Rows, acceptance: Acceptance, progress: Progress) -> Price:
-    prepared = (table for _, table in rows.prepared(progress))
-    return price_of(rows.checker, acceptance, rows.n_rows, prepared)
+def _source(rows: Rows, progress: Progress) -> Source:
+    return Source(rows.n_rows, lambda: (table for _, table in rows.prepared(progress)))
 
 
 def _user() -> str | None:

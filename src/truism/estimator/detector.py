@@ -29,12 +29,11 @@ from truism.explaining.incidents import Incident
 from truism.explaining.patterns import Patterns
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following
-from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import decode_model, encode_model, save_model
 from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.stamps import now_here, today
-from truism.review.accept import Offer, price_of, propose
+from truism.review.accept import Named, Offer, Source, offer
 from truism.review.suspects import Suspects
 from truism.scoring.thresholds import expecting
 from truism.table.columns import Table, renamed
@@ -570,24 +569,31 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             it; it prints.
 
         """
-        reason, until = check_text("reason", reason), check_until(until)
         table, checker = (None, self._current()) if X is None else self._ready(X)
-        chosen = None
-        if table is not None and rows is not None:
-            chosen = table.take(_positions(rows, table.n_rows))
-        names = (mute,) if isinstance(mute, str) else tuple(mute)
-        muted, conditions = propose(checker, chosen, when, names)
-        n_rows = 0 if chosen is None else chosen.n_rows
-        acceptance = Acceptance(muted, conditions, reason, who, today(), until, n_rows)
-        model = checker.model.accept(acceptance)
-        here = None if table is None else price_of(checker, acceptance, table.n_rows, [table])
-        there = None
+        named = here = there = None
+        if table is not None:
+            here = _source(table)
+            if rows is not None:
+                named = Named(np.unique(_positions(rows, table.n_rows)))
         if history is not None:
             earlier, its_checker = self._ready(history)
-            there = price_of(its_checker, acceptance, earlier.n_rows, [earlier])
+            there = its_checker, _source(earlier)
+        made = offer(
+            checker,
+            None if table is None or named is None else table.take(named.numbers),
+            named,
+            reason=reason,
+            when=when,
+            mute=(mute,) if isinstance(mute, str) else tuple(mute),
+            until=until,
+            who=who,
+            date=today(),
+            here=here,
+            history=there,
+        )
         if not dry_run:
-            self.adopt(self.model_.accept(acceptance))
-        return Offer(acceptance, model, here, there)
+            self.adopt(self.model_.accept(made.acceptance))
+        return made
 
     def withdraw(self, acceptance_id: str) -> Self:
         """Take an acceptance back."""
@@ -723,6 +729,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
         if "model_" in state:
             self.adopt(decode_model(state["model_"]))
+
+
+def _source(table: Table) -> Source:
+    return Source(table.n_rows, lambda: [table])
 
 
 def _positions(rows: Any, n_rows: int) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Rows accepted as normal: which variables are no longer judged, on which condition, and at what price.
 
-The variables are as few of those with most evidence as keep the rows by themselves from being reported.
+The variables are as few of those with most evidence as keep the rows from being reported.
 The condition is the one that the first clue against the rows names, as far as it holds in all of them,
 bounded by the ranges that the first few of the variables have in the rows. Without these bounds, 22
 accepted incidents of the simulated plant without attacks silenced 31 of 440 attacks; with them, 2.
@@ -8,12 +8,13 @@ accepted incidents of the simulated plant without attacks silenced 31 of 440 att
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.errors import ParameterError, did_you_mean
 from truism.explaining.checker import Check, Checker
 from truism.explaining.clues import Clue, Contradiction
@@ -22,7 +23,7 @@ from truism.explaining.incidents import Incidents
 from truism.explaining.investigation import find_clues
 from truism.explaining.moments import say_moment
 from truism.incidents.outlines import Grouped
-from truism.model.acceptances import Acceptance, Condition
+from truism.model.acceptances import Acceptance, Condition, check_text, check_until
 from truism.model.model import Model
 from truism.model.parsing import parse_conditions
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, cut_between, variables
@@ -102,37 +103,91 @@ def take_rows(scorer: Scorer, named: Named, batches: Iterable[Raw]) -> Raw:
 # --- what to accept ---
 
 
-def propose(
-    checker: Checker, rows: Table | None, when: str | None, muted: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[Condition, ...]]:
-    """Return the variables that an acceptance is about, and its condition.
+class Source(msgspec.Struct, frozen=True, eq=False):
+    """A table that can be read again and again: its number of rows, and what reads prepared batches."""
+
+    n_rows: int
+    read: Callable[[], Iterable[Table]]
+
+
+def offer(
+    checker: Checker,
+    rows: Table | None = None,
+    named: Named | None = None,
+    *,
+    reason: str,
+    when: str | None = None,
+    mute: Sequence[str] = (),
+    until: str | None = None,
+    who: str | None = None,
+    date: str | None = None,
+    here: Source | None = None,
+    history: tuple[Checker, Source] | None = None,
+) -> "Offer":
+    """Work out what it takes to accept rows, and what that silences.
 
     Parameters
     ----------
     checker
         The model.
-    rows
-        The rows to accept, prepared; not needed if condition and variables are given.
+    rows, named
+        The rows, prepared, and which they are; not needed if condition and variables are given.
+    reason, until, who, date
+        Why, until which day, who says so and when.
     when
         The condition, as rules print conditions; None takes that of the rows.
-    muted
+    mute
         The variables, or only ``"all"``; nothing takes those of the rows.
+    here
+        The table at hand.
+    history
+        Earlier rows, with the checker that suits them.
 
     """
+    reason, until = check_text("reason", reason), check_until(until)
+    pricing = None if here is None else _Pricing(checker, here, named)
+    n_rows = 0 if rows is None else rows.n_rows
+    tried: list[tuple[Acceptance, Price | None]] = []
+    for names, conditions in _propose(checker, rows, when, mute, pricing):
+        acceptance = Acceptance(names, conditions, reason, who, date, until, n_rows)
+        price = None if pricing is None else pricing.price(acceptance)
+        tried.append((acceptance, price))
+        if price is None or not price.n_left:
+            break
+    acceptance, price = min(tried, key=lambda each: 0 if each[1] is None else each[1].n_left)
+    model = checker.model.accept(acceptance)
+    earlier = None if history is None else _Pricing(*history).price(acceptance)
+    return Offer(acceptance, model, price, earlier)
+
+
+def _propose(
+    checker: Checker,
+    rows: Table | None,
+    when: str | None,
+    mute: Sequence[str],
+    pricing: "_Pricing | None",
+) -> Iterator[tuple[tuple[str, ...], tuple[Condition, ...]]]:
+    """Yield variables and a condition; if they are those of the rows, then more and more variables."""
     model = checker.model
-    names = model.schema.names if tuple(muted) == ("all",) else tuple(dict.fromkeys(muted))
+    names = model.schema.names if tuple(mute) == ("all",) else tuple(dict.fromkeys(mute))
     for name in names:
         if name not in model.schema.names:
             hint = did_you_mean(name, model.schema.names)
             raise ParameterError.of("mute", "name a variable of the model, or all", name, hint)
     conditions = () if when is None else parse_conditions(when, model.schema, model.words)
     if conditions and names:
-        return names, conditions
+        yield names, conditions
+        return
     if rows is None:
         raise ParameterError("Rows of a table, or when and mute, must be given.")
     if not rows.n_rows:
         raise ParameterError.of("rows", "name at least one row", [])
-    return _Finder(checker, rows, conditions).find(names)
+    reported = np.zeros(rows.n_rows, np.bool_) if pricing is None else pricing.reported
+    finder = _Finder(checker, rows, conditions, reported)
+    if names:
+        yield names, finder.condition(names)
+        return
+    yield from finder.find()
 
 
 class _Finder:
@@ -144,10 +199,14 @@ class _Finder:
         The model, and the rows, prepared.
     conditions
         The condition, if it is given.
+    reported
+        Which of the rows are above the threshold where they are.
 
     """
 
-    def __init__(self, checker: Checker, rows: Table, conditions: tuple[Condition, ...]) -> None:
+    def __init__(
+        self, checker: Checker, rows: Table, conditions: tuple[Condition, ...], reported: Mask
+    ) -> None:
         self._checker, self._scorer, self._rows = checker, checker.scorer, rows
         scorer, memory = checker.scorer, checker.model.memory
         # In a series, earlier rows may add so much to the score of a row.
@@ -160,6 +219,7 @@ class _Finder:
                 "rows after an incident are reported for what it leaves behind: accept its first rows; "
                 "a variable that stands still can be muted by a condition.",
             )
+        unusual = np.flatnonzero((weighed.scores > target) | reported)
         if conditions:
             unusual = unusual[self._hold(conditions, rows.take(unusual))]
             self._rows = rows.take(np.flatnonzero(self._hold(conditions, rows)))
@@ -173,27 +233,27 @@ class _Finder:
         self._given = conditions
         self._shared = () if conditions else self._of_first_clue(parts)
 
-    def find(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Condition, ...]]:
-        """Return the fewest variables that do, or those that are given, and the condition."""
-        if names:
-            return names, self._condition(names)
+    def find(self) -> Iterator[tuple[tuple[str, ...], tuple[Condition, ...]]]:
+        """Yield the fewest variables that do and the condition, then twice as many, and so on."""
         ranked = [self._names[i] for i in self._ranked]
         low, high = 0, len(ranked)
         while high - low > 1:  # more variables never raise a score
             middle = (low + high) // 2
             low, high = (low, middle) if self._suffice(ranked[:middle]) else (middle, high)
-        chosen = tuple(name for name in self._names if name in ranked[:high])
-        return chosen, self._condition(chosen)
+        sizes = itertools.takewhile(lambda n: n < len(ranked), (high << k for k in range(9)))
+        for size in (*sizes, len(ranked)):
+            chosen = tuple(name for name in self._names if name in ranked[:size])
+            yield chosen, self.condition(chosen)
 
     def _suffice(self, names: Sequence[str]) -> bool:
         """Return whether the rows are not reported without evidence against some variables."""
         try:
-            trial = Acceptance(tuple(names), self._condition(names), "trial")
+            trial = Acceptance(tuple(names), self.condition(names), "trial")
         except ParameterError:
             return False
         return not len(self._checker.accepting(trial).anomalous(self._rows))
 
-    def _condition(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def condition(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """Return the condition under which some variables are not judged."""
         if self._given:
             return self._given
@@ -268,6 +328,8 @@ class Price(msgspec.Struct, frozen=True):
         Incidents and lasting changes without it, and those of them that would not be reported.
     gone
         The worst of those.
+    n_left
+        Accepted rows that would be above the threshold all the same.
 
     """
 
@@ -278,6 +340,7 @@ class Price(msgspec.Struct, frozen=True):
     n_incidents: int
     n_gone: int
     gone: tuple[Sighting, ...]
+    n_left: int = 0
 
     @property
     def share(self) -> float:
@@ -290,44 +353,64 @@ class Price(msgspec.Struct, frozen=True):
         return self.share > HIGH
 
 
-def price_of(
-    checker: Checker, acceptance: Acceptance, n_rows: int, batches: Iterable[Table]
-) -> Price:
-    """Return what an acceptance silences in a table that comes in batches.
+class _Pricing:
+    """Finds out what acceptances silence in a table.
 
     Parameters
     ----------
     checker
-        The model without it.
-    acceptance
-        The acceptance.
-    n_rows, batches
-        How many rows there are, and the rows, prepared.
+        The model without them.
+    source
+        The table.
+    named
+        The rows to accept.
+
+    Attributes
+    ----------
+    reported
+        Which of these are above the threshold without the acceptance.
 
     """
-    asked = {name for each in acceptance.conditions for name in variables(each)}
-    names = {*acceptance.variables, *asked}
-    left = acceptance.without(names - {*checker.model.schema.names})
-    after = checker if left is None else checker.accepting(left)
-    checks, n_applied = [Check(each, n_rows, patterns=False) for each in (checker, after)], 0
-    for table in batches:
-        for check in checks:
-            check.take(table)
-        if left is not None and after.scorer.tolerance is not None:
-            n_applied += int(after.scorer.tolerance.find(table)[-1].sum())
-    before, now = (check.findings() for check in checks)
-    old, new = dict(_sightings(before)), dict(_sightings(now))
-    gone = [each for then, others in overlapping(old, new) if not others for each in then]
-    gone.sort(key=lambda each: (-each.score, each.start))
-    return Price(
-        n_rows,
-        n_applied,
-        before.n_anomalous,
-        before.n_anomalous - now.n_anomalous,
-        len(old),
-        len(gone),
-        tuple(_explained(each, *old[each]) for each in gone[:N_LISTED]),
-    )
+
+    def __init__(self, checker: Checker, source: Source, named: Named | None = None) -> None:
+        self._checker, self._source = checker, source
+        self._named = Named(np.empty(0, np.int64)) if named is None else named
+        self._before, self.reported, _ = self._check(checker)
+        self._places = dict(_sightings(self._before))
+
+    def _check(self, checker: Checker) -> tuple[Findings, Mask, int]:
+        """Return what is found, which rows to accept are reported, and where the newest acceptance is."""
+        check = Check(checker, self._source.n_rows, patterns=False)
+        reported, first, n_applied = [np.empty(0, np.bool_)], 0, 0
+        for table in self._source.read():
+            above = check.take(table).excess > checker.model.threshold
+            reported.append(above[self._named.within(checker.scorer, table, first)])
+            if checker.scorer.tolerance is not None:
+                n_applied += int(checker.scorer.tolerance.find(table)[-1].sum())
+            first += table.n_rows
+        return check.findings(), np.concatenate(reported), n_applied
+
+    def price(self, acceptance: Acceptance) -> Price:
+        """Return what an acceptance silences."""
+        asked = {name for each in acceptance.conditions for name in variables(each)}
+        names = {*acceptance.variables, *asked}
+        left = acceptance.without(names - {*self._checker.model.schema.names})
+        before, now, reported, n_applied = self._before, self._before, self.reported, 0
+        if left is not None:
+            now, reported, n_applied = self._check(self._checker.accepting(left))
+        pairs = overlapping(self._places, dict(_sightings(now)))
+        gone = [each for then, others in pairs if not others for each in then]
+        gone.sort(key=lambda each: (-each.score, each.start))
+        return Price(
+            self._source.n_rows,
+            n_applied,
+            before.n_anomalous,
+            max(before.n_anomalous - now.n_anomalous, 0),
+            len(self._places),
+            len(gone),
+            tuple(_explained(each, *self._places[each]) for each in gone[:N_LISTED]),
+            int(reported.sum()),
+        )
 
 
 def _sightings(findings: Findings) -> Iterator[tuple[Sighting, tuple[Incidents, int]]]:
@@ -403,6 +486,8 @@ def say_offer(offer: Offer) -> Iterator[tuple[str, str]]:
             yield from (("", _say_sighting(each)) for each in price.gone)
             if price.n_gone > len(price.gone):
                 yield "", f"and {price.n_gone - len(price.gone):,} more"
+            if price.n_left:
+                yield "", f"{count(price.n_left, 'accepted row')} would still be reported"
 
 
 def n_gone(price: Price) -> str:
