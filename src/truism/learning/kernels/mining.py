@@ -703,7 +703,7 @@ def verify(T, F, antecedents, consequents, first, counts, broken, rows):
 
 
 def exercise() -> None:
-    """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
+    """Run once on almost nothing, so that all but `verify` is compiled, or loaded from the cache."""
     bits, ends, whole = np.ones((2, 1), np.uint64), np.ones(1, np.int64), np.zeros(2, np.int64)
     predicates = Predicates(bits, bits, ends, np.arange(2), True, 1)
     chosen, limits, implied = np.ones(1, np.int32), Limits(1, 9, 9), np.zeros((2, 2), np.bool_)
@@ -714,5 +714,3 @@ def exercise() -> None:
     worth = np.zeros((1, 1))
     note_broken(np.zeros((0, 4), np.int64), worth[0], bits, bits, ends, whole, whole, whole, worth)
     drop_supersets(np.zeros((1, 3), np.int64), np.zeros((1, 2), np.int64), np.ones(1, np.bool_))
-    counts = np.zeros((1, 1), np.int64)
-    verify(bits, bits, counts, whole[:1], 0, whole[:1].copy(), whole[:1].copy(), counts.copy())

@@ -101,36 +101,16 @@ def bin_in(row, f, wide):
 
 
 @inner
-def add_sums(h, bins, rows, values, sign):
-    """Add packed counts and target sums per bin of every variable."""
-    binned, wide = bins.binned, bins.wide
-    for i in range(rows.size):
-        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
-        row = binned[rows[i]]
-        packed = sign * values[rows[i]]
-        for f in range(h.shape[0]):
-            h[f, bin_in(row, f, wide), 0] += packed
-
-
-@inner
-def add_classes(h, bins, rows, values, sign):
-    """Add class counts per bin of every variable."""
-    binned, wide = bins.binned, bins.wide
-    for i in range(rows.size):
-        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
-        row = binned[rows[i]]
-        k = values[rows[i]]
-        for f in range(h.shape[0]):
-            h[f, bin_in(row, f, wide), k] += sign
-
-
-@inner
 def add_rows(h, bins, rows, target, sign):
-    """Add rows to a histogram, or take them away."""
-    if target.n_classes == 0:
-        add_sums(h, bins, rows, target.values, sign)
-    else:
-        add_classes(h, bins, rows, target.values, sign)
+    """Add counts of classes, or packed counts and target sums, per bin, or take them away."""
+    binned, wide, values, has_classes = bins.binned, bins.wide, target.values, target.n_classes > 0
+    for i in range(rows.size):
+        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
+        row, value = binned[rows[i]], values[rows[i]]
+        k = value if has_classes else np.int64(0)
+        amount = sign if has_classes else sign * value
+        for f in range(h.shape[0]):
+            h[f, bin_in(row, f, wide), k] += amount
 
 
 @inner
@@ -168,76 +148,6 @@ def cut_sums(h, n_bins, count_bits, min_leaf, least):
 
 
 @inner
-def gain_of(xlogx, left, right, x_node, x_left, x_right):
-    """Return the entropy reduction times rows, given the classes' x·log2(x) of a node and both sides."""
-    of_node = xlogx[left + right] - x_node
-    return of_node - (xlogx[left] - x_left) - (xlogx[right] - x_right)
-
-
-@inner
-def cut_classes(h, n_bins, xlogx, min_leaf, least):
-    """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin, rows."""
-    best, best_b, best_size = least, -1, np.int64(0)
-    left_of, right_of = np.zeros(h.shape[1], np.int64), np.zeros(h.shape[1], np.int64)
-    for b in range(n_bins):
-        for k in range(right_of.size):
-            right_of[k] += h[b, k]
-    node, right = np.int64(0), np.int64(0)
-    for k in range(right_of.size):
-        right += right_of[k]
-        node += xlogx[right_of[k]]
-    left, x_left, x_right = np.int64(0), np.int64(0), node
-    for b in range(n_bins - 1):
-        for k in range(right_of.size):
-            c = h[b, k]
-            if c:
-                x_left += xlogx[left_of[k] + c] - xlogx[left_of[k]]
-                x_right += xlogx[right_of[k] - c] - xlogx[right_of[k]]
-                left_of[k] += c
-                right_of[k] -= c
-                left += c
-                right -= c
-        if right < min_leaf:
-            break
-        if left < min_leaf:
-            continue
-        q = gain_of(xlogx, left, right, node, x_left, x_right)
-        if q > best:
-            best, best_b, best_size = q, b, min(left, right)
-    return best, best_b, best_size
-
-
-@inner
-def no_gain(n_classes):
-    """Return what half a unit too much in each tabulated number could add up to."""
-    return np.int64(n_classes * 3 // 2 + 2)
-
-
-@inner
-def split_sums(h, bins, target, min_leaf):
-    """Find the split with the largest variance reduction (times rows), first of equals."""
-    best, best_f, best_b, best_size = 0.0, -1, -1, np.int64(0)
-    for f in range(bins.n_bins.size):
-        if f == target.skip:
-            continue
-        q, b, size = cut_sums(h[f], bins.n_bins[f], target.count_bits, min_leaf, best)
-        if b >= 0:
-            best, best_f, best_b, best_size = q, f, b, size
-    return best, best_f, best_b, best_size
-
-
-@inner
-def split_classes(h, bins, target, min_leaf):
-    """Find the split with the largest entropy reduction (times rows), first of equals."""
-    best, best_f, best_b, best_size = no_gain(target.n_classes), -1, -1, np.int64(0)
-    for f in range(bins.n_bins.size):
-        q, b, size = cut_classes(h[f], bins.n_bins[f], target.xlogx, min_leaf, best)
-        if b >= 0:
-            best, best_f, best_b, best_size = q, f, b, size
-    return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
-
-
-@inner
 def deal(bins, rows, values, f, in_bin_order):
     """Put the classes of rows in the order of their bins; return where each bin starts."""
     n_bins = bins.n_bins[f]
@@ -255,47 +165,70 @@ def deal(bins, rows, values, f, in_bin_order):
 
 
 @inner
-def cut_dealt(classes, first, target, min_leaf, least):
-    """Do what `cut_classes` does with classes in the order of their bins, which start at `first`."""
-    xlogx, n_bins = target.xlogx, first.size - 2
+def cut_classes(h, dealt, first, n_bins, target, min_leaf, least):
+    """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin, rows.
+
+    Classes are counted in `h`; if that is empty, `dealt` in the order of bins, which start at `first`.
+    """
+    xlogx, tabled = target.xlogx, h.size > 0
     best, best_b, best_size = least, -1, np.int64(0)
-    left_of = np.zeros(target.n_classes, np.int64)
-    right_of = np.zeros(target.n_classes, np.int64)
-    for i in range(first[n_bins]):
-        right_of[classes[i]] += 1
-    node = np.int64(0)
+    left_of, right_of = np.zeros(target.n_classes, np.int64), np.zeros(target.n_classes, np.int64)
+    for i in range(0 if tabled else first[n_bins]):
+        right_of[dealt[i]] += 1
+    for b in range(n_bins if tabled else 0):
+        for k in range(right_of.size):
+            right_of[k] += h[b, k]
+    node, right = np.int64(0), np.int64(0)
     for k in range(right_of.size):
+        right += right_of[k]
         node += xlogx[right_of[k]]
-    x_left, x_right = np.int64(0), node
+    n, left, x_left, x_right = right, np.int64(0), np.int64(0), node
     for b in range(n_bins - 1):
-        for i in range(first[b], first[b + 1]):
-            k = classes[i]
-            x_left += xlogx[left_of[k] + 1] - xlogx[left_of[k]]
-            x_right += xlogx[right_of[k] - 1] - xlogx[right_of[k]]
-            left_of[k] += 1
-            right_of[k] -= 1
-        left, right = first[b + 1], first[n_bins] - first[b + 1]
+        start, end = (np.int64(0), right_of.size) if tabled else (first[b], first[b + 1])
+        for i in range(start, end):
+            k, c = (np.int64(i), h[b, i]) if tabled else (dealt[i], np.int64(1))
+            if c:
+                x_left += xlogx[left_of[k] + c] - xlogx[left_of[k]]
+                x_right += xlogx[right_of[k] - c] - xlogx[right_of[k]]
+                left_of[k] += c
+                right_of[k] -= c
+                left += c
+        right = n - left
         if right < min_leaf:
             break
         if left < min_leaf:
             continue
-        q = gain_of(xlogx, left, right, node, x_left, x_right)
+        q = np.float64(xlogx[n] - node - (xlogx[left] - x_left) - (xlogx[right] - x_right))
         if q > best:
             best, best_b, best_size = q, b, min(left, right)
     return best, best_b, best_size
 
 
 @inner
-def split_many_classes(bins, rows, target, min_leaf):
-    """Do what `split_classes` does without a table of bins times classes: sort rows by bin."""
-    best, best_f, best_b, best_size = no_gain(target.n_classes), -1, -1, np.int64(0)
-    classes = np.empty(rows.size, np.int64)
+def best_split(h, bins, rows, target, min_leaf):
+    """Find the first of the best splits: gain times rows, variable, bin, rows of the smaller side.
+
+    Without room for a histogram classes are counted by sorting. What half a unit too much in each
+    tabulated number could add up to is no gain.
+    """
+    n_classes, empty = target.n_classes, np.zeros(0, np.int64)
+    sorts = n_classes > 0 and h.size == 0
+    dealt, first = np.zeros(rows.size if sorts else 0, np.int64), empty
+    best = np.float64(n_classes * 3 // 2 + 2) if n_classes > 0 else 0.0
+    best_f, best_b, best_size = -1, -1, np.int64(0)
     for f in range(bins.n_bins.size):
-        first = deal(bins, rows, target.values, f, classes)
-        q, b, size = cut_dealt(classes, first, target, min_leaf, best)
+        if f == target.skip:
+            continue
+        own = h[0 if sorts else f]
+        if n_classes == 0:
+            q, b, size = cut_sums(own, bins.n_bins[f], target.count_bits, min_leaf, best)
+        else:
+            if sorts:
+                first = deal(bins, rows, target.values, f, dealt)
+            q, b, size = cut_classes(own, dealt, first, bins.n_bins[f], target, min_leaf, best)
         if b >= 0:
             best, best_f, best_b, best_size = q, f, b, size
-    return np.float64(best) / LOG_SCALE, best_f, best_b, best_size
+    return best / LOG_SCALE if n_classes > 0 else best, best_f, best_b, best_size
 
 
 class Node(NamedTuple):
@@ -333,7 +266,7 @@ def describe(node, room, bins, target):
     A large node has a histogram of its own, which a child may inherit.
     """
     if node.h.size > 0 or room.size == 0:
-        return node.h
+        return node.h if node.h.size > 0 else room
     h = room
     if node.rows.size >= bins.width:
         h = np.zeros(room.shape, np.int64)
@@ -367,19 +300,6 @@ def bequeath(h, children, bins, target, least):
     return h, h_smaller
 
 
-@inner
-def best_split(h, bins, rows, target, min_leaf):
-    """Find the best split of rows: gain times rows, variable, bin, and the rows of the smaller side.
-
-    Without room for a histogram classes are counted by sorting.
-    """
-    if target.n_classes == 0:
-        return split_sums(h, bins, target, min_leaf)
-    if h.size > 0:
-        return split_classes(h, bins, target, min_leaf)
-    return split_many_classes(bins, rows, target, min_leaf)
-
-
 @jit
 def grow_tree(bins, target, rows, min_leaves, tabled):
     """Grow one tree for several minimum leaf sizes at once; return each node's split.
@@ -402,7 +322,7 @@ def grow_tree(bins, target, rows, min_leaves, tabled):
 
     """
     shape = (bins.n_bins.size, bins.width, max(1, target.n_classes))
-    room = np.zeros(shape if tabled else (0, 0, 0), np.int64)
+    room = np.zeros(shape if tabled else (1, 0, 0), np.int64)
     stack = [Node(rows, np.zeros((0, 0, 0), np.int64), 0, min_leaves.size)]
     n_splits, most = 0, 0
     for least in min_leaves:
