@@ -61,15 +61,9 @@ class FileRows(msgspec.Struct, frozen=True, eq=False):
 
 
 class Job(msgspec.Struct, frozen=True, eq=False):
-    """What is to be read.
+    """What is to be read: rows of a piece, and of which columns the change is added, in each series.
 
-    Parameters
-    ----------
-    piece, first, n_rows
-        The rows, the number of the first one in the whole table, and how many there are.
-    changing, by, latest
-        Of which columns the change is added, in each series, and the last values before the piece.
-
+    `first` is the number of the first row in the whole table, `latest` the last values before the piece.
     """
 
     piece: Any
@@ -129,16 +123,7 @@ def run_in_threads(jobs: Sequence[Job], task: Task, n_jobs: int, advance: Advanc
 
 
 class Batches(msgspec.Struct, frozen=True, eq=False):
-    """Rows that can be read several times, batch by batch.
-
-    Parameters
-    ----------
-    jobs
-        What is to be read, in the order of the rows.
-    run
-        What runs them.
-
-    """
+    """Rows that can be read several times: jobs in their order, and what runs them."""
 
     jobs: tuple[Job, ...]
     run: Run = run_in_threads

@@ -407,26 +407,9 @@ def sum_leaves(
     n_blocks: int,
     n_jobs: int,
 ) -> list[tuple[LeafSums, ...]]:
-    """Sum up what the judged variables are like in every leaf and block.
+    """Sum up what the judged variables are like in every leaf and block: for each tree, by each division.
 
-    Parameters
-    ----------
-    trees, leaves
-        Contexts, and the number of the leaf of each that every row falls into.
-    readings, reader
-        The rows.
-    divisions
-        Divisions of the rows: the number of each row's block.
-    n_blocks
-        How many blocks each division has.
-    n_jobs
-        Threads to use; the result does not depend on it.
-
-    Returns
-    -------
-    list
-        For each tree a tally for each division.
-
+    A division is the number of each row's block; each has as many blocks.
     """
     if len(divisions) > 1 and leaves.shape[1] < MIN_JOINT:
         apart = [

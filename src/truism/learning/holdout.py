@@ -143,19 +143,10 @@ class Study:
         *,
         each_value: bool = False,
     ) -> HeldOut:
-        """Weigh rows by what is known without their block, and by the rules they break.
+        """Weigh rows, or the chosen ones, without their block and by the rules they break.
 
-        Parameters
-        ----------
-        blocks
-            The division of the rows.
-        worths
-            What the rules are worth that each row breaks: rows × variables.
-        rows
-            Which rows to weigh; the chosen ones when absent.
-        each_value
-            Whether to keep the evidence against each value, too.
-
+        `worths` are those of the rules: rows × variables. The evidence against each value is kept if
+        `each_value`.
         """
         chosen = self.chosen(blocks) if rows is None else rows
         of_values = np.empty((3, len(chosen), len(self.schema.variables))) if each_value else None
@@ -280,32 +271,11 @@ def broken_worths(
     rows: Counts,
     n_jobs: int,
 ) -> NDArray[np.float64]:
-    """Return the worth of the strongest rule about each variable that rows break.
+    """Return the worth of the strongest rule about each variable that rows break: rows × variables.
 
     A rule that holds in all other blocks counts if it holds in more than ``min_support`` of their rows,
     and in more than the settings' ratio of those of its rarest predicate, for the block that demands
     least. Rules are no longer than the length up to which the model's are complete.
-
-    Parameters
-    ----------
-    schema, columns
-        The variables and the training rows.
-    mined
-        The rules mined from all rows.
-    settings
-        How to mine.
-    blocks
-        The block number of each row.
-    rows
-        The rows to judge.
-    n_jobs
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    array
-        Rows × variables, 0 where no rule is broken.
-
     """
     worths = np.zeros((len(rows), len(schema.variables)))
     members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
@@ -447,24 +417,10 @@ def learn_evidence(
     *,
     rows: Rows | None = None,
 ) -> LearnedEvidence:
-    """Learn what is usual beyond the rules, and set the threshold.
+    """Weigh held-out normal rows, and set the units and the threshold by them.
 
-    Parameters
-    ----------
-    schema, columns
-        The variables and the training rows.
-    mined
-        The rules, learned from all rows.
-    settings
-        How they were learned.
-    n_jobs
-        Number of threads; the result does not depend on it.
-    progress
-        Called with the stage, the amount done, and the total amount.
-    rows
-        Further rows of which to find the rules that they break, ascending. If all rows are weighed, the
-        evidence against each value is kept, too.
-
+    The rules that further `rows` break, given ascending, are found, too; if all rows are weighed, the
+    evidence against each value is kept then.
     """
     grown = grow(schema, columns, settings.random_state, n_jobs, progress)
     study = Study(schema, columns, grown, n_jobs)

@@ -34,32 +34,14 @@ def infer(
     time: str | None = None,
     by: str | None = None,
 ) -> Schema:
-    """Decide the kind of each column.
+    """Decide the kind of each column; users may set it, or name the column of times or that of series.
 
-    Parameters
-    ----------
-    table
-        The training table.
-    categorical, continuous, ignore
-        Columns whose kind the user sets.
-    time
-        The column of times. By default, the first column of dates; if there are no dates, the
-        first text column in which every value is ISO 8601.
+    Without a name, the times are the first column of dates, else the first text that is all ISO 8601.
 
-    by
-        The column that tells series apart; it is no variable.
-
-    Returns
-    -------
-    Schema
-
-    Examples
-    --------
     >>> from truism.table.frames import as_table
     >>> table = as_table({"pump": ["on", "off"] * 5, "level": [0.5 * i for i in range(10)]})
     >>> [type(variable).__name__ for variable in infer(table).variables]
     ['Categorical', 'Numeric']
-
     """
     _check_overrides(table, categorical, continuous, ignore, time)
     variables: list[Variable] = []

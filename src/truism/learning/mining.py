@@ -31,16 +31,8 @@ _BATCH, _N_PARTS = 64, 32  # predicates searched before budgets are looked at, i
 class Budget(msgspec.Struct, frozen=True):
     """When to stop before the next antecedent length.
 
-    Parameters
-    ----------
-    max_nodes
-        Sets of predicates whose rows may be counted at one length.
-    max_rules
-        Unit rules that may be found altogether.
-    max_seconds
-        An optional time limit. It is off by default, because with it the result depends on the
-        machine. Learning by default searches twice.
-
+    By the sets of predicates whose rows are counted at one length, by the unit rules altogether, or by
+    time; with a limit of time the result depends on the machine, so there is none by default.
     """
 
     max_nodes: int = MAX_NODES
@@ -96,31 +88,11 @@ def mine(
     advance: Advance = stand_still,
     counted: int | None = None,
 ) -> Mined:
-    """Find every kept unit rule of at most `max_predicates` predicates.
+    """Find every kept unit rule of at most `max_predicates` predicates, the consequent included.
 
-    Parameters
-    ----------
-    true, false
-        Packed truth vectors, predicates × words.
-    group
-        The variable of each predicate as a number, see `variable_numbers`.
-    minimum
-        From predicate counts to the minimum counts of rules; see `minimum_counts`.
-    max_predicates
-        The longest rule, consequent included.
-    budget
-        When to stop early.
-    n_jobs
-        Threads to use; the result does not depend on it.
-    advance
-        Told how many predicates have been searched, of how many, at each length.
-    counted
-        The words whose rows count; rows of words after them refute rules, but support none.
-
-    Returns
-    -------
-    Mined
-
+    Truth vectors are packed, predicates × words; only rows of the words before `counted` support rules,
+    those after them refute some. `group` has the variable of each predicate, see `variable_numbers`;
+    `minimum` gives minimum counts of rules for predicate counts, see `minimum_counts`.
     """
     counts = count(true[:, :counted])
     by_count = np.argsort(counts, kind="stable")
@@ -156,24 +128,10 @@ def mine_broken(
 
     Mining without each block in turn would find them too, among all those that nothing breaks. Only
     minimal ones are given: a row that breaks a longer rule breaks a shorter one too, which more rows
-    support. What holds in all other rows whatever the antecedent is no rule.
+    support. What holds in all other rows whatever the antecedent is no rule. A block ends before a word
+    of `ends`; `least` has for each predicate the least rows outside the block that support a rule.
 
-    Parameters
-    ----------
-    true, false, group, max_predicates, budget, n_jobs
-        As for `mine`.
-    ends
-        The word before which each block of rows ends; a block has its words for itself.
-    least
-        For each predicate, the least rows outside the block that support a rule. That of a rule is
-        the least of its predicates'.
-
-    Returns
-    -------
-    list
-        For each length of the antecedent rows of (consequent, count outside the block, block,
-        antecedent…).
-
+    Return for each length rows of (consequent, count outside the block, block, antecedent…).
     """
     in_order = np.argsort(least, kind="stable")
     search = Search(true, false, group, in_order, least[in_order], budget or Budget(), n_jobs, ends)

@@ -18,19 +18,9 @@ from truism.table.order import irregularity
 
 
 def find_series(table: Table, schema: Schema, settings: Settings, *, delta: bool) -> Series | None:
-    """Decide whether rows are a series; its memory is still to be learned.
+    """Decide whether rows are a series, whose memory is still to be learned.
 
-    Parameters
-    ----------
-    table
-        The training rows.
-    schema
-        Their variables, and the column of times.
-    settings
-        What the user says.
-    delta
-        Whether changes from row to row are variables, which says that rows are in order.
-
+    Changes from row to row as variables say so, too.
     """
     timeline = lay_out(Series(by=settings.by), schema, table)
     steps = _steps(timeline.times, timeline.of_row)

@@ -30,19 +30,9 @@ SIGMAS = 5.0  # standard deviations of chance by which a sample may undercount a
 
 
 class PredicateCounts(msgspec.Struct, frozen=True, eq=False):
-    """Counts of some predicates in consecutive rows, one entry for each predicate.
+    """Counts of predicates in consecutive rows: rows that hold, rows that fail, runs of these.
 
-    Parameters
-    ----------
-    n_rows
-        The number of rows.
-    n_true, n_false
-        Rows in which each predicate holds, and in which it fails.
-    n_episodes
-        Runs of rows in which it fails.
-    fails_first, fails_last
-        Whether it fails in the first and in the last row.
-
+    Whether a predicate fails in the first and in the last row tells where a run goes on.
     """
 
     n_rows: int
@@ -86,20 +76,7 @@ class MinedRules(msgspec.Struct, frozen=True):
 
 
 class Search:
-    """The search for rules among predicates (KDD'23, section 4.2), in all rows or in a sample of them.
-
-    Parameters
-    ----------
-    schema, columns, predicates
-        The variables, rows, and what rules are made of.
-    settings, min_support
-        How to mine.
-    n_jobs, progress
-        As for `learn`.
-    n_rows
-        How many rows there are in all, if those given are a sample.
-
-    """
+    """The search for rules among predicates (KDD'23, section 4.2), in all rows or in a sample."""
 
     def __init__(
         self,

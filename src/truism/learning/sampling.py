@@ -41,18 +41,8 @@ States = dict[Scalar, int]
 class Sample:
     """A uniform sample of a table's rows: those with the smallest hashes of their numbers.
 
-    Parameters
-    ----------
-    n_rows
-        The rows of the table.
-    n_sampled
-        The rows of the sample; all rows if there are not more.
-
-    Examples
-    --------
     >>> Sample(10, 3).rows(0, 10).size, Sample(2, 3).rows(0, 2).tolist()
     (3, [0, 1])
-
     """
 
     def __init__(self, n_rows: int, n_sampled: int) -> None:
@@ -91,17 +81,8 @@ def _largest_of_smallest(n_rows: int, n_sampled: int) -> np.uint64:
 class ColumnTotals(msgspec.Struct, frozen=True, eq=False):
     """What is exact about one column.
 
-    Parameters
-    ----------
-    n_missing
-        Rows without a value.
-    lows, highs
-        Of numbers, the smallest and the largest distinct values, ascending.
-    states
-        How often each value occurs; None where there are too many.
-    infinite
-        The first row that holds infinity; None if there is none.
-
+    Of numbers the smallest and the largest distinct ones, ascending, and the first row that holds
+    infinity; of states how often each occurs, None where there are too many.
     """
 
     n_missing: int
@@ -127,19 +108,9 @@ class ColumnTotals(msgspec.Struct, frozen=True, eq=False):
 
 
 class Totals(msgspec.Struct, frozen=True, eq=False):
-    """What is exact about rows, and those of them that stand for all.
+    """What is exact about rows, by column, what their fingerprint is made of, and the rows that are kept.
 
-    Parameters
-    ----------
-    columns
-        What is exact about each column, by its name.
-    hashes
-        What the fingerprint is made of.
-    chosen
-        The rows that were kept, in parts.
-    numbers
-        The numbers of these rows, in parts.
-
+    These are in parts, with their numbers.
     """
 
     columns: dict[str, ColumnTotals]
@@ -164,18 +135,7 @@ def total_up(
     also: NDArray[np.int64],
     categorical: Sequence[str] = (),
 ) -> Totals:
-    """Sum up one part of a table.
-
-    Parameters
-    ----------
-    table, first
-        The rows, and the number of the first one in the whole table.
-    sample, also
-        Rows to keep: a sample, and others by their numbers, ascending.
-    categorical
-        Columns of numbers that hold states.
-
-    """
+    """Sum up a batch, and keep the rows of a sample and others, given by their numbers, ascending."""
     end = first + table.n_rows
     own = also[slice(*np.searchsorted(also, [first, end]).tolist())]
     rows = np.union1d(sample.rows(first, end), own)
@@ -235,21 +195,10 @@ def _smallest(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Drawn(msgspec.Struct, frozen=True, eq=False):
-    """The rows to learn from: a whole table; or a sample, and what is exact about all rows.
+    """The rows to learn from: a whole table; or a sample, and what is exact about all `n_rows`.
 
-    Parameters
-    ----------
-    n_rows, batches
-        How many rows there are in all; the rows, None where all are kept.
-    kept
-        The whole table; or the sample, and some rows that follow each other.
-    hashes
-        What the fingerprint is made of.
-    is_sampled, in_order
-        Positions of the sample, and of the rows that follow each other; None where all rows are kept.
-    totals
-        What is exact about each column, by its name; nothing where all rows are kept.
-
+    `kept` are the rows, in a sample with some that follow each other (`in_order`). Where all are kept,
+    positions and batches are absent.
     """
 
     n_rows: int
@@ -285,20 +234,7 @@ def draw(
     n_jobs: int,
     progress: Progress,
 ) -> Drawn:
-    """Read all rows once, and draw a sample.
-
-    Parameters
-    ----------
-    batches
-        The rows.
-    in_order
-        The numbers of further rows to keep, ascending.
-    n_sampled
-        How many rows stand for all.
-    settings, n_jobs, progress
-        How to learn.
-
-    """
+    """Read all rows once, draw a sample, and keep some rows in order, given by their numbers."""
     sample = Sample(batches.n_rows, n_sampled)
     task = functools.partial(
         total_up, sample=sample, also=in_order, categorical=settings.categorical
@@ -321,17 +257,7 @@ def exact_schema(schema: Schema, drawn: Drawn, said: Sequence[str]) -> Schema:
     """Correct a schema that was inferred from a sample by what is exact about all rows.
 
     Means, spreads and the edges of histograms stay those of the sample; the counts of histograms are
-    still to be counted.
-
-    Parameters
-    ----------
-    schema
-        The variables of the sample.
-    drawn
-        The sample, and what is exact.
-    said
-        Columns that hold states because the user says so.
-
+    still to be counted. Columns hold states where `said`.
     """
     column_of = drawn.kept.column_of()
     variables: list[Variable] = []

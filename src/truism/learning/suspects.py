@@ -49,21 +49,10 @@ _LEAST = 1e-9
 
 
 class Suspicion(msgspec.Struct, frozen=True, eq=False):
-    """Rows of a table that the others contradict.
+    """Rows that the others contradict, with scores in multiples of the judge's threshold.
 
-    Parameters
-    ----------
-    table
-        The rows, with the changes that are variables.
-    rows, scores
-        Suspects by their positions, ascending, and their scores in multiples of the judge's threshold.
-    hidden
-        Those that are ordinary once they are learned; all of them in a series.
-    time
-        The column of times, if there is one.
-    judge
-        A model of all rows but those that may be suspects; None if there are none.
-
+    The table has the changes that are variables. Those rows are `hidden` that are ordinary once they are
+    learned, in a series all. The judge is a model of the other rows; None without suspects.
     """
 
     table: Table
@@ -79,17 +68,7 @@ def suspect(
 ) -> Suspicion:
     """Find the training rows that the others contradict far beyond the threshold.
 
-    Parameters
-    ----------
-    table
-        Rows to learn from.
-    settings, delta
-        How they will be learned from; rows are weighed by evidence, whatever the scoring will be.
-    n_jobs
-        Number of threads; the result does not depend on it.
-    progress
-        Called with the stage, the amount done, and the total amount.
-
+    Rows are weighed by evidence, whatever the scoring will be.
     """
     schema, derived = find_changing(table, settings, delta)
     if table.n_rows < MIN_ROWS:

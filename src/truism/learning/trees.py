@@ -49,13 +49,8 @@ class Bins(msgspec.Struct, frozen=True, eq=False):
 class Proposal(msgspec.Struct, frozen=True, gc=False, order=True):
     """A cut that some tree's node proposes; ascending order is best first.
 
-    Parameters
-    ----------
-    loss
-        The negated gain q: impurity decrease times the node's part of all rows.
-    variable, cut
-        Which variable, and the position of the cut in its `Bins`.
-
+    The loss is the negated gain q, impurity decrease times the node's part of all rows; the cut is a
+    position in the variable's `Bins`.
     """
 
     loss: float
@@ -122,27 +117,7 @@ def propose(
     n_jobs: int,
     advance: Advance = stand_still,
 ) -> list[list[Proposal]]:
-    """Grow all trees and collect what their nodes propose.
-
-    Parameters
-    ----------
-    table
-        The binned numeric variables.
-    schema, columns
-        The variables, each of which is a target.
-    min_leaves
-        Minimum leaf sizes, ascending and distinct.
-    n_jobs
-        Threads to use; the result does not depend on it.
-    advance
-        Told how many trees are done, of how many.
-
-    Returns
-    -------
-    list of list of Proposal
-        For each of `min_leaves`, best first.
-
-    """
+    """Grow a tree for each target; collect what nodes propose, per least leaf size, best first."""
     proposals: list[list[Proposal]] = [[] for _ in min_leaves]
     if not table.bins:
         return proposals

@@ -53,17 +53,9 @@ class Claims(msgspec.Struct, frozen=True, eq=False):
 
 
 class Verdicts(msgspec.Struct, frozen=True, eq=False):
-    """What all rows say about candidate rules.
+    """What all rows say about candidate rules: how many support and how many break each.
 
-    Parameters
-    ----------
-    counts, broken
-        Rows that support each rule, and rows that break it.
-    exceptions
-        The numbers of the first rows that break it, ascending: rules × `N_EXCEPTIONS`.
-    tables, numbers
-        These rows, in parts, and the numbers of the rows of each part.
-
+    The numbers of the first `N_EXCEPTIONS` rows that break it, ascending, and these rows in parts.
     """
 
     counts: Counts
@@ -94,20 +86,7 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False):
 
 
 def verify(claims: Claims, table: Table, true: Words, false: Words, first: int) -> Verdicts:
-    """Check candidate rules against a part of a table.
-
-    Parameters
-    ----------
-    claims
-        The rules.
-    table
-        The rows.
-    true, false
-        In which of them each predicate holds and fails, packed.
-    first
-        The number of the first row in the whole table.
-
-    """
+    """Check candidate rules against a batch, whose first row has a number in the whole table."""
     from truism.learning.kernels import mining as kernels  # only learning loads compiled code
 
     n_rules = len(claims.consequents)
@@ -182,18 +161,7 @@ class Recount(msgspec.Struct, frozen=True, eq=False):
 
 
 def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: Words) -> Recount:
-    """Count a proposal in a part of a table.
-
-    Parameters
-    ----------
-    proposal
-        What to count.
-    columns
-        The rows, one column for each variable.
-    true, false
-        In which of them each predicate holds and fails, packed.
-
-    """
+    """Count a proposal in a batch."""
     schema, n_rows = proposal.schema, len(columns[0].values)
     values = [
         np.sort(known[~np.isnan(known)])
@@ -224,10 +192,9 @@ def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: W
 def count_between(
     ascending: NDArray[np.float64], cuts: NDArray[np.float64], side: Literal["left", "right"]
 ) -> Counts:
-    """Count values below the first of some cuts, between them, and above the last.
+    """Count sorted values below the first of some cuts, between them, and above the last.
 
-    Values come sorted: that is faster than to search for the place of each. A value that equals a cut
-    counts above it with `side` left, else below.
+    A value that equals a cut counts above it with `side` left, else below.
 
     >>> count_between(np.array([1.0, 2.0, 2.0, 5.0]), np.array([2.0, 3.0]), side="left").tolist()
     [1, 2, 1]
@@ -272,20 +239,7 @@ def verify_in_passes(
 ) -> tuple[Mined, Recount]:
     """Check proposed rules against all rows, and propose again, until no new one is broken.
 
-    Parameters
-    ----------
-    search, proposed
-        The search in the sample, and the rules that it found.
-    proposal
-        What else is to be counted.
-    batches
-        All rows.
-
-    Returns
-    -------
-    mined, counted
-        The rules that hold in all rows and are frequent enough in them, and exact counts.
-
+    Return the rules that hold in all rows and are frequent enough, and exact counts of the proposal.
     """
     count_of: dict[tuple[tuple[int, ...], int], int] = {}
     counted: Recount | None = None

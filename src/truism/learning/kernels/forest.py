@@ -170,19 +170,8 @@ def put(stack, node, min_leaves):
 def grow_forest(bins, values, skips, count_bits, min_leaves):
     """Grow a tree for each of several numbers, and for several minimum leaf sizes at once.
 
-    Parameters
-    ----------
-    bins
-        What is split by.
-    values, skips, count_bits
-        What is predicted, see `Target`: targets × rows, 0 where missing; and the targets' own variables.
-    min_leaves
-        Ascending; see `grow_tree`.
-
-    Returns
-    -------
-    What `grow_tree` does, for all trees.
-
+    Return what `grow_tree` does, for all trees. `values` are those of targets × rows, 0 where missing,
+    `skips` the targets' own variables; see `Target`.
     """
     lanes, h = open_lanes(bins.binned.shape[0]), np.zeros((bins.width, 1), np.int64)
     splits, gains = [(-1, -1, -1, -1)], [0.0]  # the first ones are there for their types

@@ -148,10 +148,7 @@ def is_within(a, b):
 def pair_up(r, chosen, predicates, limits):
     """Find the rules between the rarest predicate and each of the chosen ones, either way around.
 
-    Returns
-    -------
-    Rows of (consequent, count, block, antecedent), and the tally.
-
+    Return rows of (consequent, count, block, antecedent), and the tally.
     """
     T, F, ends = predicates.T, predicates.F, predicates.ends
     several, r = ends.size > 1, np.int64(r)
@@ -343,13 +340,9 @@ def descend(frontier, depth, near, group, implied):
 def search_inside(r, level, chosen, predicates, implied, limits):
     """Find the rules ``A ⇒ p`` with `level` predicates in ``A``, the rarest of all being ``r ∈ A``.
 
-    It takes place in the rows of ``r`` alone. At least two predicates are in ``A``; `implied` holds the
-    consequents of single ones, which are not found again here.
-
-    Returns
-    -------
-    Rows of (consequent, count, block, antecedent…), and the tally.
-
+    It takes place in the rows of ``r`` alone. The level is at least two; `implied` holds the consequents
+    of single predicates, which are not found again here. Return rows of (consequent, count, block,
+    antecedent…), and the tally.
     """
     found, tally = np.empty((16, level + 3), np.int64), np.zeros(4, np.int64)
     near, bits = draw_near(r, chosen, predicates)
@@ -542,15 +535,11 @@ def search(found, goal, frontier, tally):
 def search_outside(r, level, chosen, predicates, limits):
     """Find the rules ``A ⇒ r`` with `level` predicates in ``A``, all at least as frequent as ``r``.
 
-    ``A`` excludes every row in which ``r`` is false: it is a hitting set. Branch on what the hardest row
-    to exclude lacks, and forbid earlier siblings so that no set is met twice. Predicates that every row
-    of ``r`` satisfies stay in play: they may exclude rows outside. If there are several blocks, each is
-    left out in turn, and some row in it must satisfy ``A`` but not ``r``.
-
-    Returns
-    -------
-    What `search_inside` does.
-
+    ``A`` excludes every row in which ``r`` is false: it is a hitting set. Branch on what the hardest
+    row to exclude lacks, and forbid earlier siblings so that no set is met twice. Predicates that every
+    row of ``r`` satisfies stay in play: they may exclude rows outside. If there are several blocks, each
+    is left out in turn, and some row in it must satisfy ``A`` but not ``r``. Return what `search_inside`
+    does.
     """
     F, ends, width, r = predicates.F, predicates.ends, predicates.F.shape[1], np.int64(r)
     found, tally = np.empty((16, level + 3), np.int64), np.zeros(4, np.int64)

@@ -302,24 +302,11 @@ def bequeath(h, children, bins, target, least):
 
 @jit
 def grow_tree(bins, target, rows, min_leaves, tabled):
-    """Grow one tree for several minimum leaf sizes at once; return each node's split.
+    """Grow one tree for several minimum leaf sizes, ascending, at once.
 
-    Parameters
-    ----------
-    bins, target
-        What is split by, and what is predicted.
-    rows
-        The rows that have a target.
-    min_leaves
-        Ascending; trees share their nodes for as long as they choose the same splits.
-    tabled
-        Whether there is room for histograms; without it classes are counted by sorting.
-
-    Returns
-    -------
-    One row per split: variable, bin, first and last position in `min_leaves`; and the gains, not
-    yet divided by the number of rows.
-
+    Trees share their nodes for as long as they choose the same splits. Where a histogram would be too
+    large to be `tabled`, classes are counted by sorting. Return a row per split: variable, bin, first and
+    last position in `min_leaves`; and the gains, not yet divided by the number of rows.
     """
     shape = (bins.n_bins.size, bins.width, max(1, target.n_classes))
     room = np.zeros(shape if tabled else (1, 0, 0), np.int64)
