@@ -18,7 +18,7 @@ from truism.cli.options import (
     model_option,
     size_of,
 )
-from truism.cli.reading import asked, layout_options
+from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
@@ -131,7 +131,7 @@ def accept(
     shown first: what that silences in DATA, and in the files of --on. The rows are also written to a
     ledger beside the model, *.accepted.parquet, and truism learn --accepted takes them in for good.
     """
-    said = asked(options)
+    how = file_options(options)
     way = _check(options, data, output, dry_run=dry_run)
     if output is not None:
         check_output(output, (*data, *history))
@@ -146,10 +146,10 @@ def accept(
         held = earlier = named = None
         taken: tuple[Table | None, Table | None] = None, None
         if data:
-            held = Rows(screen, checker, data, said, size=size, allow_missing=allow_missing)
+            held = Rows(screen, checker, data, how, size=size, allow_missing=allow_missing)
             checker = held.checker
         if history:
-            earlier = Rows(screen, checker, history, said, size=size, allow_missing=allow_missing)
+            earlier = Rows(screen, checker, history, how, size=size, allow_missing=allow_missing)
         if held is not None and way is not None:
             named = _named(held, progress, way, options)
             taken = take_rows(checker.scorer, named, held.prepared(progress))
@@ -275,7 +275,7 @@ def _save(place: str, output: str, change: Any) -> Model:
 def _withdraw(screen: Screen, place: str, output: str | None, wanted: str, form: Form) -> None:
     model = load_model(place)
     model.withdraw(wanted)
-    [gone] = (each for each in model.accepted or () if each.id == wanted)
+    [gone] = (acceptance for acceptance in model.accepted or () if acceptance.id == wanted)
     if form == "json":
         screen.write_json({"format": "truism-withdrawal", "format_version": 1, "id": wanted})
     else:

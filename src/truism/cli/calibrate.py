@@ -13,7 +13,7 @@ from truism.cli.options import (
     check_output,
     jobs_option,
 )
-from truism.cli.reading import asked, layout_options
+from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
@@ -143,7 +143,7 @@ def calibrate(
     series keeps the rate of false incidents that it was learned for; for other models, 1 % of the rows
     may be reported.
     """
-    said = asked(options)
+    how = file_options(options)
     rates = (max_false_positive_rate, max_false_incidents)
     check_calibration(None, *rates, data, ())
     check_output(place, data)
@@ -152,7 +152,7 @@ def calibrate(
 
     def change(model: Model) -> Model:
         checker = Checker(model, jobs)
-        normal = Rows(screen, checker, data, said, allow_missing=allow_missing)
+        normal = Rows(screen, checker, data, how, allow_missing=allow_missing)
         found = calibrated(screen, normal.checker, normal.table, *rates, "the rows")
         return adopt(model, found)
 

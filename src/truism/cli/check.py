@@ -28,7 +28,7 @@ from truism.cli.options import (
     memory_option,
     size_of,
 )
-from truism.cli.reading import Asked, asked, layout_options
+from truism.cli.reading import FileOptions, file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TruismError, did_you_mean, shorten
@@ -87,7 +87,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     data: tuple[str, ...]
     place: str
-    said: Asked
+    how: FileOptions
     name: str | None
     state_place: str | None
     threshold: float | None
@@ -261,8 +261,8 @@ def check(screen: Screen, /, machines_place: str | None, place: str | None, **op
     Rows are counted from 0, not counting the header; with --state, from the first row of all calls.
     Rows that are no series stand for themselves, and are shown by pattern: by what is wrong with them.
     """
-    said = asked(options)
-    wanted = Wanted(place=place or "", said=said, **options)
+    how = file_options(options)
+    wanted = Wanted(place=place or "", how=how, **options)
     if machines_place is not None:
         return check_machines(screen, machines_place, wanted)
     if not wanted.data:
@@ -324,13 +324,13 @@ def run(screen: Screen, wanted: Wanted) -> int:
 def _checker(wanted: Wanted) -> Checker:
     """Load the model, with the threshold and the variables that are asked for."""
     checker = Checker(load_model(wanted.place), wanted.jobs).named(wanted.name)
-    for option, names, known in (
+    for option, names, choices in (
         ("ignore", wanted.ignore, checker.needed),
         ("mute", wanted.mute, checker.model.schema.names),
     ):
         for name in names:
-            if name not in known:
-                hint = did_you_mean(name, known)
+            if name not in choices:
+                hint = did_you_mean(name, choices)
                 raise ParameterError.of(option, "name a variable of the model", name, hint)
     if wanted.ignore:
         if {*wanted.ignore} >= {*checker.needed}:
@@ -355,7 +355,7 @@ def _examine(
         if wanted.calibration:
             progress("calibrating", 0, 0)
             normal = Rows(
-                screen, checker, wanted.calibration, wanted.said, allow_missing=allow_missing
+                screen, checker, wanted.calibration, wanted.how, allow_missing=allow_missing
             )
             rates = (wanted.max_false_positive_rate, wanted.max_false_incidents)
             checker = checker.adopting(calibrated(screen, normal.checker, normal.table, *rates))
@@ -364,7 +364,7 @@ def _examine(
             screen,
             checker,
             wanted.data,
-            wanted.said,
+            wanted.how,
             size=size_of(wanted.memory_limit),
             whole=[option for option, value in needing_all.items() if value is not None],
             allow_missing=allow_missing,
@@ -395,9 +395,9 @@ def _find(rows: Rows, wanted: Wanted, progress: Progress) -> Findings:
     )
     place, advance = wanted.scores_place, partial(progress, "writing scores")
     with nullcontext() if place is None else writing(place) as write:
-        for table, found, before in rows.follow(check, progress):
+        for table, scored, before in rows.follow(check, progress):
             if place is not None and write is not None:
-                columns = tabulate(checker, table, found.scores, found.excess, advance, before)
+                columns = tabulate(checker, table, scored.scores, scored.excess, advance, before)
                 write(_written(columns, place))
         findings = msgspec.structs.replace(check.findings(), extra=rows.extra)
     if report_place is not None:
@@ -472,7 +472,7 @@ def _written(columns: dict[str, Any], place: str) -> dict[str, Any]:
     """Return columns as they are written: without texts that a spreadsheet runs, if one may open them."""
     if place.endswith((".csv", ".csv.gz")):
         columns = {
-            tame(name): [tame(each) for each in values] if isinstance(values, list) else values
+            tame(name): [tame(value) for value in values] if isinstance(values, list) else values
             for name, values in columns.items()
         }
     return typed(columns, blame_kinds())
@@ -501,11 +501,11 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
         shown = gravest(findings, n_shown)
     repeated = None
     if wanted.patterns or not findings.ordered:
-        repeated = tuple(each.to_dict() for each in findings.patterns[:n_shown])
+        repeated = tuple(pattern.to_dict() for pattern in findings.patterns[:n_shown])
     if form == "json":
         screen.write_json(teller.check(findings, shown, repeated, step.n_skipped))
     elif form == "events":
-        screen.write_lines([teller.event(each) for each in step.changes])
+        screen.write_lines([teller.event(change) for change in step.changes])
     elif wanted.patterns:
         _write_patterns(screen, form, repeated or ())
     elif form == "jsonl":
@@ -520,14 +520,14 @@ def _write_patterns(screen: Screen, form: CheckFormat, patterns: Sequence[dict[s
         screen.write_lines(patterns)
         return
     rows = [
-        {**{name: each[name] for name in _PATTERN_NAMES}, "worst": _say_rows(each["worst"])}
-        for each in patterns
+        {**{name: pattern[name] for name in _PATTERN_NAMES}, "worst": _say_rows(pattern["worst"])}
+        for pattern in patterns
     ]
     screen.write_csv(_PATTERN_NAMES, rows)
 
 
 def _say_rows(examples: list[dict[str, Any]]) -> str:
-    return " ".join(str(each["row"]) for each in examples)
+    return " ".join(str(example["row"]) for example in examples)
 
 
 def model_name(place: str) -> str:
@@ -545,9 +545,11 @@ def _rows(teller: Teller, incidents: Sequence[Incident]) -> Iterator[dict[str, A
         plain = msgspec.structs.asdict(teller.incident(incident))
         for blame in plain["blames"]:
             reason = msgspec.structs.asdict(blame.reasons[0])
-            own = {name: getattr(blame, name) for name in ("variable", "share", "since", "began")}
-            told = {**plain, **reason, **own}
-            yield {"incident": number, **{name: told[name] for name in _CSV_NAMES[1:]}}
+            blamed = {
+                name: getattr(blame, name) for name in ("variable", "share", "since", "began")
+            }
+            cells = {**plain, **reason, **blamed}
+            yield {"incident": number, **{name: cells[name] for name in _CSV_NAMES[1:]}}
 
 
 # --- several machines ---
@@ -577,23 +579,23 @@ def read_machines(place: str) -> tuple[Machine, ...]:
     try:
         if len(content) > MAX_BYTES:
             raise ValueError("it is too large")
-        found = msgspec.convert(tomllib.loads(content.decode()), _Machines).machine
+        machines = msgspec.convert(tomllib.loads(content.decode()), _Machines).machine
     except (msgspec.ValidationError, ValueError, RecursionError) as problem:
         raise TruismError(
             f"The list of machines {place!r} cannot be read: {str(problem).rstrip('.')}.",
             "each machine needs [[machine]], name, model and data; state is optional.",
         ) from None
-    _check_distinct("name", [each.name for each in found], place)
-    _check_distinct("state", [each.state for each in found if each.state], place)
+    _check_distinct("name", [machine.name for machine in machines], place)
+    _check_distinct("state", [machine.state for machine in machines if machine.state], place)
     folder = Path(place).parent
     return tuple(
         Machine(
-            each.name,
-            str(folder / each.model),
-            tuple(str(folder / one) for one in _listed(each.data)),
-            None if each.state is None else str(folder / each.state),
+            machine.name,
+            str(folder / machine.model),
+            tuple(str(folder / path) for path in _listed(machine.data)),
+            None if machine.state is None else str(folder / machine.state),
         )
-        for each in found
+        for machine in machines
     )
 
 
@@ -602,7 +604,7 @@ def _listed(data: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_distinct(what: str, values: Sequence[str], place: str) -> None:
-    twice = sorted({each for each in values if values.count(each) > 1})
+    twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
         raise TruismError(f"The list of machines {place!r} has a {what} twice: {shorten(twice)}.")
 
@@ -650,7 +652,7 @@ def _check_one(screen: Screen, machine: Machine, wanted: Wanted) -> int:
 
 
 def _refuse(wanted: Wanted) -> None:
-    """Refuse options that say for one machine what the list says for each."""
+    """Refuse options of a single machine, which the list gives for every one."""
     given = {
         "DATA": wanted.data,
         "--model": wanted.place,
@@ -673,7 +675,9 @@ def _refuse(wanted: Wanted) -> None:
 
 def _summary(codes: dict[str, int]) -> Text:
     """Say in one line how all machines are."""
-    named = {code: [name for name, own in codes.items() if own == code] for code in (1, 2)}
+    named = {
+        code: [name for name, its_code in codes.items() if its_code == code] for code in (1, 2)
+    }
     text = Text(f"{count(len(codes), 'machine')}: ")
     text.append(f"{len(codes) - len(named[1]) - len(named[2]):,} without anomalies", GOOD)
     for code, words in ((1, "with anomalies"), (2, "not checked")):

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from truism.cli.options import Command, check_output, jobs_option
-from truism.cli.reading import asked, layout_options, read_data
+from truism.cli.reading import file_options, layout_options, read_data
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.explaining.checker import Checker
@@ -95,7 +95,7 @@ def compare(
     other. With --on, both models check the same rows: incidents that overlap in time are the same.
     With --label, the interval tells a better model from chance.
     """
-    said = asked(options)
+    how = file_options(options)
     wanted = _faults(faults, with_label=label is not None)
     if label is not None and not data:
         raise ParameterError("--label must be given with --on, which names the labelled rows.")
@@ -106,7 +106,7 @@ def compare(
         table = None
         if data:
             progress("reading", 0, 0)
-            table = read_data(screen, data, said, checkers[1].model.reading).table
+            table = read_data(screen, data, how, checkers[1].model.reading).table
         progress("comparing", 0, 0)
         found = compare_checkers(checkers[0], checkers[1], table, label)
     if found.table is not None and found.table.extra:

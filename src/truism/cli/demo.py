@@ -28,6 +28,7 @@ from truism.model.settings import Settings
 from truism.model.wording import count, visible
 from truism.plant import STEP_SECONDS, Attack, Recording, simulate
 from truism.plant.files import write_attacked
+from truism.report.looks import blocks
 from truism.report.models import BAD, FAINT, GOOD, STRONG, in_words
 from truism.report.terminal import show_incident, verdict
 from truism.table.columns import Table
@@ -39,7 +40,6 @@ N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
 MAX_RATE = "1/day"
 N_SHOWN = 3
 AFTERMATH = 60  # rows after an attack in which its effects may still show
-_BARS = "▁▂▃▄▅▆▇█"
 _CHART_WIDTH = 60
 
 
@@ -107,24 +107,24 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     files.folder.mkdir(parents=True, exist_ok=True)
     with screen.stages() as progress:
         recorded = simulate_runs(files, progress)
-    screen.show(_title(1, "A water treatment plant at work"), _tell_plant(recorded), "")
+    screen.show(_title(1, "A water treatment plant at work"), _show_plant(recorded), "")
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
         found = read([str(path) for path in files.normal])
         model = learn_table(found, Settings(), False, None, jobs, progress)
-    screen.show(_title(2, "What is always true of it"), _tell_model(model), "")
+    screen.show(_title(2, "What is always true of it"), _show_model(model), "")
     with screen.stages() as progress:
         progress("attacking", 0, 0)
         attacks = write_attacked(files.folder, N_ATTACKED, seed=seed)
         progress("checking", 0, 0)
         model, findings = check_runs(files, model, jobs)
-    screen.show(_title(3, "Someone attacks it"), _tell_attacks(attacks), "")
-    screen.show(_title(4, "What truism found"), _tell_threshold(model))
+    screen.show(_title(3, "Someone attacks it"), _show_attacks(attacks), "")
+    screen.show(_title(4, "What truism found"), _show_threshold(model))
     screen.show(Padding(verdict(findings), (0, 0, 0, 3)), "", _chart(attacks, findings), "")
     for number, incident in enumerate(gravest(findings, 0)[:N_SHOWN], 1):
-        screen.show(show_incident(incident, number), _tell_truth(incident, attacks), "")
-    screen.show(_tell_result(attacks, findings), "")
+        screen.show(show_incident(incident, number), _show_truth(incident, attacks), "")
+    screen.show(_show_result(attacks, findings), "")
     screen.show(_title(5, "Your turn"), *_next_steps(files, findings))
     screen.show("", Text(f"This took {time.monotonic() - began:.0f} seconds.", FAINT))
 
@@ -168,7 +168,7 @@ def _title(number: int, text: str) -> RenderableType:
     return Text.assemble((f"{number}  ", FAINT), (text, STRONG))
 
 
-def _tell_plant(recording: Recording) -> RenderableType:
+def _show_plant(recording: Recording) -> RenderableType:
     hours = N_ROWS * STEP_SECONDS / 3600
     lines: list[RenderableType] = [
         f"{N_RUNS} normal runs of {hours:.0f} hours, {len(recording.columns) - 1} sensors, pumps and "
@@ -186,10 +186,10 @@ def _spark(values: Sequence[float]) -> str:
     low, high = min(values), max(values)
     step = len(values) / _CHART_WIDTH
     sampled = [values[int(i * step)] for i in range(_CHART_WIDTH)]
-    return "".join(_BARS[int(7.999 * (value - low) / (high - low or 1.0))] for value in sampled)
+    return blocks([1 + int(7.999 * (value - low) / (high - low or 1.0)) for value in sampled])
 
 
-def _tell_model(model: Model) -> RenderableType:
+def _show_model(model: Model) -> RenderableType:
     lines: list[RenderableType] = [
         f"{count(len(model.rules), 'rule')} hold in all {count(model.rules.n_rows, 'row')}. "
         f"For instance:",
@@ -210,7 +210,7 @@ def _different(model: Model) -> list[Rule]:
     return chosen[:N_SHOWN]
 
 
-def _tell_attacks(attacks: Sequence[Attack]) -> RenderableType:
+def _show_attacks(attacks: Sequence[Attack]) -> RenderableType:
     return Padding(
         f"Another run plays {count(len(attacks), 'attack')} on sensors, pumps and valves. "
         f"truism is not told when or where.",
@@ -218,7 +218,7 @@ def _tell_attacks(attacks: Sequence[Attack]) -> RenderableType:
     )
 
 
-def _tell_threshold(model: Model) -> RenderableType:
+def _show_threshold(model: Model) -> RenderableType:
     return Padding(
         f"Judging by a quiet run that is new to it, about one incident a day would be a false alarm "
         f"above a score of {model.threshold:.3g}, so it reports what scores more:",
@@ -248,7 +248,7 @@ def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
     )
 
 
-def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType:
+def _show_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType:
     guilty = involved(incident, attacks)
     if not guilty:
         return Padding(Text("✘ truth: no attack at that time", BAD), (0, 0, 0, 3))
@@ -262,7 +262,7 @@ def _tell_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType
     return Padding(Group(*lines), (0, 0, 0, 3))
 
 
-def _tell_result(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
+def _show_result(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
     seen, named = 0, 0
     for each in attacks:
         own = [incident for incident in gravest(findings, 0) if each in involved(incident, attacks)]

@@ -14,7 +14,7 @@ from truism.cli.options import (
     format_option,
     model_option,
 )
-from truism.cli.reading import asked, layout_options
+from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
@@ -72,11 +72,11 @@ def explain(
     strongest first, with what each reason adds to the score. Broken rules that a
     stronger reason about the same variable outweighs are listed, but add nothing.
     """
-    said = asked(options)
+    how = file_options(options)
     checker = Checker(load_model(place))
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        rows = Rows(screen, checker, data, said, allow_missing=allow_missing)
+        rows = Rows(screen, checker, data, how, allow_missing=allow_missing)
         checker = rows.checker
         table = checker.prepare(rows.table)
     if not 0 <= row < table.n_rows:

@@ -22,7 +22,7 @@ from truism.cli.options import (
     memory_option,
     size_of,
 )
-from truism.cli.reading import Asked, asked, layout_options, read_data, tell
+from truism.cli.reading import FileOptions, file_options, layout_options, read_data, show_notice
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, shorten
 from truism.explaining.checker import Checker
@@ -231,7 +231,7 @@ def learn(
     never happens in them becomes a rule. The model keeps how they were read, and later files are read
     alike.
     """
-    said = asked(options)
+    how = file_options(options)
     settings = settings_of(options)
     size_of(memory_limit)  # small files do not need it, but what is no size is a mistake
     rate = options["max_false_incidents"]
@@ -241,10 +241,10 @@ def learn(
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found, parts = read_rows(screen, data, said, memory_limit, jobs, dask)
+        found, parts = read_rows(screen, data, how, memory_limit, jobs, dask)
         found = _with_accepted(screen, found, accepted, large=parts is not None)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
-        normal = read_data(screen, calibration, said, found.reading) if calibration else None
+        normal = read_data(screen, calibration, how, found.reading) if calibration else None
         legend = _read_legend(options, found.reading)
         excluded = exclude(
             exclusion, found, settings, delta, jobs, progress, is_whole=parts is None
@@ -392,18 +392,18 @@ def _read_names(name: str, file: str | None) -> dict[str, str] | None:
 def read_rows(
     screen: Screen,
     sources: Sequence[str],
-    said: Asked,
+    how: FileOptions,
     limit: str | None,
     jobs: int,
     dask: str | None = None,
 ) -> tuple[TableRead, Batches | None]:
     """Read all rows at once; of more than the sample the first ones, and all in parts."""
-    files = open_files(sources, said.layout)
+    files = open_files(sources, how.layout)
     found = read_first(files, SAMPLE)
-    if said.strict:
+    if how.strict:
         refuse_doubts(found.notices)
     for notice in found.notices:
-        tell(screen, notice)
+        show_notice(screen, notice)
     if found.is_whole:
         if dask is not None:
             screen.note("the rows are learned from at once; --dask is for larger files.")

@@ -7,7 +7,7 @@ import click
 
 from truism.cli.app import option_of
 from truism.cli.options import Command, Form, check_output, data_argument, form_option
-from truism.cli.reading import asked, layout_options
+from truism.cli.reading import file_options, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.model.stamps import now_here
@@ -57,20 +57,20 @@ def look(
     values, the first values and how values are spread; what would be left out and why; and whatever
     is odd about the files.
     """
-    said = asked(options)
+    how = file_options(options)
     if page is not None:
         if not page.lower().endswith((".html", ".htm")):
             raise ParameterError(f"The page's name must end in .html, got {page!r}.")
         check_output(page, data)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        files = open_files(data, said.layout)
-        most = math.inf if said.layout.every is not None else MOST_VALUES
+        files = open_files(data, how.layout)
+        most = math.inf if how.layout.every is not None else MOST_VALUES
         found = read_first(files, most_values=most, allow_empty=True)
         notices = found.notices
         if not found.is_whole:
             notices = (*notices, first_rows(found.table.n_rows, files.n_rows))
-        if said.strict:
+        if how.strict:
             refuse_doubts(notices)
         seen = look_at(found.table, found.reading, notices)
     source = ", ".join(data)

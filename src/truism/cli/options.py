@@ -98,7 +98,7 @@ def memory_option(command: Decorated) -> Decorated:
 
 
 def size_of(text: str | None) -> int:
-    """Return a number of bytes; half of the machine's memory if nothing is said.
+    """Return a number of bytes; by default half of the machine's memory.
 
     >>> size_of("3GiB"), size_of("500 MB")
     (3221225472, 524288000)

@@ -97,14 +97,14 @@ def layout_options(command: Decorated) -> Decorated:
     return command
 
 
-class Asked(msgspec.Struct, frozen=True):
+class FileOptions(msgspec.Struct, frozen=True):
     """How files are to be read, and whether doubts are refused."""
 
     layout: Layout
     strict: bool = False
 
 
-def asked(options: dict[str, Any]) -> Asked:
+def file_options(options: dict[str, Any]) -> FileOptions:
     """Remove the reading options from a command's options, and return them as one value."""
     delimiter, time = options.pop("delimiter"), options.pop("time")
     layout = Layout(
@@ -122,7 +122,7 @@ def asked(options: dict[str, Any]) -> Asked:
             )
         },
     )
-    return Asked(layout, options.pop("strict"))
+    return FileOptions(layout, options.pop("strict"))
 
 
 def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], ...]:
@@ -144,23 +144,23 @@ def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], 
 def read_data(
     screen: Screen,
     sources: Sequence[str],
-    said: Asked,
+    how: FileOptions,
     reading: Reading | None = None,
     *,
     allow_empty: bool = False,
     only_doubts: bool = False,
 ) -> TableRead:
     """Read tables as earlier ones were read, and note where a reader may wonder."""
-    found = read(sources, said.layout, reading=reading, allow_empty=allow_empty)
-    if said.strict:
+    found = read(sources, how.layout, reading=reading, allow_empty=allow_empty)
+    if how.strict:
         refuse_doubts(found.notices)
     for notice in found.notices:
         if notice.doubtful or not only_doubts:
-            tell(screen, notice)
+            show_notice(screen, notice)
     return found
 
 
-def tell(screen: Screen, notice: Notice) -> None:
+def show_notice(screen: Screen, notice: Notice) -> None:
     """Note how a table was read; loudly where that is in doubt."""
     text = notice.text
     if notice.see:

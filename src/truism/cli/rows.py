@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from truism.cli.options import LEAST_ROWS
-from truism.cli.reading import Asked, tell
+from truism.cli.reading import FileOptions, show_notice
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Check, Checker
@@ -30,7 +30,7 @@ class Rows:
         Where notes about the files go.
     checker
         The model.
-    sources, said
+    sources, how
         Paths, folders and patterns, and how they are to be read.
     size
         How much memory may be used, in bytes; all rows are one batch when absent.
@@ -59,7 +59,7 @@ class Rows:
         screen: Screen,
         checker: Checker,
         sources: Sequence[str],
-        said: Asked,
+        how: FileOptions,
         *,
         size: int | None = None,
         whole: Sequence[str] = (),
@@ -67,31 +67,31 @@ class Rows:
         allow_empty: bool = False,
         only_doubts: bool = False,
     ) -> None:
-        self._screen, self._said, self._size = screen, said, size or 0
+        self._screen, self._how, self._size = screen, how, size or 0
         self._noted: set[tuple[str, tuple[str, ...]]] = set()
         reading = checker.model.reading
-        files = open_files(sources, said.layout, reading)
+        files = open_files(sources, how.layout, reading)
         most = math.inf if size is None else size // BYTES_WHOLE
-        found = read_first(
+        first = read_first(
             files,
             most_values=most,
             n_first=N_FIRST if reading else None,
             allow_empty=allow_empty,
         )
-        self._files = None if found.is_whole else files
-        if whole and not found.is_whole:
-            needed = files.n_rows * len(found.table.names) * BYTES_WHOLE
+        self._files = None if first.is_whole else files
+        if whole and not first.is_whole:
+            needed = files.n_rows * len(first.table.names) * BYTES_WHOLE
             raise ParameterError(
                 f"{whole[0]} needs all rows at once: {files.n_rows:,} rows take about "
                 f"{_say_size(needed)} of memory.",
                 "take fewer files at a time, or raise --memory-limit.",
             )
-        self._note([n for n in found.notices if n.doubtful or not only_doubts])
-        self.opening, self._reading = found.table, reading or found.reading
+        self._note([n for n in first.notices if n.doubtful or not only_doubts])
+        self.opening, self._reading = first.table, reading or first.reading
         self.n_rows = self.opening.n_rows if self._files is None else self._files.n_rows
-        self.doubts = tuple(str(notice) for notice in found.notices if notice.doubtful)
-        if said.layout.time:
-            checker = checker.timed(found.reading.axis)
+        self.doubts = tuple(str(notice) for notice in first.notices if notice.doubtful)
+        if how.layout.time:
+            checker = checker.timed(first.reading.axis)
         self.checker = checker
         if allow_missing is not None:
             self.checker, doubt = checker.suited(self.opening, allow_missing=allow_missing)
@@ -119,9 +119,9 @@ class Rows:
         n_columns = len(wanted & {*self.opening.names})
         at_once = self._size // 4 // (BYTES_AT_ONCE * max(n_columns, 1))
         n_rows = min(max(at_once, LEAST_ROWS), MOST_ROWS)
-        for found in read_ahead(read_batches(self._files, self._reading, n_rows, wanted)):
-            self._note(found.notices)
-            yield found.table
+        for batch in read_ahead(read_batches(self._files, self._reading, n_rows, wanted)):
+            self._note(batch.notices)
+            yield batch.table
 
     def prepared(self, progress: Progress) -> Iterator[tuple[Table, Table]]:
         """Read all rows with all columns: batches as they are, and prepared for the model."""
@@ -137,10 +137,10 @@ class Rows:
     def follow(
         self, check: Check, progress: Progress
     ) -> Iterator[tuple[Table, Found, Following | None]]:
-        """Let a check take all rows; yield each prepared batch, what was found, and what was before."""
+        """Let a check take all rows; yield each prepared batch, its scores, and what was before."""
         schema, series = check.checker.model.schema, check.checker.model.series
         marks = (schema.time, None if series is None else series.by)
-        times = {each for each in marks if each is not None}
+        times = {name for name in marks if name is not None}
         if self._files is not None:
             self._screen.announce_compiling(kernels.__name__)
             progress("loading compiled code", 0, 0)
@@ -164,9 +164,9 @@ class Rows:
             about = notice.code, notice.columns or (notice.text,)
             if about not in self._noted:
                 self._noted.add(about)
-                if self._said.strict:
+                if self._how.strict:
                     refuse_doubts([notice])
-                tell(self._screen, notice)
+                show_notice(self._screen, notice)
 
 
 def _say_size(n_bytes: int) -> str:

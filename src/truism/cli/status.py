@@ -14,7 +14,7 @@ from truism.cli.options import (
     model_option,
     size_of,
 )
-from truism.cli.reading import asked, layout_options
+from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.explaining.checker import Check, Checker
@@ -58,12 +58,12 @@ def status(
     states never seen, numbers out of range, absent columns, coarser decimals, and rules whose condition
     never occurs any more. Exits with 3 if the model is stale.
     """
-    said = asked(options)
+    how = file_options(options)
     checker = Checker(load_model(place), jobs)
     with screen.stages() as progress:
         progress("reading", 0, 0)
         size = size_of(memory_limit)
-        rows = Rows(screen, checker, data, said, size=size, allow_missing=None)
+        rows = Rows(screen, checker, data, how, size=size, allow_missing=None)
         survey = Survey(checker, rows.n_rows, checker.absent(rows.opening))
         findings = None
         if not survey.is_blind:

@@ -88,8 +88,8 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     def without(self, absent: Collection[str]) -> "Acceptance | None":
         """Return what is left of it where some variables are absent; None if that is nothing."""
         left = tuple(name for name in self.variables if name not in absent)
-        asked = {name for each in self.conditions for name in variables(each)}
-        if not left or asked & {*absent}:
+        conditional = {name for one in self.conditions for name in variables(one)}
+        if not left or conditional & {*absent}:
             return None
         return msgspec.structs.replace(self, variables=left)
 

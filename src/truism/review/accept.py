@@ -154,7 +154,7 @@ def offer(
         tried.append((acceptance, price))
         if price is None or not price.n_left:
             break
-    acceptance, price = min(tried, key=lambda each: 0 if each[1] is None else each[1].n_left)
+    acceptance, price = min(tried, key=lambda pair: 0 if pair[1] is None else pair[1].n_left)
     model = checker.model.accept(acceptance)
     earlier = None if history is None else _Pricing(*history).price(acceptance)
     return Offer(acceptance, model, price, earlier)
@@ -258,15 +258,15 @@ class _Finder:
         if self._given:
             return self._given
         ranges = (self._range(i) for i in self._ranked if self._names[i] in names)
-        bounds = itertools.islice((each for each in ranges if each is not None), N_RANGES)
-        found = tuple(dict.fromkeys((*self._shared, *bounds)))
-        if not found:
+        bounds: Iterator[Condition] = itertools.islice(filter(None, ranges), N_RANGES)
+        conditions = tuple(dict.fromkeys((*self._shared, *bounds)))
+        if not conditions:
             raise ParameterError(
                 "No condition bounds what these rows show: values are missing or infinite.",
                 "give a condition.",
                 see=("when",),
             )
-        return found
+        return conditions
 
     def _of_first_clue(self, parts: NDArray[np.float64]) -> tuple[Condition, ...]:
         """Return what the first clue says of the other variables, as far as all rows satisfy it."""
@@ -274,7 +274,7 @@ class _Finder:
         row = self._telling.take(np.array([int(np.argmax(parts[:, first]))]))
         clues = find_clues(self._scorer, row)[0].get(self._names[first], ())
         conditions = _conditions_of(clues[0]) if clues else ()
-        return tuple(each for each in conditions if self._hold((each,), self._telling).all())
+        return tuple(one for one in conditions if self._hold((one,), self._telling).all())
 
     def _hold(self, conditions: Sequence[Condition], table: Table) -> NDArray[np.bool_]:
         return self._scorer.compare(conditions, (), table)[0]
@@ -292,12 +292,12 @@ class _Finder:
 
 def _conditions_of(clue: Clue) -> tuple[Condition, ...]:
     """Return the condition of a clue; nothing if it holds whatever the other variables are."""
-    found: Sequence[Predicate] = ()
+    conditions: Sequence[Predicate] = ()
     if isinstance(clue, Violation):
-        found = clue.rule.antecedent
+        conditions = clue.rule.antecedent
     elif isinstance(clue, Contradiction):
-        found = clue.conditions
-    return tuple(each for each in found if isinstance(each, Interval | OneOf | AnyOf))
+        conditions = clue.conditions
+    return tuple(one for one in conditions if isinstance(one, Interval | OneOf | AnyOf))
 
 
 def _range_of(variable: Numeric, column: Column) -> Interval:
@@ -379,7 +379,7 @@ class _Pricing:
         self._places = dict(_sightings(self._before))
 
     def _check(self, checker: Checker) -> tuple[Findings, Mask, int]:
-        """Return what is found, which rows to accept are reported, and where the newest acceptance is."""
+        """Return findings, which rows to accept are reported, and in how many the acceptance holds."""
         check = Check(checker, self._source.n_rows, patterns=False)
         reported, first, n_applied = [np.empty(0, np.bool_)], 0, 0
         for table in self._source.read():
@@ -392,15 +392,15 @@ class _Pricing:
 
     def price(self, acceptance: Acceptance) -> Price:
         """Return what an acceptance silences."""
-        asked = {name for each in acceptance.conditions for name in variables(each)}
-        names = {*acceptance.variables, *asked}
+        conditional = {name for one in acceptance.conditions for name in variables(one)}
+        names = {*acceptance.variables, *conditional}
         left = acceptance.without(names - {*self._checker.model.schema.names})
         before, now, reported, n_applied = self._before, self._before, self.reported, 0
         if left is not None:
             now, reported, n_applied = self._check(self._checker.accepting(left))
         pairs = overlapping(self._places, dict(_sightings(now)))
-        gone = [each for then, others in pairs if not others for each in then]
-        gone.sort(key=lambda each: (-each.score, each.start))
+        gone = [sighting for then, others in pairs if not others for sighting in then]
+        gone.sort(key=lambda sighting: (-sighting.score, sighting.start))
         return Price(
             self._source.n_rows,
             n_applied,
@@ -408,7 +408,7 @@ class _Pricing:
             max(before.n_anomalous - now.n_anomalous, 0),
             len(self._places),
             len(gone),
-            tuple(_explained(each, *self._places[each]) for each in gone[:N_LISTED]),
+            tuple(_explained(sighting, *self._places[sighting]) for sighting in gone[:N_LISTED]),
             int(reported.sum()),
         )
 
@@ -417,9 +417,9 @@ def _sightings(findings: Findings) -> Iterator[tuple[Sighting, tuple[Incidents, 
     """Yield where incidents are, and which of which list they are."""
     for incidents in (findings.incidents, findings.shifts):
         grouped = isinstance(incidents.outlines, Grouped)
-        for position, each in enumerate(incidents.outlines.extents()):
+        for position, extent in enumerate(incidents.outlines.extents()):
             series = incidents.outlines[position].series if grouped else ""
-            where = (each.first, each.last, each.n_rows, each.peak, each.score)
+            where = (extent.first, extent.last, extent.n_rows, extent.peak, extent.score)
             yield Sighting(*where, None, None, series or None), (incidents, position)
 
 
@@ -430,7 +430,7 @@ def _explained(sighting: Sighting, incidents: Incidents, position: int) -> Sight
         sighting,
         started=say_moment(incident.started),
         ended=say_moment(incident.ended),
-        blamed=tuple(Blamed(each.variable, each.share) for each in incident.blames[:N_BLAMED]),
+        blamed=tuple(Blamed(blame.variable, blame.share) for blame in incident.blames[:N_BLAMED]),
     )
 
 
@@ -483,7 +483,7 @@ def say_offer(offer: Offer) -> Iterator[tuple[str, str]]:
                     f"({percent(price.share)}); {n_gone(price)}"
                 ),
             )
-            yield from (("", _say_sighting(each)) for each in price.gone)
+            yield from (("", _say_sighting(sighting)) for sighting in price.gone)
             if price.n_gone > len(price.gone):
                 yield "", f"and {price.n_gone - len(price.gone):,} more"
             if price.n_left:
@@ -505,5 +505,5 @@ def n_gone(price: Price) -> str:
 
 def _say_sighting(sighting: Sighting) -> str:
     when = "" if sighting.started is None else f", {sighting.started}"
-    names = ", ".join(each.variable for each in sighting.blamed or ())
+    names = ", ".join(blamed.variable for blamed in sighting.blamed or ())
     return f"rows {sighting.start} to {sighting.end}{when}{f': {names}' if names else ''}"

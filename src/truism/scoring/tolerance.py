@@ -36,25 +36,25 @@ class Tolerance:
     def __init__(self, model: Model) -> None:
         self.accepted, self._schema = model.accepted or (), model.schema
         self._variables = np.array(
-            [[name in each.variables for name in model.schema.names] for each in self.accepted],
+            [[name in one.variables for name in model.schema.names] for one in self.accepted],
             np.bool_,
         )
-        conditions = [condition for each in self.accepted for condition in each.conditions]
+        conditions = [condition for one in self.accepted for condition in one.conditions]
         self._truths = Truths(_with_states(model.schema, conditions), conditions)
 
     def find(self, table: Table) -> Mask:
         """Return in which rows each acceptance applies: acceptances × rows."""
         true, _ = self._truths.evaluate_all(align(self._schema, table)[0])
         moments = _moments(self._schema, table)
-        found = np.ones((len(self.accepted), table.n_rows), np.bool_)
+        applies = np.ones((len(self.accepted), table.n_rows), np.bool_)
         first = 0
-        for acceptance, holds in zip(self.accepted, found, strict=True):
+        for acceptance, holds in zip(self.accepted, applies, strict=True):
             last = first + len(acceptance.conditions)
-            for each in true[first:last]:
-                holds &= unpack(each, table.n_rows)
+            for words in true[first:last]:
+                holds &= unpack(words, table.n_rows)
             holds &= _lasts(acceptance, moments)
             first = last
-        return found
+        return applies
 
     def muted(self, applies: Mask) -> Mask:
         """Return which variables are not judged where acceptances apply: rows × variables."""
@@ -79,13 +79,13 @@ def _with_states(schema: Schema, conditions: Sequence[Condition]) -> Schema:
                 named.setdefault(part.variable, set()).update(part.values)
     variables = tuple(
         msgspec.structs.replace(
-            each,
-            values=(values := tuple(sorted({*each.values, *named[each.name]}, key=_order))),
+            variable,
+            values=(values := tuple(sorted({*variable.values, *named[variable.name]}, key=_order))),
             counts=(1,) * len(values),
         )
-        if isinstance(each, Categorical) and each.name in named
-        else each
-        for each in schema.variables
+        if isinstance(variable, Categorical) and variable.name in named
+        else variable
+        for variable in schema.variables
     )
     return msgspec.structs.replace(schema, variables=variables)
 
@@ -99,9 +99,9 @@ def _lasts(acceptance: Acceptance, moments: NDArray[np.datetime64]) -> Mask:
     if acceptance.until is None:
         return np.ones(len(moments), np.bool_)
     ends = np.datetime64(acceptance.until) + np.timedelta64(1, "D")
-    found: Mask = moments < ends
+    before: Mask = moments < ends
     lasts_today = today() <= acceptance.until
-    return np.where(np.isnat(moments), lasts_today, found)
+    return np.where(np.isnat(moments), lasts_today, before)
 
 
 def _moments(schema: Schema, table: Table) -> NDArray[np.datetime64]:
