@@ -873,11 +873,14 @@ FORMS = {
 @given(
     st.data(),
     st.sampled_from(sorted(FORMS)),
-    st.sampled_from(["", "{b}{H:02}:{M:02}", "{b}{H}:{M:02}:{S:02}"]),
+    st.sampled_from(
+        ["", "{b}{H:02}:{M:02}", "{b}{H}:{M:02}:{S:02}", "{b}{H:02}:{M:02}:{S:02}.250"]
+    ),
     st.sampled_from("-/."),
     st.sampled_from(" T"),
+    st.sampled_from(["", "Z", "+02:00", "-0330"]),
 )
-def test_times_are_read_if_the_calendar_has_them(data, style, clock, a, b):
+def test_times_are_read_if_the_calendar_has_them(data, style, clock, a, b, zone):
     parts = st.fixed_dictionaries(
         {
             "y": st.integers(1, 9999),
@@ -889,7 +892,9 @@ def test_times_are_read_if_the_calendar_has_them(data, style, clock, a, b):
         }
     )
     rows = data.draw(st.lists(parts, min_size=1))
-    form = FORMS[style] + clock
+    form = FORMS[style] + clock + (zone if clock else "")
+    ahead = {"+02:00": 120, "-0330": -210}.get(zone, 0) if clock else 0
+    micros = 250_000 if clock.endswith("250") else 0
     texts = [form.format(a=a, b=b, **each) for each in rows]
 
     def moment(y, m, d, **clock):
@@ -897,7 +902,8 @@ def test_times_are_read_if_the_calendar_has_them(data, style, clock, a, b):
         night = (hour, minute, second) == (24, 0, 0)
         try:
             moment = datetime.datetime(y, m, d, 0 if night else hour, minute, second)
-            return np.datetime64(moment, "us") + np.timedelta64(int(night), "D")
+            moment = np.datetime64(moment, "us") + np.timedelta64(int(night), "D")
+            return moment + np.timedelta64(micros, "us") - np.timedelta64(ahead, "m")
         except ValueError:
             return np.datetime64("NaT", "us")
 

@@ -25,7 +25,8 @@ from truism.table.words import is_status, says_time, words_in
 
 NAIVE = np.iinfo(np.int32).min  # the offset of a time without a zone
 DAY_US = 86_400_000_000
-_PLAIN = r"^{}(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?)?$"
+_PLAIN = r"^{}(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{2,6}})?)?(Z|[+-]\d{{2}}:?\d{{2}})?)?$"
+_OFFSET = r"(:[\d.]+)(?:Z|[+-]\d{2}:?\d{2})$"
 _ISO = {
     "year first": (r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", r"\1-\2-\3"),
     "day first": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1"),
@@ -158,9 +159,9 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
     ['2014-03-01T07:30:00.000000', 'NaT']
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
-    times = _cast(texts, style)
-    if times is not None:
-        return Instants(times, np.full(len(texts), NAIVE, np.int32))
+    instants = _cast(texts, style)
+    if instants is not None:
+        return instants
     times = np.full(len(texts), "NaT", "datetime64[us]")
     offsets = np.full(len(texts), NAIVE, np.int32)
     for pattern in _PATTERNS.get(style) or (_pattern_of(style),):
@@ -172,19 +173,27 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
     return Instants(times, offsets)
 
 
-def _cast(texts: pa.Array, style: str) -> NDArray[np.datetime64] | None:
+def _cast(texts: pa.Array, style: str) -> Instants | None:
     """Let Arrow read times of which all are written in plain digits; None where some are not."""
     if style not in _ISO:
         return None
     date, iso = _ISO[style]
-    if not pc.all(pc.match_substring_regex(texts, _PLAIN.format(date)), min_count=1).as_py():
+    plain = _PLAIN.format(date)
+    if not pc.all(pc.match_substring_regex(texts, plain), min_count=1).as_py():
         return None
+    offsets = np.full(len(texts), NAIVE, np.int32)
+    zoned = pc.any(pc.match_substring_regex(texts, _OFFSET)).as_py()
     written = pc.replace_substring_regex(texts, r"\b(\d)\b", r"0\1")
     written = pc.replace_substring_regex(written, f"^{date}", iso)
+    if zoned:
+        offsets, _ = _offsets(pc.replace_substring_regex(texts, plain, r"\4"))
+        written = pc.replace_substring_regex(written, _OFFSET, r"\1")
     try:
-        return np.asarray(written.cast(pa.timestamp("us")))
+        times = np.asarray(written.cast(pa.timestamp("us")))
     except pa.ArrowInvalid:
         return None
+    minutes = np.where(offsets == NAIVE, 0, offsets).astype("timedelta64[m]")
+    return Instants(times - minutes, offsets)
 
 
 def may_read(texts: pa.Array, style: str, part: float = 0.5) -> bool:
