@@ -23,7 +23,7 @@ from truism.errors import StateError
 from truism.explaining.checker import Checker
 from truism.explaining.clues import Contradiction, Lasting, Outside, Rarity, UsualNumber
 from truism.explaining.expectations import Nearest, Sparse
-from truism.explaining.findings import gravest
+from truism.explaining.findings import gravest, to_show
 from truism.explaining.statefiles import (
     MAX_BYTES,
     decode_state,
@@ -214,7 +214,7 @@ def test_what_still_differs_from_training_is_listed_apart(checker, today):
     step = proceed(checker, today.take(slice(shift.start + 80, shift.start + 85)), step.state)
     assert {each.incident for each in step.findings.differing} == {shift.id}
     assert shift.id in {each.id for each in gravest(step.findings, 0)}
-    assert shift.id not in {each.id for each in gravest(step.findings, 0, standing=False)}
+    assert shift.id not in {each.id for each, _ in to_show(step.findings, 0)[0]}
     assert STANDING in list(show_progress(step, 20))
 
 

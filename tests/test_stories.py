@@ -11,7 +11,7 @@ from truism.explaining.blames import Blame
 from truism.explaining.checker import Checker
 from truism.explaining.clues import Lasting, Outside, Rarity
 from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.findings import gravest
+from truism.explaining.findings import gravest, to_show
 from truism.explaining.incidents import Incident
 from truism.explaining.stories import Moments, tell
 from truism.model.predicates import Interval, OneOf
@@ -244,3 +244,66 @@ def proceeded(checker, table, cut):
     second = checker.find(table.take(slice(cut, table.n_rows)), first.state)
     both = [*first.incidents, *second.incidents]
     return next(each.summary for each in both if abs(each.start - 600) < 15)
+
+
+def returning(n_times):
+    table = tank(400 + 150 * n_times, 2)
+    level = table.column_of()["level"].values
+    for start in range(300, 300 + 150 * n_times, 150):
+        level[start : start + 40] += 30.0
+    return table
+
+
+def test_what_returns_is_counted_and_listed_once():
+    checker = Checker(learn(tank(3000, 0), min_support=0.05))
+    table = returning(4)
+    found = checker.find(table)
+    led = [
+        each for each in found.incidents if each.blames[0].variable == "level" and each.n_rows > 9
+    ]
+    assert sorted(each.start for each in led) == [300, 450, 600, 750]
+    assert [each.nth for each in sorted(led, key=lambda each: each.start)] == [1, 2, 3, 4]
+    shown, n_more = to_show(found, 9)
+    (also,) = [also for each, also in shown if each.id in {each.id for each in led}]
+    assert also.startswith("3 more like it: 1 Mar ")
+    assert n_more == 0
+    every, _ = to_show(found, 0)
+    assert {each.id for each in led} <= {each.id for each, _ in every}
+    # The count goes on from table to table.
+    first = checker.find(table.take(slice(0, 500)))
+    second = checker.find(table.take(slice(500, table.n_rows)), first.state)
+    assert {each.id: each.nth for each in (*first.incidents, *second.incidents)} == {
+        each.id: each.nth for each in found.incidents
+    }
+
+
+def test_what_was_there_in_the_first_row_may_be_older():
+    checker = Checker(learn(tank(3000, 0), min_support=0.05))
+    table = tank(300, 1)
+    table.column_of()["level"].values[:] += 40.0
+    found = checker.find(table)
+    assert found.shifts[0].summary.startswith("Since before the first row level lies ")
+    assert [each.when for each in found.differing] == ["since before the first row"]
+
+
+def lamps(n_rows, seed, failed=None):
+    """Return a flow, and a lamp that never changes unless the flow has failed for 20 rows."""
+    random = np.random.default_rng(seed)
+    flow = 5 + 0.1 * random.standard_normal(n_rows)
+    lamp = np.zeros(n_rows, np.int64)
+    if failed is not None:
+        flow[failed : failed + 40] = 0.0
+        lamp[failed + 20 : failed + 40] = 1
+    times = np.datetime64("2024-03-01T00:00:00", "us") + np.arange(n_rows) * np.timedelta64(60, "s")
+    return as_table({"t": times, "flow": flow, "lamp": lamp})
+
+
+def test_what_never_changed_in_training_joins_the_open_incident_and_is_announced_again():
+    checker = Checker(learn(lamps(3000, 0), min_support=0.05))
+    (incident,) = checker.find(lamps(600, 1, failed=200)).incidents
+    assert [each.variable for each in incident.blames[:2]] == ["flow", "lamp"]
+    assert incident.again == ("lamp",)
+    assert incident.announced == (
+        "Announced again: on 1 Mar at 03:40 lamp was 1, which no training row had."
+    )
+    assert incident.announced in str(incident)

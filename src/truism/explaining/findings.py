@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from truism.errors import shorten
 from truism.explaining.differing import Differing, find_differing
 from truism.explaining.incidents import Incident, Incidents
+from truism.explaining.moments import say_when
 from truism.explaining.patterns import Patterns
-from truism.incidents.events import by_story
+from truism.incidents.events import Event, by_story
 from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.predicates import quote_name
@@ -23,6 +24,8 @@ from truism.scoring.stillness import decimals_of, decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
 
+FEW = 0.01  # incidents: less is not said more precisely
+N_NAMED = 3  # incidents that are like one that is shown
 DOUBTFUL_RATE, OFTEN_OUTSIDE, MIN_ROWS_TO_DOUBT = 0.2, 1 / 3, 100
 ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
 
@@ -147,23 +150,45 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return tuple(each for each in said if each is not None)
 
 
-def gravest(findings: Findings, n: int, *, standing: bool = True) -> list[Incident]:
-    """Return incidents and lasting changes by story, the gravest story first; 0 asks for all.
-
-    `standing` says whether lasting changes that stood before these rows are among them.
-    """
-    kinds = (findings.incidents, findings.shifts)
+def gravest(findings: Findings, n: int) -> list[Incident]:
+    """Return incidents and lasting changes by story, the gravest story first; 0 asks for all."""
     if not findings.shifts:
         return list(findings.incidents[: n or None])
-    first = 0 if standing else findings.state.n_rows - findings.n_rows
-    places = [(incidents, at) for incidents in kinds for at in range(len(incidents.outlines[:]))]
-    events = [incidents.outlines[at] for incidents, at in places]
-    chosen = [
-        places[at]
-        for at in by_story(events)
-        if events[at].first >= first or not (events[at].is_open and events[at].kind == "shift")
+    return [incidents[at] for incidents, at, _ in _by_story(findings)[: n or None]]
+
+
+def _by_story(findings: Findings) -> list[tuple[Incidents, int, Event]]:
+    kinds = (findings.incidents, findings.shifts)
+    found = [
+        (incidents, at, event)
+        for incidents in kinds
+        for at, event in enumerate(incidents.outlines[:])
     ]
-    return [incidents[at] for incidents, at in chosen[: n or None]]
+    return [found[at] for at in by_story([event for *_, event in found])]
+
+
+def to_show(findings: Findings, n: int) -> tuple[list[tuple[Incident, str]], int]:
+    """Return what to put on a screen, each with words about others like it, and how many more there are.
+
+    Of incidents that are alike only the first is shown, unless all are asked for by 0. Lasting changes
+    that stood before these rows are shown elsewhere: by variable.
+    """
+    before = findings.state.n_rows - findings.n_rows
+    groups = dict[object, list[tuple[Incidents, int, Event]]]()
+    for place in _by_story(findings):
+        event = place[-1]
+        if event.kind == "incident":
+            groups.setdefault(event.likeness if n else place[1], []).append(place)
+        elif event.first >= before or not event.is_open:
+            groups[event.series, event.start] = [place]
+    shown = []
+    for (incidents, at, _), *others in list(groups.values())[: n or None]:
+        rows = sorted(each.first for *_, each in others)
+        when = [say_when(row, incidents.stamp(row).time) for row in rows]
+        rest = f" and {len(when) - N_NAMED:,} others" if len(when) > N_NAMED else ""
+        also = f"{len(when):,} more like it: {', '.join(when[:N_NAMED])}{rest}" if when else ""
+        shown.append((incidents[at], also))
+    return shown, len(groups) - len(shown)
 
 
 def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:
@@ -184,9 +209,9 @@ def say_expected(findings: Findings) -> str:
     """Say how many incidents were to be expected by chance, as words to put after how many there are."""
     if findings.expected is None or not (findings.incidents or findings.shifts):
         return ""
-    n_expected = round(findings.expected)
-    few = "none was" if not n_expected else "1 was" if n_expected == 1 else f"{n_expected:,} were"
-    return f" ({few} to be expected by chance)"
+    n = findings.expected
+    said = f"{n:.1g}" if n >= FEW else f"fewer than {FEW}"
+    return f" ({f'{n:,.0f}' if n >= 1 else said} expected by chance)"
 
 
 def say_all(findings: Findings) -> str:

@@ -23,7 +23,7 @@ from truism.explaining.investigation import dead_clue, find_clues, with_dead
 from truism.explaining.listings import Listing
 from truism.explaining.moments import say_moment
 from truism.explaining.sparing import Spared, note, say_spared
-from truism.explaining.stories import Moments, tell
+from truism.explaining.stories import Moments, say_again, tell
 from truism.incidents.deviations import differences
 from truism.incidents.events import NEVER, Event, Kind
 from truism.incidents.keeping import Clock, Kept, Stamp, as_rows
@@ -86,6 +86,13 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         ``"incident"``, or ``"shift"`` for what stays unusual.
     ongoing
         Whether the next row may still belong to it.
+    is_older
+        Whether it was there in the first row of its series, and may be older.
+    nth
+        How many incidents its main variable has led in the series so far, this one included.
+    again
+        Variables that joined it later, by themselves as unusual as an incident, and that no other
+        variable is known to move: it was announced again.
     started, ended, peaked
         The times of these rows, if the table has times.
     series
@@ -108,6 +115,9 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     severity: float
     kind: Kind = "incident"
     ongoing: bool = False
+    is_older: bool = False
+    nth: int = 1
+    again: tuple[str, ...] = ()
     series: str | None = None
     started: Moment | None
     ended: Moment | None
@@ -127,8 +137,18 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def summary(self) -> str:
         """What happened, in one sentence."""
-        moments = Moments(self.start, self.started, self.end, self.ended, self.peak, self.peaked)
-        return tell(self.kind, self.blames, moments, self.n_rows, ongoing=self.ongoing)
+        return tell(self.kind, self.blames, self._moments, self.n_rows, ongoing=self.ongoing)
+
+    @property
+    def _moments(self) -> Moments:
+        times = (self.start, self.started, self.end, self.ended, self.peak, self.peaked)
+        return Moments(*times, self.is_older)
+
+    @property
+    def announced(self) -> str:
+        """What was announced again after it began, in one sentence; empty if nothing was."""
+        joined = [each for each in self.blames if each.variable in self.again]
+        return say_again(joined, self._moments)
 
     @property
     def spared(self) -> str:
@@ -137,8 +157,8 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What is said of it beside the blames: the summary, and what is spared, if anything is."""
-        return tuple(each for each in (self.summary, self.spared) if each)
+        """What is said of it beside the blames: the summary, what joined it, and what is spared."""
+        return tuple(each for each in (self.summary, self.announced, self.spared) if each)
 
     @property
     def onset(self) -> int:
@@ -309,6 +329,9 @@ class Incidents(Listing[Incident]):
             severity=event.severity,
             kind=event.kind,
             ongoing=event.is_open,
+            is_older=event.onset == 0 and self._has_past,
+            nth=1 + int(event.led[event.blame.argmax()]),
+            again=self._again(event),
             series=event.series or None,
             started=started,
             ended=ended,
@@ -316,6 +339,18 @@ class Incidents(Listing[Incident]):
             blames=confront(tuple(self._blames(event, clues_at))),
             accepted=note(self.scorer.model, event.silences),
         )
+
+    def _again(self, event: Event) -> tuple[str, ...]:
+        """Return what joined an event later, never changed in training, and would be an event itself."""
+        if not self._has_past:
+            return ()
+        joined = self._steady & (event.since > event.first)
+        joined &= event.strength > self.scorer.model.threshold
+        return tuple(self.scorer.model.schema.names[i] for i in np.flatnonzero(joined).tolist())
+
+    @property
+    def _has_past(self) -> bool:
+        return self.scorer.model.memory is not None
 
     def _blames(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
         """Say why each variable is to blame, by the row in which it is to blame most."""

@@ -19,7 +19,10 @@ TOGETHER = 2  # rows within which nobody can tell what was first
 
 
 class Moments(msgspec.Struct, frozen=True):
-    """The first, the last and the worst row of an incident, and their times."""
+    """The first, the last and the worst row of an incident, and their times.
+
+    `is_older` says that it was there in the first row of its series, and may be older.
+    """
 
     start: int
     started: Moment | None
@@ -27,6 +30,7 @@ class Moments(msgspec.Struct, frozen=True):
     ended: Moment | None
     peak: int
     peaked: Moment | None
+    is_older: bool = False
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -57,6 +61,16 @@ def tell(
     else:
         told = f"{'; '.join(_timeline(entries))}."
     return told[0].upper() + told[1:]
+
+
+def say_again(blames: Sequence[Blame], moments: Moments) -> str:
+    """Say what joined an incident later, by itself as unusual as one; empty if nothing did."""
+    entries = sorted((_entry(each, moments) for each in blames), key=lambda each: each.row)
+    if not entries:
+        return ""
+    rest = len(entries) - FIRST
+    more = f"; and {rest:,} more" if rest > 0 else ""
+    return f"Announced again: {'; '.join(_timeline(entries[:FIRST]))}{more}."
 
 
 def _entry(blame: Blame, moments: Moments) -> _Entry:
@@ -121,6 +135,7 @@ def _changes(entries: Sequence[_Entry], moments: Moments, *, ongoing: bool) -> I
             said.append(_lies(each, verb, than))
             than = "" if _leans(each.blame) else than
         when = say_when(row, each.time, before)
+        when = "before the first row" if moments.is_older and before is None else when
         yield f"{since} {when}{until} {listed(said)}"
         until, before = "", each.time
 

@@ -109,6 +109,8 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     dead, stood
         The last row in which it was dead, and for how many rows it had stood still by then; -1 and 0
         if it never was.
+    led
+        How many events each variable had been most to blame for when it began.
     lately
         Where numbers that had stood were when it began, in standard deviations from where training
         rows would be; 0 for others.
@@ -150,8 +152,15 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     dead: Rows
     stood: Rows
     lately: Floats
+    led: Rows
     place: Floats | None = None
     silences: dict[str, Silence] = {}
+
+    @property
+    def likeness(self) -> tuple[str, int, bool, bool]:
+        """What incidents that are alike have in common: main variable, direction, whether it was dead."""
+        main = int(self.blame.argmax())
+        return self.series, main, bool(self.above[main] > self.below[main]), bool(self.stood[main])
 
     @property
     def is_open(self) -> bool:
@@ -232,6 +241,8 @@ class Present(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True)
         Where values are, where they have been lately, and how far they stray from there.
     standing
         The start of the first standing event of each variable; -1 if none stands.
+    led
+        How many events each variable was most to blame for.
     events
         What is open, and what may become an event.
 
@@ -245,6 +256,7 @@ class Present(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True)
     place: Floats
     stray: Floats
     standing: Rows
+    led: Rows
     events: tuple[Event, ...] = ()
 
 
@@ -253,4 +265,4 @@ def no_rows(n_variables: int, memory: Memory | None) -> Present:
     none = np.zeros(n_variables)
     usual = none if memory is None else np.array(memory.usual)
     never = np.full(n_variables, NEVER)
-    return Present(0, NEVER, NEVER, usual, none, none, none, never)
+    return Present(0, NEVER, NEVER, usual, none, none, none, never, np.zeros_like(never))

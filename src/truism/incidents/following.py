@@ -312,7 +312,7 @@ class Ready:
         """Return how far each number is on average from where it has been lately, in consecutive rows."""
         from truism.incidents import kernels  # only series load the compiler
 
-        levels = kernels.Levels(*np.zeros((5, apart.shape[1])))
+        levels = kernels.Levels(*np.zeros((6, apart.shape[1])))
         rate = 1 / self.limits.horizon
         found = kernels.strays(np.ascontiguousarray(apart), rate, self.numbers, levels)
         return np.asarray(found)

@@ -48,6 +48,7 @@ class Levels(NamedTuple):
     place: np.ndarray
     stray: np.ndarray
     standing: np.ndarray
+    led: np.ndarray
 
 
 class Events(NamedTuple):
@@ -81,6 +82,7 @@ class Events(NamedTuple):
     dead: np.ndarray
     stood: np.ndarray
     lately: np.ndarray
+    led: np.ndarray
 
 
 class Rows(NamedTuple):
@@ -136,7 +138,7 @@ def begin(k, n, row, levels, scales, limits, events):
     events.n_rows[k], events.severity[k], events.score[k], events.is_slow[k] = 0, 0.0, -1.0, 0
     events.onset[k] = events.start[k] = events.latest[k] = events.alarm[k] = n
     events.first[k] = events.last[k] = events.peak[k] = row
-    events.frozen[k] = levels.reference
+    events.frozen[k], events.led[k] = levels.reference, levels.led
     events.highest[k], events.blame[k], events.parts[k], events.strength[k] = 0.0, 0.0, 0.0, 0.0
     events.above[k], events.below[k] = 0.0, 0.0
     events.member[k], events.lasting[k], events.n_known[k], events.stood[k] = 0, 0, 0, 0
@@ -220,6 +222,7 @@ def stand(k, levels, scales, events):
 def leave(k, levels, events):
     """End an event: references are what they were before it, unless it was slow."""
     events.phase[k] = ENDED
+    levels.led[np.argmax(events.blame[k])] += 1
     for i in range(levels.standing.size):
         if events.member[k, i]:
             levels.standing[i] = NEVER

@@ -167,6 +167,7 @@ class Singles(Sequence[Event]):
             dead=nought + NEVER,
             stood=nought,
             lately=0.0 * far,
+            led=nought,
             silences=silences,
         )
 

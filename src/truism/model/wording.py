@@ -311,6 +311,16 @@ def about_percent(part: float) -> str:
     return "99.9 %" if _NEARLY_ALL < part < 1 else f"{100 * part:.0f} %"
 
 
+def ordinal(n: int) -> str:
+    """Return a number that says which of several.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n:,}{ending}"
+
+
 def lasting(seconds: float) -> str:
     """Print a duration in its two largest units.
 

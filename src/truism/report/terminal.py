@@ -10,14 +10,14 @@ from rich.text import Text
 from truism.explaining.blames import Blame, choose, say_others
 from truism.explaining.differing import Differing
 from truism.explaining.explanations import Explanation
-from truism.explaining.findings import Findings, gravest, say_all
+from truism.explaining.findings import Findings, say_all, to_show
 from truism.explaining.incidents import Incident, Incidents
 from truism.explaining.moments import say_at
 from truism.explaining.patterns import Pattern
 from truism.explaining.reasons import Reason
 from truism.explaining.states import Step
 from truism.model.predicates import format_number, quote_name
-from truism.model.wording import count, lasting, percent, visible
+from truism.model.wording import count, lasting, ordinal, percent, visible
 from truism.report.models import BAD, FAINT, GOOD, STRONG, say
 
 N_BLAMES = 3
@@ -46,9 +46,8 @@ def show_findings(
 
 
 def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
-    shown = gravest(findings, top, standing=False)
-    yield from in_order(shown, [None] * len(shown))
-    yield from say_rest(findings, shown)
+    shown, n_more = to_show(findings, top)
+    yield from in_order(shown, [None] * len(shown), n_more)
     yield from show_differing(findings.differing)
     if findings.incidents and findings.gap is not None:
         between = count(findings.gap, "normal row")
@@ -56,14 +55,17 @@ def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
 
 
 def in_order(
-    incidents: Sequence[Incident], statuses: Sequence[str | None]
+    shown: Sequence[tuple[Incident, str]], statuses: Sequence[str | None], n_more: int
 ) -> Iterator[RenderableType]:
-    """Show what happened, each story from its beginning."""
+    """Show what happened, each story from its beginning, and how many more there are."""
     first_of = dict[str, int]()
-    for number, (incident, status) in enumerate(zip(incidents, statuses, strict=True), 1):
+    for number, ((incident, also), status) in enumerate(zip(shown, statuses, strict=True), 1):
         first = first_of.setdefault(incident.story, number)
-        yield show_incident(incident, number, status, first if first < number else None)
+        story = f"same story as {first}" if first < number else ""
+        yield show_incident(incident, number, status, (story, also))
         yield ""
+    if n_more:
+        yield Text(f"{n_more:,} more; --top 0 shows all.", FAINT)
 
 
 def show_differing(differing: Sequence[Differing]) -> Iterator[RenderableType]:
@@ -74,15 +76,6 @@ def show_differing(differing: Sequence[Differing]) -> Iterator[RenderableType]:
             name = each.variable if each.series is None else f"{each.series}: {each.variable}"
             grid.add_row(say(name, STRONG), each.when, each.off, say(each.so, FAINT))
         yield from (STANDING, Padding(grid, (0, 0, 0, 3)), "")
-
-
-def say_rest(findings: Findings, shown: Sequence[Incident]) -> Iterator[RenderableType]:
-    """Say how many incidents are not shown, but for lasting changes that stood before."""
-    n_standing = sum(each.is_open for each in findings.shifts.outlines[:])
-    n_shown = sum(not each.stands for each in shown) + n_standing
-    rest = len(findings.incidents) + len(findings.shifts) - n_shown
-    if rest > 0:
-        yield Text(f"{rest:,} more; --top 0 shows all.", FAINT)
 
 
 def show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
@@ -140,23 +133,22 @@ def show_incident(
     incident: Incident,
     number: int | None = None,
     status: str | None = None,
-    first: int | None = None,
+    more: Sequence[str] = (),
 ) -> RenderableType:
     """Show one incident: what happened in one sentence, when, how bad, and what was wrong.
 
-    Of a job, also how it stands, and its id; of a story, the number of its first incident.
+    Of a job, also how it stands, and its id; `more` are words about others.
     """
-    facts = _facts(incident)
-    facts += [] if first is None else [f"same story as {first}"]
+    facts = [*_facts(incident), *filter(None, more)]
     if status is not None:
         facts = [status, *facts, f"id {incident.id}"]
     head = Grid.grid(padding=(0, 2, 0, 0))
     head.add_column(style=BAD, no_wrap=True)
     head.add_column(overflow="fold")
-    summary, *more = incident.told
+    summary, *further = incident.told
     head.add_row("" if number is None else f"{number}", say(summary, STRONG))
     head.add_row("", say(" · ".join(facts), FAINT))
-    for each in more:
+    for each in further:
         head.add_row("", say(each))
     indent = 3 if number is None else 2 + len(f"{number}")
     return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, indent)))
@@ -179,6 +171,9 @@ def _facts(incident: Incident) -> list[str]:
     peak = f"peak score {incident.score:.3g}"
     if several:
         peak += f" {say_at(incident.peak, incident.peaked, incident.started)}"
+    main = max(incident.blames, key=lambda each: each.share, default=None)
+    if incident.nth > 1 and main is not None:
+        peak += f" · {ordinal(incident.nth)} that {main.variable} leads"
     return [*parts, peak]
 
 
@@ -279,10 +274,9 @@ def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[R
 
 def _show_changed(step: Step, top: int) -> Iterator[RenderableType]:
     happened = _happened(step)
-    shown = gravest(step.findings, top, standing=False)
-    statuses = [_status(happened.get(each.id, ()), is_open=each.ongoing) for each in shown]
-    yield from in_order(shown, statuses)
-    yield from say_rest(step.findings, shown)
+    shown, n_more = to_show(step.findings, top)
+    statuses = [_status(happened.get(each.id, ()), is_open=each.ongoing) for each, _ in shown]
+    yield from in_order(shown, statuses, n_more)
     yield from show_differing(step.findings.differing)
 
 
