@@ -30,7 +30,8 @@ from truism.incidents.events import Event
 from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
-from truism.review.accept import Named, Source, offer
+from truism.review.accept import Named, offer
+from truism.review.compare import Source
 from truism.review.status import status
 from truism.table.columns import Table
 from truism.table.frames import as_table

@@ -24,7 +24,8 @@ from truism.model.files import decode_model, encode_model, load_model
 from truism.model.predicates import OneOf
 from truism.plant import simulate
 from truism.report import to_html
-from truism.review.accept import N_RANGES, Offer, Source, find_named, offer
+from truism.review.accept import N_RANGES, Offer, find_named, offer
+from truism.review.compare import Source
 from truism.table import ledgers
 from truism.table.frames import as_table
 from truism.table.ledgers import ledger_beside, read_ledger, rows_to_add

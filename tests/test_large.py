@@ -18,6 +18,7 @@ from truism.cli.options import size_of
 from truism.errors import ParameterError, TableError
 from truism.learning import sampling
 from truism.learning.learn import learn
+from truism.model.files import load_model, save_model
 from truism.table.files import open_files, read_batches, read_first
 from truism.table.layouts import Layout
 from truism.table.writing import write_table
@@ -363,6 +364,22 @@ def test_a_status_is_that_of_a_table_held_whole(model, in_portions, monkeypatch,
     assert bad.stderr == (
         "Error: --memory-limit must be a size of at least 1 MiB, such as 3GiB, got '1'.\n"
     )
+
+
+def test_a_comparison_is_that_of_a_table_held_whole(files_beyond, model, in_portions, tmp_path):
+    strict = tmp_path / "strict.json"
+    save_model(load_model(model).with_threshold(0.5 * load_model(model).threshold), strict)
+
+    def compared():
+        asked = ["compare", model, str(strict), "--on", files_beyond, "--format", "json"]
+        done = CliRunner().invoke(app, asked)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    whole = compared()
+    assert json.loads(whole)["table"]["both"]
+    in_portions()
+    assert compared() == whole
 
 
 @pytest.fixture

@@ -30,12 +30,12 @@ from truism.report.models import say, show_pairs
 from truism.review.accept import (
     Named,
     Offer,
-    Source,
     find_named,
     offer,
     say_offer,
     take_rows,
 )
+from truism.review.compare import Source
 from truism.table.columns import Table
 from truism.table.ledgers import (
     MARKS,

@@ -5,14 +5,15 @@ from typing import Any, Literal, get_args
 import click
 import msgspec
 
-from truism.cli.options import Command, check_output, jobs_option
-from truism.cli.reading import file_options, layout_options, read_data
+from truism.cli.options import Command, check_output, jobs_option, size_of
+from truism.cli.reading import file_options, layout_options
+from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.explaining.checker import Checker
 from truism.model.files import load_model
 from truism.report.comparison import show, to_page, to_text
-from truism.review.compare import Comparison
+from truism.review.compare import Comparison, Source
 from truism.review.compare import compare as compare_checkers
 from truism.table.atomic import write_atomically
 
@@ -103,12 +104,14 @@ def compare(
         check_output(output, (old, new, *data))
     checkers = [Checker(load_model(place), jobs) for place in (old, new)]
     with screen.stages() as progress:
-        table = None
+        source = None
         if data:
             progress("reading", 0, 0)
-            table = read_data(screen, data, how, checkers[1].model.reading).table
+            size = size_of(None)
+            rows = Rows(screen, checkers[1], data, how, size=size, allow_missing=None)
+            source = Source(rows.n_rows, rows.batches)
         progress("comparing", 0, 0)
-        found = compare_checkers(checkers[0], checkers[1], table, label)
+        found = compare_checkers(checkers[0], checkers[1], source, label)
     if found.table is not None and found.table.extra:
         extra = shorten(found.table.extra)
         screen.note(f"columns that neither model uses are ignored: {extra}.")

@@ -33,7 +33,8 @@ from truism.model.files import decode_model, encode_model, save_model
 from truism.model.model import Model
 from truism.model.rules import RuleSet
 from truism.model.stamps import now_here, today
-from truism.review.accept import Named, Offer, Source, offer
+from truism.review.accept import Named, Offer, offer
+from truism.review.compare import Source
 from truism.review.suspects import Suspects
 from truism.scoring.thresholds import expecting
 from truism.table.columns import Table, renamed

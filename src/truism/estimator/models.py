@@ -10,7 +10,7 @@ from truism.explaining.checker import Checker
 from truism.model.files import load_model
 from truism.model.model import Model
 from truism.model.provenance import ByHand
-from truism.review.compare import Comparison
+from truism.review.compare import Comparison, Source
 from truism.review.compare import compare as compare_checkers
 from truism.review.status import Status
 from truism.review.status import status as find_status
@@ -117,8 +117,11 @@ def compare(
     if label is not None and table is None:
         raise ParameterError.of("label", "be None where there is no table", label)
     refuse_path(table)
-    rows = None if table is None else as_table(table)
-    return compare_checkers(checkers[0], checkers[1], rows, label)
+    source = None
+    if table is not None:
+        rows = as_table(table)
+        source = Source(rows.n_rows, lambda: [rows])
+    return compare_checkers(checkers[0], checkers[1], source, label)
 
 
 def _checker(name: str, given: Any) -> Checker:

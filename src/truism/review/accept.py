@@ -8,7 +8,7 @@ accepted incidents of the simulated plant without attacks silenced 31 of 440 att
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -16,20 +16,17 @@ from numpy.typing import NDArray
 
 from truism.arrays import Mask
 from truism.errors import ParameterError, did_you_mean
-from truism.explaining.checker import Check, Checker
+from truism.explaining.checker import Checker
 from truism.explaining.clues import Clue, Contradiction
 from truism.explaining.findings import Findings
-from truism.explaining.incidents import Incidents
 from truism.explaining.investigation import find_clues
-from truism.explaining.moments import say_moment
-from truism.incidents.outlines import Grouped
 from truism.model.acceptances import Acceptance, Condition, check_text, check_until
 from truism.model.model import Model
 from truism.model.parsing import parse_conditions
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, cut_between, variables
 from truism.model.schema import Numeric
 from truism.model.wording import count, percent, preformatted, visible
-from truism.review.compare import N_BLAMED, Blamed, Sighting, overlapping
+from truism.review.compare import Reports, Sighting, Source, overlapping
 from truism.scoring.alignment import align
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Violation
@@ -101,13 +98,6 @@ def take_rows(scorer: Scorer, named: Named, batches: Iterable[Raw]) -> Raw:
 
 
 # --- what to accept ---
-
-
-class Source(msgspec.Struct, frozen=True, eq=False):
-    """A table that can be read again and again: its number of rows, and what reads prepared batches."""
-
-    n_rows: int
-    read: Callable[[], Iterable[Table]]
 
 
 def offer(
@@ -376,19 +366,19 @@ class _Pricing:
         self._checker, self._source = checker, source
         self._named = Named(np.empty(0, np.int64)) if named is None else named
         self._before, self.reported, _ = self._check(checker)
-        self._places = dict(_sightings(self._before))
 
-    def _check(self, checker: Checker) -> tuple[Findings, Mask, int]:
-        """Return findings, which rows to accept are reported, and in how many the acceptance holds."""
-        check = Check(checker, self._source.n_rows, patterns=False)
-        reported, first, n_applied = [np.empty(0, np.bool_)], 0, 0
+    def _check(self, checker: Checker) -> tuple[Reports, Mask, int]:
+        """Return the reports, which rows to accept are reported, and in how many an acceptance holds."""
+        reports = Reports(checker, self._source.n_rows)
+        places, first, n_applied = [self._named.numbers[:0]], 0, 0
         for table in self._source.read():
-            above = check.take(table).excess > checker.model.threshold
-            reported.append(above[self._named.within(checker.scorer, table, first)])
+            reports.take(table)
+            places.append(self._named.within(checker.scorer, table, first) + first)
             if checker.scorer.tolerance is not None:
                 n_applied += int(checker.scorer.tolerance.find(table)[-1].sum())
             first += table.n_rows
-        return check.findings(), np.concatenate(reported), n_applied
+        reports.close()
+        return reports, reports.reported[np.concatenate(places)], n_applied
 
     def price(self, acceptance: Acceptance) -> Price:
         """Return what an acceptance silences."""
@@ -398,40 +388,20 @@ class _Pricing:
         before, now, reported, n_applied = self._before, self._before, self.reported, 0
         if left is not None:
             now, reported, n_applied = self._check(self._checker.accepting(left))
-        pairs = overlapping(self._places, dict(_sightings(now)))
+        pairs = overlapping(before.places, now.places)
         gone = [sighting for then, others in pairs if not others for sighting in then]
+        n_anomalous = int(before.reported.sum())
         gone.sort(key=lambda sighting: (-sighting.score, sighting.start))
         return Price(
             self._source.n_rows,
             n_applied,
-            before.n_anomalous,
-            max(before.n_anomalous - now.n_anomalous, 0),
-            len(self._places),
+            n_anomalous,
+            max(n_anomalous - int(now.reported.sum()), 0),
+            len(before.places),
             len(gone),
-            tuple(_explained(sighting, *self._places[sighting]) for sighting in gone[:N_LISTED]),
+            before.blame(gone[:N_LISTED], N_LISTED),
             int(reported.sum()),
         )
-
-
-def _sightings(findings: Findings) -> Iterator[tuple[Sighting, tuple[Incidents, int]]]:
-    """Yield where incidents are, and which of which list they are."""
-    for incidents in (findings.incidents, findings.shifts):
-        grouped = isinstance(incidents.outlines, Grouped)
-        for position, extent in enumerate(incidents.outlines.extents()):
-            series = incidents.outlines[position].series if grouped else ""
-            where = (extent.first, extent.last, extent.n_rows, extent.peak, extent.score)
-            yield Sighting(*where, None, None, series or None), (incidents, position)
-
-
-def _explained(sighting: Sighting, incidents: Incidents, position: int) -> Sighting:
-    """Say when an incident was, and whom it blames."""
-    incident = incidents[position]
-    return msgspec.structs.replace(
-        sighting,
-        started=say_moment(incident.started),
-        ended=say_moment(incident.ended),
-        blamed=tuple(Blamed(blame.variable, blame.share) for blame in incident.blames[:N_BLAMED]),
-    )
 
 
 class Offer(msgspec.Struct, frozen=True, eq=False):

@@ -8,26 +8,26 @@ A `Comparison` is what JSON holds; screen and page are made from it.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Generic, Literal, Self, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError
-from truism.explaining.checker import Checker
+from truism.explaining.checker import Check, Checker
 from truism.explaining.incidents import Incidents
 from truism.explaining.moments import say_moment
-from truism.incidents.outlines import Extent
+from truism.incidents.following import Found
+from truism.incidents.outlines import Extent, Grouped
 from truism.model.model import Model
 from truism.model.predicates import Interval, Predicate, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Scalar, Schema, Variable
 from truism.model.wording import count, preformatted
-from truism.scoring.alignment import time_column
-from truism.scoring.series import rows_by_series
-from truism.table.columns import Column, Table, read_labels
+from truism.table.columns import Table, join_tables, read_labels
 
 N_BLAMED = 3  # variables that are named for an incident
 N_EXPLAINED = 20  # incidents of each model alone for which variables are named
@@ -179,8 +179,15 @@ class Comparison(msgspec.Struct, frozen=True, tag="truism-comparison", tag_field
         return preformatted(str(self))
 
 
+class Source(msgspec.Struct, frozen=True, eq=False):
+    """A table that can be read again and again: its number of rows, and what reads it in batches."""
+
+    n_rows: int
+    read: Callable[[], Iterable[Table]]
+
+
 def compare(
-    old: Checker, new: Checker, table: Table | None = None, label: str | None = None
+    old: Checker, new: Checker, source: Source | None = None, label: str | None = None
 ) -> Comparison:
     """Compare two models, and what they report in a table; `label` is the column of true anomalies."""
     facts = tuple(_compare_facts(old.model, new.model))
@@ -188,7 +195,7 @@ def compare(
     rules = _compare_rules(old.model, new.model)
     changed = {fact.name for fact in facts if fact.old != fact.new} - {"created"}
     same = not changed and not variables and rules.n_same == rules.n_old == rules.n_new
-    reports = None if table is None else _compare_reports(old, new, table, label)
+    reports = None if source is None else _compare_reports(old, new, source, label)
     on_table = () if reports is None else _say_reports(reports)
     summary = (*on_table, *_say_rules(variables, rules))
     if same:
@@ -348,76 +355,127 @@ def _divide(
     return tuple(only_old), tuple(only_new), tuple(both)
 
 
-class _Seen:
-    """What one model reports in a table."""
+class Reports:
+    """What a model reports in a table that it takes batch by batch.
 
-    def __init__(self, checker: Checker, table: Table, which: str, by: str | None) -> None:
-        try:
-            self.table = checker.prepare(table)
-            findings = checker.find(self.table)
-        except SchemaError as problem:
-            raise SchemaError(
-                f"The {which} model cannot be used on the table. {problem.message}",
-                problem.hint,
-                # A comparison needs the columns of both models.
-                see=tuple(name for name in problem.see if name != "allow_missing"),
-            ) from None
-        self.scores = findings.scores
-        self.reported = findings.excess > checker.model.threshold
-        times = time_column(checker.model.schema, self.table)
-        by_series = {} if by is None else rows_by_series(by, self.table)
-        series_of = {row: name for name, rows in by_series.items() for row in rows.tolist()}
-        self.place_of: dict[Sighting, tuple[Incidents, int]] = {
-            _sighting(extent, times, series_of.get(extent.first)): (incidents, position)
-            for incidents in (findings.incidents, findings.shifts)
+    Parameters
+    ----------
+    checker, n_rows
+        The model, and how many rows there are.
+
+    Attributes
+    ----------
+    scores, reported
+        The scores of the rows, and which of them are above the threshold; like the others after `close`.
+    findings, places
+        What was found, and which incident of which list a sighting is.
+
+    """
+
+    def __init__(self, checker: Checker, n_rows: int) -> None:
+        self.checker, self._check = checker, Check(checker, n_rows, patterns=False)
+        self._found = list[Found]()
+
+    def prepare(self, table: Table) -> Table:
+        """Prepare the next rows."""
+        return self.checker.prepare(table, self._check.following)
+
+    def take(self, table: Table) -> None:
+        """Take the next rows, prepared."""
+        self._found.append(self._check.take(table))
+
+    def close(self) -> Self:
+        """Find out what all rows have shown."""
+        self.findings = self._check.findings()
+        self.scores = np.concatenate([batch.scores for batch in self._found])
+        excess = np.concatenate([batch.excess for batch in self._found])
+        self.reported = excess > self.checker.model.threshold
+        self.places: dict[Sighting, tuple[Incidents, int]] = {
+            _sighting(incidents, position, extent): (incidents, position)
+            for incidents in (self.findings.incidents, self.findings.shifts)
             for position, extent in enumerate(incidents.outlines.extents())
         }
+        return self
 
-    def blame(self, sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
+    def blame(self, sightings: Sequence[Sighting], most: int) -> tuple[Sighting, ...]:
         """Name the variables to blame for the first of some incidents: that takes longer than scoring."""
-        explained = []
-        for each in sightings[:N_EXPLAINED]:
-            incidents, position = self.place_of[each]
-            blames = incidents[position].blames[:N_BLAMED]
-            blamed = tuple(Blamed(blame.variable, blame.share) for blame in blames)
-            explained.append(msgspec.structs.replace(each, blamed=blamed))
-        return (*explained, *sightings[N_EXPLAINED:])
+        blamed = []
+        for sighting in sightings[:most]:
+            incidents, position = self.places[sighting]
+            worst = incidents[position].blames[:N_BLAMED]
+            names = tuple(Blamed(blame.variable, blame.share) for blame in worst)
+            blamed.append(msgspec.structs.replace(sighting, blamed=names))
+        return (*blamed, *sightings[most:])
 
 
-def _sighting(extent: Extent, times: Column | None, series: str | None) -> Sighting:
-    started, ended = (
-        None if times is None else say_moment(times.cell(row))
-        for row in (extent.first, extent.last)
+def _sighting(incidents: Incidents, position: int, extent: Extent) -> Sighting:
+    grouped = isinstance(incidents.outlines, Grouped)
+    started, ended = (say_moment(incidents.stamp(row).time) for row in (extent.first, extent.last))
+    return Sighting(
+        extent.first,
+        extent.last,
+        extent.n_rows,
+        extent.peak,
+        extent.score,
+        started,
+        ended,
+        (incidents.outlines[position].series if grouped else "") or None,
     )
-    n_rows, peak, score = extent.n_rows, extent.peak, extent.score
-    return Sighting(extent.first, extent.last, n_rows, peak, score, started, ended, series)
 
 
 def _compare_reports(
-    old: Checker, new: Checker, table: Table, label: str | None
+    old: Checker, new: Checker, source: Source, label: str | None
 ) -> TableComparison:
-    truth = None if label is None else read_labels(table, label)
-    columns = {None if each.model.series is None else each.model.series.by for each in (old, new)}
-    by = columns.pop() if len(columns) == 1 else None
-    then, now = _Seen(old, table, "old", by), _Seen(new, table, "new", by)
+    then, now = Reports(old, source.n_rows), Reports(new, source.n_rows)
+    extra: list[tuple[str, ...]] = []
+    labels: list[Table] = []
+    for table in source.read():
+        if label is not None:
+            column = table.column_of().get(label)
+            if column is None:
+                read_labels(table, label)  # which refuses it
+            else:
+                labels.append(Table((column,), table.n_rows))
+        for which, reports in (("old", then), ("new", now)):
+            with _naming(which):
+                prepared = reports.prepare(table)
+                reports.take(prepared)
+            extra.append(reports.checker.extra(prepared))
+    truth = None if label is None else read_labels(join_tables(labels), label)
+    then.close()
+    now.close()
     only_old, only_new, both = _divide(
-        overlapping(then.place_of, now.place_of), lambda each: (-each.score, each.start)
+        overlapping(then.places, now.places), lambda sighting: (-sighting.score, sighting.start)
     )
     advantage = None
     if label is not None and truth is not None:
         advantage = weigh_up(label, truth, (then.scores, now.scores), (then.reported, now.reported))
-    unused = {*new.extra(now.table)} - {label}
+    unused = {*extra[1]} - {label}
     return TableComparison(
-        table.n_rows,
+        source.n_rows,
         int(then.reported.sum()),
         int(now.reported.sum()),
         int((then.reported & now.reported).sum()),
-        then.blame(only_old),
-        now.blame(only_new),
+        then.blame(only_old, N_EXPLAINED),
+        now.blame(only_new, N_EXPLAINED),
         both,
         advantage,
-        tuple(name for name in old.extra(then.table) if name in unused),
+        tuple(name for name in extra[0] if name in unused),
     )
+
+
+@contextmanager
+def _naming(which: str) -> Iterator[None]:
+    """Say which of the models a table does not suit."""
+    try:
+        yield
+    except SchemaError as problem:
+        raise SchemaError(
+            f"The {which} model cannot be used on the table. {problem.message}",
+            problem.hint,
+            # A comparison needs the columns of both models.
+            see=tuple(name for name in problem.see if name != "allow_missing"),
+        ) from None
 
 
 def overlapping(old: Iterable[Sighting], new: Iterable[Sighting]) -> Groups[Sighting]:
