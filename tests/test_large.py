@@ -577,6 +577,18 @@ def test_csv_files_are_checked_in_portions(model, in_portions, csv_in_batches, t
         assert checked(source, model, *options) == expected
 
 
+def test_whole_numbers_are_the_same_beside_fractions_and_in_portions_without(
+    model, in_portions, tmp_path
+):
+    table = later()
+    texts = [f"{flow or 0:.0f}" for flow in table["flow"].to_pylist()]
+    texts[10] = "2.5"
+    source = as_csv(tmp_path / "data", table.set_column(2, "flow", pa.array(texts)), [])
+    whole = checked(source, model, "--format", "json")
+    in_portions()
+    assert checked(source, model, "--format", "json") == whole
+
+
 def test_a_bad_cell_of_a_csv_file_is_named_by_its_line(
     model, in_portions, csv_in_batches, tmp_path
 ):

@@ -102,6 +102,10 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
         value = self.values[row].item()
         if self.kind == "text":
             return self.categories[value]
+        if self.kind == "number" and float(value).is_integer():
+            return int(
+                value
+            )  # whole numbers are the same, whatever a file or a library keeps them as
         if isinstance(value, int) and self.values.dtype.kind == "M":
             return far_moment(self.values[row])
         if self.kind == "time" and isinstance(value, int) and self.values.dtype.kind == "i":
