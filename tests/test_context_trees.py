@@ -1,5 +1,7 @@
 """What contexts learn depends on the rows' content alone, and their sums are those of the rows."""
 
+import types
+
 import msgspec
 import numpy as np
 import pytest
@@ -244,15 +246,10 @@ def test_a_tree_takes_the_best_split_of_all_leaves_every_time(
     n_splits = random.integers(0, 5, n_variables)
     members = np.flatnonzero(np.arange(n_variables) != n_variables // 2) if n_variables > 1 else [0]
     members = np.array(members)
-    nodes = kernels.new_nodes(2 * max_leaves - 1, n_rows)
-    shape = (max_leaves if remembers else 1, len(members), 5 * (n_targets + 1))
-    n_nodes = kernels.grow(
-        kernels.Coded(codes, is_state, n_splits, members),
-        kernels.Explained(targets, least),
-        np.empty(shape, np.int64),
-        nodes,
-    )
-    member, code, child = (each[:n_nodes] for each in (nodes.member, nodes.code, nodes.child))
+    coded = types.SimpleNamespace(codes=codes, is_state=is_state, n_splits=n_splits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contexts, "MAX_REMEMBERED", 10**6 if remembers else 0)
+        root = contexts._grow_nodes(coded, members, targets, least, max_leaves)
 
     def gains(rows):
         found = oracle.split_gains(
@@ -260,14 +257,16 @@ def test_a_tree_takes_the_best_split_of_all_leaves_every_time(
         )
         return {split: gain for split, gain in found.items() if gain > 0}
 
-    rows_of = {0: list(range(n_rows))}
-    gains_of = {0: gains(rows_of[0])}
-    for node in sorted(np.flatnonzero(child >= 0), key=lambda each: child[each]):
-        v, c = int(members[member[node]]), int(code[node])
-        best = max(max(each.values(), default=0) for each in gains_of.values())
-        assert float(gains_of.pop(node)[v, c]) == pytest.approx(float(best), rel=1e-9)
-        for new, rows in enumerate(oracle.split_rows(codes, is_state, rows_of[node], v, c)):
-            rows_of[int(child[node]) + new] = rows
-            gains_of[int(child[node]) + new] = gains(rows)
-    assert len(gains_of) == max_leaves or not any(gains_of.values())
-    assert len(child) == len(rows_of)
+    leaves, split = [(list(range(n_rows)), root)], 1
+    while any(node.children is not None for _, node in leaves):
+        best = max(max(gains(rows).values(), default=0) for rows, _ in leaves)
+        open_ones = [each for each in leaves if each[1].children is not None]
+        rows, node = max(open_ones, key=lambda each: each[1].gain)
+        v, c = int(members[node.member]), node.code
+        assert float(gains(rows)[v, c]) == pytest.approx(float(best), rel=1e-9)
+        sides = oracle.split_rows(codes, is_state, rows, v, c)
+        assert [sorted(child.rows.tolist()) for child in node.children] == list(map(sorted, sides))
+        leaves.remove((rows, node))
+        leaves += zip(sides, node.children, strict=True)
+        split += 1
+    assert split == max_leaves or not any(gains(rows) for rows, _ in leaves)

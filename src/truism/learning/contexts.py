@@ -269,39 +269,82 @@ def _grow_all(
     return share_out(n_jobs, one, groups)
 
 
+class _Node:
+    """Rows of a tree that grows, what was counted of them, and their best split."""
+
+    def __init__(self, rows: NDArray[np.int64]) -> None:
+        self.rows = rows
+        self.table: NDArray[np.int64] | None = None
+        self.gain, self.member, self.code = 0.0, -1, -1
+        self.children: tuple[_Node, _Node] | None = None
+
+
 def _grow_tree(
     coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
 ) -> _Grown:
     """Grow a tree; return its nodes, each before its children, as (variable, code), and rows' leaves."""
+    root = _grow_nodes(coded, members, targets, least, MAX_LEAVES)
+    ordered: list[tuple[int, int] | None] = []
+    leaf_of, n_leaves = np.empty(len(targets), np.uint8), 0
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.children is None:
+            ordered.append(None)
+            leaf_of[node.rows] = n_leaves
+            n_leaves += 1
+        else:
+            ordered.append((int(members[node.member]), node.code))
+            waiting += node.children[::-1]
+    return ordered, leaf_of
+
+
+def _grow_nodes(
+    coded: _Coded,
+    members: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    least: int,
+    max_leaves: int,
+) -> _Node:
+    """Grow a tree best first, as far as there may be leaves; return its root.
+
+    The table of a larger child is that of its parent less its sibling's, if there is room to keep them.
+    """
     from truism.learning.kernels import contexts as kernels  # only learning loads compiled code
 
     shape = (len(members), (int(coded.codes.max()) + 1) * (targets.shape[1] + 1))
-    remembers = MAX_LEAVES * math.prod(shape) <= MAX_REMEMBERED
-    nodes = kernels.new_nodes(2 * MAX_LEAVES - 1, len(targets))
-    kernels.grow(
-        kernels.Coded(coded.codes, coded.is_state, coded.n_splits, members),
-        kernels.Explained(targets, least),
-        np.empty((MAX_LEAVES if remembers else 1, *shape), np.int64),
-        nodes,
-    )
-    member, code, child = nodes.member.tolist(), nodes.code.tolist(), nodes.child.tolist()
-    ordered: list[tuple[int, int] | None] = []
-    leaves: list[int] = []
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        if child[node] < 0:
-            ordered.append(None)
-            leaves.append(node)
-        else:
-            ordered.append((int(members[member[node]]), code[node]))
-            waiting += [child[node] + 1, child[node]]
-    # The rows of a leaf lie side by side, but leaves are not numbered in the order of their rows.
-    starts, ends = nodes.start[leaves], nodes.end[leaves]
-    by_start = np.argsort(starts)
-    leaf_of = np.empty(len(targets), np.uint8)
-    leaf_of[nodes.order] = np.repeat(by_start.astype(np.uint8), (ends - starts)[by_start])
-    return ordered, leaf_of
+    remembers = max_leaves * math.prod(shape) <= MAX_REMEMBERED
+    is_state, n_splits = coded.is_state[members], coded.n_splits[members]
+
+    def study(node: _Node, table: NDArray[np.int64] | None = None) -> None:
+        if table is None:
+            table = np.zeros(shape, np.int64)
+            kernels.tabulate(coded.codes, members, targets, node.rows, table)
+        node.table, n_rows = table if remembers else None, len(node.rows)
+        if n_rows >= 2 * least:
+            node.gain, node.member, node.code = kernels.best_split(
+                table, is_state, n_splits, targets.shape[1], n_rows, least
+            )
+
+    root = _Node(np.arange(len(targets)))
+    study(root)
+    leaves = [root]
+    while len(leaves) < max_leaves:
+        node = max(leaves, key=lambda leaf: leaf.gain)  # the first of equals
+        if node.gain <= 0.0:
+            break
+        codes = coded.codes[node.rows, members[node.member]]
+        held = codes == node.code if is_state[node.member] else codes <= node.code
+        node.children = _Node(node.rows[held]), _Node(node.rows[~held])
+        smaller, larger = sorted(node.children, key=lambda child: len(child.rows))
+        study(smaller)
+        others = None
+        if node.table is not None and smaller.table is not None:
+            others, node.table = node.table - smaller.table, None
+        study(larger, others)
+        leaves.remove(node)
+        leaves += node.children
+    return root
 
 
 class LeafSums(msgspec.Struct, frozen=True, eq=False):
