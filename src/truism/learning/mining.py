@@ -265,7 +265,7 @@ class Search:
         """Search the rules in which `r` is the rarest predicate, on both sides of the arrow."""
         least = int(self.least[r])
         if r not in self._partners:
-            self._partners[r] = self.kernels.partners(r, self.predicates, least).copy()
+            self._partners[r] = self.kernels.partners(r, self.predicates, least).astype(np.int32)
         chosen, predicates = self._partners[r], self.predicates
         limits = self.limits._replace(least=least)
         tally = np.zeros(4, np.int64)

@@ -49,6 +49,24 @@ class Limits(NamedTuple):
 
 
 @inner
+def counts(n):
+    """Make room for whole numbers; here once, instead of wherever it is needed, as the two below."""
+    return np.zeros(n, np.int64)
+
+
+@inner
+def table(n, m):
+    """Make room for whole numbers in rows and columns."""
+    return np.zeros((n, m), np.int64)
+
+
+@inner
+def sets(n, n_words):
+    """Make room for sets of rows."""
+    return np.zeros((n, n_words), np.uint64)
+
+
+@inner
 def count_both(a, b, n):
     """Count the rows in both, of the first `n` words."""
     total = np.int64(0)
@@ -101,7 +119,7 @@ def count_outside(a, b, ends, block, counted):
 @inner
 def rows_in(words):
     """List the rows whose bit is set."""
-    rows = np.empty(count_both(words, words, words.size), np.int64)
+    rows = counts(count_both(words, words, words.size))
     n = 0
     for w in range(words.size):
         left = words[w]
@@ -117,7 +135,7 @@ def note(found, tally, consequent, together, block, path):
     """Note a rule with the predicates of the path as its antecedent; make room if need be."""
     n_found = tally[FOUND]
     if n_found == found.shape[0]:
-        more = np.empty((2 * n_found, found.shape[1]), np.int64)
+        more = table(2 * n_found, found.shape[1])
         for i in range(n_found):
             for j in range(found.shape[1]):
                 more[i, j] = found[i, j]
@@ -152,7 +170,7 @@ def pair_up(r, chosen, predicates, limits):
     """
     T, F, ends = predicates.T, predicates.F, predicates.ends
     several, r = ends.size > 1, np.int64(r)
-    found, tally, path = np.empty((16, 4), np.int64), np.zeros(4, np.int64), np.empty(2, np.int64)
+    found, tally, path = table(16, 4), counts(4), counts(2)
     for i in range(chosen.size):
         p = np.int64(chosen[i])
         tally[NODES] += 2
@@ -194,9 +212,9 @@ class Path(NamedTuple):
     path: NDArray[np.int64]
     R: NDArray[np.uint64]
     size: NDArray[np.int64]
-    items: NDArray[np.int32]
-    extends: NDArray[np.bool_]
-    opens: NDArray[np.bool_]
+    items: NDArray[np.int64]
+    extends: NDArray[np.int64]
+    opens: NDArray[np.int64]
     n_items: NDArray[np.int64]
     at: NDArray[np.int64]
 
@@ -204,7 +222,7 @@ class Path(NamedTuple):
 @inner
 def project(chosen, T, rows, bits, n_words):
     """Keep only some rows, each with its new bit."""
-    out = np.zeros((chosen.size, n_words), np.uint64)
+    out = sets(chosen.size, n_words)
     for j in range(chosen.size):
         source, target = T[chosen[j]], out[j]
         for i in range(rows.size):
@@ -221,7 +239,7 @@ def draw_near(r, chosen, predicates):
     their own.
     """
     rows = rows_in(predicates.T[r])
-    bits, ends = np.empty(rows.size, np.int64), np.empty(predicates.ends.size, np.int64)
+    bits, ends = counts(rows.size), counts(predicates.ends.size)
     i, n_words, counted = 0, np.int64(0), np.int64(0)
     for block in range(ends.size):
         for side in range(2):
@@ -246,14 +264,14 @@ def set_out(r, level, near, bits, implied):
     """Begin with the rarest predicate and its rows; `implied` are its consequents, found before."""
     n = near.chosen.size
     frontier = Path(
-        np.zeros(level + 1, np.int64),
-        np.zeros((level + 1, near.own.shape[1]), np.uint64),
-        np.zeros(level + 1, np.int64),
-        np.zeros((level + 1, n), np.int32),
-        np.zeros((level + 1, n), np.bool_),
-        np.zeros((level + 1, n), np.bool_),
-        np.zeros(level + 1, np.int64),
-        np.zeros(level + 1, np.int64),
+        counts(level + 1),
+        sets(level + 1, near.own.shape[1]),
+        counts(level + 1),
+        table(level + 1, n),
+        table(level + 1, n),
+        table(level + 1, n),
+        counts(level + 1),
+        counts(level + 1),
     )
     frontier.path[1], frontier.size[1], frontier.n_items[1] = r, bits.size, n
     for i in range(bits.size):
@@ -344,7 +362,7 @@ def search_inside(r, level, chosen, predicates, implied, limits):
     of single predicates, which are not found again here. Return rows of (consequent, count, block,
     antecedent…), and the tally.
     """
-    found, tally = np.empty((16, level + 3), np.int64), np.zeros(4, np.int64)
+    found, tally = table(16, level + 3), counts(4)
     near, bits = draw_near(r, chosen, predicates)
     frontier = set_out(r, level, near, bits, implied[r])
     if near.ends.size > 1:
@@ -397,10 +415,10 @@ class Branches(NamedTuple):
     path: NDArray[np.int64]
     inside: NDArray[np.uint64]
     outside: NDArray[np.uint64]
-    branches: NDArray[np.int32]
+    branches: NDArray[np.int64]
     n_branches: NDArray[np.int64]
     at: NDArray[np.int64]
-    forbidden: NDArray[np.bool_]
+    forbidden: NDArray[np.int64]
 
 
 @inner
@@ -409,7 +427,7 @@ def count_planes(chosen, T, mask):
     n_planes = 1
     while (1 << n_planes) <= chosen.size:
         n_planes += 1
-    planes = np.zeros((n_planes, mask.size), np.uint64)
+    planes = sets(n_planes, mask.size)
     for j in range(chosen.size):
         for w in range(mask.size):
             carry = T[chosen[j], w] & mask[w]
@@ -425,7 +443,7 @@ def count_planes(chosen, T, mask):
 @inner
 def fullest_row(planes, R):
     """Find a row of `R` with the largest counter, the first of equals: its word and bit."""
-    left = np.empty(R.size, np.uint64)
+    left = sets(1, R.size)[0]
     for w in range(R.size):
         left[w] = R[w]
     for i in range(planes.shape[0] - 1, -1, -1):
@@ -542,18 +560,18 @@ def search_outside(r, level, chosen, predicates, limits):
     does.
     """
     F, ends, width, r = predicates.F, predicates.ends, predicates.F.shape[1], np.int64(r)
-    found, tally = np.empty((16, level + 3), np.int64), np.zeros(4, np.int64)
+    found, tally = table(16, level + 3), counts(4)
     if ends.size > 1 and block_met(F[r], F[r], ends) != SEVERAL:
         return found[:0], tally
     planes = count_planes(chosen, predicates.T, F[r])
     frontier = Branches(
-        np.zeros(level + 1, np.int64),
-        np.zeros((level + 1, width), np.uint64),
-        np.zeros((level + 1, width), np.uint64),
-        np.zeros((level + 1, chosen.size), np.int32),
-        np.zeros(level + 1, np.int64),
-        np.zeros(level + 1, np.int64),
-        np.zeros(chosen.size, np.bool_),
+        counts(level + 1),
+        sets(level + 1, width),
+        sets(level + 1, width),
+        table(level + 1, chosen.size),
+        counts(level + 1),
+        counts(level + 1),
+        counts(chosen.size),
     )
     for i in range(ends.size):
         block, first, last = np.int64(NOWHERE), np.int64(0), np.int64(0)
@@ -575,14 +593,14 @@ def partners(r, predicates, least):
     Counting what a predicate loses of `r` lets most of them be given up after a few words.
     """
     T, group = predicates.T, predicates.group
-    where = np.empty(T.shape[1], np.int64)
+    where = counts(T.shape[1])
     n_words, allowed = 0, -least
     for w in range(predicates.counted):
         if T[r, w]:
             where[n_words] = w
             n_words += 1
             allowed += popcount(T[r, w])
-    found = np.empty(T.shape[0] - r, np.int32)
+    found = counts(T.shape[0] - r)
     n_found = 0
     for p in range(r + 1, T.shape[0]):
         if group[p] == group[r]:
@@ -646,7 +664,7 @@ def drop_supersets(found, known, keep):
     Both hold rows of (consequent, antecedent ascending); `known` is sorted lexicographically.
     """
     long, short = found.shape[1] - 1, known.shape[1] - 1
-    key = np.empty(short + 1, np.int64)
+    key = counts(short + 1)
     for i in range(found.shape[0]):
         key[0] = found[i, 0]
         for subset in range(1, 1 << long):
@@ -667,7 +685,7 @@ def verify(T, F, antecedents, consequents, first, counts, broken, rows):
     Antecedents are padded with -1, and rules with the same one should follow each other. `first` is the
     number of the first row. What is found is written to `counts`, `broken` and `rows`.
     """
-    held = np.empty(T.shape[1], np.uint64)
+    held = sets(1, T.shape[1])[0]
     for k in range(consequents.size):
         anew = k == 0
         for d in range(antecedents.shape[1]):

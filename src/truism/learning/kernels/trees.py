@@ -20,6 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
+from truism.learning.kernels.mining import counts, table
 from truism.scoring.kernels.compiling import inner, jit
 
 AHEAD = 16  # rows between asking memory for a row and using it
@@ -151,7 +152,7 @@ def cut_sums(h, n_bins, count_bits, min_leaf, least):
 def deal(bins, rows, values, f, in_bin_order):
     """Put the classes of rows in the order of their bins; return where each bin starts."""
     n_bins = bins.n_bins[f]
-    first, place = np.zeros(n_bins + 2, np.int64), np.zeros(n_bins + 2, np.int64)
+    first, place = counts(n_bins + 2), counts(n_bins + 2)
     for i in range(rows.size):
         first[bin_in(bins.binned[rows[i]], f, bins.wide) + 1] += 1
     for b in range(n_bins + 1):
@@ -172,7 +173,7 @@ def cut_classes(h, dealt, first, n_bins, target, min_leaf, least):
     """
     xlogx, tabled = target.xlogx, h.size > 0
     best, best_b, best_size = least, -1, np.int64(0)
-    left_of, right_of = np.zeros(target.n_classes, np.int64), np.zeros(target.n_classes, np.int64)
+    left_of, right_of = counts(target.n_classes), counts(target.n_classes)
     for i in range(0 if tabled else first[n_bins]):
         right_of[dealt[i]] += 1
     for b in range(n_bins if tabled else 0):
@@ -211,9 +212,9 @@ def best_split(h, bins, rows, target, min_leaf):
     Without room for a histogram classes are counted by sorting. What half a unit too much in each
     tabulated number could add up to is no gain.
     """
-    n_classes, empty = target.n_classes, np.zeros(0, np.int64)
+    n_classes = target.n_classes
     sorts = n_classes > 0 and h.size == 0
-    dealt, first = np.zeros(rows.size if sorts else 0, np.int64), empty
+    dealt, first = counts(rows.size if sorts else 0), counts(0)
     best = np.float64(n_classes * 3 // 2 + 2) if n_classes > 0 else 0.0
     best_f, best_b, best_size = -1, -1, np.int64(0)
     for f in range(bins.n_bins.size):
@@ -260,6 +261,12 @@ def part(rows, bins, f, b):
 
 
 @inner
+def histogram(shape):
+    """Make room for a histogram."""
+    return np.zeros(shape, np.int64)
+
+
+@inner
 def describe(node, room, bins, target):
     """Return the histogram of a node, if there is room for one.
 
@@ -269,7 +276,7 @@ def describe(node, room, bins, target):
         return node.h if node.h.size > 0 else room
     h = room
     if node.rows.size >= bins.width:
-        h = np.zeros(room.shape, np.int64)
+        h = histogram(room.shape)
     else:
         h.fill(0)
     add_rows(h, bins, node.rows, target, np.int64(1))
@@ -284,14 +291,14 @@ def bequeath(h, children, bins, target, least):
     all where the parent has no histogram, are given nothing.
     """
     larger, smaller, neither = children
-    nothing = np.zeros((0, 0, 0), np.int64)
+    nothing = histogram((0, 0, 0))
     if h.size == 0 or larger.size < max(bins.width, least):
         return nothing, nothing
     add_rows(h, bins, neither, target, np.int64(-1))
     if smaller.size < max(bins.width, least):
         add_rows(h, bins, smaller, target, np.int64(-1))
         return h, nothing
-    h_smaller = np.zeros(h.shape, np.int64)
+    h_smaller = histogram(h.shape)
     add_rows(h_smaller, bins, smaller, target, np.int64(1))
     for f in range(h.shape[0]):
         for b in range(h.shape[1]):
@@ -309,12 +316,12 @@ def grow_tree(bins, target, rows, min_leaves, tabled):
     last position in `min_leaves`; and the gains, not yet divided by the number of rows.
     """
     shape = (bins.n_bins.size, bins.width, max(1, target.n_classes))
-    room = np.zeros(shape if tabled else (1, 0, 0), np.int64)
-    stack = [Node(rows, np.zeros((0, 0, 0), np.int64), 0, min_leaves.size)]
+    room = histogram(shape if tabled else (1, 0, 0))
+    stack = [Node(rows, histogram((0, 0, 0)), 0, min_leaves.size)]
     n_splits, most = 0, 0
     for least in min_leaves:
         most += rows.size // least
-    splits, gains = np.empty((most, 4), np.int64), np.empty(most)
+    splits, gains = table(most, 4), np.empty(most)
     while len(stack) > 0:
         node = stack.pop()
         h = describe(node, room, bins, target)
