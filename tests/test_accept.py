@@ -573,7 +573,8 @@ def test_an_incident_says_once_what_of_it_was_accepted(place):
 
 INCIDENT_WITH_ACCEPTANCE = """\
 1  flow read 0 instead of about 2.559 while pump was on.
-   2024-03-01 00:06:40 · 20 s · 3 rows · peak score 13.4 at 00:06:40
+   2024-03-01 00:06:40 · 20 s · 3 rows · peak score 13.4 at 00:06:40 · 1 more
+   like it: 1 Mar 00:16:50
    Some evidence against pump does not count in 3 rows (accepted on 3 Aug 2025
    by ana: valve test <b>).
    flow  100 %  expected flow ≥ 2.484, found 0
@@ -581,7 +582,7 @@ INCIDENT_WITH_ACCEPTANCE = """\
                 (on average 2.559 ± 0.038 in the 200 of 400 training rows like
                 this)
 
-2 more; --top 0 shows all.
+1 more; --top 0 shows all.
 An incident may contain up to 6 normal rows; --gap changes that.
 anomalies: 3 incidents in 1 h 6 min; 6 of 400 rows (1.5 %) score above 0.777.
 """

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.evidence import LEAF, Context, Evidence
+from truism.model.predicates import Interval
 from truism.model.schema import Schema
 from truism.scoring.contexts import (
     FLOOR,
@@ -42,7 +43,7 @@ class Nodes(msgspec.Struct, frozen=True, eq=False):
     paths
         For each leaf the nodes on the way to it, its own repeated to fill the row: leaves × steps.
     asks
-        Which variables the path to each node asks about: nodes × variables.
+        How many bounds the path to each node sets to each variable, two at most: nodes × variables.
     statistics
         Those of the leaves below each node, added up; means and spreads are of the rows that have the
         number.
@@ -53,7 +54,7 @@ class Nodes(msgspec.Struct, frozen=True, eq=False):
 
     answers: tuple[tuple[tuple[int, bool], ...], ...]
     paths: Integers
-    asks: NDArray[np.bool_]
+    asks: Integers
     statistics: Statistics
     known: Integers
 
@@ -61,12 +62,12 @@ class Nodes(msgspec.Struct, frozen=True, eq=False):
 def nodes_of_all(schema: Schema, evidence: Evidence) -> list[Nodes]:
     """Return the nodes of every context."""
     place_of = {name: place for place, name in enumerate(schema.names)}
-    asked = [place_of[each.variable] for each in evidence.splits]
+    asked = [(place_of[each.variable], isinstance(each, Interval)) for each in evidence.splits]
     return [_nodes_of(each, asked, len(place_of)) for each in evidence.contexts]
 
 
-def _nodes_of(context: Context, asked: Sequence[int], n_variables: int) -> Nodes:
-    """Return the nodes of a context, given the variable that each split asks about."""
+def _nodes_of(context: Context, asked: Sequence[tuple[int, bool]], n_variables: int) -> Nodes:
+    """Return the nodes of a context, given each split's variable, and whether that is a number."""
     answers: list[tuple[tuple[int, bool], ...]] = []
     spans: list[tuple[int, int]] = []
     paths: list[tuple[int, ...]] = []
@@ -85,9 +86,12 @@ def _nodes_of(context: Context, asked: Sequence[int], n_variables: int) -> Nodes
 
     visit((), ())
     deepest = max(map(len, paths))
-    asks = np.zeros((len(answers), n_variables), np.bool_)
+    asks = np.zeros((len(answers), n_variables), np.int64)
     for node, path in enumerate(answers):
-        asks[node, [asked[split] for split, _ in path]] = True
+        bounds = {
+            (i, is_number and holds) for split, holds in path for i, is_number in [asked[split]]
+        }
+        np.add.at(asks[node], [i for i, _ in bounds], 1)
     return Nodes(
         tuple(answers),
         np.array([(*path, *path[-1:] * (deepest - len(path))) for path in paths], np.int64),
@@ -146,7 +150,7 @@ class Chooser:
         The leaf of each row: contexts × rows.
     blamed
         Which variables are suspects themselves: rows × variables. A condition on one of them counts
-        twice.
+        twice; so does one with two bounds, which is narrow.
 
     """
 
