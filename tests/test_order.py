@@ -13,7 +13,7 @@ from truism.learning.order import LOOKBACK, find_series, rows_to_look_back
 from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.table.frames import as_table
-from truism.table.order import irregularity
+from truism.table.timelines import irregularity
 
 BEGIN = datetime.datetime(2024, 1, 1)
 

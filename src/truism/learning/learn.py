@@ -36,7 +36,7 @@ from truism.table.deltas import Run, with_deltas
 from truism.table.fingerprint import hash_table
 from truism.table.layouts import Reading
 from truism.table.notices import Notice
-from truism.table.order import why_alone
+from truism.table.timelines import why_alone
 from truism.version import __version__
 from truism.work import Progress, be_silent
 

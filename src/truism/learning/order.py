@@ -14,7 +14,7 @@ from truism.model.settings import Settings
 from truism.scoring.series import lay_out
 from truism.table.columns import Table
 from truism.table.layouts import seconds_of
-from truism.table.order import irregularity
+from truism.table.timelines import irregularity
 
 
 def find_series(table: Table, schema: Schema, settings: Settings, *, delta: bool) -> Series | None:

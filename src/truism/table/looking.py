@@ -13,8 +13,7 @@ from truism.table.columns import Column, Table, kind_of
 from truism.table.counters import MAX_STATES, find_counter, is_meter, reason_to_leave_out
 from truism.table.layouts import ColumnReading, Kind, Reading
 from truism.table.notices import Notice
-from truism.table.order import why_alone
-from truism.table.timelines import find_axis
+from truism.table.timelines import find_axis, why_alone
 
 N_FIRST = 5
 N_BINS = 20
