@@ -15,7 +15,9 @@ from typing import Any
 from truism.__main__ import main
 
 # Said or not, as the machine was used before.
-_PASSING = re.compile(r"(?m)^Note: the first run compiles code; this takes a few seconds, once\.\n")
+_PASSING = re.compile(
+    r"(?m)^Note: the first run compiles code; this takes up to 20 seconds, once\.\n"
+)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from truism.learning.rules import MinedRules, Search
 from truism.learning.sampling import SAMPLE, Drawn, draw, exact_schema
 from truism.learning.support import choose_support
 from truism.learning.twins import find_twins
-from truism.learning.verification import Proposal, verify_in_passes
+from truism.learning.verification import Provisional, verify_in_passes
 from truism.model.evidence import Evidence
 from truism.model.model import Model
 from truism.model.provenance import AnyBrokenRule, ByHand, Provenance, Threshold
@@ -121,11 +121,11 @@ def learn(
     if drawn.batches is None:
         mined, evidence = search.conclude(proposed), beyond.evidence
     else:
-        proposal = Proposal.of(schema, drawn.spacings(schema, columns), beyond.study)
-        proposed, counted = verify_in_passes(search, proposed, proposal, drawn.batches)
+        provisional = Provisional.of(schema, drawn.spacings(schema, columns), beyond.study)
+        proposed, counted = verify_in_passes(search, proposed, provisional, drawn.batches)
         mined = search.conclude(proposed, counted.predicates)
         schema = counted.schema(schema)
-        evidence = beyond.evidence and counted.evidence(beyond.evidence, proposal.spacings)
+        evidence = beyond.evidence and counted.evidence(beyond.evidence, provisional.spacings)
     limit = beyond.limit
     if threshold is not None and threshold != limit.value:
         limit = Threshold(float(threshold), ByHand())

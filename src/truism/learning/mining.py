@@ -97,14 +97,10 @@ def mine(
     counts = count(true[:, :counted])
     by_count = np.argsort(counts, kind="stable")
     least = minimum(counts[by_count].tolist())
-    search = Search(
-        true, false, group, by_count, least, budget or Budget(), n_jobs, counted=counted
-    )
-    levels = search.run(max_predicates - 1, advance)
+    miner = Miner(true, false, group, by_count, least, budget or Budget(), n_jobs, counted=counted)
+    levels = miner.run(max_predicates - 1, advance)
     rules = [unit for level in levels for unit in units_of(level)]
-    return Mined(
-        tuple(sorted(rules)), search.complete_to(levels, max_predicates - 1), search.n_nodes
-    )
+    return Mined(tuple(sorted(rules)), miner.complete_to(levels, max_predicates - 1), miner.n_nodes)
 
 
 def units_of(level: NDArray[np.int64]) -> Iterator[UnitRule]:
@@ -134,8 +130,8 @@ def mine_broken(
     Return for each length rows of (consequent, count outside the block, block, antecedent…).
     """
     in_order = np.argsort(least, kind="stable")
-    search = Search(true, false, group, in_order, least[in_order], budget or Budget(), n_jobs, ends)
-    return search.run(max_predicates - 1, stand_still)
+    miner = Miner(true, false, group, in_order, least[in_order], budget or Budget(), n_jobs, ends)
+    return miner.run(max_predicates - 1, stand_still)
 
 
 class _Searched(msgspec.Struct, frozen=True, eq=False):
@@ -148,7 +144,7 @@ class _Searched(msgspec.Struct, frozen=True, eq=False):
     more_outside: bool
 
 
-class Search:
+class Miner:
     """Predicates from rare to frequent, and what is remembered between lengths."""
 
     def __init__(

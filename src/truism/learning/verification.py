@@ -100,8 +100,8 @@ def verify(claims: Claims, table: Table, true: Words, false: Words, first: int) 
     return Verdicts(counts, broken, exceptions, (table.take(rows - first),), (rows,))
 
 
-class Proposal(msgspec.Struct, frozen=True, eq=False):
-    """What is to be counted: of each number its histogram and its spacing, and trees of contexts."""
+class Provisional(msgspec.Struct, frozen=True, eq=False):
+    """What a sample proposes, to be counted: histograms and spacings of numbers, trees of contexts."""
 
     schema: Schema
     spacings: tuple[Spacing, ...]
@@ -109,7 +109,9 @@ class Proposal(msgspec.Struct, frozen=True, eq=False):
     trees: tuple[Tree, ...] = ()
 
     @classmethod
-    def of(cls, schema: Schema, spacings: tuple[Spacing, ...], study: Study | None) -> "Proposal":
+    def of(
+        cls, schema: Schema, spacings: tuple[Spacing, ...], study: Study | None
+    ) -> "Provisional":
         """Take what a study of the sample proposes; nothing but the schema if there is none."""
         if study is None:
             return cls(schema, ())
@@ -117,7 +119,7 @@ class Proposal(msgspec.Struct, frozen=True, eq=False):
 
 
 class Recount(msgspec.Struct, frozen=True, eq=False):
-    """Exact counts of a proposal, in a part of a table."""
+    """Exact counts of what is provisional, in a part of a table."""
 
     predicates: PredicateCounts
     histograms: tuple[Counts, ...]
@@ -160,9 +162,11 @@ class Recount(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: Words) -> Recount:
-    """Count a proposal in a batch."""
-    schema, n_rows = proposal.schema, len(columns[0].values)
+def recount(
+    provisional: Provisional, columns: Sequence[Column], true: Words, false: Words
+) -> Recount:
+    """Count what is provisional in a batch."""
+    schema, n_rows = provisional.schema, len(columns[0].values)
     values = [
         np.sort(known[~np.isnan(known)])
         for variable, column in zip(schema.variables, columns, strict=True)
@@ -171,10 +175,10 @@ def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: W
     ]
     numeric = [each for each in schema.variables if isinstance(each, Numeric)]
     reader = Reader(schema)
-    leaves = find_leaves(schema, proposal.splits, proposal.trees, columns, 1)
+    leaves = find_leaves(schema, provisional.splits, provisional.trees, columns, 1)
     together = (np.zeros(n_rows, np.int64),)
     readings = reader.read(columns, compiled=kernels.pay(n_rows, len(columns) * len(leaves)))
-    sums = sum_leaves(proposal.trees, leaves, readings, reader, together, 1, 1)
+    sums = sum_leaves(provisional.trees, leaves, readings, reader, together, 1, 1)
     return Recount(
         count_predicates(true, false, n_rows),
         tuple(
@@ -183,7 +187,7 @@ def recount(proposal: Proposal, columns: Sequence[Column], true: Words, false: W
         ),
         tuple(
             count_between(own, borders(np.array(each.values)), side="right")
-            for each, own in zip(proposal.spacings, values, strict=bool(proposal.spacings))
+            for each, own in zip(provisional.spacings, values, strict=bool(provisional.spacings))
         ),
         tuple(each for (each,) in sums),
     )
@@ -218,28 +222,28 @@ class Verified(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Verify(msgspec.Struct, frozen=True, eq=False):
-    """Checks candidates against a batch, and counts what a proposal asks for."""
+    """Checks candidates against a batch, and counts what is provisional."""
 
     schema: Schema
     predicates: tuple[Predicate, ...]
     claims: Claims
-    proposal: Proposal | None
+    provisional: Provisional | None
 
     def __call__(self, table: Table, first: int) -> Verified:
         columns = variable_columns(self.schema, table)
         true, false = Truths(self.schema, self.predicates).evaluate_all(columns)
         counted = None
-        if self.proposal is not None:
-            counted = recount(self.proposal, columns, true, false)
+        if self.provisional is not None:
+            counted = recount(self.provisional, columns, true, false)
         return Verified(verify(self.claims, table, true, false, first), counted)
 
 
 def verify_in_passes(
-    search: Search, proposed: Mined, proposal: Proposal, batches: Batches
+    search: Search, proposed: Mined, provisional: Provisional, batches: Batches
 ) -> tuple[Mined, Recount]:
     """Check proposed rules against all rows, and propose again, until no new one is broken.
 
-    Return the rules that hold in all rows and are frequent enough, and exact counts of the proposal.
+    Return the rules that hold in all rows and are frequent enough, and exact counts.
     """
     count_of: dict[tuple[tuple[int, ...], int], int] = {}
     counted: Recount | None = None
@@ -252,7 +256,7 @@ def verify_in_passes(
             search.schema,
             tuple(search.predicates),
             Claims.of(fresh),
-            proposal if counted is None else None,
+            provisional if counted is None else None,
         )
         found: Verified = batches.total("verifying pass", task, search.n_jobs, search.progress)
         verdicts = found.verdicts.tidy()
