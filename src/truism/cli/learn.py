@@ -22,7 +22,7 @@ from truism.cli.options import (
     memory_option,
     size_of,
 )
-from truism.cli.reading import FileOptions, file_options, layout_options, read_data, show_notice
+from truism.cli.reading import FileOptions, file_options, layout_options, read_data, show_notices
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, shorten
 from truism.explaining.checker import Checker
@@ -44,7 +44,6 @@ from truism.table.columns import Table, join_tables
 from truism.table.files import TableRead, open_files, read, read_first
 from truism.table.layouts import Reading
 from truism.table.ledgers import MARKS, read_ledger
-from truism.table.notices import refuse_doubts
 from truism.table.notices import rows as say_rows
 from truism.table.writing import write_table
 from truism.work import Progress
@@ -400,10 +399,7 @@ def read_rows(
     """Read all rows at once; of more than the sample the first ones, and all in parts."""
     files = open_files(sources, how.layout)
     found = read_first(files, SAMPLE)
-    if how.strict:
-        refuse_doubts(found.notices)
-    for notice in found.notices:
-        show_notice(screen, notice)
+    show_notices(screen, found.notices, how)
     if found.is_whole:
         if dask is not None:
             screen.note("the rows are learned from at once; --dask is for larger files.")

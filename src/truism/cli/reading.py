@@ -142,27 +142,20 @@ def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], 
 
 
 def read_data(
-    screen: Screen,
-    sources: Sequence[str],
-    how: FileOptions,
-    reading: Reading | None = None,
-    *,
-    allow_empty: bool = False,
-    only_doubts: bool = False,
+    screen: Screen, sources: Sequence[str], how: FileOptions, reading: Reading
 ) -> TableRead:
     """Read tables as earlier ones were read, and note where a reader may wonder."""
-    found = read(sources, how.layout, reading=reading, allow_empty=allow_empty)
+    table = read(sources, how.layout, reading=reading)
+    show_notices(screen, table.notices, how)
+    return table
+
+
+def show_notices(screen: Screen, notices: Sequence[Notice], how: FileOptions) -> None:
+    """Note how tables were read; loudly where that is in doubt, unless doubts are refused."""
     if how.strict:
-        refuse_doubts(found.notices)
-    for notice in found.notices:
-        if notice.doubtful or not only_doubts:
-            show_notice(screen, notice)
-    return found
-
-
-def show_notice(screen: Screen, notice: Notice) -> None:
-    """Note how a table was read; loudly where that is in doubt."""
-    text = notice.text
-    if notice.see:
-        text = f"{text.rstrip('.')}; see {' and '.join(map(option_of, notice.see))}."
-    (screen.warn if notice.doubtful else screen.note)(text)
+        refuse_doubts(notices)
+    for notice in notices:
+        text = notice.text
+        if notice.see:
+            text = f"{text.rstrip('.')}; see {' and '.join(map(option_of, notice.see))}."
+        (screen.warn if notice.doubtful else screen.note)(text)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from truism.cli.options import LEAST_ROWS
-from truism.cli.reading import FileOptions, show_notice
+from truism.cli.reading import FileOptions, show_notices
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explaining.checker import Check, Checker
@@ -12,7 +12,7 @@ from truism.incidents.following import Following, Found
 from truism.scoring import kernels
 from truism.table.columns import Table
 from truism.table.files import open_files, read_batches, read_first
-from truism.table.notices import Notice, refuse_doubts
+from truism.table.notices import Notice
 from truism.work import Progress, read_ahead
 
 BYTES_WHOLE = 64  # held for each value of a table that is one batch
@@ -159,14 +159,14 @@ class Rows:
             check.read_times(lambda: self.batches(times))
 
     def _note(self, notices: Sequence[Notice]) -> None:
-        """Say once what there is to say about a column."""
+        """Note once what there is to say about a column."""
+        new = []
         for notice in notices:
             about = notice.code, notice.columns or (notice.text,)
             if about not in self._noted:
                 self._noted.add(about)
-                if self._how.strict:
-                    refuse_doubts([notice])
-                show_notice(self._screen, notice)
+                new.append(notice)
+        show_notices(self._screen, new, self._how)
 
 
 def _say_size(n_bytes: int) -> str:

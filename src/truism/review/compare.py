@@ -204,8 +204,8 @@ def compare(
 
 
 def _say_rules(variables: Sequence[VariableChange], rules: RuleComparison) -> Iterable[str]:
-    added = sum(each.old is None for each in variables)
-    gone = sum(each.new is None for each in variables)
+    added = sum(change.old is None for change in variables)
+    gone = sum(change.new is None for change in variables)
     if added or gone:
         yield f"Variables: {added:,} added, {gone:,} gone."
     if rules.n_same == rules.n_old == rules.n_new:
@@ -233,13 +233,13 @@ def _say_reports(table: TableComparison) -> tuple[str, ...]:
 
 
 def _say_advantage(advantage: Advantage) -> str:
-    auc, verdicts = advantage.measures[0], {each.verdict for each in advantage.measures}
-    clear = [each for each in advantage.measures if each.verdict in ("better", "worse")]
+    auc, verdicts = advantage.measures[0], {measure.verdict for measure in advantage.measures}
+    clear = [one for one in advantage.measures if one.verdict in ("better", "worse")]
     if clear:
         said = (
-            f"{each.verdict} in {each.name} ({each.new:.3f} instead of {each.old:.3f}, 95 % interval of "
-            f"the difference {each.low:+.3f} to {each.high:+.3f})"
-            for each in clear
+            f"{one.verdict} in {one.name} ({one.new:.3f} instead of {one.old:.3f}, 95 % interval of "
+            f"the difference {one.low:+.3f} to {one.high:+.3f})"
+            for one in clear
         )
         return f"By the labels the new model is {'; '.join(said)}."
     if verdicts == {"same"}:
@@ -274,8 +274,8 @@ def _facts(model: Model) -> dict[str, Any]:
         "threshold": model.threshold,
         "created": made.created,
         "threshold_origin": str(model.limit.origin),
-        "rules_switched_off": [each.rule_id for each in model.disabled],
-        "accepted": [each.said for each in model.accepted or ()],
+        "rules_switched_off": [off.rule_id for off in model.disabled],
+        "accepted": [acceptance.said for acceptance in model.accepted or ()],
         **settings,
         "n_columns": made.n_columns,
         "min_support": made.min_support,
@@ -292,7 +292,7 @@ def _compare_variables(old: Schema, new: Schema) -> Iterable[VariableChange]:
     then, now = old.variable_of(), new.variable_of()
     for name in dict.fromkeys((*old.names, *new.names)):
         one, other = then.get(name), now.get(name)
-        kinds = [None if each is None else _kind_of(each) for each in (one, other)]
+        kinds = [None if side is None else _kind_of(side) for side in (one, other)]
         if kinds[0] != kinds[1]:
             yield VariableChange(name, kinds[0], kinds[1])
         elif isinstance(one, Categorical) and isinstance(other, Categorical):
@@ -348,8 +348,8 @@ def _divide(
 ) -> tuple[tuple[Thing, ...], tuple[Thing, ...], tuple[Both[Thing], ...]]:
     """Return what only the old and only the new model has, and what belongs together; best rank first."""
     ordered = [(sorted(old, key=rank), sorted(new, key=rank)) for old, new in groups]
-    only_old = sorted((each for old, new in ordered if not new for each in old), key=rank)
-    only_new = sorted((each for old, new in ordered if not old for each in new), key=rank)
+    only_old = sorted((thing for old, new in ordered if not new for thing in old), key=rank)
+    only_new = sorted((thing for old, new in ordered if not old for thing in new), key=rank)
     both = [Both(tuple(old), tuple(new)) for old, new in ordered if old and new]
     both.sort(key=lambda group: min(rank(group.old[0]), rank(group.new[0])))
     return tuple(only_old), tuple(only_new), tuple(both)
@@ -480,14 +480,14 @@ def _naming(which: str) -> Iterator[None]:
 
 def overlapping(old: Iterable[Sighting], new: Iterable[Sighting]) -> Groups[Sighting]:
     """Return the incidents that a chain of overlaps connects, each chain within one series."""
-    sides = [(each.series or "", each.start, each.end, 0, each) for each in old]
-    sides += [(each.series or "", each.start, each.end, 1, each) for each in new]
+    sides = [(one.series or "", one.start, one.end, 0, one) for one in old]
+    sides += [(one.series or "", one.start, one.end, 1, one) for one in new]
     groups: list[tuple[list[Sighting], list[Sighting]]] = []
     reached = ("", -1)
-    for series, start, end, side, each in sorted(sides, key=lambda span: span[:4]):
+    for series, start, end, side, sighting in sorted(sides, key=lambda span: span[:4]):
         if (series, start) > reached:
             groups.append(([], []))
-        groups[-1][side].append(each)
+        groups[-1][side].append(sighting)
         reached = max(reached, (series, end))
     return groups
 
@@ -543,8 +543,8 @@ def weigh_up(
         )
         quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)
         width = quantile * drawn.standard_error * np.sqrt(n / (n - 1))
-    each = zip(MEASURES, then.tolist(), now.tolist(), width.tolist(), strict=True)
-    return Advantage(label, len(labelled), len(segments), tuple(_measure(*one) for one in each))
+    pairs = zip(MEASURES, then.tolist(), now.tolist(), width.tolist(), strict=True)
+    return Advantage(label, len(labelled), len(segments), tuple(_measure(*pair) for pair in pairs))
 
 
 def _pairs_above(
