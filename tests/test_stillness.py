@@ -17,7 +17,7 @@ from truism.explaining.statefiles import decode_state, encode_state
 from truism.explaining.statements import say as join
 from truism.explaining.statements import state
 from truism.explaining.states import proceed
-from truism.learning.memory import find_stretches
+from truism.learning.series import find_stretches
 from truism.model.acceptances import Acceptance
 from truism.model.format import from_file, to_file
 from truism.model.predicates import Interval

@@ -9,7 +9,7 @@
 - `rarity`: where training values lie
 - `holdout`: held-out rows against the others, and the evidence and threshold that follow
 - `verification`: what a sample proposes, checked and counted in all rows
-- `order`, `memory`: whether rows are a series, and how earlier rows count
+- `series`: whether rows are a series, and how earlier rows count
 - `suspects`: training rows that the others contradict
 - `kernels`: the compiled loops
 """

@@ -15,11 +15,10 @@ from truism.errors import ParameterError, TableError, shorten
 from truism.learning.batches import Batches
 from truism.learning.holdout import Study, learn_evidence
 from truism.learning.kinds import find_changing, infer_added, variable_columns
-from truism.learning.memory import learn_memory, rows_in_order
-from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import MinedRules, Search
 from truism.learning.sampling import SAMPLE, Drawn, draw, exact_schema
+from truism.learning.series import find_series, learn_memory, rows_in_order, rows_to_look_back
 from truism.learning.support import choose_support
 from truism.learning.twins import find_twins
 from truism.learning.verification import Provisional, verify_in_passes

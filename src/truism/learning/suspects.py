@@ -23,10 +23,9 @@ from truism.arrays import Floats, Rows
 from truism.learning.holdout import N_BLOCKS, N_STRETCHES, held_out_scores, learn_evidence
 from truism.learning.kinds import find_changing, infer_schema, variable_columns
 from truism.learning.learn import learn
-from truism.learning.memory import held_out_excess, learn_memory
-from truism.learning.order import find_series, rows_to_look_back
 from truism.learning.predicates import find_predicates
 from truism.learning.rules import Search
+from truism.learning.series import find_series, held_out_excess, learn_memory, rows_to_look_back
 from truism.learning.support import choose_support
 from truism.model.model import Model
 from truism.model.schema import Numeric, Schema

@@ -1,4 +1,7 @@
-"""How earlier rows count: held-out stretches of training rows go in, a `Memory` comes out.
+"""Whether rows are a series, and how earlier rows of one count.
+
+Rows are a series if their times ascend in nearly equal steps, or if the user says that they are in order.
+Otherwise they are exchangeable, even with a column of times.
 
 Every unit of a memory is one that held-out normal rows show: what a row adds and what its past adds are
 weighed by the level that either reaches once in 1,000 rows, references begin where those rows are and
@@ -14,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.arrays import Floats, Rows
+from truism.errors import ParameterError
 from truism.incidents.events import HORIZON, Limits
 from truism.incidents.following import Ready, calm_excess
 from truism.incidents.rates import fit_tail
@@ -28,16 +32,18 @@ from truism.learning.holdout import (
 from truism.learning.rules import MinedRules
 from truism.model.evidence import Evidence
 from truism.model.schema import Numeric, Schema
-from truism.model.series import LOOKBACK, RARE, Memory, Tail
+from truism.model.series import LOOKBACK, RARE, Memory, Series, Tail
 from truism.model.settings import Settings
 from truism.scoring.alignment import codes
 from truism.scoring.memory import no_past, recall
-from truism.scoring.series import Timeline
+from truism.scoring.series import Timeline, lay_out
 from truism.scoring.stillness import TIMES, stretches_of
 from truism.scoring.weighed import sum_of_rows
 from truism.scoring.worth import RARITY_WEIGHT, find_grave, lift
-from truism.table.columns import Column, numbers
+from truism.table.columns import Column, Table, numbers
 from truism.table.deltas import DELTA
+from truism.table.layouts import seconds_of
+from truism.table.timelines import irregularity
 
 CAP = 1.5  # times the threshold of rows: the most that a value leaves behind
 WEIGHT = 2.0  # of the past beside the row, both in units of what is rare among held-out rows
@@ -45,6 +51,46 @@ MAX_ROWS = 20_000  # rows to weigh; of more rows, five runs are weighed
 N_RUNS = 5
 HORIZONS_PER_STRETCH = 4  # references need some rows to settle
 MAX_PERIOD, MUCH_NEARER, AS_NEAR, FAR = 8, 0.5, 1.1, 3.0
+
+
+def find_series(table: Table, schema: Schema, settings: Settings, *, delta: bool) -> Series | None:
+    """Decide whether rows are a series, whose memory is still to be learned.
+
+    Changes from row to row as variables say so, too.
+    """
+    timeline = lay_out(Series(by=settings.by), schema, table)
+    steps = _steps(timeline.times, timeline.of_row)
+    regular = steps is not None and irregularity(steps) is None
+    if not (regular or settings.ordered or delta or settings.by is not None):
+        return None
+    forward = np.empty(0) if steps is None else steps[steps > 0]
+    step = float(np.median(forward)) / 1e6 if len(forward) else None
+    return Series(step, settings.by)
+
+
+def rows_to_look_back(settings: Settings, series: Series) -> int:
+    """Return the span of the past in rows; 0 if every row is to be judged by itself."""
+    said = settings.lookback
+    if said == "auto":
+        return LOOKBACK
+    if isinstance(said, int):
+        return said
+    if series.step is None:
+        raise ParameterError.of(
+            "lookback",
+            "be a number of rows, because the table has no times",
+            said,
+        )
+    return max(round(seconds_of(said) / series.step), 1)
+
+
+def _steps(times: NDArray[np.int64] | None, of_row: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return the steps from row to row within each series, in microseconds."""
+    if times is None or len(times) < 2:
+        return None
+    order = np.argsort(of_row, kind="stable")
+    steps = np.diff(times[order])
+    return np.asarray(steps[np.diff(of_row[order]) == 0], np.int64)
 
 
 class _Draft(msgspec.Struct, frozen=True, eq=False):
