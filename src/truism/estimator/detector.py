@@ -181,6 +181,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         As in scikit-learn; the names are those of the columns of the training table.
     threshold_
         The threshold in force: the parameter's or, if that is None, what was learned or calibrated.
+        For a series it is about the excess, else about the score.
     offset_
         The negated threshold.
 
@@ -287,7 +288,11 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return -self.threshold_
 
     def anomaly_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Score every row by how unusual it is against what was learned; higher is worse."""
+        """Score every row by how unusual it is against what was learned; higher is worse.
+
+        Scores never adapt. For a series it is the excess that is compared with the threshold, see
+        `decision_function`.
+        """
         table, checker = self._ready(X)
         return checker.score(table)
 
@@ -309,7 +314,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return -self._excess(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
-        """Return 1 for normal rows and -1 for anomalies."""
+        """Return 1 for normal rows and -1 for anomalies, whose `decision_function` is below 0."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def attribute(self, X: Any, as_frame: bool = False) -> Any:  # noqa: N803
