@@ -24,10 +24,9 @@ from truism.learning.kinds import variable_columns
 from truism.learning.support import GRID
 from truism.model.predicates import Interval, variables
 from truism.scoring.alignment import align
-from truism.scoring.bits import unpack
-from truism.scoring.limits import degrees
+from truism.scoring.rules import degrees
 from truism.scoring.scorer import Scorer
-from truism.scoring.truths import Truths
+from truism.scoring.truths import Truths, unpack
 from truism.table.columns import numbers
 from truism.table.frames import as_table
 

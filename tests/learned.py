@@ -6,7 +6,7 @@ from truism.explaining.checker import Checker
 from truism.learning.learn import learn as train
 from truism.model.settings import Settings
 from truism.scoring.alignment import align
-from truism.scoring.rulebook import breaks_any
+from truism.scoring.rules import breaks_any
 
 
 def learn(table, settings=None, *, n_jobs=1, **changes):

@@ -18,8 +18,7 @@ from truism.learning.kinds import infer_schema, variable_columns
 from truism.model.evidence import LEAF, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric
 from truism.model.settings import Settings
-from truism.scoring.alignment import MISSING
-from truism.scoring.readings import classes
+from truism.scoring.alignment import MISSING, classes
 from truism.table.frames import as_table
 
 

@@ -15,16 +15,14 @@ from truism.explaining.circumstances import path_to
 from truism.learning.kinds import variable_columns
 from truism.model.evidence import LEAF
 from truism.model.schema import Categorical
-from truism.scoring import contexts, readings
-from truism.scoring.bits import pack
-from truism.scoring.contexts import state_evidence, surprise
+from truism.scoring import alignment, contexts
+from truism.scoring.contexts import Leaves, state_evidence, surprise
 from truism.scoring.evidence import PreparedEvidence
-from truism.scoring.leaves import Leaves
 from truism.scoring.scorer import Scorer
-from truism.scoring.truths import Truths
+from truism.scoring.truths import Truths, pack
 from truism.table.frames import as_table
 
-CONSTANTS = SimpleNamespace(**vars(readings) | vars(contexts))
+CONSTANTS = SimpleNamespace(**vars(alignment) | vars(contexts))
 seen_in_contexts = learned(scoring="evidence", min_rows=30, max_rows=80, min_columns=2)
 
 

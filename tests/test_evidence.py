@@ -25,16 +25,16 @@ from truism.model.files import decode_model, encode_model
 from truism.model.predicates import Interval, OneOf, Present, Range, variables
 from truism.model.schema import Categorical
 from truism.model.settings import Settings
-from truism.scoring import contexts, evidence, rarity, readings, worth
+from truism.scoring import alignment, contexts, evidence, rarity
+from truism.scoring.alignment import Readings
 from truism.scoring.kernels import rarity as loops
 from truism.scoring.rarity import Emptiness
-from truism.scoring.readings import Readings
+from truism.scoring.rules import expected_exceptions, habit_worth, rule_worth
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import Violation
-from truism.scoring.worth import expected_exceptions, habit_worth, rule_worth
 from truism.table.frames import as_table
 
-CONSTANTS = SimpleNamespace(**vars(readings) | vars(contexts))
+CONSTANTS = SimpleNamespace(**vars(alignment) | vars(contexts))
 HOSTILE = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 5).map(float)
 weighed_models = learned(scoring="evidence", min_rows=12, max_rows=60)
 
@@ -154,7 +154,7 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
             if rare[name] is None:
                 continue
             wanted = max(in_context, broken[name]) / learned_of.contradiction_unit
-            wanted += worth.RARITY_WEIGHT * rare[name] / learned_of.rarity_unit
+            wanted += evidence.RARITY_WEIGHT * rare[name] / learned_of.rarity_unit
             assert part == pytest.approx(wanted, rel=1e-4, abs=1e-4)
 
 
@@ -185,7 +185,7 @@ def test_rarities_are_looked_up_where_numpy_interpolates_to_the_bit(known, asked
     )
     none = np.empty((len(asked), 0), np.int32)
     read = Readings(np.array(numbers).T, none.astype(np.float32), none, none.astype(np.uint8))
-    rarities = evidence.Rarities(reader, emptiness, [])
+    rarities = rarity.Rarities(reader, emptiness, [])
     found = [rarities.weigh(read, compiled=each) for each in (False, True)]
     with np.errstate(over="ignore", invalid="ignore"):
         wanted = [each.rarity(own) for each, own in zip(emptiness, numbers, strict=True)]

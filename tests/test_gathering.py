@@ -18,7 +18,7 @@ from truism.incidents.delays import Delays
 from truism.incidents.keeping import Clock
 from truism.learning.learn import learn as train
 from truism.model.settings import Settings
-from truism.scoring.series import rows_by_series
+from truism.scoring.past import rows_by_series
 from truism.table.aside import Aside
 from truism.table.columns import Table
 from truism.table.frames import as_table

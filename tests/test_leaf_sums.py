@@ -16,8 +16,8 @@ from test_context_trees import grown, rich_tables
 from truism.learning import contexts
 from truism.learning.contexts import sum_leaves
 from truism.model.evidence import LEAF, MAX_CLASSES
+from truism.scoring.alignment import Reader
 from truism.scoring.contexts import SHRINKAGE, statistics_of
-from truism.scoring.readings import Reader
 
 
 def as_lists(statistics):

@@ -19,8 +19,7 @@ from truism.model.evidence import MIN_UNIT
 from truism.model.provenance import ShareOfRows
 from truism.model.schema import Categorical
 from truism.scoring.contexts import LeafProfiles, surprise
-from truism.scoring.evidence import Rarities
-from truism.scoring.rarity import Emptiness
+from truism.scoring.rarity import Emptiness, Rarities
 from truism.scoring.scorer import Scorer
 from truism.scoring.thresholds import calibrate
 from truism.table.frames import as_table

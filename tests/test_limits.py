@@ -8,7 +8,7 @@ import pytest
 from truism.learning.kinds import infer
 from truism.learning.rules import univariate_rules
 from truism.model.predicates import OneOf, Present, Range
-from truism.scoring.limits import breaches, degrees, degrees_outside, is_habit
+from truism.scoring.rules import breaches, degrees, degrees_outside, is_habit
 from truism.table.frames import as_table
 
 LEARNED = infer(as_table({"flow": [0.5 * i for i in range(9)], "pump": ["on", "off", "on"] * 3}))

@@ -12,8 +12,8 @@ import oracle
 from strategies import exact, ratios, thresholds, truth_tables
 from truism.learning.kernels.mining import count_planes
 from truism.learning.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
-from truism.scoring.bits import pack
 from truism.scoring.kernels.compiling import jit
+from truism.scoring.truths import pack
 
 
 def vectors(truths):

@@ -18,9 +18,8 @@ from truism.learning.sampling import SAMPLE, Sample
 from truism.learning.verification import Claims, count_between
 from truism.model.files import encode_model
 from truism.model.settings import Settings, exact
-from truism.scoring.bits import unpack
 from truism.scoring.scorer import Scorer
-from truism.scoring.truths import Truths
+from truism.scoring.truths import Truths, unpack
 from truism.table.columns import Table, join_tables
 from truism.table.frames import as_table
 

@@ -10,11 +10,19 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
+from truism.model.evidence import CLIP, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric
-from truism.scoring import readings
-from truism.scoring.alignment import MISSING, UNSEEN, align
+from truism.scoring.alignment import (
+    MISSING,
+    UNSEEN,
+    Reader,
+    align,
+    classes,
+    has_rest,
+    join,
+    standardise,
+)
 from truism.scoring.kernels import readings as loops
-from truism.scoring.readings import Reader, classes, has_rest, join, standardise
 from truism.table.frames import as_table
 
 
@@ -22,8 +30,8 @@ from truism.table.frames import as_table
 def test_states_are_ranked_by_how_common_they_are_and_the_rarest_share_a_class(counts):
     states = tuple(f"s{i:03}" for i in range(len(counts)))
     found = classes(Categorical("U", "text", states, tuple(counts), 0))
-    assert found[: len(counts)].tolist() == oracle.classes(counts, readings.MAX_CLASSES)
-    n_classes = min(len(counts), readings.MAX_CLASSES)
+    assert found[: len(counts)].tolist() == oracle.classes(counts, MAX_CLASSES)
+    n_classes = min(len(counts), MAX_CLASSES)
     assert (found[UNSEEN], found[MISSING]) == (n_classes, n_classes + 1)
 
 
@@ -31,13 +39,13 @@ def test_states_are_ranked_by_how_common_they_are_and_the_rarest_share_a_class(c
 def test_standardised_numbers_stay_within_bounds_and_missing_ones_missing(value, mean, std):
     found = standardise(np.array([value]), mean, std)[0]
     assert math.isnan(found) == math.isnan(value)
-    assert math.isnan(value) or abs(found) <= readings.CLIP
+    assert math.isnan(value) or abs(found) <= CLIP
 
 
 def test_of_very_many_states_a_new_one_counts_among_the_rarest():
-    states = tuple(f"u{i:03}" for i in range(readings.MAX_CLASSES + 10))
+    states = tuple(f"u{i:03}" for i in range(MAX_CLASSES + 10))
     many = classes(Categorical("U", "text", states, (2,) * len(states), 0))
-    assert many[UNSEEN] == many[len(states) - 1] == readings.MAX_CLASSES - 1
+    assert many[UNSEEN] == many[len(states) - 1] == MAX_CLASSES - 1
     few = classes(Categorical("U", "text", states[:5], (2,) * 5, 0))
     assert few[UNSEEN] == 5
 
@@ -57,7 +65,7 @@ def test_rows_are_read_as_each_value_is(drawn):
             if oracle.is_missing(value):
                 assert math.isnan(standard)
             else:
-                wanted = oracle.standardise(value, variable, readings.CLIP)
+                wanted = oracle.standardise(value, variable, CLIP)
                 assert standard == pytest.approx(wanted, rel=1e-5, abs=1e-5)
     for place, i in enumerate(reader.states):
         variable = model.schema.variables[i]

@@ -10,10 +10,8 @@ from strategies import learned
 from truism.learning.kinds import variable_columns
 from truism.model.predicates import variables
 from truism.model.rules import RuleSet
-from truism.scoring import rulebook
-from truism.scoring.rulebook import Rulebook, breaks_any
+from truism.scoring.rules import MAX_WORDS, Rulebook, breaks_any, expected_exceptions, rule_worth
 from truism.scoring.truths import Truths
-from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.frames import as_table
 
 
@@ -42,9 +40,9 @@ def broken_units(model, rules, data):
     return found
 
 
-@pytest.mark.parametrize("most", [1, rulebook.MAX_WORDS], ids=["in portions", "at once"])
+@pytest.mark.parametrize("most", [1, MAX_WORDS], ids=["in portions", "at once"])
 def test_rules_are_broken_where_a_look_at_each_row_says_so(monkeypatch, most):
-    monkeypatch.setattr(rulebook, "MAX_WORDS", most)
+    monkeypatch.setattr("truism.scoring.rules.MAX_WORDS", most)
 
     @examples(max_examples=25)
     @given(learned())
@@ -102,9 +100,9 @@ def test_broken_rules_are_summed_as_a_look_at_each_row_says(drawn):
         found = _numbers(book.summed(*truths, len(rows), compiled=compiled))
         assert found == {at: book.counts[units].sum() for at, units in wanted.items()}
         strongest = {at: book.worths[units].max() for at, units in wanted.items()}
-        for most in (1, rulebook.MAX_WORDS):
+        for most in (1, MAX_WORDS):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(rulebook, "MAX_WORDS", most)
+                patch.setattr("truism.scoring.rules.MAX_WORDS", most)
                 found = list(book.strongest(*truths, len(rows), compiled=compiled))
             assert {at: worth for at, worth in _numbers(found).items() if worth} == {
                 at: worth for at, worth in strongest.items() if worth

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.scoring.scratch import FRESH, Scratch
+from truism.arrays import FRESH, Scratch
 
 SHAPES = st.tuples(st.integers(0, 5), st.integers(0, 5))
 DTYPES = st.sampled_from([np.float64, np.float32, np.uint64, np.int32, np.uint8])

@@ -24,9 +24,9 @@ from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import LOOKBACK, Memory, Tail
 from truism.model.wording import Legend
-from truism.scoring.readings import Reader
+from truism.scoring.alignment import Reader
+from truism.scoring.past import TIMES, Stillness, stillness_of
 from truism.scoring.scorer import Scorer
-from truism.scoring.stillness import TIMES, Stillness, stillness_of
 from truism.table.frames import as_table
 
 SCHEMA = Schema(

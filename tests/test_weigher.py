@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from learned import learn
 from strategies import learned
+from truism.arrays import Scratch
 from truism.model.evidence import Grave
-from truism.scoring import weigher
+from truism.scoring import evidence
 from truism.scoring.alignment import align
-from truism.scoring.evidence import ROWS_AT_ONCE
+from truism.scoring.evidence import ROWS_AT_ONCE, add_parts
 from truism.scoring.scorer import Scorer
-from truism.scoring.scratch import Scratch
 from truism.scoring.weighed import sum_of_rows
-from truism.scoring.worth import add_parts
 from truism.table.frames import as_table
 
 models = learned(scoring="evidence", min_rows=12, max_rows=60, min_columns=2)
@@ -48,14 +47,14 @@ def test_scores_alone_are_the_sums_of_all_evidence(drawn, share, seed, grave, mu
             pieces, silenced = weighs.weigh(some, compiled=False)
             wanted = sum_of_rows(add_parts(pieces.contradictions, pieces.rarities, compiled=False))
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(weigher, "_MANY", many)
+                patch.setattr("truism.scoring.evidence._MANY", many)
                 assert weighs.score(some, memory).tobytes() == wanted.tobytes()
             assert silenced is None
 
 
 @given(st.integers(0, 10**8), st.integers(0, 5_000), st.integers(1, 64))
 def test_blocks_are_large_where_that_leaves_several_for_each_thread(n_rows, n_variables, n_jobs):
-    found = weigher.rows_at_once(n_rows, n_variables, n_jobs)
+    found = evidence.rows_at_once(n_rows, n_variables, n_jobs)
     assert found % 64 == 0
     assert found >= ROWS_AT_ONCE
     if found > ROWS_AT_ONCE:
@@ -68,7 +67,7 @@ def test_large_blocks_score_the_same():
     scorer = Scorer(learn(normal, ordered=False))
     random = np.random.default_rng(0)
     table = as_table({"x": random.normal(7, 4, 300_000), "u": random.choice(["a", "b"], 300_000)})
-    assert weigher.rows_at_once(table.n_rows, 2, 2) > ROWS_AT_ONCE
+    assert evidence.rows_at_once(table.n_rows, 2, 2) > ROWS_AT_ONCE
     rows = random.integers(table.n_rows, size=400)
     scores = scorer.score(table, n_jobs=2)
     assert scores[rows].tobytes() == scorer.score(table.take(rows)).tobytes()

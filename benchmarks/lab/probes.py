@@ -20,8 +20,8 @@ from truism import InvariantRuleDetector
 from truism.learning.support import usual_support
 from truism.model.predicates import OneOf
 from truism.plant import simulate
+from truism.scoring.rules import expected_exceptions, rule_worth
 from truism.scoring.scorer import Scorer
-from truism.scoring.worth import expected_exceptions, rule_worth
 from truism.table.frames import as_table
 
 TRAINING_ROWS = (3_000, 6_000, 20_000)

@@ -31,8 +31,8 @@ from truism.model.model import Model
 from truism.model.provenance import Calibrated, Threshold
 from truism.model.series import PER
 from truism.scoring.alignment import align, refuse_text_for_numbers, time_column
+from truism.scoring.past import last_rows, rows_by_series, seconds_in, times_in
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import last_rows, rows_by_series, seconds_in, times_in
 from truism.scoring.thresholds import adopt, calibrate, expecting, series_of
 from truism.table.aside import Aside
 from truism.table.columns import Table, join_tables

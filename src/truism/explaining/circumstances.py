@@ -10,7 +10,7 @@ import numpy as np
 from truism.model.evidence import LEAF, MAX_CLASSES, Split
 from truism.model.predicates import Interval, OneOf
 from truism.model.schema import Categorical, Numeric, Scalar, Variable
-from truism.scoring.readings import classes
+from truism.scoring.alignment import classes
 
 Odd = Literal["missing", "infinite", "unseen"]
 Answers = Sequence[tuple[Split, bool]]

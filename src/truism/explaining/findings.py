@@ -20,7 +20,7 @@ from truism.model.schema import Numeric
 from truism.model.wording import count, lasting, percent
 from truism.scoring.alignment import UNSEEN, align, codes
 from truism.scoring.contexts import FLOOR
-from truism.scoring.stillness import decimals_of, decimals_up_to
+from truism.scoring.past import decimals_of, decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
 

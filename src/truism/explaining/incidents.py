@@ -31,8 +31,8 @@ from truism.incidents.outlines import Grouped, Outlines, Singles
 from truism.model.schema import Numeric, Variable, id_of
 from truism.model.wording import visible
 from truism.scoring.alignment import time_column
+from truism.scoring.past import rows_by_series
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import rows_by_series
 from truism.table.columns import Table
 from truism.table.times import Moment
 

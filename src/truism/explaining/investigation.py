@@ -43,10 +43,9 @@ from truism.model.evidence import MAX_CLASSES, Split
 from truism.model.model import Model
 from truism.model.predicates import Interval, OneOf, Range, variables
 from truism.model.schema import Categorical, Numeric, Variable
-from truism.scoring.alignment import UNSEEN, align
-from truism.scoring.readings import has_rest
+from truism.scoring.alignment import UNSEEN, align, has_rest
+from truism.scoring.past import worth_of_death
 from truism.scoring.scorer import Scorer
-from truism.scoring.stillness import worth_of_death
 from truism.scoring.weighed import Pieces, Violation, Weighed
 from truism.table.columns import Table
 

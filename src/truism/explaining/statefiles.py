@@ -20,8 +20,7 @@ from truism.errors import StateError, TruismError
 from truism.explaining.states import JobState
 from truism.incidents.events import ACTIVE, RISING, STANDING
 from truism.incidents.following import Following
-from truism.scoring.series import Latest
-from truism.scoring.stillness import Still
+from truism.scoring.past import Latest, Still
 from truism.table.atomic import alone_with, write_atomically
 
 FORMAT, VERSION = "truism-state", 4

@@ -27,7 +27,7 @@ from truism.model.predicates import format_number
 from truism.model.schema import Count
 from truism.model.wording import lasting
 from truism.scoring.alignment import time_column
-from truism.scoring.series import NO_TIME, Time, rows_by_series, times_in
+from truism.scoring.past import NO_TIME, Time, rows_by_series, times_in
 from truism.table.columns import Table, far_moment
 
 _DAY = 86_400_000_000  # microseconds; clocks, and times without a zone, may be off by as much

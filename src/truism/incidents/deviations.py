@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from truism.incidents.events import Silence
 from truism.model.model import Model
+from truism.scoring.past import worth_of_death
 from truism.scoring.scorer import Scorer
-from truism.scoring.stillness import worth_of_death
 from truism.scoring.weighed import Weighed
 
 Floats = NDArray[np.float64]

@@ -24,9 +24,8 @@ from truism.incidents.keeping import Kept
 from truism.incidents.marks import Marker, Marks
 from truism.model.series import Memory
 from truism.scoring.alignment import MISSING
-from truism.scoring.memory import share_of
+from truism.scoring.past import State, last_rows, share_of
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import State, last_rows
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
 from truism.table.notices import rows as say_rows

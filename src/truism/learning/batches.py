@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from truism.errors import TableError
-from truism.scoring.series import rows_by_series
+from truism.scoring.past import rows_by_series
 from truism.table import deltas
 from truism.table.columns import Table, join_tables
 from truism.table.deltas import Latest, last_values, with_deltas

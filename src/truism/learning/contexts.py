@@ -21,11 +21,9 @@ from truism.model.evidence import LEAF, MAX_CLASSES, Context, Split
 from truism.model.predicates import Interval, OneOf, cut_between
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.scoring import kernels
-from truism.scoring.alignment import codes
-from truism.scoring.contexts import Statistics, side_by_side, spreads_to_judge_by
+from truism.scoring.alignment import Reader, Readings, classes, codes, standardise
+from truism.scoring.contexts import Leaves, Statistics, side_by_side, spreads_to_judge_by
 from truism.scoring.evidence import ROWS_AT_ONCE
-from truism.scoring.leaves import Leaves
-from truism.scoring.readings import Reader, Readings, classes, standardise
 from truism.scoring.truths import Truths
 from truism.table.columns import Column, numbers
 from truism.table.distinct import distinct

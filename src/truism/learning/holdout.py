@@ -33,14 +33,13 @@ from truism.model.predicates import variables
 from truism.model.provenance import ShareOfRows, Threshold
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.settings import Settings, exact
-from truism.scoring.bits import count, n_words
+from truism.scoring.alignment import Reader
 from truism.scoring.contexts import LeafProfiles, contradiction, surprise
-from truism.scoring.evidence import Rarities
-from truism.scoring.rarity import Emptiness
-from truism.scoring.readings import Reader
+from truism.scoring.evidence import RARITY_WEIGHT, lift
+from truism.scoring.rarity import Emptiness, Rarities
+from truism.scoring.rules import RULE_WEIGHT, expected_exceptions, rule_worth
 from truism.scoring.thresholds import calibrate
-from truism.scoring.truths import Truths
-from truism.scoring.worth import RARITY_WEIGHT, RULE_WEIGHT, expected_exceptions, lift, rule_worth
+from truism.scoring.truths import Truths, count, n_words
 from truism.table.columns import Column
 from truism.table.distinct import distinct
 from truism.work import Progress, share_out

@@ -28,7 +28,7 @@ from truism.model.provenance import AnyBrokenRule, ByHand, Provenance, Threshold
 from truism.model.schema import Categorical, Schema
 from truism.model.series import Series
 from truism.model.settings import IncidentRate, Settings, check_threshold, exact
-from truism.scoring.series import lay_out, rows_by_series
+from truism.scoring.past import lay_out, rows_by_series
 from truism.scoring.thresholds import expect
 from truism.table.columns import Table
 from truism.table.deltas import Run, with_deltas

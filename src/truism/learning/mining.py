@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from truism.model.predicates import Predicate, variables
 from truism.model.settings import MAX_NODES, MAX_RULES
-from truism.scoring.bits import Words, count
+from truism.scoring.truths import Words, count
 from truism.work import Advance, share_out, stand_still
 
 _BATCH, _N_PARTS = 64, 32  # predicates searched before budgets are looked at, in so many parts

@@ -21,8 +21,7 @@ from truism.model.predicates import OneOf, Predicate, Present, Range, order
 from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
 from truism.model.schema import Categorical, Schema
 from truism.model.settings import Settings, exact
-from truism.scoring.bits import Words, count, count_runs
-from truism.scoring.truths import Truths
+from truism.scoring.truths import Truths, Words, count, count_runs
 from truism.table.columns import Column, Table
 from truism.work import Progress
 

@@ -35,11 +35,9 @@ from truism.model.schema import Numeric, Schema
 from truism.model.series import LOOKBACK, RARE, Memory, Series, Tail
 from truism.model.settings import Settings
 from truism.scoring.alignment import codes
-from truism.scoring.memory import no_past, recall
-from truism.scoring.series import Timeline, lay_out
-from truism.scoring.stillness import TIMES, stretches_of
+from truism.scoring.evidence import RARITY_WEIGHT, find_grave, lift
+from truism.scoring.past import TIMES, Timeline, lay_out, no_past, recall, stretches_of
 from truism.scoring.weighed import sum_of_rows
-from truism.scoring.worth import RARITY_WEIGHT, find_grave, lift
 from truism.table.columns import Column, Table, numbers
 from truism.table.deltas import DELTA
 from truism.table.layouts import seconds_of

@@ -16,7 +16,7 @@ from truism.learning.rules import Search
 from truism.model.provenance import EVIDENCE_ROWS, MAX_RATE, SupportOrigin, Trial
 from truism.model.schema import Schema
 from truism.model.settings import Settings, exact
-from truism.scoring.rulebook import breaks_any
+from truism.scoring.rules import breaks_any
 from truism.table.columns import Table
 from truism.table.notices import Notice
 from truism.work import Progress, be_silent

@@ -31,8 +31,8 @@ from truism.model.model import Model
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Series
 from truism.model.settings import IncidentRate, Settings, exact
+from truism.scoring.past import lay_out, rows_by_series
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import lay_out, rows_by_series
 from truism.scoring.thresholds import expect
 from truism.table.columns import Table
 from truism.table.deltas import Run, delta_name, with_deltas

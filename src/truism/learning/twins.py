@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.model.schema import Numeric, Schema
-from truism.scoring.readings import standardise
+from truism.scoring.alignment import standardise
 from truism.table.columns import Column, numbers
 
 ALIKE = 0.9  # correlation, either way, above which two numbers are twins

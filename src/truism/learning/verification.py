@@ -25,9 +25,8 @@ from truism.model.evidence import Evidence, Spacing, Split
 from truism.model.predicates import Predicate
 from truism.model.schema import Numeric, Schema
 from truism.scoring import kernels
-from truism.scoring.bits import Words
-from truism.scoring.readings import Reader
-from truism.scoring.truths import Truths
+from truism.scoring.alignment import Reader
+from truism.scoring.truths import Truths, Words
 from truism.table.columns import Column, Table, join_tables, numbers
 
 N_EXCEPTIONS = 16  # rows kept of those that break a rule

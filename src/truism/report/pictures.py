@@ -27,8 +27,8 @@ from truism.model.schema import Categorical, Variable
 from truism.report.contents import Band, Line, Panel, Picture, Span
 from truism.report.series import Axis, line, reduce, runs
 from truism.scoring.alignment import UNSEEN, codes
+from truism.scoring.past import rows_by_series
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import rows_by_series
 from truism.scoring.weighed import Violation
 from truism.table.columns import Table, numbers
 

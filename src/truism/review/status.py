@@ -23,10 +23,9 @@ from truism.model.schema import Numeric
 from truism.model.series import PER
 from truism.model.wording import count, percent, preformatted
 from truism.scoring.alignment import align
-from truism.scoring.bits import unpack
+from truism.scoring.past import State
 from truism.scoring.scorer import Scorer
-from truism.scoring.series import State
-from truism.scoring.truths import Truths
+from truism.scoring.truths import Truths, unpack
 from truism.scoring.weighed import Weighed
 from truism.table.columns import Table
 

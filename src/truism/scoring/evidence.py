@@ -4,33 +4,40 @@ A `Model` learned with ``scoring="evidence"`` holds an `Evidence`. A variable of
 of evidence against it:
 
 * a *contradiction*: in rows that are otherwise like this one the variable is usually different
-  (`truism.scoring.contexts`), or a rule is broken, whichever is stronger;
+  (`truism.scoring.contexts`), or a rule is broken (`truism.scoring.rules`), whichever is stronger;
 * *rarity*: the value is unusual whatever the other variables are (`truism.scoring.rarity`).
 
-A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
-rows of its antecedent (`expected_exceptions`). The unit of each kind is how much its sum varies among
-held-out normal rows. The score is the sum over both kinds and all variables.
+The unit of each kind is how much its sum varies among held-out normal rows. The score is the sum over
+both kinds and all variables. Where only scores are asked for, nothing else is kept: each thread uses the
+same memory for all of its blocks, and only the rows that break a rule are looked at for what that adds.
 """
 
 import functools
-import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.evidence import Evidence
+from truism.arrays import FRESH, Fresh, Mask
+from truism.model.evidence import Evidence, Grave
+from truism.model.model import Model
+from truism.model.predicates import Predicate
 from truism.model.schema import Categorical, Schema
-from truism.scoring.contexts import LeafProfiles, statistics_of
-from truism.scoring.leaves import Leaves
-from truism.scoring.rarity import Emptiness, rarity, state_rarities
-from truism.scoring.readings import Reader, Readings
-from truism.scoring.scratch import FRESH, Fresh
+from truism.scoring.alignment import Reader, Readings
+from truism.scoring.contexts import LeafProfiles, Leaves, statistics_of
+from truism.scoring.rarity import Emptiness, Rarities
+from truism.scoring.rules import Rulebook, breaches
+from truism.scoring.tolerance import Tolerance
+from truism.scoring.truths import Truths, Words
+from truism.scoring.weighed import Pieces, Silenced, sum_of_rows
+from truism.table.columns import Column
 
 ROWS_AT_ONCE = 8192  # few enough for their data to stay in the processor's cache
-_N_CELLS = 1024  # between the lowest and the highest training value; most hold a point or two
+RARITY_WEIGHT = 1.25
+_VALUES_AT_ONCE = 1 << 21  # few enough to leave room in memory for what is found of each
+_BLOCKS_EACH = 8  # so that no thread waits long for the others at the end
+_MANY = 0.25  # share of broken rows from which all are looked at for what rules add
 
 
 class PreparedEvidence:
@@ -62,198 +69,293 @@ class PreparedEvidence:
         self.rarities = Rarities(self.reader, emptiness, counts)
 
 
-class _Curves(msgspec.Struct, frozen=True, eq=False):
-    """How empty the surroundings of numbers are, those of a number after those of the one before.
+def lift(
+    grave: Grave | None, scores: NDArray[np.float64], worth: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what to add to the scores of rows, given the worth of their strongest broken rule.
+
+    Beside a hundred other values a broken rule is worth little; but a rule that hardly any held-out
+    row would break is not broken by chance. Such a row scores as if it had one more piece of evidence
+    at a right angle to the rest, so that it is reported and still ranks by the rest.
+    """
+    if grave is None:
+        return np.zeros_like(scores)
+    return np.where(worth > grave.worth, np.hypot(scores, grave.score) - scores, 0.0)
+
+
+def find_grave(
+    grave: Grave | None, worths: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows that break a grave rule, and the variable that the strongest one is about."""
+    if grave is None:
+        none = np.empty(0, np.int64)
+        return none, none
+    rows = np.flatnonzero((worths > grave.worth).any(axis=1))
+    return rows, worths[rows].argmax(axis=1)
+
+
+def lifted(
+    grave: Grave | None,
+    worth: NDArray[np.float64],
+    plain: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the contradictions, raised where a grave rule about the variable is broken."""
+    rows, about = find_grave(grave, worth)
+    if not len(rows):
+        return plain
+    contradictions = plain.copy()
+    rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
+    contradictions[rows, about] += lift(grave, rest, worth[rows, about])
+    return contradictions
+
+
+def units(evidence: Evidence) -> tuple[float, float]:
+    """Return what to divide contradictions by, and what to multiply rarities with, for the score."""
+    return evidence.contradiction_unit, RARITY_WEIGHT / evidence.rarity_unit
+
+
+def put_together(
+    evidence: Evidence,
+    in_context: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+    worth: NDArray[np.float64],
+    *,
+    compiled: bool,
+    memory: Fresh = FRESH,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bring evidence to the units of the score, in place, and return the contradictions.
 
     Parameters
     ----------
-    points, distances, slopes
-        See `Emptiness`.
-    starts
-        Where those of each number start, and where the last ones end.
-    ends
-        The first and the last point of each number: two rows.
-    scales, below
-        By what to multiply a number's distance from its first point to find the cell it is in, and how
-        many points lie in cells before each: numbers × cells, and all.
+    evidence
+        The units, and when a rule is grave.
+    in_context, rarities, worth
+        The evidence of contexts and of rare values, and the worth of broken rules: rows × variables, with
+        the values of a variable side by side in memory.
+    compiled
+        Whether to use a compiled loop.
+    memory
+        Where it puts what it finds.
+
+    Returns
+    -------
+    plain, contradictions
+        Before and after grave rules raise them.
 
     """
+    unit, weight = units(evidence)
+    if not compiled:
+        in_context /= unit
+        rarities *= weight
+        plain = np.maximum(in_context, worth / unit)
+        return plain, lifted(evidence.grave, worth, plain, rarities)
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
 
-    points: NDArray[np.float64]
-    distances: NDArray[np.float64]
-    slopes: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.float64]
-    scales: NDArray[np.float64]
-    below: NDArray[np.int32]
+    plain = memory.empty("plain", worth.shape[::-1]).T
+    about = np.empty(len(worth), np.int64)
+    sums = np.empty((3, len(worth)))
+    kernel.combine(in_context.T, rarities.T, worth.T, unit, weight, plain.T, sums, about)
+    of_plain, of_rarities, strongest = sums
+    if evidence.grave is None or not (strongest > evidence.grave.worth).any():
+        return plain, plain
+    contradictions = plain.copy(order="A")
+    rows = np.flatnonzero(strongest > evidence.grave.worth)
+    rest = of_plain[rows] + of_rarities[rows]
+    contradictions[rows, about[rows]] += lift(evidence.grave, rest, strongest[rows])
+    return plain, contradictions
 
 
-def _stack(emptiness: Sequence[Emptiness]) -> _Curves:
-    """Lay out the surroundings of numbers one after the other."""
-    none, scales = np.empty(0), np.zeros(len(emptiness))
-    below = np.empty((len(emptiness), _N_CELLS + 1), np.int32)
-    for i, each in enumerate(emptiness):
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            scale = _N_CELLS / (each.points[-1] - each.points[0])
-            scales[i] = scale if np.isfinite(scale) else 0.0
-            cells = (each.points - each.points[0]) * scales[i]
-        cells = np.minimum(np.where(cells > 0, cells, 0), _N_CELLS - 1).astype(np.int64)
-        below[i] = np.searchsorted(cells, np.arange(_N_CELLS + 1))
-    return _Curves(
-        np.concatenate([none, *(each.points for each in emptiness)]),
-        np.concatenate([none, *(each.distances for each in emptiness)]),
-        np.concatenate([none, *(each.slopes for each in emptiness)]),
-        np.cumsum([0, *(len(each.points) for each in emptiness)]),
-        np.array([(each.points[0], each.points[-1]) for each in emptiness]).reshape(-1, 2).T,
-        scales,
-        below,
+def add_parts(
+    contradictions: NDArray[np.float64], rarities: NDArray[np.float64], *, compiled: bool
+) -> NDArray[np.float64]:
+    """Add the two parts of the score, row by row in memory: the order of sums must not vary."""
+    if not compiled:
+        return np.add(contradictions, rarities, order="C")
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    parts = np.empty(contradictions.shape)
+    kernel.add_parts(contradictions.T, rarities.T, parts)
+    return parts
+
+
+def add_up(
+    evidence: Evidence,
+    in_context: NDArray[np.float64],
+    rarities: NDArray[np.float64],
+    worth: NDArray[np.float64] | None = None,
+    memory: Fresh = FRESH,
+) -> NDArray[np.float64]:
+    """Return the scores of rows with compiled loops: the sums of the parts of `put_together`.
+
+    Evidence is as it is there; without `worth`, no rule is broken.
+    """
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    scores = np.empty(len(in_context))
+    if worth is None:
+        kernel.add_up(in_context.T, rarities.T, *units(evidence), scores)
+        return scores
+    _, contradictions = put_together(
+        evidence, in_context, rarities, worth, compiled=True, memory=memory
     )
+    kernel.add_up(contradictions.T, rarities.T, 1.0, 1.0, scores)
+    return scores
 
 
-class Rarities:
-    """Measures how rare the values of all variables are in themselves.
+def rows_at_once(n_rows: int, n_variables: int, n_jobs: int) -> int:
+    """Return how many of a table's rows to score at once where only scores are kept.
+
+    Each block takes some time whatever its size, during which other threads may have to wait: few large
+    ones are best, as long as there are several for each thread.
+    """
+    most = max(_VALUES_AT_ONCE // max(n_variables, 1), ROWS_AT_ONCE)
+    wanted = min(n_rows // (_BLOCKS_EACH * n_jobs), most)
+    return max(wanted // 64 * 64, ROWS_AT_ONCE)
+
+
+class _Seen(msgspec.Struct, frozen=True, eq=False):
+    """A block of rows: read, with the truth of predicates, and the leaves that it falls into."""
+
+    readings: Readings
+    true: Words
+    false: Words
+    leaves: NDArray[np.uint8]
+
+
+class _Broken(msgspec.Struct, frozen=True, eq=False):
+    """Rows that break a rule about one variable, and what their strongest one is worth."""
+
+    place: int
+    rows: NDArray[np.int64]
+    worth: NDArray[np.float64]
+
+
+class Weigher:
+    """Weighs blocks of rows by the evidence of a model.
 
     Parameters
     ----------
-    reader
-        Which variables are numbers and which are states.
-    emptiness
-        One for each number, in the schema's order.
-    state_counts
-        How often each state was seen, for each categorical variable.
+    model
+        The model; one that has evidence.
+    rulebook, habits
+        Its rules, mined ones and what every training row has.
+    truths
+        The predicates of the rules, then those of the contexts' splits.
+    silent
+        Places of variables against which nothing counts.
 
     """
 
     def __init__(
         self,
-        reader: Reader,
-        emptiness: Sequence[Emptiness],
-        state_counts: Sequence[NDArray[np.int64]],
+        model: Model,
+        rulebook: Rulebook,
+        habits: Sequence[tuple[Predicate, int, float]],
+        truths: Truths,
+        silent: Sequence[int],
     ) -> None:
-        self._reader = reader
-        self.emptiness = emptiness
-        self._numbers = np.array(reader.numbers, np.int64)
-        self._spreads = np.array([each.spread for each in emptiness])
-        self._of_states = [state_rarities(counts) for counts in state_counts]
+        assert model.evidence is not None
+        self._schema, self._evidence = model.schema, model.evidence
+        self._rulebook, self._habits, self._truths = rulebook, habits, truths
+        self._silent = list(silent)
 
     @functools.cached_property
-    def _curves(self) -> "_Curves":
-        """How empty the surroundings of all numbers are."""
-        return _stack(self.emptiness)
-
-    @functools.cached_property
-    def _ordinary(self) -> NDArray[np.float64]:
-        """Return bounds between which no value is rare: two pairs, low and high, × numbers × 1."""
-        bounds = np.full((2, 2, len(self.emptiness), 1), np.nan)
-        for place, each in enumerate(self.emptiness):
-            for pair, between in enumerate(each.ordinary()):
-                bounds[pair, :, place, 0] = between
-        return bounds
+    def prepared(self) -> PreparedEvidence:
+        """The evidence, prepared when the first row is weighed; learning alone does not need it."""
+        return PreparedEvidence(self._schema, self._evidence)
 
     def weigh(
         self,
-        readings: Readings,
+        columns: Sequence[Column],
+        tolerance: Tolerance | None = None,
+        applies: Mask | None = None,
         *,
-        sift: bool = True,
-        compiled: bool = False,
-        memory: Fresh = FRESH,
-    ) -> NDArray[np.float64]:
-        """Return the rarity of each value: rows × variables.
+        compiled: bool,
+    ) -> tuple[Pieces, Silenced | None]:
+        """Weigh the evidence against each variable; `applies` says where acceptances do."""
+        seen, silenced = self._see(columns, FRESH, compiled=compiled), None
+        in_context, rarities = self._weigh_values(seen, FRESH, compiled=compiled)
+        worth = np.zeros(in_context.shape[::-1]).T
+        for each in self._broken(columns, seen, FRESH, compiled=compiled):
+            _raise(worth, each.rows, each)
+        if tolerance is not None and applies is not None and applies.any():
+            muted, (unit, weight) = tolerance.muted(applies), units(self._evidence)
+            points = np.maximum(in_context, worth) / unit + rarities * weight
+            silenced = Silenced(applies, np.where(muted, points, 0.0))
+            for evidence in (in_context, rarities, worth):
+                evidence[muted] = 0.0
+        plain, contradictions = put_together(
+            self._evidence, in_context, rarities, worth, compiled=compiled
+        )
+        pieces = Pieces(contradictions, rarities, plain, in_context, seen.leaves, seen.readings)
+        return pieces, silenced
 
-        With `sift`, values that cannot be rare are set aside first; this pays unless rows are few.
-        """
-        shape = len(self._reader.schema.variables), len(readings.numbers)
-        found = memory.zeros("rarities", shape)
-        if sift and compiled:
-            self._weigh_compiled(readings, memory, found)
-            return found.T
-        values = readings.numbers.T
-        if sift:
-            places, rows = self._suspects(values)
+    def score(self, columns: Sequence[Column], memory: Fresh) -> NDArray[np.float64]:
+        """Score rows with compiled loops; what they leave in memory is of no more use."""
+        seen = self._see(columns, memory, compiled=True)
+        in_context, rarities = self._weigh_values(seen, memory, compiled=True)
+        broken = self._broken(columns, seen, memory, compiled=True)
+        scores = add_up(self._evidence, in_context, rarities)
+        if not broken:
+            return scores
+        rows = np.unique(np.concatenate([each.rows for each in broken]))
+        if len(rows) > _MANY * len(scores):
+            rows = np.arange(len(scores))
+        else:
+            in_context, rarities = (each.T[:, rows].T for each in (in_context, rarities))
+        worth = memory.zeros("worth", in_context.shape[::-1]).T
+        for each in broken:
+            _raise(worth, np.searchsorted(rows, each.rows), each)
+        own = in_context, rarities, worth
+        scores[rows] = add_up(self._evidence, *own, memory=memory)
+        return scores
+
+    def _see(self, columns: Sequence[Column], memory: Fresh, *, compiled: bool) -> _Seen:
+        """Read a block of rows, and find where predicates hold and which leaves rows fall into."""
+        prepared, n_rows = self.prepared, len(columns[0].values)
+        readings = prepared.reader.read(columns, compiled=compiled, memory=memory)
+        encoded = readings.numbers.T, readings.codes.T
+        true, false = (
+            self._truths.evaluate_compiled(*encoded, memory)
+            if compiled
+            else self._truths.evaluate(columns, encoded)
+        )
+        splits = true[len(self._rulebook.predicates) :]
+        leaves = prepared.leaves.find(splits, n_rows, compiled=compiled, memory=memory)
+        return _Seen(readings, true, false, leaves)
+
+    def _weigh_values(
+        self, seen: _Seen, memory: Fresh, *, compiled: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the evidence of contexts and of rare values: rows × variables each."""
+        prepared = self.prepared
+        in_context = prepared.profiles.contradict(
+            seen.leaves, seen.readings, compiled=compiled, memory=memory
+        )
+        rarities = prepared.rarities.weigh(seen.readings, compiled=compiled, memory=memory)
+        for each in (in_context, rarities) if self._silent else ():
+            each[:, self._silent] = 0.0
+        return in_context, rarities
+
+    def _broken(
+        self, columns: Sequence[Column], seen: _Seen, memory: Fresh, *, compiled: bool
+    ) -> list[_Broken]:
+        """List the rows that break rules, variable by variable; one may come several times."""
+        found = []
+        for predicate, place, own in self._habits:
+            rows, _ = breaches(predicate, self._schema.variables[place], columns[place])
             if len(rows):
-                found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
-        elif self.emptiness:
-            distances = np.empty(values.shape)
-            for of_number, empty, place in zip(values, self.emptiness, distances, strict=True):
-                place[:] = empty.distance(of_number)
-            found[self._reader.numbers] = rarity(distances, self._spreads[:, None])
-        for place, (i, of_state) in enumerate(
-            zip(self._reader.states, self._of_states, strict=True)
+                found.append(_Broken(place, rows, np.full(len(rows), own)))
+        for consequent, rows, strongest in self._rulebook.strongest(
+            seen.true, seen.false, len(seen.readings.numbers), compiled=compiled, memory=memory
         ):
-            found[i] = of_state[readings.codes[:, place]]
-        return found.T
+            strongest /= len(consequent.owners)
+            found += [_Broken(owner, rows, strongest) for owner in consequent.owners]
+        return [each for each in found if each.place not in self._silent]
 
-    def _weigh_compiled(
-        self, readings: Readings, memory: Fresh, found: NDArray[np.float64]
-    ) -> None:
-        """Note the same in zeros, variables × rows, with compiled loops but for the logarithm."""
-        from truism.scoring.kernels import rarity as kernel  # the compiler, only where it pays
 
-        values, curves = readings.numbers.T, self._curves
-        rows = memory.empty("suspects", (values.size,), np.int64)
-        suspects = memory.empty("values of suspects", (values.size,))
-        counts = np.empty(len(values), np.int64)
-        kernel.find_suspects(values, self._ordinary[..., 0], rows, suspects, counts)
-        suspects = suspects[: counts.sum()]
-        inside = memory.empty("suspects inside", suspects.shape)
-        at = memory.empty("points", suspects.shape, np.int64)
-        cells = curves.starts, curves.scales, curves.below
-        kernel.find_points(suspects, counts, curves.points, *cells, inside, at)
-        places = np.repeat(np.arange(len(counts)), counts)
-        rarities = self._rarity_at(places, suspects, inside, at)
-        numbers = rarities, rows, counts, self._numbers
-        kernel.note(readings.codes.T, *self._states, *numbers, found)
-
-    @functools.cached_property
-    def _states(self) -> tuple[NDArray[Any], ...]:
-        """The rarities of all states, where those of each start and end, and their places."""
-        ends = np.cumsum([0, *map(len, self._of_states)])
-        places = np.array(self._reader.states, np.int64)
-        return np.concatenate([np.empty(0), *self._of_states]), ends[:-1], ends[1:], places
-
-    def _suspects(self, values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which numbers may be rare and in which rows, number by number."""
-        suspect = np.ones(values.shape, np.bool_)
-        for low, high in self._ordinary:
-            suspect &= ~((values >= low) & (values <= high))
-        places, rows = np.nonzero(suspect)
-        return places, rows
-
-    def _rarity(
-        self, places: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the rarity of values of numbers, number by number."""
-        curves, at = self._curves, np.empty(len(values), np.int64)
-        lowest, highest = curves.ends[:, places]
-        inside = np.minimum(np.maximum(values, lowest), highest)
-        starts = np.flatnonzero(np.diff(places, prepend=-1)).tolist()
-        for start, end in itertools.pairwise([*starts, len(values)]):
-            points = self.emptiness[places[start]].points
-            at[start:end] = points.searchsorted(inside[start:end], "right")
-        at += curves.starts[places]
-        at -= 1
-        return self._rarity_at(places, values, inside, at)
-
-    def _rarity_at(
-        self,
-        places: NDArray[np.int64],
-        values: NDArray[np.float64],
-        inside: NDArray[np.float64],
-        at: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """Return the rarity of values, given the last point that each reaches, with one logarithm.
-
-        `inside` are the values, brought between a number's first and last point.
-        """
-        curves = self._curves
-        with np.errstate(over="ignore", invalid="ignore"):
-            distances = inside - curves.points[at]
-            distances *= curves.slopes[at]
-            distances += curves.distances[at]
-            if np.isnan(distances.sum()):
-                # Missing, or between points that are as far apart, or as near, as doubles can be.
-                lost = np.flatnonzero(np.isnan(distances) & ~np.isnan(inside))
-                for each in lost.tolist():
-                    distances[each] = self.emptiness[places[each]].distance_within(inside[each])
-            distances += np.abs(values - inside)
-        return rarity(distances, self._spreads[places])
+def _raise(worth: NDArray[np.float64], rows: NDArray[np.int64], broken: _Broken) -> None:
+    """Raise worths, rows × variables, to what broken rules are worth; `rows` is where rows stand."""
+    own = worth[rows, broken.place]
+    worth[rows, broken.place] = np.maximum(own, broken.worth)

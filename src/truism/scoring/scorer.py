@@ -5,6 +5,9 @@ With the paper's scoring (KDD'23, section 5.1, algorithm 3), a violated unit rul
 the degree by which its consequent fails. All unit rules with the same consequent share the degree, so
 their counts are summed first, in whole numbers: neither the order of the rules nor the size of a block
 changes a bit of the result.
+
+What is recorded of connections, orders or machines at rest is often the same again, and need not be
+judged again. Where few rows repeat, a few variables show it soon (`find_repeats`).
 """
 
 import copy
@@ -16,35 +19,81 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import Mask
+from truism.arrays import Mask, Scratch
 from truism.model.acceptances import Acceptance
 from truism.model.model import Model
 from truism.model.predicates import Predicate, Present, Range, variables
 from truism.model.rules import Rule
+from truism.model.schema import Categorical, Schema, Variable
 from truism.model.series import Series
 from truism.scoring import kernels
-from truism.scoring.alignment import align
-from truism.scoring.bits import unpack
-from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence
-from truism.scoring.limits import breaches, degrees_failed, is_habit
-from truism.scoring.repeats import find_repeats
-from truism.scoring.rulebook import Broken, Consequent, Rulebook
-from truism.scoring.scratch import Scratch
-from truism.scoring.series import State, Timeline, lay_out, remember
-from truism.scoring.stillness import stillness_of
+from truism.scoring.alignment import align, codes
+from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence, Weigher, add_parts, rows_at_once
+from truism.scoring.past import State, Timeline, lay_out, remember, stillness_of
+from truism.scoring.rules import (
+    Broken,
+    Consequent,
+    Rulebook,
+    breaches,
+    degrees_failed,
+    habits_of,
+    is_habit,
+    worth_of_habit,
+)
 from truism.scoring.tolerance import Tolerance, sparing
-from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of
+from truism.scoring.truths import BLOCK_ROWS, Truths, blocks_of, unpack
 from truism.scoring.weighed import Silenced, Violation, Weighed, joined
-from truism.scoring.weigher import Weigher, rows_at_once
-from truism.scoring.worth import add_parts, habits_of, worth_of_habit
-from truism.table.columns import Column, Table
+from truism.table.columns import Column, Table, numbers
 from truism.work import work_ahead
+
+_FEW = 4  # variables that are looked at first
+_MOST = 0.75  # share of distinct rows up to which it pays to judge only those
+_FIRST, _MOST_FIRST = 8, 0.96  # of an eighth of the rows, where half of all are copies of others
+_BLOCKS_TAKEN = 4  # for each thread, from rows that lie scattered
+
+
+class Repeats(msgspec.Struct, frozen=True, eq=False):
+    """Where the first of equal rows are, and for each row which of those it equals."""
+
+    firsts: NDArray[np.int64]
+    same: NDArray[np.int64]
+
+
+def find_repeats(schema: Schema, columns: Sequence[Column]) -> Repeats | None:
+    """Find rows that are equal for a model; None if few are."""
+    from truism.scoring.kernels import repeats  # the compiler, only where it pays
+
+    n_rows = len(columns[0].values)
+    # Numbers tell rows apart sooner than states do.
+    known = sorted(zip(schema.variables, columns, strict=True), key=_is_state)
+    seats = np.empty(1 << (2 * n_rows).bit_length(), np.int64)
+    firsts, same = np.empty((2, n_rows), np.int64)
+    n_found, first_rows = 0, slice(0, n_rows // _FIRST)
+    first = [(variable, column.take(first_rows)) for variable, column in known[:_FEW]]
+    for some, share in ((first, _MOST_FIRST), (known[:_FEW], _MOST), (known, _MOST)):
+        rows = np.stack([_whole(*each) for each in some], axis=1)
+        seats[:] = -1
+        most = int(share * len(rows))
+        n_found = repeats.match(rows, most, seats, firsts, same)
+        if n_found > most:
+            return None
+    return Repeats(firsts[:n_found], same)
+
+
+def _is_state(known: tuple[Variable, Column]) -> bool:
+    return isinstance(known[0], Categorical)
+
+
+def _whole(variable: Variable, column: Column) -> NDArray[np.int64]:
+    """Return the values of a column as whole numbers, equal where scoring sees no difference."""
+    if isinstance(variable, Categorical):
+        return codes(variable, column).astype(np.int64)
+    return np.ascontiguousarray(numbers(column)).view(np.int64)
+
 
 _Found = TypeVar("_Found")
 _Work = Callable[[Sequence[Column], Mask | None, bool], _Found]
 """Works on one block of rows, given where acceptances apply, and whether compiled loops pay."""
-
-_BLOCKS_TAKEN = 4  # for each thread, from rows that lie scattered
 
 
 class Scorer:

@@ -16,9 +16,8 @@ from truism.model.predicates import AnyOf, OneOf
 from truism.model.schema import Categorical, Scalar, Schema
 from truism.model.stamps import today
 from truism.scoring.alignment import align, time_column
-from truism.scoring.bits import unpack
-from truism.scoring.stillness import Stillness
-from truism.scoring.truths import Truths
+from truism.scoring.past import Stillness
+from truism.scoring.truths import Truths, unpack
 from truism.table.columns import Table
 from truism.table.timelines import wall_clock
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from truism.model.predicates import Predicate
 from truism.model.rules import Rule
-from truism.scoring.readings import Readings, join
+from truism.scoring.alignment import Readings, join
 
 
 class Violation(msgspec.Struct, frozen=True, gc=False):

@@ -1,9 +1,13 @@
-"""The mined rules, ready to be checked against rows, all at once.
+"""Rules and rows: which rows break a rule, by how much, and what that is worth as evidence.
 
-Rules with several consequents become unit rules, ordered by consequent: all unit rules that claim the
-same predicate are adjacent, because they share the degree by which a row fails it. An antecedent that
-several rules share is evaluated once. Everything is vectorised over rules and rows on packed truth
-vectors; where there is enough to do, compiled loops find the same faster.
+A univariate rule is checked against its column (KDD'23, section 4.3). Mined rules are checked all at
+once: those with several consequents become unit rules, ordered by consequent, so that all unit rules
+that claim the same predicate are adjacent, because they share the degree by which a row fails it. An
+antecedent that several rules share is evaluated once. Everything is vectorised over rules and rows on
+packed truth vectors; where there is enough to do, compiled loops find the same faster.
+
+A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
+rows of its antecedent (`expected_exceptions`).
 """
 
 import functools
@@ -13,17 +17,154 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.model.predicates import Predicate, variables
+from truism.arrays import FRESH, Fresh
+from truism.model.model import Model
+from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range, variables
 from truism.model.rules import Rule, RuleSet
-from truism.model.schema import Schema
-from truism.scoring.bits import Words, unpack
-from truism.scoring.scratch import FRESH, Fresh
-from truism.scoring.truths import BLOCK_ROWS, Truths
-from truism.scoring.worth import expected_exceptions, rule_worth
-from truism.table.columns import Column
+from truism.model.schema import Categorical, Numeric, Schema, Variable
+from truism.scoring.alignment import UNSEEN, codes
+from truism.scoring.contexts import PSEUDO_COUNT
+from truism.scoring.truths import BLOCK_ROWS, Truths, Words, unpack
+from truism.table.columns import Column, numbers
 from truism.work import share_out
 
+MIN_DEGREE, MAX_DEGREE = 1e-12, 1e6
+_NO_ROWS = np.empty(0, np.int64)
+_NO_DEGREES = np.empty(0)
+RULE_WEIGHT = 0.5
 MAX_WORDS = 1 << 20  # truth words of rules, or rows that break them, that are kept at a time
+
+
+def breaches(
+    predicate: Predicate, variable: Variable, column: Column
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the rows of a column that break a univariate rule's consequent, and by how much."""
+    match predicate:
+        case Present():
+            if column.kind == "empty":
+                rows = np.arange(len(column.values))
+            elif column.missing is None:
+                return _NO_ROWS, _NO_DEGREES
+            else:
+                rows = np.flatnonzero(column.missing)
+        case Range(variable=_, low=low, high=high):
+            assert isinstance(variable, Numeric)
+            values = numbers(column)
+            outside = (values < low) | (values > high)
+            if not outside.any():
+                return _NO_ROWS, _NO_DEGREES
+            rows = np.flatnonzero(outside)
+            return rows, degrees_outside(values[rows], low, high, variable.std)
+        case _:
+            assert isinstance(variable, Categorical)
+            rows = np.flatnonzero(codes(variable, column) == UNSEEN)
+    return rows, np.ones(len(rows))
+
+
+def is_habit(rule: Rule) -> bool:
+    """Return whether a univariate rule says that something is the same in every training row.
+
+    Rarity and contexts judge a number outside its range, or a state never seen.
+    """
+    predicate = rule.consequents[0]
+    match predicate:
+        case Range(variable=_, low=low, high=high):
+            return low == high
+        case OneOf(variable=_, values=values):
+            return len(values) == 1
+    return isinstance(predicate, Present)
+
+
+def degrees_failed(
+    predicate: Predicate, variable: Variable, column: Column, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return by how much rows fail a mined consequent, given the column that it is about first."""
+    if isinstance(predicate, OneOf | AnyOf):
+        return np.ones(len(rows))
+    assert isinstance(predicate, Interval)
+    assert isinstance(variable, Numeric)
+    return degrees_outside(numbers(column)[rows], predicate.low, predicate.high, variable.std)
+
+
+def degrees_outside(
+    values: NDArray[np.float64], low: float, high: float, std: float
+) -> NDArray[np.float64]:
+    """Return the degrees of violation of numbers that lie outside an interval."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return degrees(np.where(values < low, low - values, values - high), std)
+
+
+def degrees(distances: NDArray[np.float64], std: float) -> NDArray[np.float64]:
+    """Return the degrees of violation of numbers this far outside (KDD'23, section 5.1).
+
+    Deviation: a degree is at least 1e-12, so that a violation always scores above 0, and at most 1e6.
+    A constant has no spread to measure by; any other value violates it with degree 1.
+    """
+    if std == 0.0:
+        return np.ones(len(distances))
+    with np.errstate(over="ignore"):
+        return np.clip(distances / std, MIN_DEGREE, MAX_DEGREE)
+
+
+def expected_exceptions(
+    count: NDArray[np.int64] | NDArray[np.float64],
+    n_known: NDArray[np.int64],
+    n_false: NDArray[np.int64],
+    n_episodes: NDArray[np.int64] | NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return how many exceptions to expect by chance for a rule.
+
+    Consecutive rows that fail the consequent may have one common reason, or each its own: the number of
+    independent failures lies between the number of runs and the number of rows, and the geometric mean
+    is taken.
+
+    Parameters
+    ----------
+    count
+        Rows of the antecedent in which the consequent is known.
+    n_known
+        Rows in which it is known whether the consequent holds.
+    n_false, n_episodes
+        Rows that fail the consequent, and how many runs they form.
+
+    """
+    found: NDArray[np.float64] = count / n_known * np.sqrt(1.0 * n_false * n_episodes)
+    return found
+
+
+def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the worth of a broken rule that had no exception where so many were expected."""
+    found: NDArray[np.float64] = RULE_WEIGHT * np.log1p(expected)
+    return found
+
+
+def habit_worth(n_rows: int) -> float:
+    """Return the worth of a difference that none of `n_rows` training rows had."""
+    return float(np.log1p(n_rows / PSEUDO_COUNT))
+
+
+def worth_of_habit(model: Model, rule: Rule) -> float:
+    """Return what it is worth to break a univariate rule that says what every training row has.
+
+    In a series, a value that is missing where none ever was counts as much as one value can. Its
+    threshold is set for rows with their past, and no normal row could show how much this adds: a dead
+    sensor would stay below it.
+    """
+    worth, memory, evidence = habit_worth(rule.count), model.memory, model.evidence
+    if memory is None or evidence is None or not isinstance(rule.consequents[0], Present):
+        return worth
+    return max(worth, memory.cap * evidence.contradiction_unit)
+
+
+def habits_of(
+    model: Model, univariate: Sequence[tuple[Rule, int]]
+) -> list[tuple[Predicate, int, float]]:
+    """Return what every training row has, about which variable, and what it is worth to break it."""
+    return [
+        (rule.consequents[0], place, worth_of_habit(model, rule))
+        for rule, place in univariate
+        if is_habit(rule)
+    ]
 
 
 class Consequent(msgspec.Struct, frozen=True, eq=False):
