@@ -105,10 +105,18 @@ def away(i, levels):
 
 
 @inner
-def settled(i, n, levels, scales, limits):
+def main_of(values, k):
+    """Return which variable has the largest value of an event."""
+    main = 0
+    for i in range(values.shape[1]):
+        main = i if values[k, i] > values[k, main] else main
+    return main
+
+
+@inner
+def settled(n, start, horizon, stray, usual):
     """Return whether a variable has stood for so long, and so steadily, that its place is known."""
-    stands = levels.standing[i] != NEVER and n - levels.standing[i] >= limits.horizon
-    return stands and levels.stray[i] <= STEADY * scales.stray[i]
+    return start != NEVER and n - start >= horizon and stray <= STEADY * usual
 
 
 @inner
@@ -122,7 +130,7 @@ def measure(t, n, run, levels, scales, limits, excess, moved):
             total += excess[i]
             continue
         d = max(sqrt(run.points[t, i]) - levels.reference[i], 0.0)
-        if settled(i, n, levels, scales, limits):
+        if settled(n, levels.standing[i], limits.horizon, levels.stray[i], scales.stray[i]):
             way = max(away(i, levels) - levels.stray[i], 0.0) / max(abs(levels.place[i]), LEAST_WAY)
             leap = min(way, 1.0) * levels.reference[i]
             if leap > d:
@@ -138,13 +146,15 @@ def begin(k, n, row, levels, scales, limits, events):
     events.n_rows[k], events.severity[k], events.score[k], events.is_slow[k] = 0, 0.0, -1.0, 0
     events.onset[k] = events.start[k] = events.latest[k] = events.alarm[k] = n
     events.first[k] = events.last[k] = events.peak[k] = row
-    events.frozen[k], events.led[k] = levels.reference, levels.led
-    events.highest[k], events.blame[k], events.parts[k], events.strength[k] = 0.0, 0.0, 0.0, 0.0
-    events.above[k], events.below[k] = 0.0, 0.0
-    events.member[k], events.lasting[k], events.n_known[k], events.stood[k] = 0, 0, 0, 0
-    events.since[k], events.telling[k], events.dead[k] = NEVER, NEVER, NEVER
     for i in range(levels.place.size):
-        events.lately[k, i] = levels.place[i] if settled(i, n, levels, scales, limits) else 0.0
+        start, stray = levels.standing[i], levels.stray[i]
+        has_place = settled(n, start, limits.horizon, stray, scales.stray[i])
+        events.lately[k, i] = levels.place[i] if has_place else 0.0
+        events.frozen[k, i], events.led[k, i] = levels.reference[i], levels.led[i]
+        events.highest[k, i] = events.blame[k, i] = events.parts[k, i] = 0.0
+        events.strength[k, i] = events.above[k, i] = events.below[k, i] = 0.0
+        events.member[k, i] = events.lasting[k, i] = events.n_known[k, i] = events.stood[k, i] = 0
+        events.since[k, i] = events.telling[k, i] = events.dead[k, i] = NEVER
     events.phase[k] = RISING
 
 
@@ -156,7 +166,7 @@ def add(k, t, n, run, excess, moved, limits, events):
     whether it would be an alarm if it lasted.
     """
     row, beyond = run.rows[t], 0.0
-    least = NAMED * events.blame[k].max()
+    least = NAMED * events.blame[k, main_of(events.blame, k)]
     stands = events.phase[k] == STANDING
     unfolds = not stands and (n - events.onset[k] < limits.unfolding or not limits.has_past)
     for i in range(excess.size):
@@ -208,7 +218,9 @@ def rise(k, n, row, level, threshold, events):
 def stand(k, levels, scales, events):
     """Let an event stand: its variables are looked at from where they are now."""
     events.phase[k] = STANDING
-    total = events.blame[k].sum()
+    total = 0.0
+    for i in range(levels.standing.size):
+        total += events.blame[k, i]
     for i in range(levels.standing.size):
         if events.blame[k, i] > 0 and events.blame[k, i] >= OWN * total:
             events.member[k, i] = 1
@@ -222,7 +234,7 @@ def stand(k, levels, scales, events):
 def leave(k, levels, events):
     """End an event: references are what they were before it, unless it was slow."""
     events.phase[k] = ENDED
-    levels.led[np.argmax(events.blame[k])] += 1
+    levels.led[main_of(events.blame, k)] += 1
     for i in range(levels.standing.size):
         if events.member[k, i]:
             levels.standing[i] = NEVER
@@ -283,7 +295,8 @@ def look(t, run, rate, levels):
 def look_anew(t, run, n_open, levels):
     """Begin to note where values are, unless something is open, since when they are noted."""
     if not n_open:
-        levels.near[:] = 0.0
+        for i in range(levels.near.size):
+            levels.near[i] = 0.0
         look(t, run, 1.0, levels)
 
 
@@ -394,11 +407,14 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                 n_open += 1
                 k = free(events)
                 begin(k, n, row, levels, scales, limits, events)
-                moved[:] = False
+                for i in range(n_variables):
+                    moved[i] = False
                 add(k, t, n, run, excess, moved, limits, events)
                 rise(k, n, row, drift, threshold, events)
-                events.frozen[k] = np.minimum(levels.reference, scales.highest)
-                events.blame[k], events.highest[k], events.is_slow[k] = excess, 0.0, 1
+                for i in range(n_variables):
+                    events.frozen[k, i] = min(levels.reference[i], scales.highest[i])
+                    events.blame[k, i], events.highest[k, i] = excess[i], 0.0
+                events.is_slow[k] = 1
                 events.story[k] = n
                 stand(k, levels, scales, events)
         if limits.has_past:
