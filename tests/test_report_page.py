@@ -107,7 +107,11 @@ def view(page, chart: str = "#score") -> tuple[float, float]:
 
 
 def test_the_page_loads_offline_and_its_timeline_has_the_incidents(page):
-    assert page.locator("h1").inner_text().startswith("3 incidents in 5 h 33 min; worst: ")
+    assert (
+        page.locator("h1")
+        .inner_text()
+        .startswith("3 incidents in 5 h 33 min; the worst began with ")
+    )
     assert page.locator("#score .number:visible").all_text_contents() == ["1", "2", "3"]
     assert page.locator("details.card").count() == 3
 

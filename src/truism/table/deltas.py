@@ -58,7 +58,7 @@ def with_deltas(table: Table, variables: Sequence[str], runs: Sequence[Run] | No
     >>> from truism.table.frames import as_table
     >>> table = with_deltas(as_table({"level": [1.0, 3.0, 2.5]}), ["level"])
     >>> [table.columns[1].cell(row) for row in range(3)]
-    [None, 2.0, -0.5]
+    [None, 2, -0.5]
     """
     column_of = table.column_of()
     added = []
