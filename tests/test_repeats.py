@@ -78,9 +78,9 @@ def test_one_weighing_is_enough_for_equal_rows(monkeypatch):
     scorer, weighed = Scorer(learn(as_table(normal), ordered=False)), []
     score = scorer._weigher.score
 
-    def counting(columns, memory):
+    def counting(columns):
         weighed.append(len(columns[0].values))
-        return score(columns, memory)
+        return score(columns)
 
     monkeypatch.setattr(kernels, "pay", lambda *_: True)
     monkeypatch.setattr(scorer._weigher, "score", counting)
