@@ -160,14 +160,18 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
 
 @examples(max_examples=30)
 @given(weighed_models)
-def test_sifting_out_ordinary_values_changes_no_rarity(drawn):
+def test_ordinary_values_are_set_aside_compiled_or_not(drawn):
     _, model, data = drawn
     prepared = Scorer(model).prepared
     table = as_table(data)
     read = prepared.reader.read([table.column_of()[name] for name in model.schema.names])
-    sifted = prepared.rarities.weigh(read)
-    assert sifted == pytest.approx(prepared.rarities.weigh(read, sift=False), abs=1e-12)
-    assert np.array_equal(prepared.rarities.weigh(read, compiled=True), sifted)
+    found = prepared.rarities.weigh(read)
+    of_numbers = zip(
+        prepared.reader.numbers, prepared.rarities.emptiness, read.numbers.T, strict=True
+    )
+    for place, emptiness, values in of_numbers:
+        assert found[:, place] == pytest.approx(emptiness.rarity(values), abs=1e-12)
+    assert np.array_equal(prepared.rarities.weigh(read, compiled=True), found)
 
 
 @given(

@@ -132,9 +132,8 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
     ]
     for blocks in (study.apart, study.mixed):
         with pytest.MonkeyPatch.context() as patch:
-            # So few that parts begin and end within blocks, and both ways to find rare values occur.
+            # So few that parts begin and end within blocks.
             patch.setattr(learning, "WEIGHED_AT_ONCE", 7)
-            patch.setattr(learning, "MIN_SIFTED", 3)
             found = study.hold_out(blocks, worths)
         averages, judged, alone = [], [], []
         for at, row in enumerate(study.chosen(blocks)):

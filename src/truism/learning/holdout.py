@@ -47,7 +47,6 @@ from truism.work import Progress, share_out
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
 WEIGHED_AT_ONCE = 2048  # few enough for little memory and the processor's cache
-MIN_SIFTED = 1000  # rows of a block from which it pays to set ordinary values aside
 MAX_RATE = 0.01  # share of held-out rows above the default threshold, or that break a grave rule
 GRAVE_SHARE = 0.8  # a row that breaks a grave rule scores at least this share of the threshold
 GRAVE_MARGIN = 1.1  # times the expected exceptions of a rule that too many held-out rows break
@@ -169,8 +168,7 @@ class Study:
             all_told = np.maximum(in_context, worth)
             rare = np.empty(len(rows))
             for block, own in _runs(block_of):
-                sift = own.stop - own.start >= MIN_SIFTED
-                rarity = rarities[block].weigh(readings.take(own), sift=sift)
+                rarity = rarities[block].weigh(readings.take(own))
                 rare[own] = rarity.sum(axis=1)
                 if of_values is not None:
                     of_values[1, some[own]] = rarity

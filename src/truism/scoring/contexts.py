@@ -284,18 +284,6 @@ class LeafProfiles:
             table[..., firsts + statistics.widths] = unseen
         return _flat(table)
 
-    def contradict_each(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
-        """Return the evidence of each context: contexts × rows × variables; for a few rows."""
-        found = np.zeros((len(leaves), leaves.shape[1], len(self._times)))
-        numbers, states = self._reader.numbers, self._reader.states
-        where = readings.classes + self._offsets[:-1]
-        for k, leaf in enumerate(leaves):
-            scale, shift = (each[leaf].astype(np.float64) for each in self._scaled[k])
-            distance = readings.standard * scale - shift
-            found[k][:, numbers] = np.nan_to_num(surprise(distance * np.sqrt(TAIL)))
-            found[k][:, states] = np.take_along_axis(self._tables[k][leaf], where, axis=1)
-        return found
-
     def differences(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Return how far numbers are from their leaves' means, in standard deviations: rows × variables.
 
@@ -328,11 +316,7 @@ class LeafProfiles:
         """Return the evidence against each variable: rows × variables."""
         if compiled:
             return self._contradict_compiled(leaves, readings)
-        found = np.zeros((len(self._times), leaves.shape[1]))
-        in_context = self._judge_numbers(leaves, readings.standard)
-        found[self._reader.numbers] = beyond_own(in_context, readings.standard).T
-        found[self._reader.states] = self._judge_states(leaves, readings.classes.T)
-        return found.T
+        return contradiction(self.average(leaves, readings), readings, self._reader)
 
     def _contradict_compiled(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Do as `contradict`, a few rows at a time, so that they stay in the processor's cache."""
@@ -439,7 +423,7 @@ def contradiction(
     average: NDArray[np.float64], readings: Readings, reader: Reader
 ) -> NDArray[np.float64]:
     """Return the evidence in contexts that goes beyond the surprise without any."""
-    found = average.copy()
+    found = average.copy(order="A")
     found[:, reader.numbers] = beyond_own(average[:, reader.numbers], readings.standard)
     return found
 

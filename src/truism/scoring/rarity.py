@@ -256,28 +256,18 @@ class Rarities:
         self,
         readings: Readings,
         *,
-        sift: bool = True,
         compiled: bool = False,
     ) -> NDArray[np.float64]:
-        """Return the rarity of each value: rows × variables.
-
-        With `sift`, values that cannot be rare are set aside first; this pays unless rows are few.
-        """
+        """Return the rarity of each value: rows × variables; those that cannot be rare are set aside."""
         shape = len(self._reader.schema.variables), len(readings.numbers)
         found = np.zeros(shape)
-        if sift and compiled:
+        if compiled:
             self._weigh_compiled(readings, found)
             return found.T
         values = readings.numbers.T
-        if sift:
-            places, rows = self._suspects(values)
-            if len(rows):
-                found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
-        elif self.emptiness:
-            distances = np.empty(values.shape)
-            for of_number, empty, place in zip(values, self.emptiness, distances, strict=True):
-                place[:] = empty.distance(of_number)
-            found[self._reader.numbers] = rarity(distances, self._spreads[:, None])
+        places, rows = self._suspects(values)
+        if len(rows):
+            found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
         for place, (i, of_state) in enumerate(
             zip(self._reader.states, self._of_states, strict=True)
         ):
