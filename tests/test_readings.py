@@ -22,6 +22,7 @@ from truism.scoring.alignment import (
     join,
     standardise,
 )
+from truism.scoring.kernels import readings as loops
 from truism.table.frames import as_table
 
 
@@ -72,6 +73,7 @@ def test_rows_are_read_as_each_value_is(drawn):
         assert found.classes[:, place].tolist() == ranks[found.codes[:, place]].tolist()
         assert found.classes[:, place].max() < reader.n_classes(place)
         assert not has_rest(variable)
+    assert reader.read(columns, compiled=True).standard.tobytes() == found.standard.tobytes()
 
 
 @examples(max_examples=20)
@@ -89,3 +91,7 @@ def test_blocks_that_are_joined_are_the_whole(drawn):
                 equal_nan=name in ("numbers", "standard"),
             )
     assert whole.take(np.array([2, 0])).codes.tolist() == whole.codes[[2, 0]].tolist()
+
+
+def test_the_loops_run_on_almost_nothing():
+    loops.exercise()

@@ -78,9 +78,9 @@ def test_one_weighing_is_enough_for_equal_rows(monkeypatch):
     scorer, weighed = Scorer(learn(as_table(normal), ordered=False)), []
     score = scorer._weigher.score
 
-    def counting(columns):
+    def counting(columns, memory):
         weighed.append(len(columns[0].values))
-        return score(columns)
+        return score(columns, memory)
 
     monkeypatch.setattr(kernels, "pay", lambda *_: True)
     monkeypatch.setattr(scorer._weigher, "score", counting)

@@ -1,4 +1,4 @@
-"""Scores alone are those of all the evidence, to the bit."""
+"""Scores alone are those of all the evidence, to the bit, whatever is left in memory."""
 
 import msgspec
 import numpy as np
@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from learned import learn
 from strategies import learned
+from truism.arrays import Scratch
 from truism.model.evidence import Grave
 from truism.scoring import evidence
 from truism.scoring.alignment import align
-from truism.scoring.evidence import ROWS_AT_ONCE
+from truism.scoring.evidence import ROWS_AT_ONCE, add_parts
 from truism.scoring.scorer import Scorer
 from truism.scoring.weighed import sum_of_rows
 from truism.table.frames import as_table
@@ -39,14 +40,15 @@ def test_scores_alone_are_the_sums_of_all_evidence(drawn, share, seed, grave, mu
         model = msgspec.structs.replace(model, evidence=evidence)
     weighs = Scorer(model, model.schema.names[:1] if muted else ())._weigher
     columns, _ = align(model.schema, mixed(as_table(data), share, seed))
+    memory = Scratch()
     for many in (0.0, 0.25, 1.0):
         for rows in (slice(None), slice(3, 9), slice(0, 1), slice(2, None)):
             some = [each.take(rows) for each in columns]
             pieces, silenced = weighs.weigh(some, compiled=False)
-            wanted = sum_of_rows(pieces.contradictions + pieces.rarities)
+            wanted = sum_of_rows(add_parts(pieces.contradictions, pieces.rarities, compiled=False))
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("truism.scoring.evidence._MANY", many)
-                assert weighs.score(some).tobytes() == wanted.tobytes()
+                assert weighs.score(some, memory).tobytes() == wanted.tobytes()
             assert silenced is None
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from truism.model.evidence import Evidence, Grave
 from truism.scoring.contexts import PSEUDO_COUNT
-from truism.scoring.evidence import RARITY_WEIGHT, add_up, lift, put_together, units
+from truism.scoring.evidence import RARITY_WEIGHT, add_parts, add_up, lift, put_together
+from truism.scoring.kernels import worth as kernel
 from truism.scoring.rules import RULE_WEIGHT, expected_exceptions, habit_worth, rule_worth
 from truism.scoring.weighed import sum_of_rows
 
@@ -70,7 +71,7 @@ def evidence(unit, rarity_unit, grave):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 150), st.integers(1, 6), st.booleans())
-def test_evidence_is_put_together_row_by_row(seed, n_rows, n_variables, is_grave):
+def test_evidence_is_put_together_row_by_row_compiled_or_not(seed, n_rows, n_variables, is_grave):
     random = np.random.default_rng(seed)
     shape = (n_variables, n_rows)
     in_context, rarities, worth = (
@@ -80,14 +81,18 @@ def test_evidence_is_put_together_row_by_row(seed, n_rows, n_variables, is_grave
         for _ in range(3)
     )
     known = evidence(1.7, 0.3, Grave(0.9, 4.0) if is_grave else None)
-    own = in_context.copy().T, rarities.copy().T
-    plain, contradictions = put_together(known, *own, worth.T)
-    parts = np.add(contradictions, own[1], order="C")
-    assert add_up(contradictions, own[1]).tobytes() == sum_of_rows(parts).tobytes()
-    nothing = np.zeros_like(worth)
-    unbroken = put_together(known, in_context.copy().T, rarities.copy().T, nothing.T)[0]
-    unlifted = add_up(in_context.T, rarities.T, *units(known))
-    assert unlifted.tobytes() == add_up(unbroken, own[1]).tobytes()
+    found = []
+    for compiled in (False, True):
+        own = in_context.copy().T, rarities.copy().T, worth.copy().T
+        plain, contradictions = put_together(known, *own, compiled=compiled)
+        parts = add_parts(contradictions, own[1], compiled=compiled)
+        assert parts.flags.c_contiguous
+        scores = add_up(known, *(each.copy().T for each in (in_context, rarities, worth)))
+        assert scores.tobytes() == sum_of_rows(parts).tobytes()
+        unbroken = add_up(known, in_context.copy().T, rarities.copy().T, np.zeros_like(worth).T)
+        assert add_up(known, in_context.T, rarities.T).tobytes() == unbroken.tobytes()
+        found.append([each.tolist() for each in (own[0], own[1], plain, contradictions, parts)])
+    assert found[0] == found[1]
     for r in range(n_rows):
         strong = [float(each) for each in worth[:, r]]
         wanted = [
@@ -95,11 +100,13 @@ def test_evidence_is_put_together_row_by_row(seed, n_rows, n_variables, is_grave
             for one, other in zip(in_context[:, r], strong, strict=True)
         ]
         rare = [float(each) * (RARITY_WEIGHT / 0.3) for each in rarities[:, r]]
-        assert plain[r].tolist() == wanted
+        assert found[0][2][r] == wanted
         if is_grave and max(strong) > 0.9:
             score = sum(wanted) + sum(rare)
             wanted[strong.index(max(strong))] += math.hypot(score, 4.0) - score
-        assert contradictions[r].tolist() == pytest.approx(wanted)
-        assert parts[r].tolist() == pytest.approx(
-            [a + b for a, b in zip(wanted, rare, strict=True)]
-        )
+        assert found[0][3][r] == pytest.approx(wanted)
+        assert found[0][4][r] == pytest.approx([a + b for a, b in zip(wanted, rare, strict=True)])
+
+
+def test_the_loops_run_on_almost_nothing():
+    kernel.exercise()

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import FRESH, Fresh
 from truism.errors import SchemaError, did_you_mean, shorten
 from truism.model.evidence import CLIP, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric, Schema, Variable
@@ -17,7 +18,6 @@ from truism.table.columns import NOUNS, Column, Table, numbers
 from truism.table.times import dated
 
 UNSEEN, MISSING = -2, -1  # codes of a categorical value that is not one of the variable's values
-_ROWS = 512  # so many at a time are turned around in the processor's cache
 
 
 def time_column(schema: Schema, table: Table) -> Column | None:
@@ -214,26 +214,26 @@ class Reader:
         self._stds = np.array([each.std or 1.0 for each in self._numeric])
         self._classes = [classes(each).astype(np.uint8) for each in self._categorical]
 
-    def read(self, columns: Sequence[Column]) -> Readings:
+    def read(
+        self, columns: Sequence[Column], *, compiled: bool = False, memory: Fresh = FRESH
+    ) -> Readings:
         """Read one block of rows."""
-        values, known = self.encode(columns)
-        found = np.empty(known.shape, np.uint8)
+        values, known = self.encode(columns, memory)
+        found = memory.empty("classes", known.shape, np.uint8)
         for of_state, own, into in zip(self._classes, known, found, strict=True):
             np.take(of_state, own, out=into, mode="wrap")
-        standard = np.empty(values.shape[::-1], np.float32)
-        for first in range(0, len(standard), _ROWS):
-            some = values[:, first : first + _ROWS]
-            of_some = standardise(some, self._means[:, None], self._stds[:, None])
-            standard[first : first + _ROWS] = of_some.T
+        standard = self._standardise(values, memory, compiled=compiled)
         return Readings(values.T, standard, known.T, found.T)
 
-    def encode(self, columns: Sequence[Column]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def encode(
+        self, columns: Sequence[Column], memory: Fresh = FRESH
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Return numbers, and codes of states, each variables × rows."""
         n_rows = len(columns[0].values)
-        values = np.empty((len(self.numbers), n_rows))
+        values = memory.empty("numbers", (len(self.numbers), n_rows))
         for place, i in enumerate(self.numbers):
             values[place] = numbers(columns[i])
-        known = np.empty((len(self.states), n_rows), np.int32)
+        known = memory.empty("codes", (len(self.states), n_rows), np.int32)
         for place, i in enumerate(self.states):
             known[place] = codes(self._categorical[place], columns[i])
         return values, known
@@ -241,6 +241,19 @@ class Reader:
     def standard(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return numbers in standard deviations from the mean, however far off: rows × variables."""
         return standardise(values, self._means, self._stds, most=np.inf)
+
+    def _standardise(
+        self, values: NDArray[np.float64], memory: Fresh, *, compiled: bool
+    ) -> NDArray[np.float32]:
+        """Return standardised numbers, rows × variables."""
+        if not compiled:
+            standard = standardise(values, self._means[:, None], self._stds[:, None])
+            return standard.T.astype(np.float32, order="C")
+        from truism.scoring.kernels import readings  # the compiler, only where it pays
+
+        found = memory.empty("standard", values.shape[::-1], np.float32)
+        readings.standardise(values, self._means, self._stds, CLIP, found)
+        return found
 
     def n_classes(self, place: int) -> int:
         """Return how many classes of states a categorical variable has, with unseen and missing."""

@@ -8,8 +8,8 @@ of evidence against it:
 * *rarity*: the value is unusual whatever the other variables are (`truism.scoring.rarity`).
 
 The unit of each kind is how much its sum varies among held-out normal rows. The score is the sum over
-both kinds and all variables. Where only scores are asked for, only the rows that break a rule are
-looked at for what that adds.
+both kinds and all variables. Where only scores are asked for, nothing else is kept: each thread uses the
+same memory for all of its blocks, and only the rows that break a rule are looked at for what that adds.
 """
 
 import functools
@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import Mask
+from truism.arrays import FRESH, Fresh, Mask
 from truism.model.evidence import Evidence, Grave
 from truism.model.model import Model
 from truism.model.predicates import Predicate
@@ -90,7 +90,7 @@ def find_grave(
     if grave is None:
         none = np.empty(0, np.int64)
         return none, none
-    rows = np.flatnonzero(worths.max(axis=1) > grave.worth)
+    rows = np.flatnonzero((worths > grave.worth).any(axis=1))
     return rows, worths[rows].argmax(axis=1)
 
 
@@ -104,8 +104,8 @@ def lifted(
     rows, about = find_grave(grave, worth)
     if not len(rows):
         return plain
-    contradictions = plain.copy(order="A")
-    rest = sum_of_rows(plain.T[:, rows].T) + sum_of_rows(rarities.T[:, rows].T)
+    contradictions = plain.copy()
+    rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
     contradictions[rows, about] += lift(grave, rest, worth[rows, about])
     return contradictions
 
@@ -120,6 +120,9 @@ def put_together(
     in_context: NDArray[np.float64],
     rarities: NDArray[np.float64],
     worth: NDArray[np.float64],
+    *,
+    compiled: bool,
+    memory: Fresh = FRESH,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bring evidence to the units of the score, in place, and return the contradictions.
 
@@ -130,6 +133,10 @@ def put_together(
     in_context, rarities, worth
         The evidence of contexts and of rare values, and the worth of broken rules: rows × variables, with
         the values of a variable side by side in memory.
+    compiled
+        Whether to use a compiled loop.
+    memory
+        Where it puts what it finds.
 
     Returns
     -------
@@ -138,22 +145,61 @@ def put_together(
 
     """
     unit, weight = units(evidence)
-    in_context /= unit
-    rarities *= weight
-    plain = np.maximum(in_context, worth / unit)
-    return plain, lifted(evidence.grave, worth, plain, rarities)
+    if not compiled:
+        in_context /= unit
+        rarities *= weight
+        plain = np.maximum(in_context, worth / unit)
+        return plain, lifted(evidence.grave, worth, plain, rarities)
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    plain = memory.empty("plain", worth.shape[::-1]).T
+    about = np.empty(len(worth), np.int64)
+    sums = np.empty((3, len(worth)))
+    kernel.combine(in_context.T, rarities.T, worth.T, unit, weight, plain.T, sums, about)
+    of_plain, of_rarities, strongest = sums
+    if evidence.grave is None or not (strongest > evidence.grave.worth).any():
+        return plain, plain
+    contradictions = plain.copy(order="A")
+    rows = np.flatnonzero(strongest > evidence.grave.worth)
+    rest = of_plain[rows] + of_rarities[rows]
+    contradictions[rows, about[rows]] += lift(evidence.grave, rest, strongest[rows])
+    return plain, contradictions
+
+
+def add_parts(
+    contradictions: NDArray[np.float64], rarities: NDArray[np.float64], *, compiled: bool
+) -> NDArray[np.float64]:
+    """Add the two parts of the score, row by row in memory: the order of sums must not vary."""
+    if not compiled:
+        return np.add(contradictions, rarities, order="C")
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    parts = np.empty(contradictions.shape)
+    kernel.add_parts(contradictions.T, rarities.T, parts)
+    return parts
 
 
 def add_up(
-    contradictions: NDArray[np.float64],
+    evidence: Evidence,
+    in_context: NDArray[np.float64],
     rarities: NDArray[np.float64],
-    unit: float = 1.0,
-    weight: float = 1.0,
+    worth: NDArray[np.float64] | None = None,
+    memory: Fresh = FRESH,
 ) -> NDArray[np.float64]:
-    """Return the sums of both parts of the score over all variables, in their order."""
-    scores = np.zeros(len(contradictions))
-    for against, rare in zip(contradictions.T, rarities.T, strict=True):
-        scores += against / unit + rare * weight
+    """Return the scores of rows with compiled loops: the sums of the parts of `put_together`.
+
+    Evidence is as it is there; without `worth`, no rule is broken.
+    """
+    from truism.scoring.kernels import worth as kernel  # the compiler, only where it pays
+
+    scores = np.empty(len(in_context))
+    if worth is None:
+        kernel.add_up(in_context.T, rarities.T, *units(evidence), scores)
+        return scores
+    _, contradictions = put_together(
+        evidence, in_context, rarities, worth, compiled=True, memory=memory
+    )
+    kernel.add_up(contradictions.T, rarities.T, 1.0, 1.0, scores)
     return scores
 
 
@@ -228,10 +274,10 @@ class Weigher:
         compiled: bool,
     ) -> tuple[Pieces, Silenced | None]:
         """Weigh the evidence against each variable; `applies` says where acceptances do."""
-        seen, silenced = self._see(columns, compiled=compiled), None
-        in_context, rarities = self._weigh_values(seen, compiled=compiled)
+        seen, silenced = self._see(columns, FRESH, compiled=compiled), None
+        in_context, rarities = self._weigh_values(seen, FRESH, compiled=compiled)
         worth = np.zeros(in_context.shape[::-1]).T
-        for each in self._broken(columns, seen, compiled=compiled):
+        for each in self._broken(columns, seen, FRESH, compiled=compiled):
             _raise(worth, each.rows, each)
         if tolerance is not None and applies is not None and applies.any():
             muted, (unit, weight) = tolerance.muted(applies), units(self._evidence)
@@ -239,16 +285,18 @@ class Weigher:
             silenced = Silenced(applies, np.where(muted, points, 0.0))
             for evidence in (in_context, rarities, worth):
                 evidence[muted] = 0.0
-        plain, contradictions = put_together(self._evidence, in_context, rarities, worth)
+        plain, contradictions = put_together(
+            self._evidence, in_context, rarities, worth, compiled=compiled
+        )
         pieces = Pieces(contradictions, rarities, plain, in_context, seen.leaves, seen.readings)
         return pieces, silenced
 
-    def score(self, columns: Sequence[Column]) -> NDArray[np.float64]:
-        """Score rows with compiled loops, without the evidence that makes up the scores."""
-        seen = self._see(columns, compiled=True)
-        in_context, rarities = self._weigh_values(seen, compiled=True)
-        broken = self._broken(columns, seen, compiled=True)
-        scores = add_up(in_context, rarities, *units(self._evidence))
+    def score(self, columns: Sequence[Column], memory: Fresh) -> NDArray[np.float64]:
+        """Score rows with compiled loops; what they leave in memory is of no more use."""
+        seen = self._see(columns, memory, compiled=True)
+        in_context, rarities = self._weigh_values(seen, memory, compiled=True)
+        broken = self._broken(columns, seen, memory, compiled=True)
+        scores = add_up(self._evidence, in_context, rarities)
         if not broken:
             return scores
         rows = np.unique(np.concatenate([each.rows for each in broken]))
@@ -256,39 +304,43 @@ class Weigher:
             rows = np.arange(len(scores))
         else:
             in_context, rarities = (each.T[:, rows].T for each in (in_context, rarities))
-        worth = np.zeros(in_context.shape[::-1]).T
+        worth = memory.zeros("worth", in_context.shape[::-1]).T
         for each in broken:
             _raise(worth, np.searchsorted(rows, each.rows), each)
-        _, contradictions = put_together(self._evidence, in_context, rarities, worth)
-        scores[rows] = add_up(contradictions, rarities)
+        own = in_context, rarities, worth
+        scores[rows] = add_up(self._evidence, *own, memory=memory)
         return scores
 
-    def _see(self, columns: Sequence[Column], *, compiled: bool) -> _Seen:
+    def _see(self, columns: Sequence[Column], memory: Fresh, *, compiled: bool) -> _Seen:
         """Read a block of rows, and find where predicates hold and which leaves rows fall into."""
         prepared, n_rows = self.prepared, len(columns[0].values)
-        readings = prepared.reader.read(columns)
+        readings = prepared.reader.read(columns, compiled=compiled, memory=memory)
         encoded = readings.numbers.T, readings.codes.T
         true, false = (
-            self._truths.evaluate_compiled(*encoded)
+            self._truths.evaluate_compiled(*encoded, memory)
             if compiled
             else self._truths.evaluate(columns, encoded)
         )
         splits = true[len(self._rulebook.predicates) :]
-        leaves = prepared.leaves.find(splits, n_rows, compiled=compiled)
+        leaves = prepared.leaves.find(splits, n_rows, compiled=compiled, memory=memory)
         return _Seen(readings, true, false, leaves)
 
     def _weigh_values(
-        self, seen: _Seen, *, compiled: bool
+        self, seen: _Seen, memory: Fresh, *, compiled: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the evidence of contexts and of rare values: rows × variables each."""
         prepared = self.prepared
-        in_context = prepared.profiles.contradict(seen.leaves, seen.readings, compiled=compiled)
-        rarities = prepared.rarities.weigh(seen.readings, compiled=compiled)
+        in_context = prepared.profiles.contradict(
+            seen.leaves, seen.readings, compiled=compiled, memory=memory
+        )
+        rarities = prepared.rarities.weigh(seen.readings, compiled=compiled, memory=memory)
         for each in (in_context, rarities) if self._silent else ():
             each[:, self._silent] = 0.0
         return in_context, rarities
 
-    def _broken(self, columns: Sequence[Column], seen: _Seen, *, compiled: bool) -> list[_Broken]:
+    def _broken(
+        self, columns: Sequence[Column], seen: _Seen, memory: Fresh, *, compiled: bool
+    ) -> list[_Broken]:
         """List the rows that break rules, variable by variable; one may come several times."""
         found = []
         for predicate, place, own in self._habits:
@@ -296,7 +348,7 @@ class Weigher:
             if len(rows):
                 found.append(_Broken(place, rows, np.full(len(rows), own)))
         for consequent, rows, strongest in self._rulebook.strongest(
-            seen.true, seen.false, len(seen.readings.numbers), compiled=compiled
+            seen.true, seen.false, len(seen.readings.numbers), compiled=compiled, memory=memory
         ):
             strongest /= len(consequent.owners)
             found += [_Broken(owner, rows, strongest) for owner in consequent.owners]

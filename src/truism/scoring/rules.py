@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import FRESH, Fresh
 from truism.model.model import Model
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range, variables
 from truism.model.rules import Rule, RuleSet
@@ -290,25 +291,25 @@ class Rulebook:
             yield self.rules[index], int(mark.sum())
 
     def strongest(
-        self, true: Words, false: Words, n_rows: int, *, compiled: bool
+        self, true: Words, false: Words, n_rows: int, *, compiled: bool, memory: Fresh = FRESH
     ) -> Iterator[Summed]:
         """Yield each violated consequent, rows that fail it, and the worth of their strongest rule.
 
         See `violated`; with `compiled`, the loops of `truism.scoring.kernels` find the same.
         """
         if compiled:
-            yield from self._strongest_compiled(true, false)
+            yield from self._strongest_compiled(true, false, memory)
             return
         for consequent, rows, broken in self.violated(true, false, n_rows):
             yield consequent, rows, (broken * self.worths[consequent.units][:, None]).max(axis=0)
 
-    def _strongest_compiled(self, true: Words, false: Words) -> Iterator[Summed]:
+    def _strongest_compiled(self, true: Words, false: Words, memory: Fresh) -> Iterator[Summed]:
         from truism.scoring.kernels import rules  # the compiler, only where it pays
 
-        holds, n_rows = self._met(true), 64 * true.shape[1]
+        holds, n_rows = self._met(true, memory), 64 * true.shape[1]
         n_some = max(1, min(MAX_WORDS // n_rows, len(self._consequents)))
-        rows = np.empty((n_some * n_rows,), np.int64)
-        worth = np.empty((n_some * n_rows,))
+        rows = memory.empty("broken rows", (n_some * n_rows,), np.int64)
+        worth = memory.empty("broken worths", (n_some * n_rows,))
         for first in range(0, len(self._consequents), n_some):
             starts = self._starts[first : first + n_some + 1]
             counts = np.zeros(len(starts) - 1, np.int64)
@@ -348,7 +349,7 @@ class Rulebook:
         """Let a compiled loop note a number for each row, consequent by consequent."""
         from truism.scoring.kernels import rules  # the compiler, only where it pays
 
-        holds = self._met(true)
+        holds = self._met(true, FRESH)
         violated = np.zeros(len(self._consequents), np.bool_)
         starts = self._starts
         first_units = self._consequent_of[starts[:-1]]
@@ -361,11 +362,11 @@ class Rulebook:
             rows = np.flatnonzero(found)
             yield consequent, rows, found[rows]
 
-    def _met(self, true: Words) -> Words:
+    def _met(self, true: Words, memory: Fresh) -> Words:
         """Return in which rows each antecedent holds, found with a compiled loop."""
         from truism.scoring.kernels import rules  # the compiler, only where it pays
 
-        holds = np.empty((len(self._antecedents), true.shape[1]), np.uint64)
+        holds = memory.empty("antecedents", (len(self._antecedents), true.shape[1]), np.uint64)
         rules.meet(true, self._antecedents, holds)
         return holds
 

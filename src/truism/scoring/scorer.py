@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import Mask
+from truism.arrays import Mask, Scratch
 from truism.model.acceptances import Acceptance
 from truism.model.model import Model
 from truism.model.predicates import Predicate, Present, Range, variables
@@ -28,7 +28,7 @@ from truism.model.schema import Categorical, Schema, Variable
 from truism.model.series import Series
 from truism.scoring import kernels
 from truism.scoring.alignment import align, codes
-from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence, Weigher, rows_at_once
+from truism.scoring.evidence import ROWS_AT_ONCE, PreparedEvidence, Weigher, add_parts, rows_at_once
 from truism.scoring.past import State, Timeline, lay_out, remember, stillness_of
 from truism.scoring.rules import (
     Broken,
@@ -156,10 +156,11 @@ class Scorer:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
         if self.model.memory is None:
+            score_block = functools.partial(self._score_block, Scratch())
             size = ROWS_AT_ONCE
             if self.model.evidence is not None and self.tolerance is None:
                 size = rows_at_once(table.n_rows, len(self._place), n_jobs)
-            for block, scores in self._blocks(table, n_jobs, self._score_block, size):
+            for block, scores in self._blocks(table, n_jobs, score_block, size):
                 total[block] = scores
             return total
         for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
@@ -353,16 +354,16 @@ class Scorer:
         yield from zip(blocks, work_ahead(n_jobs, work_on, blocks), strict=True)
 
     def _score_block(
-        self, columns: Sequence[Column], applies: Mask | None, compiled: bool
+        self, memory: Scratch, columns: Sequence[Column], applies: Mask | None, compiled: bool
     ) -> NDArray[np.float64]:
         """Score one block of rows; rows that are equal are weighed once."""
         if self.model.evidence is None or applies is not None or not compiled:
             return self._weigh_block(columns, applies, compiled).scores
         repeats = find_repeats(self.model.schema, columns)
         if repeats is None:
-            return self._weigher.score(columns)
+            return self._weigher.score(columns, memory)
         firsts = [each.take(repeats.firsts) for each in columns]
-        return self._weigher.score(firsts)[repeats.same]
+        return self._weigher.score(firsts, memory)[repeats.same]
 
     def _weigh_block(
         self, columns: Sequence[Column], applies: Mask | None, compiled: bool
@@ -375,8 +376,7 @@ class Scorer:
             silenced = Silenced(applies, points) if applies.any() else None
             return Weighed(penalties - points, None, silenced=silenced)
         pieces, silenced = self._weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
-        # Row by row in memory, because the order of sums must not vary.
-        parts = np.add(pieces.contradictions, pieces.rarities, order="C")
+        parts = add_parts(pieces.contradictions, pieces.rarities, compiled=compiled)
         return Weighed(parts, pieces, silenced=silenced)
 
     def _penalties(self, columns: Sequence[Column], *, compiled: bool) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import FRESH, Fresh
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.scoring.alignment import MISSING, codes
@@ -215,12 +216,12 @@ class Truths:
         return self._join(holds, atoms[self._known] & ~holds)
 
     def evaluate_compiled(
-        self, values: NDArray[np.float64], encoded: NDArray[np.int32]
+        self, values: NDArray[np.float64], encoded: NDArray[np.int32], memory: Fresh = FRESH
     ) -> tuple[Words, Words]:
         """Do as `evaluate`, given numbers and codes of states."""
         from truism.scoring.kernels import truths  # the compiler, only where it pays
 
-        atoms = np.empty((self._n_atoms, n_words(values.shape[1])), np.uint64)
+        atoms = memory.empty("atoms", (self._n_atoms, n_words(values.shape[1])), np.uint64)
         atoms[_NEVER] = 0
         first = 1
         for index, compared in self._comparisons:
@@ -232,7 +233,7 @@ class Truths:
                 equal, member = compared.equal[:, 0], compared.member
                 truths.compare_states(encoded[self._place[index]], MISSING, equal, member, own)
                 first += 1 + len(equal) + len(member)
-        true, false = np.empty((2, self.n_predicates, atoms.shape[1]), np.uint64)
+        true, false = memory.empty("truths", (2, self.n_predicates, atoms.shape[1]), np.uint64)
         parts = self._lower, self._upper, self._known, self._wholes
         truths.assemble(atoms, *parts, true, false)
         return true, false

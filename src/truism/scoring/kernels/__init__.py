@@ -1,10 +1,12 @@
 """The compiled loops of scoring: what NumPy does, too, to the same bit, but in one pass over the rows.
 
+- `readings`: rows, standardised
 - `repeats`: which rows are equal
 - `truths`: in which rows predicates hold
 - `rules`: which rows break rules
 - `contexts`: which leaf a row falls into, and how unusual it is there
 - `rarity`: which values may be rare
+- `worth`: what speaks against each value, put together
 - `words`: bits, as the loops visit them
 - `compiling`: how loops are compiled
 
@@ -20,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NAMES = ("contexts", "rarity", "repeats", "rules", "truths")
+NAMES = ("contexts", "rarity", "readings", "repeats", "rules", "truths", "worth")
 ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
 ENOUGH_ROWS = 512  # of a block, from which loops that are loaded are faster
 
