@@ -1,10 +1,13 @@
 """One sentence for an incident, and who was first."""
 
 import datetime
+import io
 import re
 
+import msgspec
 import numpy as np
 import pytest
+from rich.console import Console
 
 from learned import learn
 from truism.explaining.blames import Blame
@@ -16,6 +19,8 @@ from truism.explaining.incidents import Incident
 from truism.explaining.stories import Moments, tell
 from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
+from truism.model.wording import Legend
+from truism.report.terminal import show_differing
 from truism.scoring.weighed import Violation
 from truism.table.frames import as_table
 
@@ -307,3 +312,22 @@ def test_what_never_changed_in_training_joins_the_open_incident_and_is_announced
         "Announced again: on 1 Mar at 03:40 lamp was 1, which no training row had."
     )
     assert incident.announced in str(incident)
+
+
+def test_what_differs_keeps_its_name_for_programs_and_its_title_and_unit_for_people():
+    model = learn(tank(3000, 0), min_support=0.05)
+    legend = Legend(units={"level": "[mm]"}, titles={"level": "tank"})
+    checker = Checker(msgspec.structs.replace(model, legend=legend))
+    table = tank(300, 1)
+    table.column_of()["level"].values[100:] += 40.0
+    found = checker.find(table)
+    (level,) = found.differing
+    assert (level.variable, level.heading) == ("level", legend.heading("level"))
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    console.print(*show_differing(found.differing))
+    assert (
+        f"{level.heading}  since 1 Mar 01:40  {level.offset:g} [mm] higher"
+        in console.file.getvalue()
+    )
+    assert not found.outside  # what is in the list is not noted once more
+    assert found.odd[model.schema.names.index("level")] >= 200

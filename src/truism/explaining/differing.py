@@ -28,8 +28,8 @@ class Differing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         How far its numbers are off now; null if that is not known, or they lie off on both sides.
     cost
         How many times as large as before a fault of it must be to begin an incident; null if it is dead.
-    when, off, so
-        Since when, how far off, and what that costs, in words.
+    heading, when, off, so
+        Which, with its title, since when, how far off, and what that costs, in words.
 
     """
 
@@ -40,6 +40,7 @@ class Differing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     began: str | None
     offset: float | None
     cost: float | None
+    heading: str
     when: str
     off: str
     so: str
@@ -77,15 +78,16 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
     if event.stood[i] and event.dead[i] >= event.last:
         off, so, cost = "dead", "not judged until it moves", None
     when = f"since {say_when(row, time) if event.onset else 'before the first row'}"
-    began = say_moment(time)
+    heading = words.heading(variable.name)
     return Differing(
-        words.heading(variable.name),
+        variable.name,
         event.series or None,
         shifts.id_of(event),
         row,
-        began,
+        say_moment(time),
         offset,
         cost,
+        f"{event.series}: {heading}" if event.series else heading,
         when,
         off,
         so,

@@ -82,17 +82,21 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     expected: float | None = None
     extra: tuple[str, ...] = ()
     coarser: tuple[str, ...] = ()
-    odd: tuple[int, ...] = ()
+    odd: tuple[int, ...]
     seconds: float | None = None
 
     @property
     def outside(self) -> tuple[tuple[str, float], ...]:
-        """The variables that are unlike all training rows in a third of the rows, and in which share."""
+        """The variables that are unlike all training rows in a third of the rows, and in which share.
+
+        Those that are known to differ from training now are left out.
+        """
         if self.n_rows < MIN_ROWS_TO_DOUBT:
             return ()
-        shares = zip(self.incidents.scorer.model.schema.names, self.odd, strict=False)
-        found = ((name, n_rows / self.n_rows) for name, n_rows in shares)
-        return tuple(each for each in found if each[1] >= OFTEN_OUTSIDE)
+        shares = zip(self.incidents.scorer.model.schema.names, self.odd, strict=True)
+        found = [(name, n_rows / self.n_rows) for name, n_rows in shares]
+        known = {each.variable for each in self.differing}
+        return tuple(each for each in found if each[1] >= OFTEN_OUTSIDE and each[0] not in known)
 
     @property
     def differing(self) -> tuple[Differing, ...]:

@@ -73,8 +73,9 @@ def show_differing(differing: Sequence[Differing]) -> Iterator[RenderableType]:
     if differing:
         grid = Grid.grid(padding=(0, 2, 0, 0))
         for each in differing:
-            name = each.variable if each.series is None else f"{each.series}: {each.variable}"
-            grid.add_row(say(name, STRONG), each.when, each.off, say(each.so, FAINT))
+            grid.add_row(
+                say(each.heading, STRONG), say(each.when), say(each.off), say(each.so, FAINT)
+            )
         yield from (STANDING, Padding(grid, (0, 0, 0, 3)), "")
 
 

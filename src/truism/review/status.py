@@ -136,8 +136,7 @@ def say_status(status: Status) -> list[tuple[str, str]]:
         )
     heading = "differs"
     for each in status.differing:
-        name = each.variable if each.series is None else f"{each.series}: {each.variable}"
-        lines.append((heading, f"{name} {each.when}: {each.off}; {each.so}"))
+        lines.append((heading, f"{each.heading} {each.when}: {each.off}; {each.so}"))
         heading = ""
     lines.append(("remedy", say_remedy(status)))
     return lines
