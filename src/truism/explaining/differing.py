@@ -77,7 +77,7 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
         so = "faults begin incidents as before"
     if event.stood[i] and event.dead[i] >= event.last:
         off, so, cost = "dead", "not judged until it moves", None
-    when = f"since {say_when(row, time) if event.onset else 'before the first row'}"
+    when = f"since {'before the first row' if event.is_older(row) else say_when(row, time)}"
     heading = words.heading(variable.name)
     return Differing(
         variable.name,

@@ -25,7 +25,7 @@ from truism.explaining.moments import say_moment
 from truism.explaining.sparing import Spared, note, say_spared
 from truism.explaining.stories import Moments, say_again, tell
 from truism.incidents.deviations import differences
-from truism.incidents.events import NEVER, Event, Kind
+from truism.incidents.events import NAMED, NEVER, Event, Kind
 from truism.incidents.keeping import Clock, Kept, Stamp, as_rows
 from truism.incidents.outlines import Grouped, Outlines, Singles
 from truism.model.schema import Numeric, Variable, id_of
@@ -318,6 +318,7 @@ class Incidents(Listing[Incident]):
     def _incident(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Incident:
         marked = (event.first, event.last, event.peak)
         started, ended, peaked = (self.stamp(row).time for row in marked)
+        main = event.since[event.blame >= NAMED * event.blame.max()]
         return Incident(
             id=self.id_of(event),
             story=self.origin.name(event.series, f"story {event.story}"),
@@ -329,7 +330,7 @@ class Incidents(Listing[Incident]):
             severity=event.severity,
             kind=event.kind,
             ongoing=event.is_open,
-            is_older=event.onset == 0 and self._has_past,
+            is_older=self._has_past and any(map(event.is_older, main.tolist())),
             nth=1 + int(event.led[event.blame.argmax()]),
             again=self._again(event),
             series=event.series or None,

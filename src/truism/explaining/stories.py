@@ -135,7 +135,8 @@ def _changes(entries: Sequence[_Entry], moments: Moments, *, ongoing: bool) -> I
             said.append(_lies(each, verb, than))
             than = "" if _leans(each.blame) else than
         when = say_when(row, each.time, before)
-        when = "before the first row" if moments.is_older and before is None else when
+        if moments.is_older and row == entries[0].row:
+            when = "before the first row"
         yield f"{since} {when}{until} {listed(said)}"
         until, before = "", each.time
 

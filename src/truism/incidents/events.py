@@ -156,6 +156,10 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     place: Floats | None = None
     silences: dict[str, Silence] = {}
 
+    def is_older(self, row: int) -> bool:
+        """Return whether what deviates from `row` on did so in the first row of its series."""
+        return self.onset == 0 and row == self.first - self.start
+
     @property
     def likeness(self) -> tuple[str, int, bool, bool]:
         """What incidents that are alike have in common: main variable, direction, whether it was dead."""

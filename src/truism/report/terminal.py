@@ -174,7 +174,7 @@ def _facts(incident: Incident) -> list[str]:
         peak += f" {say_at(incident.peak, incident.peaked, incident.started)}"
     main = max(incident.blames, key=lambda each: each.share, default=None)
     if incident.nth > 1 and main is not None:
-        peak += f" · {ordinal(incident.nth)} that {main.variable} leads"
+        peak += f" · {ordinal(incident.nth)} incident led by {main.variable}"
     return [*parts, peak]
 
 
