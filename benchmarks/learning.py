@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from truism.learning.learn import learn as train
+from truism.learn.learn import learn as train
 from truism.model.model import Model
 from truism.model.settings import Settings
 from truism.table.columns import Table

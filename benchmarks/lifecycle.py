@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.alarms import telling
-from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings
+from truism.explain.checker import Checker
+from truism.explain.findings import Findings
 from truism.incidents.events import Event
-from truism.learning.learn import learn as train
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
 from truism.review.accept import Named, offer

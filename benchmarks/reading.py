@@ -18,14 +18,14 @@ from benchmarks.alarms import telling
 from benchmarks.blame import find_cases
 from benchmarks.cases import Case, Segment
 from benchmarks.results import warn
-from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings
-from truism.explaining.incidents import Incident, Incidents
-from truism.learning.learn import learn as train
+from truism.explain.checker import Checker
+from truism.explain.findings import Findings
+from truism.explain.incidents import Incident, Incidents
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.report.output import write_report
-from truism.report.summarising import summarise
-from truism.report.terminal import show_incident
+from truism.show.output import write_report
+from truism.show.summarising import summarise
+from truism.show.terminal import show_incident
 from truism.table.columns import Table
 from truism.table.frames import as_table
 

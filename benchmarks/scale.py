@@ -59,8 +59,8 @@ def write_rows(folder, n_rows):
 
 def learn(files, model):
     """Learn from all files, and count the passes."""
-    from truism.learning.batches import Batches
-    from truism.learning.learn import learn as train
+    from truism.learn.batches import Batches
+    from truism.learn.learn import learn as train
     from truism.model.files import save_model
     from truism.model.settings import Settings
     from truism.table.files import open_files, read_first

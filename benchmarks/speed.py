@@ -166,7 +166,7 @@ def scoring():
 
     from benchmarks.learning import learn
     from truism.model.schema import Numeric
-    from truism.scoring.scorer import Scorer
+    from truism.score.scorer import Scorer
     from truism.table.columns import numbers
     from truism.table.frames import as_table
 
@@ -202,7 +202,7 @@ def scoring():
 def evidence():
     """The default scoring against the paper's at the same θ: learning, a million rows, one row."""
     from benchmarks.learning import learn
-    from truism.scoring.scorer import Scorer
+    from truism.score.scorer import Scorer
     from truism.table.frames import as_table
 
     warm_up()
@@ -273,7 +273,7 @@ def _race(training, testing):
 
     from benchmarks.learning import learn
     from truism.model.schema import Numeric
-    from truism.scoring.scorer import Scorer
+    from truism.score.scorer import Scorer
     from truism.table.columns import numbers
 
     settings = {"default": {}, "paper": {"min_support": 0.01, **PAPER}}
@@ -328,7 +328,7 @@ N_FAULTS = 1_146  # as a user met them, in 22,544 rows
 def explaining():
     """Showing one of a thousand incidents, against scoring alone and against explaining all."""
     from benchmarks.learning import learn
-    from truism.explaining.checker import Checker
+    from truism.explain.checker import Checker
 
     warm_up()
     normal = plant_table(20_000)

@@ -20,13 +20,13 @@ from scipy.stats import spearmanr
 from benchmarks.datasets import PAPER_TABLES, DataMissingError, load
 from benchmarks.learning import learn
 from benchmarks.metrics import auc, partial_auc
-from truism.learning.kinds import variable_columns
-from truism.learning.support import GRID
+from truism.learn.kinds import variable_columns
+from truism.learn.support import GRID
 from truism.model.predicates import Interval, variables
-from truism.scoring.alignment import align
-from truism.scoring.rules import degrees
-from truism.scoring.scorer import Scorer
-from truism.scoring.truths import Truths, unpack
+from truism.score.alignment import align
+from truism.score.rules import degrees
+from truism.score.scorer import Scorer
+from truism.score.truths import Truths, unpack
 from truism.table.columns import numbers
 from truism.table.frames import as_table
 

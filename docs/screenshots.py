@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from truism import InvariantRuleDetector
 from truism.plant import schedule, simulate
-from truism.report import Summary
+from truism.show import Summary
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))

@@ -1,8 +1,8 @@
 """What the tests of other tools share: a small model, rows that follow it and rows that do not."""
 
-from truism.learning.learn import learn as train
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 NORMAL = {

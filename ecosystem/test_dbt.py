@@ -10,7 +10,7 @@ import pytest
 from rows import BROKEN, HOSTILE, HOSTILE_BROKEN, HOSTILE_MODEL, MODEL, NORMAL
 
 from truism.export.contracts import to_dbt
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 pytest.importorskip("dbt.adapters.duckdb", reason="dbt-duckdb is not installed")

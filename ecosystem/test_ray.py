@@ -5,7 +5,7 @@ import pytest
 from rows import BROKEN, MODEL, NORMAL
 
 import truism
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 ray = pytest.importorskip("ray", reason="ray is not installed")

@@ -9,11 +9,11 @@ from rows import BROKEN, MODEL
 
 from truism.export.sql.statements import to_sql
 from truism.export.sql.strength import strongest
-from truism.learning.learn import learn as train
+from truism.learn.learn import learn as train
 from truism.model.schema import Numeric
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 ROWS = {

@@ -10,8 +10,8 @@ import truism.dask
 import truism.spark
 from truism.errors import ParameterError, TableError
 from truism.estimator import clusters
-from truism.learning.batches import Batches
-from truism.learning.learn import learn as train
+from truism.learn.batches import Batches
+from truism.learn.learn import learn as train
 from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.plant import simulate

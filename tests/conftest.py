@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from learned import learn
 from truism import work
-from truism.learning import kernels
+from truism.learn import kernels
 from truism.table.frames import as_table
 
 # The share of its examples that a test draws: a fifth in `make test` and all of them in `make test-all`,

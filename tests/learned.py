@@ -2,11 +2,11 @@
 
 import msgspec
 
-from truism.explaining.checker import Checker
-from truism.learning.learn import learn as train
+from truism.explain.checker import Checker
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.scoring.alignment import align
-from truism.scoring.rules import breaks_any
+from truism.score.alignment import align
+from truism.score.rules import breaks_any
 
 
 def learn(table, settings=None, *, n_jobs=1, **changes):

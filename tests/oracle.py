@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from truism.learning.mining import UnitRule
+from truism.learn.mining import UnitRule
 from truism.model.predicates import AnyOf, OneOf, Present, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical

@@ -5,10 +5,10 @@ import functools
 import numpy as np
 
 from learned import learn
-from truism.explaining.checker import Checker
-from truism.learning.learn import learn as train
+from truism.explain.checker import Checker
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.report.summarising import summarise
+from truism.show.summarising import summarise
 from truism.table.frames import as_table
 
 NORMAL = {

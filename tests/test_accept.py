@@ -16,16 +16,16 @@ from learned import learn
 from strategies import learned
 from test_cli import run, table
 from truism.errors import ParameterError, TableError
-from truism.explaining.checker import Checker
-from truism.explaining.sparing import Spared, say_spared
+from truism.explain.checker import Checker
+from truism.explain.sparing import Spared, say_spared
 from truism.export.sql.statements import to_sql
 from truism.model.acceptances import Acceptance
 from truism.model.files import decode_model, encode_model, load_model
 from truism.model.predicates import OneOf
 from truism.plant import simulate
-from truism.report import to_html
 from truism.review.accept import N_RANGES, Offer, find_named, offer
 from truism.review.compare import Source
+from truism.show import to_html
 from truism.table import ledgers
 from truism.table.frames import as_table
 from truism.table.ledgers import ledger_beside, read_ledger, rows_to_add

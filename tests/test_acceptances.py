@@ -8,8 +8,8 @@ import pytest
 from learned import learn
 from strategies import NORMAL
 from truism.errors import ModelFileError, ParameterError
-from truism.explaining.checker import Checker
-from truism.explaining.states import proceed
+from truism.explain.checker import Checker
+from truism.explain.states import proceed
 from truism.model.acceptances import Acceptance, check_text, check_until
 from truism.model.files import _digest, decode_model, encode_model
 from truism.model.predicates import AnyOf, Interval, OneOf

@@ -12,9 +12,9 @@ from hypothesis import settings as examples
 import oracle
 from strategies import learned as learned_tables
 from truism.errors import SchemaError, TableError
-from truism.learning.kinds import infer
+from truism.learn.kinds import infer
 from truism.model.schema import Categorical
-from truism.scoring.alignment import MISSING, UNSEEN, align, codes, time_column
+from truism.score.alignment import MISSING, UNSEEN, align, codes, time_column
 from truism.table.columns import numbers
 from truism.table.frames import as_table
 

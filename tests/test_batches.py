@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import truism
 from truism import InvariantRuleDetector, ParameterError, SchemaError, TableError
 from truism.estimator.batches import ArrowScorer
-from truism.explaining.rowblames import RowBlame, as_columns, blame_kinds
-from truism.scoring import kernels
+from truism.explain.rowblames import RowBlame, as_columns, blame_kinds
+from truism.score import kernels
 from truism.table.frames import widened_schema
 
 N_ROWS = 400

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.scoring.truths import count, count_runs, n_words, pack, unpack
+from truism.score.truths import count, count_runs, n_words, pack, unpack
 
 flags = st.one_of(
     st.lists(st.booleans(), max_size=200),

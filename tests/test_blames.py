@@ -7,13 +7,13 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.explaining.blames import NAMED, Blame, confront
-from truism.explaining.clues import conditional_on
-from truism.explaining.explanations import explain_rows
+from truism.explain.blames import NAMED, Blame, confront
+from truism.explain.clues import conditional_on
+from truism.explain.explanations import explain_rows
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Violation
+from truism.score.scorer import Scorer
+from truism.score.weighed import Violation
 from truism.table.frames import as_table
 
 HIGH = OneOf("flow", ("high",))

@@ -13,8 +13,8 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import oracle
 from strategies import exact, tables, thresholds
-from truism.learning.kinds import infer
-from truism.learning.predicates import (
+from truism.learn.kinds import infer
+from truism.learn.predicates import (
     Exceeds,
     categories,
     choose_cuts,
@@ -23,7 +23,7 @@ from truism.learning.predicates import (
     simple_intervals,
     tree_intervals,
 )
-from truism.learning.trees import Bins, Proposal
+from truism.learn.trees import Bins, Proposal
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.model.schema import Categorical
 from truism.table.distinct import distinct

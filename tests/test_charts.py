@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 import reported
-from truism.report.charts import TALL, Axes, bars, picture, roc, shortened, timeline
-from truism.report.contents import Band, Line, Panel, Picture, Span, Summary
+from truism.show.charts import TALL, Axes, bars, picture, roc, shortened, timeline
+from truism.show.contents import Band, Line, Panel, Picture, Span, Summary
 
 NOTHING = Line((), ())
 LEVEL = Panel(

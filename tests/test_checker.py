@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from truism.explaining.checker import Checker
-from truism.explaining.findings import find_coarser
-from truism.learning.learn import learn as train
+from truism.explain.checker import Checker
+from truism.explain.findings import find_coarser
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.table.frames import as_table
 

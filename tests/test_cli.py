@@ -22,8 +22,8 @@ from truism.cli import app, screen
 from truism.cli.app import COMMANDS
 from truism.model import files as modelfiles
 from truism.model.files import decode_model, load_model
-from truism.scoring import kernels
-from truism.scoring.kernels import compiling
+from truism.score import kernels
+from truism.score.kernels import compiling
 from truism.table.atomic import alone_with, write_atomically
 from truism.table.files import read
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from learned import learn
-from truism.explaining.clues import Contradiction, Outside, Rarity
-from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.explanations import explain_rows
-from truism.explaining.investigation import find_clues
-from truism.explaining.reasons import say
+from truism.explain.clues import Contradiction, Outside, Rarity
+from truism.explain.expectations import Beyond, Nearest
+from truism.explain.explanations import explain_rows
+from truism.explain.investigation import find_clues
+from truism.explain.reasons import say
 from truism.model.evidence import Context, Grave
 from truism.model.predicates import Interval, OneOf
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Violation
+from truism.score.scorer import Scorer
+from truism.score.weighed import Violation
 from truism.table.frames import as_table
 
 N = 400
@@ -263,7 +263,7 @@ def test_what_a_grave_rule_adds_is_said_by_the_rule():
 
 
 def test_a_rule_worth_less_leaves_the_word_to_the_context(monkeypatch):
-    monkeypatch.setattr("truism.explaining.investigation.RULE_FIRST", 2.0)
+    monkeypatch.setattr("truism.explain.investigation.RULE_FIRST", 2.0)
     data = {"pump": ["on", "off"] * 50, "flow": [5.0, 0.0] * 50}
     data["flow"] = (np.array(data["flow"]) + np.random.default_rng(0).normal(0, 0.1, 100)).tolist()
     scorer = without_grave_rules(data)

@@ -13,8 +13,8 @@ from strategies import HOSTILE_NAMES, NORMAL, learned, tables
 from truism.errors import SchemaError
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
-from truism.report.comparison import MAX_SHOWN, to_page, to_text
 from truism.review.compare import Comparison, weigh_up
+from truism.show.comparison import MAX_SHOWN, to_page, to_text
 from truism.table.frames import as_table
 
 replace = msgspec.structs.replace

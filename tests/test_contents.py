@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 import reported
-from truism.report.contents import Detection, Segment, Summary
+from truism.show.contents import Detection, Segment, Summary
 
 replace = msgspec.structs.replace
 

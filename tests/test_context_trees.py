@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import tables
-from truism.learning import contexts
-from truism.learning.kernels import contexts as kernels
-from truism.learning.kinds import infer_schema, variable_columns
+from truism.learn import contexts
+from truism.learn.kernels import contexts as kernels
+from truism.learn.kinds import infer_schema, variable_columns
 from truism.model.evidence import LEAF, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric
 from truism.model.settings import Settings
-from truism.scoring.alignment import MISSING, classes
+from truism.score.alignment import MISSING, classes
 from truism.table.frames import as_table
 
 

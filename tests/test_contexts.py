@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import learned
-from truism.explaining.circumstances import path_to
-from truism.learning.kinds import variable_columns
+from truism.explain.circumstances import path_to
+from truism.learn.kinds import variable_columns
 from truism.model.evidence import LEAF
 from truism.model.schema import Categorical
-from truism.scoring import alignment, contexts
-from truism.scoring.contexts import LeafProfiles, Leaves, state_evidence, statistics_of, surprise
-from truism.scoring.evidence import PreparedEvidence
-from truism.scoring.scorer import Scorer
-from truism.scoring.truths import Truths, pack
+from truism.score import alignment, contexts
+from truism.score.contexts import LeafProfiles, Leaves, state_evidence, statistics_of, surprise
+from truism.score.evidence import PreparedEvidence
+from truism.score.scorer import Scorer
+from truism.score.truths import Truths, pack
 from truism.table.frames import as_table
 
 CONSTANTS = SimpleNamespace(**vars(alignment) | vars(contexts))

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import learned
-from truism.learning.kinds import variable_columns
-from truism.learning.rules import count_predicates
-from truism.scoring.truths import Truths
+from truism.learn.kinds import variable_columns
+from truism.learn.rules import count_predicates
+from truism.score.truths import Truths
 from truism.table.frames import as_table
 
 

@@ -18,8 +18,8 @@ from test_passes import plant_of
 from truism.cli import app
 from truism.errors import ParameterError, TableError, TruismError
 from truism.estimator import clusters
-from truism.learning.batches import Batches, Job
-from truism.learning.learn import learn as train
+from truism.learn.batches import Batches, Job
+from truism.learn.learn import learn as train
 from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.table.files import open_files, read_first

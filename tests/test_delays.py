@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from learned import learn
 from test_following import FAULTS, described, pieces, series
 from truism.errors import ParameterError
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.following import find_events
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 

@@ -9,12 +9,12 @@ from sklearn.metrics import auc, roc_auc_score, roc_curve
 import reported
 from reported import NORMAL, attacked
 from truism import ParameterError
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.model.schema import Schema
-from truism.report.contents import Summary
-from truism.report.detection import MAX_FALSE_POSITIVE_RATE, detect
-from truism.report.series import Axis
-from truism.report.summarising import summarise
+from truism.show.contents import Summary
+from truism.show.detection import MAX_FALSE_POSITIVE_RATE, detect
+from truism.show.series import Axis
+from truism.show.summarising import summarise
 from truism.table.frames import as_table
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import tables
-from truism.learning.kinds import infer
+from truism.learn.kinds import infer
 from truism.table.distinct import Distinct, distinct
 from truism.table.frames import as_table
 

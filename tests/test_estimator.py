@@ -22,7 +22,7 @@ from learned import learn
 from truism import InvariantRuleDetector, load
 from truism.errors import ParameterError, SchemaError, TableError, TruismError
 from truism.estimator import EXPECTED_FAILED_CHECKS
-from truism.explaining.explanations import Explanations
+from truism.explain.explanations import Explanations
 from truism.model.files import save_model
 from truism.model.rules import RuleSet
 from truism.table.deltas import with_deltas

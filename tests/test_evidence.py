@@ -15,23 +15,23 @@ import oracle
 from learned import breaks_mined_rule, find_incidents, learn
 from learned import learn as tune
 from strategies import learned
-from truism.explaining.clues import Contradiction, Outside, Rarity
-from truism.explaining.explanations import explain_rows
-from truism.explaining.incidents import MIN_SHARE
-from truism.explaining.investigation import WHY_FIRST, find_clues
-from truism.explaining.reasons import say
+from truism.explain.clues import Contradiction, Outside, Rarity
+from truism.explain.explanations import explain_rows
+from truism.explain.incidents import MIN_SHARE
+from truism.explain.investigation import WHY_FIRST, find_clues
+from truism.explain.reasons import say
 from truism.model.evidence import Grave
 from truism.model.files import decode_model, encode_model
 from truism.model.predicates import Interval, OneOf, Present, Range, variables
 from truism.model.schema import Categorical
 from truism.model.settings import Settings
-from truism.scoring import alignment, contexts, evidence, rarity
-from truism.scoring.alignment import Readings
-from truism.scoring.kernels import rarity as loops
-from truism.scoring.rarity import Emptiness
-from truism.scoring.rules import expected_exceptions, habit_worth, rule_worth
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Violation
+from truism.score import alignment, contexts, evidence, rarity
+from truism.score.alignment import Readings
+from truism.score.kernels import rarity as loops
+from truism.score.rarity import Emptiness
+from truism.score.rules import expected_exceptions, habit_worth, rule_worth
+from truism.score.scorer import Scorer
+from truism.score.weighed import Violation
 from truism.table.frames import as_table
 
 CONSTANTS = SimpleNamespace(**vars(alignment) | vars(contexts))

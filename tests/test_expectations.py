@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import finite
-from truism.explaining.expectations import (
+from truism.explain.expectations import (
     Beyond,
     Nearest,
     Sparse,
@@ -18,8 +18,8 @@ from truism.explaining.expectations import (
     usual_interval,
 )
 from truism.model.schema import Numeric
-from truism.scoring.contexts import FLOOR
-from truism.scoring.rarity import Emptiness
+from truism.score.contexts import FLOOR
+from truism.score.rarity import Emptiness
 
 
 def numeric(low=0.0, high=100.0, mean=50.0, std=10.0, n_missing=0):

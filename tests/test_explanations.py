@@ -8,13 +8,13 @@ import pytest
 
 from learned import find_incidents, learn
 from strategies import BROKEN, HOSTILE_NAMES, NORMAL
-from truism.explaining.blames import Blame
-from truism.explaining.explanations import Explanation, Explanations, explain_rows
-from truism.explaining.investigation import WHY_FIRST
+from truism.explain.blames import Blame
+from truism.explain.explanations import Explanation, Explanations, explain_rows
+from truism.explain.investigation import WHY_FIRST
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Violation
+from truism.score.scorer import Scorer
+from truism.score.weighed import Violation
 from truism.table.frames import as_table
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from learned import find_incidents, learn
 from test_twins import rows
-from truism.explaining.blames import Blame, choose, describe, say_others
-from truism.explaining.folding import fold
-from truism.scoring.scorer import Scorer
+from truism.explain.blames import Blame, choose, describe, say_others
+from truism.explain.folding import fold
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 NAMES = ("a", "b", "c", "d", "e")

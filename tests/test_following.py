@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from truism import InvariantRuleDetector, ParameterError
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.incidents.delays import limits_of
 from truism.incidents.deviations import Judge
 from truism.incidents.events import ENDED, RISING, Limits, no_rows
 from truism.incidents.following import Ready, Run, find_events
 from truism.model.series import Memory, Tail
-from truism.scoring.past import recall
-from truism.scoring.rules import habit_worth, worth_of_habit
-from truism.scoring.scorer import Scorer
+from truism.score.past import recall
+from truism.score.rules import habit_worth, worth_of_habit
+from truism.score.scorer import Scorer
 from truism.table.columns import Table
 from truism.table.frames import as_table
 
@@ -474,7 +474,7 @@ def test_rows_far_apart_are_followed_at_once_and_each_begins_anew(monkeypatch):
         calls.append(len(evidence))
         return recall(memory, evidence, *others)
 
-    monkeypatch.setattr("truism.scoring.past.recall", counted)
+    monkeypatch.setattr("truism.score.past.recall", counted)
     scores = scorer.score(table)
     assert calls == [400]
     alone = [scorer.score(table.take(slice(row, row + 1)))[0] for row in range(140, 160)]

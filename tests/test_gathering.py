@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truism.explaining.checker import Check, Checker
-from truism.explaining.keptrows import count_equal
-from truism.explaining.rowblames import tabulate
+from truism.explain.checker import Check, Checker
+from truism.explain.keptrows import count_equal
+from truism.explain.rowblames import tabulate
 from truism.incidents.delays import Delays
 from truism.incidents.keeping import Clock
-from truism.learning.learn import learn as train
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.scoring.past import rows_by_series
+from truism.score.past import rows_by_series
 from truism.table.aside import Aside
 from truism.table.columns import Table
 from truism.table.frames import as_table
@@ -127,7 +127,7 @@ def test_options_mean_the_same(checker, options):
 
 
 def test_only_the_gravest_are_kept_but_all_are_counted(checker, monkeypatch):
-    monkeypatch.setattr("truism.explaining.checker.SLACK", 0)
+    monkeypatch.setattr("truism.explain.checker.SLACK", 0)
     table = as_table(tampered(timed=needs_time(checker)))
     whole = checker.find(checker.prepare(table))
     found = gathered(checker, table, list(range(10, 500, 45)), most=1).findings()

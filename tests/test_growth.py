@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from learned import learn
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.model.format import from_file, to_file
-from truism.report.summarising import summarise
+from truism.show.summarising import summarise
 from truism.table.frames import as_table
 
 FEW, MANY = 150, 600

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import reported
 from strategies import tables
-from truism.learning.kinds import infer
-from truism.report.contents import Summary
-from truism.report.histograms import MAX_STATES, N_BINS, extent, histogram, short
+from truism.learn.kinds import infer
+from truism.show.contents import Summary
+from truism.show.histograms import MAX_STATES, N_BINS, extent, histogram, short
 from truism.table.frames import as_table
 
 

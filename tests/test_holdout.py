@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import exact, tables
-from truism.learning.holdout import broken_worths
-from truism.learning.kinds import infer_schema, variable_columns
-from truism.learning.mining import minimum_counts, variable_numbers
-from truism.learning.predicates import find_predicates
-from truism.learning.rules import MinedRules, Search
+from truism.learn.holdout import broken_worths
+from truism.learn.kinds import infer_schema, variable_columns
+from truism.learn.mining import minimum_counts, variable_numbers
+from truism.learn.predicates import find_predicates
+from truism.learn.rules import MinedRules, Search
 from truism.model.model import Model
 from truism.model.predicates import variables
 from truism.model.provenance import Provenance
 from truism.model.schema import Schema
 from truism.model.settings import Settings
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.columns import Column
 from truism.table.frames import as_table
 from truism.work import be_silent

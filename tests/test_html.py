@@ -10,10 +10,10 @@ import pytest
 import reported
 from learned import learn
 from reported import NORMAL, attacked, summarised
-from truism.explaining.checker import Checker
-from truism.report.contents import Summary
-from truism.report.html import to_html
-from truism.report.summarising import summarise
+from truism.explain.checker import Checker
+from truism.show.contents import Summary
+from truism.show.html import to_html
+from truism.show.summarising import summarise
 from truism.table.frames import as_table
 
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from learned import find_incidents, learn
 from strategies import BROKEN, NORMAL
 from truism.errors import ParameterError
-from truism.explaining.explanations import explain_rows
-from truism.explaining.incidents import Incident
-from truism.explaining.investigation import find_clues
+from truism.explain.explanations import explain_rows
+from truism.explain.incidents import Incident
+from truism.explain.investigation import find_clues
 from truism.incidents.delays import usual_gap
 from truism.model.schema import Schema
-from truism.report.pictures import Painter
-from truism.report.series import Axis
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
+from truism.show.pictures import Painter
+from truism.show.series import Axis
 from truism.table.frames import as_table
 
 TIMED = Schema((), (), "t")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from learned import learn
-from truism.learning import contexts, trees
+from truism.learn import contexts, trees
 from truism.model.files import encode_model
 from truism.table.frames import as_table
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from learned import learn
 from test_following import FAULTS, series
 from truism.errors import StateError
-from truism.explaining.checker import Check, Checker
-from truism.explaining.states import proceed
+from truism.explain.checker import Check, Checker
+from truism.explain.states import proceed
 from truism.incidents.keeping import Cell, Clock, Infinite, Kept, Stamp, as_rows, keep
 from truism.table.columns import Column
 from truism.table.frames import as_table

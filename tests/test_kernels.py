@@ -13,16 +13,16 @@ import pytest
 from numba.core import caching
 
 import truism
-from truism.learning import kernels
-from truism.scoring import kernels as scoring
-from truism.scoring.kernels import compiling, words
+from truism.learn import kernels
+from truism.score import kernels as scoring
+from truism.score.kernels import compiling, words
 
 PROGRAM = """
 import json
-from truism.learning import kernels
-from truism.learning.learn import learn as train
+from truism.learn import kernels
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.scoring import kernels as scoring
+from truism.score import kernels as scoring
 from truism.table.frames import as_table
 
 before = scoring.can_cache(kernels.__name__), scoring.are_cached(kernels.__name__)

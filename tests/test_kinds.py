@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from strategies import finite, tables
 from truism.errors import ParameterError, TableError
-from truism.learning.kinds import infer
+from truism.learn.kinds import infer
 from truism.model.schema import Categorical, LeftOut, Numeric
-from truism.scoring.alignment import time_column
+from truism.score.alignment import time_column
 from truism.table.frames import as_table
 from truism.table.times import dated
 

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from truism.cli import app
 from truism.cli.options import size_of
 from truism.errors import ParameterError, TableError
-from truism.learning import sampling
-from truism.learning.learn import learn
+from truism.learn import sampling
+from truism.learn.learn import learn
 from truism.model.files import load_model, save_model
 from truism.table.files import open_files, read_batches, read_first
 from truism.table.layouts import Layout
@@ -165,11 +165,11 @@ def test_interrupting_leaves_nothing_behind(tmp_path, command):
     """Ctrl-C in the verifying pass, and while scores are written."""
     source = written(tmp_path / "a", [400])
     model = tmp_path / "m.truism.json"
-    setting = "truism.learning.verification.recount"
+    setting = "truism.learn.verification.recount"
     arguments = ["learn", source, "-o", str(model)]
     if command == "check":
         CliRunner().invoke(app, arguments)
-        setting = "truism.explaining.checker.Check.findings"
+        setting = "truism.explain.checker.Check.findings"
         scores = str(tmp_path / "scores.parquet")
         arguments = ["check", source, "-m", str(model), "--scores", scores]
         arguments += ["--memory-limit", "1MiB"]
@@ -516,7 +516,7 @@ def test_missing_columns_are_named(model, in_portions, tmp_path):
 
 def test_the_first_large_check_says_that_it_compiles(files_beyond, model, in_portions, monkeypatch):
     in_portions()
-    monkeypatch.setattr("truism.scoring.kernels.are_cached", lambda _: False)
+    monkeypatch.setattr("truism.score.kernels.are_cached", lambda _: False)
     done = CliRunner().invoke(app, ["check", files_beyond, "-m", model])
     assert "the first run compiles code" in done.stderr
 

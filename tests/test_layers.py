@@ -11,8 +11,8 @@ SOURCE = Path(truism.__file__).parent
 
 # Data flows one way: a room may import itself and the rooms before it.
 ROOMS = (
-    *("base", "table", "model", "scoring", "incidents", "learning", "explaining"),
-    *("plant", "review", "export", "report", "cli", "estimator", "faces"),
+    *("base", "table", "model", "score", "incidents", "learn", "explain"),
+    *("plant", "review", "export", "show", "cli", "estimator", "faces"),
 )
 # Modules that are in no room: what every room may import, and what no room does.
 BASE = {"arrays", "errors", "version", "work"}
@@ -20,22 +20,22 @@ BASE = {"arrays", "errors", "version", "work"}
 CONVENIENCES = {
     "cli.learn": {"truism.dask"},
     "truism": {"truism.estimator"},
-    "review.compare": {"truism.report.comparison"},
-    "estimator.detector": {"truism.report", "truism.report.output"},
+    "review.compare": {"truism.show.comparison"},
+    "estimator.detector": {"truism.show", "truism.show.output"},
 }
 # Libraries, and the rooms or modules that may import them.
 FENCES = {
     "narwhals": {"table.frames"},
     "pyarrow": {"table"},
     "click": {"cli"},
-    "rich": {"cli", "report"},
-    "jinja2": {"report"},
+    "rich": {"cli", "show"},
+    "jinja2": {"show"},
     "matplotlib": {"plot"},
     "mlflow": {"mlflow"},
-    "numba": {"learning.kernels", "scoring.kernels"},
-    "llvmlite": {"learning.kernels"},
+    "numba": {"learn.kernels", "score.kernels"},
+    "llvmlite": {"learn.kernels"},
     "scipy": {"review.compare"},
-    "sklearn": {"estimator", "report.detection"},
+    "sklearn": {"estimator", "show.detection"},
     "pandas": set(),
     "polars": set(),
     "dask": {"dask"},
@@ -51,9 +51,9 @@ FENCES = {
 }
 # What a model uses of tables: values of how one was read, and files written whole or not at all.
 NEAR_VALUES = {"table.layouts", "table.notices", "table.atomic"}
-COMPILED = ("learning.kernels.", "scoring.kernels.", "incidents.kernels")
-CORE = ("model", "scoring", "incidents", "explaining", "learning", "review")
-MAY_OPEN = {"model.files", "explaining.statefiles", "scoring.kernels.compiling"}
+COMPILED = ("learn.kernels.", "score.kernels.", "incidents.kernels")
+CORE = ("model", "score", "incidents", "explain", "learn", "review")
+MAY_OPEN = {"model.files", "explain.statefiles", "score.kernels.compiling"}
 
 
 def name_of(path):
@@ -143,8 +143,8 @@ def test_a_module_imports_only_its_room_and_rooms_before_it(module):
 
 @of_all
 def test_what_explains_does_not_import_what_learns(module):
-    if module.split(".")[0] == "explaining":
-        assert not [name for name, _ in own_imports(module) if name.startswith("learning")]
+    if module.split(".")[0] == "explain":
+        assert not [name for name, _ in own_imports(module) if name.startswith("learn")]
 
 
 def test_no_modules_import_each_other():
@@ -176,7 +176,7 @@ def test_compiled_code_is_imported_inside_functions_of_its_own_room(module):
     for name, inside in own_imports(module):
         if name.startswith(COMPILED):
             assert inside
-            assert module.split(".")[0] in {name.split(".")[0], "learning"}
+            assert module.split(".")[0] in {name.split(".")[0], "learn"}
 
 
 @of_all
@@ -207,7 +207,7 @@ def test_how_a_table_was_read_is_a_value_that_a_model_may_hold():
 
 def test_the_oracle_imports_value_types_only():
     values = {
-        "truism.learning.mining": {"UnitRule"},
+        "truism.learn.mining": {"UnitRule"},
         "truism.model.predicates": {"AnyOf", "Interval", "OneOf", "Present", "Range"},
         "truism.model.rules": {"Rule"},
         "truism.model.schema": {"Categorical", "Numeric"},

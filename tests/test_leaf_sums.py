@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import oracle
 from test_context_trees import grown, rich_tables
-from truism.learning import contexts
-from truism.learning.contexts import sum_leaves
+from truism.learn import contexts
+from truism.learn.contexts import sum_leaves
 from truism.model.evidence import LEAF, MAX_CLASSES
-from truism.scoring.alignment import Reader
-from truism.scoring.contexts import SHRINKAGE, statistics_of
+from truism.score.alignment import Reader
+from truism.score.contexts import SHRINKAGE, statistics_of
 
 
 def as_lists(statistics):

@@ -14,12 +14,12 @@ import oracle
 from learned import learn
 from strategies import HOSTILE_NAMES, exact, ratios, tables, thresholds
 from truism.errors import TableError
-from truism.learning.learn import learn as train
-from truism.learning.mining import UnitRule
-from truism.learning.rules import merge_units
+from truism.learn.learn import learn as train
+from truism.learn.mining import UnitRule
+from truism.learn.rules import merge_units
 from truism.model.predicates import Interval, variables
 from truism.model.settings import Settings
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.fingerprint import fingerprint
 from truism.table.frames import as_table
 

@@ -10,18 +10,18 @@ from learned import breaks_mined_rule, learn
 from strategies import tables
 from test_evidence import plant
 from truism.errors import ParameterError, TableError
-from truism.learning import contexts
-from truism.learning import holdout as learning
-from truism.learning.contexts import sum_leaves
-from truism.learning.kinds import variable_columns
-from truism.learning.rarity import stand_in
+from truism.learn import contexts
+from truism.learn import holdout as learning
+from truism.learn.contexts import sum_leaves
+from truism.learn.kinds import variable_columns
+from truism.learn.rarity import stand_in
 from truism.model.evidence import MIN_UNIT
 from truism.model.provenance import ShareOfRows
 from truism.model.schema import Categorical
-from truism.scoring.contexts import LeafProfiles, surprise
-from truism.scoring.rarity import Emptiness, Rarities
-from truism.scoring.scorer import Scorer
-from truism.scoring.thresholds import calibrate
+from truism.score.contexts import LeafProfiles, surprise
+from truism.score.rarity import Emptiness, Rarities
+from truism.score.scorer import Scorer
+from truism.score.thresholds import calibrate
 from truism.table.frames import as_table
 from truism.work import be_silent
 

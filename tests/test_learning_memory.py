@@ -6,9 +6,9 @@ import pytest
 from learned import learn
 from test_following import series
 from truism.errors import ParameterError
-from truism.explaining.checker import Checker
-from truism.learning.kinds import infer, variable_columns
-from truism.learning.series import MAX_ROWS, find_period, rows_in_order
+from truism.explain.checker import Checker
+from truism.learn.kinds import infer, variable_columns
+from truism.learn.series import MAX_ROWS, find_period, rows_in_order
 from truism.model.files import decode_model, encode_model
 from truism.model.provenance import ByHand, RateOfIncidents, ShareOfRows
 from truism.table.frames import as_table

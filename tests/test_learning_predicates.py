@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import exact, tables, thresholds
-from truism.learning.kinds import infer, variable_columns
-from truism.learning.predicates import find_predicates
+from truism.learn.kinds import infer, variable_columns
+from truism.learn.predicates import find_predicates
 from truism.model.predicates import AnyOf, Interval, OneOf, order, variables
 from truism.model.schema import Numeric
 from truism.table.frames import as_table

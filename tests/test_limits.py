@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from truism.learning.kinds import infer
-from truism.learning.rules import univariate_rules
+from truism.learn.kinds import infer
+from truism.learn.rules import univariate_rules
 from truism.model.predicates import OneOf, Present, Range
-from truism.scoring.rules import breaches, degrees, degrees_outside, is_habit
+from truism.score.rules import breaches, degrees, degrees_outside, is_habit
 from truism.table.frames import as_table
 
 LEARNED = infer(as_table({"flow": [0.5 * i for i in range(9)], "pump": ["on", "off", "on"] * 3}))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.explaining.listings import AT_ONCE, Listing
+from truism.explain.listings import AT_ONCE, Listing
 
 
 class Told(str):

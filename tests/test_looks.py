@@ -13,8 +13,8 @@ import pytest
 from browser import browser, find_browser
 from strategies import HOSTILE_NAMES
 from test_cli import run
-from truism.report.html import look_page
-from truism.report.looks import blocks, describe, to_record
+from truism.show.html import look_page
+from truism.show.looks import blocks, describe, to_record
 from truism.table.columns import reading_of
 from truism.table.frames import as_table
 from truism.table.looking import look

@@ -7,7 +7,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from truism.model.series import Memory, Tail
-from truism.scoring.past import LASTING, MIN_SPAN, no_past, recall, share_of
+from truism.score.past import LASTING, MIN_SPAN, no_past, recall, share_of
 
 N_ROWS = 200
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import exact, ratios, thresholds, truth_tables
-from truism.learning.kernels.mining import count_planes
-from truism.learning.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
-from truism.scoring.kernels.compiling import jit
-from truism.scoring.truths import pack
+from truism.learn.kernels.mining import count_planes
+from truism.learn.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
+from truism.score.kernels.compiling import jit
+from truism.score.truths import pack
 
 
 def vectors(truths):

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from learned import breaks_mined_rule, learn
 from strategies import NORMAL, ratios, settings_values, tables, thresholds
 from truism.errors import ParameterError
-from truism.explaining.checker import Checker
-from truism.explaining.explanations import explain_rows
+from truism.explain.checker import Checker
+from truism.explain.explanations import explain_rows
 from truism.model.files import decode_model, encode_model
 from truism.model.predicates import variables
 from truism.model.provenance import ByHand, Calibrated, Disabled, Trial
 from truism.model.settings import Settings, exact
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 

@@ -20,7 +20,7 @@ from learned import learn
 from learned import learn as tune
 from strategies import HOSTILE_NAMES, ratios, tables, thresholds
 from truism.errors import ModelFileError
-from truism.explaining.investigation import find_clues
+from truism.explain.investigation import find_clues
 from truism.model import files as modelfiles
 from truism.model.acceptances import Acceptance
 from truism.model.contents import SECTIONS
@@ -35,7 +35,7 @@ from truism.model.provenance import (
 from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.model.wording import Legend
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.atomic import write_atomically
 from truism.table.frames import as_table
 from truism.table.layouts import ColumnReading, Layout, Reading

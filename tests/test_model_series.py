@@ -10,7 +10,7 @@ from truism.incidents.rates import fit_tail, group_rows
 from truism.model.provenance import RateOfIncidents
 from truism.model.series import Memory, Tail
 from truism.model.settings import IncidentRate
-from truism.scoring.thresholds import expect
+from truism.score.thresholds import expect
 
 
 @given(

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.explaining.nodes import KEPT, Chooser, counts_of, nodes_of_all
+from truism.explain.nodes import KEPT, Chooser, counts_of, nodes_of_all
 from truism.model.evidence import Context, Evidence
 from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric, Schema
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 

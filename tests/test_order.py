@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from truism.errors import ParameterError
-from truism.learning.kinds import infer_schema
-from truism.learning.learn import learn as train
-from truism.learning.series import LOOKBACK, find_series, rows_to_look_back
+from truism.learn.kinds import infer_schema
+from truism.learn.learn import learn as train
+from truism.learn.series import LOOKBACK, find_series, rows_to_look_back
 from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.table.frames import as_table

@@ -8,17 +8,17 @@ import pytest
 import oracle
 from learned import learn
 from strategies import exact
-from truism.explaining.explanations import explain_rows
-from truism.learning.kinds import infer
-from truism.learning.predicates import Exceeds, categories, choose_cuts, intervals
-from truism.learning.support import best_trial
-from truism.learning.trees import Bins, Proposal
+from truism.explain.explanations import explain_rows
+from truism.learn.kinds import infer
+from truism.learn.predicates import Exceeds, categories, choose_cuts, intervals
+from truism.learn.support import best_trial
+from truism.learn.trees import Bins, Proposal
 from truism.model.model import Model
 from truism.model.predicates import Interval, OneOf, Present, Range
 from truism.model.provenance import Provenance
 from truism.model.rules import Rule, RuleSet
 from truism.model.settings import Settings
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 # The example of section 3: 5≤X1<10, X2≥20.4, U1=0 ⇒ X3<7.1, U2=2

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from truism.learning.batches import Batches, merge_all
-from truism.learning.learn import learn as train
-from truism.learning.mining import minimum_counts
-from truism.learning.rarity import borders, stand_in
-from truism.learning.sampling import SAMPLE, Sample
-from truism.learning.verification import Claims, count_between
+from truism.learn.batches import Batches, merge_all
+from truism.learn.learn import learn as train
+from truism.learn.mining import minimum_counts
+from truism.learn.rarity import borders, stand_in
+from truism.learn.sampling import SAMPLE, Sample
+from truism.learn.verification import Claims, count_between
 from truism.model.files import encode_model
 from truism.model.settings import Settings, exact
-from truism.scoring.scorer import Scorer
-from truism.scoring.truths import Truths, unpack
+from truism.score.scorer import Scorer
+from truism.score.truths import Truths, unpack
 from truism.table.columns import Table, join_tables
 from truism.table.frames import as_table
 

@@ -10,14 +10,14 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.explaining.checker import Checker
-from truism.explaining.clues import Contradiction, Rarity
-from truism.explaining.explanations import explain_rows
-from truism.explaining.patterns import N_TOLD, N_WORST, pattern_id
+from truism.explain.checker import Checker
+from truism.explain.clues import Contradiction, Rarity
+from truism.explain.explanations import explain_rows
+from truism.explain.patterns import N_TOLD, N_WORST, pattern_id
 from truism.incidents.marks import KINDS, most_blamed
 from truism.incidents.outlines import Grouped, Singles
 from truism.model.schema import Categorical
-from truism.scoring.weighed import Violation
+from truism.score.weighed import Violation
 from truism.table.frames import as_table
 
 N_NORMAL = 600

@@ -10,19 +10,19 @@ from rich.console import Console
 import reported
 from learned import learn
 from reported import NORMAL, attacked
-from truism.explaining.blames import Blame
-from truism.explaining.checker import Checker
-from truism.explaining.clues import Rarity
-from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.incidents import Incident
+from truism.explain.blames import Blame
+from truism.explain.checker import Checker
+from truism.explain.clues import Rarity
+from truism.explain.expectations import Beyond, Nearest
+from truism.explain.incidents import Incident
 from truism.model.schema import Schema
-from truism.report import charts
-from truism.report.contents import Band, Span, Summary
-from truism.report.html import to_html
-from truism.report.pictures import MAX_BROKEN, Painter, panels_of_rule
-from truism.report.series import Axis
-from truism.report.summarising import summarise
-from truism.report.terminal import show_incident
+from truism.show import charts
+from truism.show.contents import Band, Span, Summary
+from truism.show.html import to_html
+from truism.show.pictures import MAX_BROKEN, Painter, panels_of_rule
+from truism.show.series import Axis
+from truism.show.summarising import summarise
+from truism.show.terminal import show_incident
 from truism.table.frames import as_table
 
 

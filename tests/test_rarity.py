@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import finite
-from truism.learning.rarity import space
-from truism.scoring import rarity
-from truism.scoring.rarity import Emptiness, state_rarities
+from truism.learn.rarity import space
+from truism.score import rarity
+from truism.score.rarity import Emptiness, state_rarities
 
 LARGEST = 1.7976931348623157e308
 

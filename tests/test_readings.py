@@ -12,7 +12,7 @@ import oracle
 from strategies import learned
 from truism.model.evidence import CLIP, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric
-from truism.scoring.alignment import (
+from truism.score.alignment import (
     MISSING,
     UNSEEN,
     Reader,
@@ -22,7 +22,7 @@ from truism.scoring.alignment import (
     join,
     standardise,
 )
-from truism.scoring.kernels import readings as loops
+from truism.score.kernels import readings as loops
 from truism.table.frames import as_table
 
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import finite, intervals
-from truism.explaining.clues import Contradiction, Outside, Rarity, UsualNumber, UsualStates
-from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.reasons import ANYWAY, Reason, say
+from truism.explain.clues import Contradiction, Outside, Rarity, UsualNumber, UsualStates
+from truism.explain.expectations import Beyond, Nearest
+from truism.explain.reasons import ANYWAY, Reason, say
 from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
-from truism.scoring.weighed import Violation
+from truism.score.weighed import Violation
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from learned import learn
 from reported import HOSTILE, hostile_model
 from truism.export.records import rule_records, select, to_json
 from truism.model.rules import RuleSet
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from learned import learn
 from strategies import learned
-from truism.learning.kinds import infer
-from truism.scoring import kernels
-from truism.scoring.alignment import align
-from truism.scoring.kernels import repeats as loops
-from truism.scoring.scorer import Scorer, find_repeats
+from truism.learn.kinds import infer
+from truism.score import kernels
+from truism.score.alignment import align
+from truism.score.kernels import repeats as loops
+from truism.score.scorer import Scorer, find_repeats
 from truism.table.frames import as_table
 
 VALUES = st.sampled_from([0.0, -0.0, 1.5, math.nan, math.inf, None])
@@ -30,8 +30,8 @@ STATES = st.sampled_from(["a", "b", "c", None])
 def found_in(data, most=1.0):
     table = as_table(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truism.scoring.scorer._MOST", most)
-        patch.setattr("truism.scoring.scorer._MOST_FIRST", most)
+        patch.setattr("truism.score.scorer._MOST", most)
+        patch.setattr("truism.score.scorer._MOST_FIRST", most)
         return find_repeats(SCHEMA, align(SCHEMA, table)[0])
 
 

@@ -10,8 +10,8 @@ import reported
 from learned import learn
 from reported import NORMAL, attacked, summarised
 from truism import InvariantRuleDetector, ParameterError
-from truism.explaining.checker import Checker
-from truism.report import Summary, to_html, to_json
+from truism.explain.checker import Checker
+from truism.show import Summary, to_html, to_json
 from truism.table.frames import as_table
 
 

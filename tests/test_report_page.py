@@ -12,8 +12,8 @@ import pytest
 
 from browser import browser, skip_without_browser
 from learned import learn
-from truism.explaining.checker import Checker
-from truism.report import Summary, summarise, to_html
+from truism.explain.checker import Checker
+from truism.show import Summary, summarise, to_html
 from truism.table.frames import as_table
 
 skip_without_browser()

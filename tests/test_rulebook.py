@@ -7,11 +7,11 @@ from hypothesis import settings as examples
 
 import oracle
 from strategies import learned
-from truism.learning.kinds import variable_columns
+from truism.learn.kinds import variable_columns
 from truism.model.predicates import variables
 from truism.model.rules import RuleSet
-from truism.scoring.rules import MAX_WORDS, Rulebook, breaks_any, expected_exceptions, rule_worth
-from truism.scoring.truths import Truths
+from truism.score.rules import MAX_WORDS, Rulebook, breaks_any, expected_exceptions, rule_worth
+from truism.score.truths import Truths
 from truism.table.frames import as_table
 
 
@@ -42,7 +42,7 @@ def broken_units(model, rules, data):
 
 @pytest.mark.parametrize("most", [1, MAX_WORDS], ids=["in portions", "at once"])
 def test_rules_are_broken_where_a_look_at_each_row_says_so(monkeypatch, most):
-    monkeypatch.setattr("truism.scoring.rules.MAX_WORDS", most)
+    monkeypatch.setattr("truism.score.rules.MAX_WORDS", most)
 
     @examples(max_examples=25)
     @given(learned())
@@ -102,7 +102,7 @@ def test_broken_rules_are_summed_as_a_look_at_each_row_says(drawn):
         strongest = {at: book.worths[units].max() for at, units in wanted.items()}
         for most in (1, MAX_WORDS):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("truism.scoring.rules.MAX_WORDS", most)
+                patch.setattr("truism.score.rules.MAX_WORDS", most)
                 found = list(book.strongest(*truths, len(rows), compiled=compiled))
             assert {at: worth for at, worth in _numbers(found).items() if worth} == {
                 at: worth for at, worth in strongest.items() if worth

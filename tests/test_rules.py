@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import oracle
 from strategies import rules, tables
 from truism.errors import ParameterError
-from truism.learning.kinds import infer
-from truism.learning.mining import UnitRule
-from truism.learning.rules import merge_units, univariate_rules
+from truism.learn.kinds import infer
+from truism.learn.mining import UnitRule
+from truism.learn.rules import merge_units, univariate_rules
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.model.rules import PredicateCount, Rule, RuleSet, rule_order
 from truism.table.frames import as_table

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from test_passes import CASES, plant_of
 from truism.errors import TableError
-from truism.learning.batches import Batches, Job, merge_all
-from truism.learning.learn import learn as train
+from truism.learn.batches import Batches, Job, merge_all
+from truism.learn.learn import learn as train
 from truism.model.files import encode_model
 from truism.table.files import open_files, read, read_first
 from truism.table.frames import as_table

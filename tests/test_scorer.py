@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 import oracle
 from learned import breaks_mined_rule, learn
 from strategies import learned
-from truism.learning.kinds import infer
+from truism.learn.kinds import infer
 from truism.model.model import Model
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range, variables
 from truism.model.provenance import Provenance
 from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Numeric
 from truism.model.settings import Settings
-from truism.scoring import kernels
-from truism.scoring import scorer as scoring
-from truism.scoring.scorer import Scorer
+from truism.score import kernels
+from truism.score import scorer as scoring
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 
@@ -210,7 +210,7 @@ def test_neither_blocks_nor_threads_matter(drawn):
     in_blocks = scoring.blocks_of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scoring, "blocks_of", lambda n_rows, *_: in_blocks(n_rows, 64))
-        patch.setattr("truism.scoring.rules.MAX_WORDS", 1)
+        patch.setattr("truism.score.rules.MAX_WORDS", 1)
         assert np.array_equal(scorer.score(table, n_jobs=2), scores)
         assert np.array_equal(scorer.attribute(table, n_jobs=2), parts)
         assert np.array_equal(breaks_mined_rule(scorer.model, table, n_jobs=2), marks)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.learning import rarity
-from truism.learning.rarity import space, stand_in
+from truism.learn import rarity
+from truism.learn.rarity import space, stand_in
 
 
 def spaced(values):

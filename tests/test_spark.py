@@ -14,8 +14,8 @@ import truism.spark
 from test_passes import plant_of
 from truism.errors import ParameterError, TableError
 from truism.estimator import clusters
-from truism.learning.batches import Batches
-from truism.learning.learn import learn as train
+from truism.learn.batches import Batches
+from truism.learn.learn import learn as train
 from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.spark import run_on

@@ -23,7 +23,7 @@ from truism.export.sql.statements import FORMS, to_sql
 from truism.export.sql.strength import strongest
 from truism.model.files import load_model
 from truism.model.schema import Categorical, Numeric
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 ALL = {"rules": 10**6, "max_bytes": 10**9}

@@ -13,7 +13,7 @@ from truism.export.sql.statements import FORMS, to_sql
 from truism.export.sql.strength import strongest
 from truism.model.schema import Numeric
 from truism.plant import schedule, simulate
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 skip_without_postgres()

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from truism.explaining.circumstances import Circumstance
-from truism.explaining.clues import (
+from truism.explain.circumstances import Circumstance
+from truism.explain.clues import (
     Contradiction,
     Lasting,
     Outside,
@@ -15,12 +15,12 @@ from truism.explaining.clues import (
     UsualNumber,
     UsualStates,
 )
-from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.statements import Statement, say, state
+from truism.explain.expectations import Beyond, Nearest
+from truism.explain.statements import Statement, say, state
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.model.rules import Rule
 from truism.model.wording import Legend
-from truism.scoring.weighed import Violation
+from truism.score.weighed import Violation
 
 OPEN = Circumstance("MV501", OneOf("MV501", ("open",)), (), (), True)
 HIGH = Circumstance("LIT301", Interval("LIT301", low=800.0), (), (), True)

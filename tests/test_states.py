@@ -20,27 +20,27 @@ from test_following import FAULTS, series
 from test_keeping import timed
 from truism import InvariantRuleDetector
 from truism.errors import StateError
-from truism.explaining.checker import Checker
-from truism.explaining.clues import Contradiction, Lasting, Outside, Rarity, UsualNumber
-from truism.explaining.expectations import Nearest, Sparse
-from truism.explaining.findings import gravest, to_show
-from truism.explaining.statefiles import (
+from truism.explain.checker import Checker
+from truism.explain.clues import Contradiction, Lasting, Outside, Rarity, UsualNumber
+from truism.explain.expectations import Nearest, Sparse
+from truism.explain.findings import gravest, to_show
+from truism.explain.statefiles import (
     MAX_BYTES,
     decode_state,
     encode_state,
     read_state,
     working_on,
 )
-from truism.explaining.states import at_variables, proceed
+from truism.explain.states import at_variables, proceed
 from truism.export.facts import facts_of
 from truism.export.incidents import Teller, json_schema
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
 from truism.plant import schedule, simulate
-from truism.report.terminal import STANDING, say_progress, show_findings, show_progress
 from truism.review.status import status
-from truism.scoring.weighed import Violation
+from truism.score.weighed import Violation
+from truism.show.terminal import STANDING, say_progress, show_findings, show_progress
 from truism.table.atomic import alone_with
 from truism.table.columns import Column
 from truism.table.frames import as_table
@@ -326,7 +326,7 @@ def content(checker, today):
 
 def forged(content, change):
     """Return a state that someone wrote by hand, with the right digest."""
-    from truism.explaining import statefiles
+    from truism.explain import statefiles
 
     plain = json.loads(content)
     change(plain)
@@ -689,7 +689,7 @@ def test_series_without_rows_are_let_go_and_what_is_open_in_them_is_over():
 
 
 def test_a_state_that_would_be_too_large_is_not_written(monkeypatch, tmp_path):
-    from truism.explaining import statefiles
+    from truism.explain import statefiles
 
     state = proceed(of_batches(), batches(3)).state
     monkeypatch.setattr(statefiles, "MAX_BYTES", 1 << 11)

@@ -8,7 +8,7 @@ import pytest
 
 import truism
 from test_cli import run, table
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.model.files import load_model
 from truism.model.provenance import Calibrated, Threshold
 from truism.review.status import Sign, Status, say_remedy, say_status, status

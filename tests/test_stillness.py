@@ -10,23 +10,23 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.explaining.checker import Checker
-from truism.explaining.clues import Dead
-from truism.explaining.reasons import say
-from truism.explaining.statefiles import decode_state, encode_state
-from truism.explaining.statements import say as join
-from truism.explaining.statements import state
-from truism.explaining.states import proceed
-from truism.learning.series import find_stretches
+from truism.explain.checker import Checker
+from truism.explain.clues import Dead
+from truism.explain.reasons import say
+from truism.explain.statefiles import decode_state, encode_state
+from truism.explain.statements import say as join
+from truism.explain.statements import state
+from truism.explain.states import proceed
+from truism.learn.series import find_stretches
 from truism.model.acceptances import Acceptance
 from truism.model.format import from_file, to_file
 from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import LOOKBACK, Memory, Tail
 from truism.model.wording import Legend
-from truism.scoring.alignment import Reader
-from truism.scoring.past import TIMES, Stillness, stillness_of
-from truism.scoring.scorer import Scorer
+from truism.score.alignment import Reader
+from truism.score.past import TIMES, Stillness, stillness_of
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 SCHEMA = Schema(

@@ -10,18 +10,18 @@ import pytest
 from rich.console import Console
 
 from learned import learn
-from truism.explaining.blames import Blame
-from truism.explaining.checker import Checker
-from truism.explaining.clues import Lasting, Outside, Rarity
-from truism.explaining.expectations import Beyond, Nearest
-from truism.explaining.findings import gravest, to_show
-from truism.explaining.incidents import Incident
-from truism.explaining.stories import Moments, tell
+from truism.explain.blames import Blame
+from truism.explain.checker import Checker
+from truism.explain.clues import Lasting, Outside, Rarity
+from truism.explain.expectations import Beyond, Nearest
+from truism.explain.findings import gravest, to_show
+from truism.explain.incidents import Incident
+from truism.explain.stories import Moments, tell
 from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
 from truism.model.wording import Legend
-from truism.report.terminal import show_differing
-from truism.scoring.weighed import Violation
+from truism.score.weighed import Violation
+from truism.show.terminal import show_differing
 from truism.table.frames import as_table
 
 BEGIN = datetime.datetime(2016, 8, 3, 4)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from learned import learn
 from strategies import tables
-from truism.learning.kinds import infer_schema
-from truism.learning.learn import learn as tune
-from truism.learning.support import (
+from truism.learn.kinds import infer_schema
+from truism.learn.learn import learn as tune
+from truism.learn.support import (
     EVIDENCE_ROWS,
     GRID,
     Support,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import truism
-from truism import plot, report
+from truism import plot, show
 from truism.errors import TruismError
 from truism.model.settings import Settings
 from truism.pyod import InvariantRules
@@ -102,7 +102,7 @@ METHODS = [
     for name, value in PUBLIC.items()
     if inspect.isfunction(value) and not name.startswith("_")
 ]
-REPORT = [report.summarise, report.to_html, report.write_report]
+REPORT = [show.summarise, show.to_html, show.write_report]
 
 
 @pytest.mark.parametrize(
@@ -203,9 +203,9 @@ def test_scoring_from_a_file_needs_no_compiler(tmp_path, scoring):
     data = {"u": ["a", "b"] * 20, "v": ["c", "d"] * 20}
     truism.InvariantRuleDetector(min_support=0.1, scoring=scoring).fit(data).save(path)
     code = f"""
-from truism.explaining.explanations import explain_rows
+from truism.explain.explanations import explain_rows
 from truism.model.files import load_model
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 scorer = Scorer(load_model({str(path)!r}))
 row = as_table({{"u": "a", "v": "d"}})

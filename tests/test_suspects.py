@@ -11,10 +11,10 @@ from test_cli import run
 from truism import InvariantRuleDetector, load
 from truism.errors import ParameterError, TableError
 from truism.export.suspects import listed_rows, suspects_as_columns
-from truism.learning.learn import learn as train
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.report.suspicion import show_suspects
 from truism.review.suspects import Suspects, find_suspects
+from truism.show.suspicion import show_suspects
 from truism.table.frames import as_table
 from truism.table.writing import write_table
 from truism.work import be_silent

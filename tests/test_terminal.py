@@ -6,14 +6,14 @@ from rich.console import Console
 
 import reported
 from reported import hostile_model
-from truism.explaining.blames import Blame
-from truism.explaining.explanations import Explanation
+from truism.explain.blames import Blame
+from truism.explain.explanations import Explanation
 from truism.export.records import rule_records
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
-from truism.report.models import N_BEST, in_words, show_model, show_rules
-from truism.report.terminal import show_explanation, show_findings, verdict
-from truism.scoring.weighed import Violation
+from truism.score.weighed import Violation
+from truism.show.models import N_BEST, in_words, show_model, show_rules
+from truism.show.terminal import show_explanation, show_findings, verdict
 from truism.table.frames import as_table
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from truism.errors import ParameterError, TableError
 from truism.model.settings import exact
-from truism.scoring.thresholds import calibrate
+from truism.score.thresholds import calibrate
 
 
 @given(

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import learned
-from truism.explaining.sparing import find_spared
+from truism.explain.sparing import find_spared
 from truism.model import stamps
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf
 from truism.model.schema import Categorical
-from truism.scoring import tolerance
-from truism.scoring.scorer import Scorer
-from truism.scoring.tolerance import Tolerance
-from truism.scoring.weighed import joined
+from truism.score import tolerance
+from truism.score.scorer import Scorer
+from truism.score.tolerance import Tolerance
+from truism.score.weighed import joined
 from truism.table.frames import as_table
 
 

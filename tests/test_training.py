@@ -3,7 +3,7 @@
 import pytest
 
 from truism.errors import ParameterError
-from truism.learning.learn import learn as train
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.table.frames import as_table
 

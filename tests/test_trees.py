@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import oracle
 from strategies import exact, tables
-from truism.learning import trees
-from truism.learning.kinds import infer
-from truism.learning.trees import Proposal, bin_columns, propose
+from truism.learn import trees
+from truism.learn.kinds import infer
+from truism.learn.trees import Proposal, bin_columns, propose
 from truism.model.schema import Numeric
 from truism.table.frames import as_table
 

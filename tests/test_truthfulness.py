@@ -5,14 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from truism.explaining.clues import Contradiction, Outside, Rarity
-from truism.explaining.investigation import find_clues
-from truism.explaining.reasons import say
-from truism.learning.learn import learn as train
+from truism.explain.clues import Contradiction, Outside, Rarity
+from truism.explain.investigation import find_clues
+from truism.explain.reasons import say
+from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Violation
+from truism.score.scorer import Scorer
+from truism.score.weighed import Violation
 from truism.table.frames import as_table
 
 COUNT = r"([\d,]+)"

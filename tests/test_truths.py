@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import tables
-from truism.learning.kinds import infer
+from truism.learn.kinds import infer
 from truism.model.predicates import AnyOf, Interval, OneOf, Present
 from truism.model.schema import Categorical
-from truism.scoring.alignment import Reader, align
-from truism.scoring.kernels import truths as loops
-from truism.scoring.truths import Truths, unpack
+from truism.score.alignment import Reader, align
+from truism.score.kernels import truths as loops
+from truism.score.truths import Truths, unpack
 from truism.table.frames import as_table
 
 
@@ -90,7 +90,7 @@ def test_the_size_of_blocks_does_not_matter(drawn):
     evaluated = Truths(schema, predicates)
     whole = evaluated.evaluate(columns)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("truism.scoring.truths.BLOCK_ROWS", 64)
+        patch.setattr("truism.score.truths.BLOCK_ROWS", 64)
         blocked = evaluated.evaluate_all(columns)
     assert all(np.array_equal(a, b) for a, b in zip(whole, blocked, strict=True))
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from learned import learn
 from truism.errors import ModelFileError
-from truism.learning import twins
-from truism.learning.kinds import infer_schema, variable_columns
-from truism.learning.twins import MIN_ROWS, correlate, find_twins, pairs_above
+from truism.learn import twins
+from truism.learn.kinds import infer_schema, variable_columns
+from truism.learn.twins import MIN_ROWS, correlate, find_twins, pairs_above
 from truism.model.files import load_model, save_model
 from truism.model.settings import Settings
 from truism.table.frames import as_table

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.explaining.findings import gravest
+from truism.explain.findings import gravest
 from truism.model.wording import Legend
-from truism.report.verdicts import say_verdict
+from truism.show.verdicts import say_verdict
 
 
 class Events(list):

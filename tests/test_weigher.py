@@ -11,11 +11,11 @@ from learned import learn
 from strategies import learned
 from truism.arrays import Scratch
 from truism.model.evidence import Grave
-from truism.scoring import evidence
-from truism.scoring.alignment import align
-from truism.scoring.evidence import ROWS_AT_ONCE, add_parts
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import sum_of_rows
+from truism.score import evidence
+from truism.score.alignment import align
+from truism.score.evidence import ROWS_AT_ONCE, add_parts
+from truism.score.scorer import Scorer
+from truism.score.weighed import sum_of_rows
 from truism.table.frames import as_table
 
 models = learned(scoring="evidence", min_rows=12, max_rows=60, min_columns=2)
@@ -47,7 +47,7 @@ def test_scores_alone_are_the_sums_of_all_evidence(drawn, share, seed, grave, mu
             pieces, silenced = weighs.weigh(some, compiled=False)
             wanted = sum_of_rows(add_parts(pieces.contradictions, pieces.rarities, compiled=False))
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("truism.scoring.evidence._MANY", many)
+                patch.setattr("truism.score.evidence._MANY", many)
                 assert weighs.score(some, memory).tobytes() == wanted.tobytes()
             assert silenced is None
 

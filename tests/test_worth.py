@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truism.model.evidence import Evidence, Grave
-from truism.scoring.contexts import PSEUDO_COUNT
-from truism.scoring.evidence import RARITY_WEIGHT, add_parts, add_up, lift, put_together
-from truism.scoring.kernels import worth as kernel
-from truism.scoring.rules import RULE_WEIGHT, expected_exceptions, habit_worth, rule_worth
-from truism.scoring.weighed import sum_of_rows
+from truism.score.contexts import PSEUDO_COUNT
+from truism.score.evidence import RARITY_WEIGHT, add_parts, add_up, lift, put_together
+from truism.score.kernels import worth as kernel
+from truism.score.rules import RULE_WEIGHT, expected_exceptions, habit_worth, rule_worth
+from truism.score.weighed import sum_of_rows
 
 scores = st.lists(st.floats(0, 1e6), min_size=1, max_size=20)
 

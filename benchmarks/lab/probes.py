@@ -17,11 +17,11 @@ from benchmarks.lab import panel
 from benchmarks.metrics import auc, partial_auc
 from benchmarks.speed import worked
 from truism import InvariantRuleDetector
-from truism.learning.support import usual_support
+from truism.learn.support import usual_support
 from truism.model.predicates import OneOf
 from truism.plant import simulate
-from truism.scoring.rules import expected_exceptions, rule_worth
-from truism.scoring.scorer import Scorer
+from truism.score.rules import expected_exceptions, rule_worth
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 TRAINING_ROWS = (3_000, 6_000, 20_000)

@@ -22,7 +22,7 @@ from truism.estimator.clusters import (
     learn_files,
     learn_pieces,
 )
-from truism.learning.batches import Job, Run, Task
+from truism.learn.batches import Job, Run, Task
 from truism.model.model import Model
 from truism.table.files import OPENING
 from truism.table.frames import as_batch, as_frame, as_table, empty_like

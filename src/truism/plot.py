@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError, TruismError
-from truism.explaining.blames import Blame
-from truism.explaining.checker import Checker
-from truism.explaining.explanations import Explanation
-from truism.explaining.incidents import Incident
+from truism.explain.blames import Blame
+from truism.explain.checker import Checker
+from truism.explain.explanations import Explanation
+from truism.explain.incidents import Incident
 from truism.model.predicates import conjunction
 from truism.model.rules import Rule
-from truism.report.contents import Panel, Picture, Unit
-from truism.report.pictures import Painter, panels_of_rule
-from truism.report.series import Axis
+from truism.show.contents import Panel, Picture, Unit
+from truism.show.pictures import Painter, panels_of_rule
+from truism.show.series import Axis
 from truism.table.columns import Table
 
 if TYPE_CHECKING:

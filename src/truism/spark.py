@@ -20,7 +20,7 @@ from truism.estimator.clusters import (
     learn_files,
     learn_pieces,
 )
-from truism.learning.batches import Job, Run, Task, merge_all
+from truism.learn.batches import Job, Run, Task, merge_all
 from truism.model.model import Model
 from truism.table.files import OPENING
 from truism.table.frames import as_table, check_kept, content_batch, contents_of

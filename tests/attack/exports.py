@@ -18,7 +18,7 @@ from truism.export.contracts import to_dbt, to_great_expectations, to_odcs
 from truism.export.sql.dialects import DIALECTS
 from truism.export.sql.statements import to_sql
 from truism.model.model import Model
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 
 PIECES = (

@@ -20,10 +20,10 @@ from attack.attempts import Bench, Broken, Kind
 from attack.columns import NAMES, as_arrow, odd_columns
 from attack.program import complaint
 from truism.errors import TruismError
-from truism.explaining import statefiles
-from truism.explaining.checker import Checker
-from truism.explaining.statefiles import decode_state, encode_state
-from truism.explaining.states import proceed
+from truism.explain import statefiles
+from truism.explain.checker import Checker
+from truism.explain.statefiles import decode_state, encode_state
+from truism.explain.states import proceed
 from truism.model import files as modelfiles
 from truism.model.files import decode_model
 from truism.table.files import read

@@ -22,11 +22,10 @@ from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.checker import Check, Checker
+from truism.explain.checker import Check, Checker
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
 from truism.model.stamps import today
-from truism.report.models import say, show_pairs
 from truism.review.accept import (
     Named,
     Offer,
@@ -36,6 +35,7 @@ from truism.review.accept import (
     take_rows,
 )
 from truism.review.compare import Source
+from truism.show.models import say, show_pairs
 from truism.table.columns import Table
 from truism.table.ledgers import (
     MARKS,

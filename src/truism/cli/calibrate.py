@@ -17,14 +17,14 @@ from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.predicates import format_number
 from truism.model.settings import IncidentRate, check_threshold
-from truism.report.models import say
-from truism.scoring.thresholds import adopt
-from truism.scoring.thresholds import calibrate as lowest_threshold
+from truism.score.thresholds import adopt
+from truism.score.thresholds import calibrate as lowest_threshold
+from truism.show.models import say
 from truism.table.columns import Table
 from truism.table.files import STDIN
 

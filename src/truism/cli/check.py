@@ -32,12 +32,12 @@ from truism.cli.reading import FileOptions, file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TruismError, did_you_mean, shorten
-from truism.explaining.checker import Check, Checker
-from truism.explaining.findings import Findings, gravest
-from truism.explaining.incidents import Incident
-from truism.explaining.rowblames import blame_kinds, tabulate
-from truism.explaining.statefiles import working_on
-from truism.explaining.states import JobState, Step, proceed
+from truism.explain.checker import Check, Checker
+from truism.explain.findings import Findings, gravest
+from truism.explain.incidents import Incident
+from truism.explain.rowblames import blame_kinds, tabulate
+from truism.explain.statefiles import working_on
+from truism.explain.states import JobState, Step, proceed
 from truism.export.incidents import Teller
 from truism.export.spreadsheets import tame
 from truism.incidents.delays import Delays
@@ -45,11 +45,11 @@ from truism.model.files import load_model
 from truism.model.provenance import ByHand, Threshold
 from truism.model.stamps import clock, now_here
 from truism.model.wording import count, visible
-from truism.report.models import BAD, GOOD, STRONG
-from truism.report.output import check_ending, write_report
-from truism.report.summarising import summarise
-from truism.report.terminal import show_findings, show_progress, verdict
-from truism.scoring.thresholds import expecting
+from truism.score.thresholds import expecting
+from truism.show.models import BAD, GOOD, STRONG
+from truism.show.output import check_ending, write_report
+from truism.show.summarising import summarise
+from truism.show.terminal import show_findings, show_progress, verdict
 from truism.table.columns import Table
 from truism.table.frames import typed
 from truism.table.layouts import seconds_of

@@ -10,11 +10,11 @@ from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.model.files import load_model
-from truism.report.comparison import show, to_page, to_text
 from truism.review.compare import Comparison, Source
 from truism.review.compare import compare as compare_checkers
+from truism.show.comparison import show, to_page, to_text
 from truism.table.atomic import write_atomically
 
 Form = Literal["table", "json", "html"]

@@ -17,10 +17,10 @@ from truism.cli.check import write_page
 from truism.cli.learn import learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
-from truism.explaining.checker import Checker
-from truism.explaining.findings import Findings, gravest
-from truism.explaining.incidents import Incident
-from truism.learning import kernels
+from truism.explain.checker import Checker
+from truism.explain.findings import Findings, gravest
+from truism.explain.incidents import Incident
+from truism.learn import kernels
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.rules import Rule
@@ -28,9 +28,9 @@ from truism.model.settings import Settings
 from truism.model.wording import count, visible
 from truism.plant import STEP_SECONDS, Attack, Recording, simulate
 from truism.plant.files import write_attacked
-from truism.report.looks import blocks
-from truism.report.models import BAD, FAINT, GOOD, STRONG, in_words
-from truism.report.terminal import show_incident, verdict
+from truism.show.looks import blocks
+from truism.show.models import BAD, FAINT, GOOD, STRONG, in_words
+from truism.show.terminal import show_incident, verdict
 from truism.table.columns import Table
 from truism.table.files import read
 from truism.table.writing import write_table

@@ -18,11 +18,11 @@ from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.checker import Checker
-from truism.explaining.explanations import Explanation
-from truism.explaining.moments import say_moment
+from truism.explain.checker import Checker
+from truism.explain.explanations import Explanation
+from truism.explain.moments import say_moment
 from truism.model.files import load_model
-from truism.report.terminal import show_explanation
+from truism.show.terminal import show_explanation
 
 N_SHOWN = 8
 _OF_REASON = ("expected", "found", "because", "evidence", "rule", "penalty")

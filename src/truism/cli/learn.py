@@ -25,21 +25,21 @@ from truism.cli.options import (
 from truism.cli.reading import FileOptions, file_options, layout_options, read_data, show_notices
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, shorten
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.export.suspects import listed_rows, suspects_as_columns
-from truism.learning import kernels
-from truism.learning.batches import BATCH_ROWS, Batches
-from truism.learning.kinds import infer_schema
-from truism.learning.learn import learn as learn_model
-from truism.learning.sampling import SAMPLE
+from truism.learn import kernels
+from truism.learn.batches import BATCH_ROWS, Batches
+from truism.learn.kinds import infer_schema
+from truism.learn.learn import learn as learn_model
+from truism.learn.sampling import SAMPLE
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.stamps import now
 from truism.model.wording import Legend, count, legend_of
-from truism.report.models import show_model
-from truism.report.suspicion import show_suspects
 from truism.review.suspects import Suspects, find_suspects
+from truism.show.models import show_model
+from truism.show.suspicion import show_suspects
 from truism.table.columns import Table, join_tables
 from truism.table.files import TableRead, open_files, read, read_first
 from truism.table.layouts import Reading

@@ -11,7 +11,7 @@ from truism.cli.reading import file_options, layout_options
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.model.stamps import now_here
-from truism.report.looks import describe, show_sight, to_record
+from truism.show.looks import describe, show_sight, to_record
 from truism.table.atomic import write_atomically
 from truism.table.files import open_files, read_first
 from truism.table.looking import look as look_at
@@ -76,7 +76,7 @@ def look(
     source = ", ".join(data)
     sight = describe(seen, option_of)
     if page is not None:
-        from truism.report.html import look_page  # only who wants a page waits for its library
+        from truism.show.html import look_page  # only who wants a page waits for its library
 
         write_atomically(page, look_page(sight, source, now_here()).encode())
         screen.note(f"the page is in {page}.")

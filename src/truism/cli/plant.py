@@ -9,7 +9,7 @@ from truism.cli.options import Command
 from truism.cli.screen import Screen
 from truism.plant import simulate
 from truism.plant.files import TableFormat, write_attacked
-from truism.report.models import say
+from truism.show.models import say
 from truism.table.writing import write_table
 
 

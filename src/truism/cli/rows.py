@@ -7,9 +7,9 @@ from truism.cli.options import LEAST_ROWS
 from truism.cli.reading import FileOptions, show_notices
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.explaining.checker import Check, Checker
+from truism.explain.checker import Check, Checker
 from truism.incidents.following import Following, Found
-from truism.scoring import kernels
+from truism.score import kernels
 from truism.table.columns import Table
 from truism.table.files import open_files, read_batches, read_first
 from truism.table.notices import Notice

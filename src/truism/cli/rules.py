@@ -13,7 +13,7 @@ from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.rules import Order
 from truism.model.stamps import today
-from truism.report.models import say, show_pairs, show_rules
+from truism.show.models import say, show_pairs, show_rules
 
 N_SHOWN = 20
 _CSV_NAMES = (

@@ -24,7 +24,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from truism.export.spreadsheets import tame
-from truism.scoring import kernels
+from truism.score import kernels
 from truism.work import Progress, be_silent
 
 FAILED, INTERRUPTED = 2, 130

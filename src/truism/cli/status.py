@@ -17,10 +17,10 @@ from truism.cli.options import (
 from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
-from truism.explaining.checker import Check, Checker
+from truism.explain.checker import Check, Checker
 from truism.model.files import load_model
-from truism.report.models import show_pairs
 from truism.review.status import Survey, say_remedy, say_status
+from truism.show.models import show_pairs
 
 STALE = 3
 

@@ -9,8 +9,8 @@ import msgspec
 from truism.errors import ParameterError, TableError
 from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import names_in, settings_of, warn_caller
-from truism.learning.batches import BATCH_ROWS, Batches, Piece, Run
-from truism.learning.learn import learn
+from truism.learn.batches import BATCH_ROWS, Batches, Piece, Run
+from truism.learn.learn import learn
 from truism.model.model import Model
 from truism.model.stamps import now
 from truism.model.wording import legend_of

@@ -22,11 +22,11 @@ from truism.estimator.inputs import (
     refuse_path,
     warn_caller,
 )
-from truism.explaining.checker import Checker
-from truism.explaining.explanations import Explanations
-from truism.explaining.findings import Findings
-from truism.explaining.incidents import Incident
-from truism.explaining.patterns import Patterns
+from truism.explain.checker import Checker
+from truism.explain.explanations import Explanations
+from truism.explain.findings import Findings
+from truism.explain.incidents import Incident
+from truism.explain.patterns import Patterns
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following
 from truism.model.files import decode_model, encode_model, save_model
@@ -36,13 +36,13 @@ from truism.model.stamps import now_here, today
 from truism.review.accept import Named, Offer, offer
 from truism.review.compare import Source
 from truism.review.suspects import Suspects
-from truism.scoring.thresholds import expecting
+from truism.score.thresholds import expecting
 from truism.table.columns import Table, renamed
 from truism.table.frames import as_table, has_named_columns, library_of, to_frame
 from truism.work import Progress, be_silent, count_threads
 
 if TYPE_CHECKING:
-    from truism.report import Summary
+    from truism.show import Summary
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_train": (
@@ -469,8 +469,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             The content of the report; it shows in notebooks.
 
         """
-        from truism.report import summarise, write_report
-        from truism.report.output import check_ending
+        from truism.show import summarise, write_report
+        from truism.show.output import check_ending
 
         if path is not None:
             check_ending(path)

@@ -6,7 +6,7 @@ import msgspec
 
 from truism.errors import ParameterError
 from truism.estimator.inputs import names_in, settings_of
-from truism.learning.learn import learn
+from truism.learn.learn import learn
 from truism.model.model import Model
 from truism.model.settings import check_threshold
 from truism.model.stamps import now

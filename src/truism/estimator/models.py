@@ -6,7 +6,7 @@ from typing import Any
 from truism.errors import ParameterError
 from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import refuse_path
-from truism.explaining.checker import Checker
+from truism.explain.checker import Checker
 from truism.model.files import load_model
 from truism.model.model import Model
 from truism.model.provenance import ByHand

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from truism.explaining.blames import Blame
-from truism.explaining.differing import Differing
-from truism.explaining.findings import Findings
-from truism.explaining.incidents import Incident, Origin
-from truism.explaining.moments import say_moment
-from truism.explaining.sparing import Spared
-from truism.explaining.states import Change, What
+from truism.explain.blames import Blame
+from truism.explain.differing import Differing
+from truism.explain.findings import Findings
+from truism.explain.incidents import Incident, Origin
+from truism.explain.moments import say_moment
+from truism.explain.sparing import Spared
+from truism.explain.states import Change, What
 from truism.export.facts import Facts, facts_of
 from truism.incidents.events import Kind
 

@@ -20,7 +20,7 @@ def to_markdown(model: Model) -> str:
     --------
     >>> from truism.model.settings import Settings
     >>> from truism.table.frames import as_table
-    >>> from truism.learning.learn import learn
+    >>> from truism.learn.learn import learn
     >>> table = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
     >>> print(to_markdown(learn(table, Settings(min_support=0.1))).splitlines()[2])
     8 rules about 2 variables, learned from 100 rows with truism 0.1.0.

@@ -11,7 +11,7 @@ from truism.incidents.rates import GAP
 from truism.model.model import Model
 from truism.model.schema import Schema
 from truism.model.settings import check_whole
-from truism.scoring.alignment import time_column
+from truism.score.alignment import time_column
 from truism.table.columns import Table
 from truism.table.layouts import seconds_of
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from truism.incidents.events import Silence
 from truism.model.model import Model
-from truism.scoring.past import worth_of_death
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Weighed
+from truism.score.past import worth_of_death
+from truism.score.scorer import Scorer
+from truism.score.weighed import Weighed
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -23,10 +23,10 @@ from truism.incidents.events import (
 from truism.incidents.keeping import Kept
 from truism.incidents.marks import Marker, Marks
 from truism.model.series import Memory
-from truism.scoring.alignment import MISSING
-from truism.scoring.past import State, last_rows, share_of
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Weighed
+from truism.score.alignment import MISSING
+from truism.score.past import State, last_rows, share_of
+from truism.score.scorer import Scorer
+from truism.score.weighed import Weighed
 from truism.table.columns import Table
 from truism.table.notices import rows as say_rows
 

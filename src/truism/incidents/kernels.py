@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truism.incidents.events import ACTIVE, ENDED, FREE, NAMED, NEVER, RISING, STANDING
-from truism.scoring.kernels.compiling import inner, jit
+from truism.score.kernels.compiling import inner, jit
 
 UNKNOWN = -1  # what is returned where differences are needed
 

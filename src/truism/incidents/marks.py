@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from truism.incidents.deviations import Judge, added
 from truism.model.model import Model
 from truism.model.schema import Categorical, Variable
-from truism.scoring.alignment import MISSING, UNSEEN, align, codes
-from truism.scoring.weighed import Weighed
+from truism.score.alignment import MISSING, UNSEEN, align, codes
+from truism.score.weighed import Weighed
 from truism.table.columns import Column, Table, numbers
 
 Floats = NDArray[np.float64]

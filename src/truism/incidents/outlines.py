@@ -15,7 +15,7 @@ from truism.incidents.deviations import Judge, differences, silences_of
 from truism.incidents.events import ENDED, NEVER, Event, Silence, by_story
 from truism.incidents.following import Following, Found
 from truism.incidents.marks import Marker, Marks
-from truism.scoring.scorer import Scorer
+from truism.score.scorer import Scorer
 from truism.table.aside import Aside
 from truism.table.columns import Table
 

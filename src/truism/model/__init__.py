@@ -1,4 +1,4 @@
-"""What was learned, as immutable values: `truism.learning` makes a `Model`, all other rooms read it.
+"""What was learned, as immutable values: `truism.learn` makes a `Model`, all other rooms read it.
 
 Nothing in here reads a table. A model goes out as JSON and comes back equal.
 

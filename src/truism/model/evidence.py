@@ -1,7 +1,7 @@
 """What is usual beyond the rules, as values: spacings of numbers, contexts, and the units of scores.
 
-A model learned with ``scoring="evidence"`` holds one `Evidence`. `truism.learning` makes it,
-`truism.scoring` compares rows with it.
+A model learned with ``scoring="evidence"`` holds one `Evidence`. `truism.learn` makes it,
+`truism.score` compares rows with it.
 """
 
 import msgspec

@@ -2,7 +2,7 @@
 
 ``Interval`` is half-open, ``low <= x < high``, in learning and in scoring alike (KDD'23, section 3);
 ``Range`` is closed and belongs to univariate rules only (section 4.3). This module holds the values and
-their text; `truism.scoring.truths` finds out in which rows they hold.
+their text; `truism.score.truths` finds out in which rows they hold.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Variables, with statistics of their training values.
 
-A variable is numeric or categorical; `truism.learning.kinds` decides which.
+A variable is numeric or categorical; `truism.learn.kinds` decides which.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """What is known about the order of rows, as values: a series, its memory, and how often incidents occur.
 
-A model of a series holds one `Series`; a model of exchangeable rows holds none. `truism.learning` makes
-it, `truism.scoring` and `truism.explaining` use it.
+A model of a series holds one `Series`; a model of exchangeable rows holds none. `truism.learn` makes
+it, `truism.score` and `truism.explain` use it.
 """
 
 import math

@@ -110,7 +110,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ----------
     min_support
         θ: a rule must hold in more than this share of the rows; ``"auto"`` chooses it (see
-        `truism.learning.support`).
+        `truism.learn.support`).
     support_ratio
         γ: a rule must hold in more than this share of the rows of its rarest predicate; ``"auto"``
         is 0.7 for the paper's scoring, as in the paper, and 0.1 for evidence, which weighs a rule
@@ -137,7 +137,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_false_incidents
         How many incidents of normal rows the user can live with, such as ``"1/day"``.
     max_nodes, max_rules, max_seconds
-        The search budget; see `truism.learning.mining.Budget`.
+        The search budget; see `truism.learn.mining.Budget`.
 
     """
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from truism.arrays import Mask
 from truism.errors import ParameterError, did_you_mean
-from truism.explaining.checker import Checker
-from truism.explaining.clues import Clue, Contradiction
-from truism.explaining.findings import Findings
-from truism.explaining.investigation import find_clues
+from truism.explain.checker import Checker
+from truism.explain.clues import Clue, Contradiction
+from truism.explain.findings import Findings
+from truism.explain.investigation import find_clues
 from truism.model.acceptances import Acceptance, Condition, check_text, check_until
 from truism.model.model import Model
 from truism.model.parsing import parse_conditions
@@ -27,9 +27,9 @@ from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, cut_betwe
 from truism.model.schema import Numeric
 from truism.model.wording import count, percent, preformatted, visible
 from truism.review.compare import Reports, Sighting, Source, overlapping
-from truism.scoring.alignment import align
-from truism.scoring.scorer import Scorer
-from truism.scoring.weighed import Violation
+from truism.score.alignment import align
+from truism.score.scorer import Scorer
+from truism.score.weighed import Violation
 from truism.table.columns import Column, Table, join_tables, numbers
 
 HIGH = 0.1  # share of the rows in which an acceptance applies, above which its price is high

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError
-from truism.explaining.checker import Check, Checker
-from truism.explaining.incidents import Incidents
-from truism.explaining.moments import say_moment
+from truism.explain.checker import Check, Checker
+from truism.explain.incidents import Incidents
+from truism.explain.moments import say_moment
 from truism.incidents.following import Found
 from truism.incidents.outlines import Extent, Grouped
 from truism.model.model import Model
@@ -96,7 +96,7 @@ class Blamed(msgspec.Struct, frozen=True):
 
 
 class Sighting(msgspec.Struct, frozen=True):
-    """An incident as one model reports it; see `truism.explaining.incidents.Incident`."""
+    """An incident as one model reports it; see `truism.explain.incidents.Incident`."""
 
     start: int
     end: int
@@ -171,7 +171,7 @@ class Comparison(msgspec.Struct, frozen=True, tag="truism-comparison", tag_field
         return f"<Comparison of {sides}: {'the same' if self.same else 'they differ'}>"
 
     def __str__(self) -> str:
-        from truism.report.comparison import to_text
+        from truism.show.comparison import to_text
 
         return to_text(self, most=10)
 

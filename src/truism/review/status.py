@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explaining.checker import Checker
-from truism.explaining.differing import Differing
-from truism.explaining.findings import Findings
-from truism.explaining.moments import say_moment
+from truism.explain.checker import Checker
+from truism.explain.differing import Differing
+from truism.explain.findings import Findings
+from truism.explain.moments import say_moment
 from truism.incidents.deviations import added
 from truism.model.model import Model
 from truism.model.predicates import Predicate
@@ -22,11 +22,11 @@ from truism.model.provenance import Calibrated, ShareOfRows
 from truism.model.schema import Numeric
 from truism.model.series import PER
 from truism.model.wording import count, percent, preformatted
-from truism.scoring.alignment import align
-from truism.scoring.past import State
-from truism.scoring.scorer import Scorer
-from truism.scoring.truths import Truths, unpack
-from truism.scoring.weighed import Weighed
+from truism.score.alignment import align
+from truism.score.past import State
+from truism.score.scorer import Scorer
+from truism.score.truths import Truths, unpack
+from truism.score.weighed import Weighed
 from truism.table.columns import Table
 
 Verdict = Literal["fresh", "drifting", "stale"]

@@ -7,15 +7,15 @@ import msgspec
 import numpy as np
 
 from truism.arrays import Floats, Rows
-from truism.explaining.explanations import Explanation, explain_rows
-from truism.explaining.patterns import Patterns
+from truism.explain.explanations import Explanation, explain_rows
+from truism.explain.patterns import Patterns
 from truism.incidents.marks import Marker
-from truism.learning.suspects import FAR, suspect
+from truism.learn.suspects import FAR, suspect
 from truism.model.model import Model
 from truism.model.settings import Settings
 from truism.model.wording import preformatted
-from truism.scoring.alignment import time_column
-from truism.scoring.scorer import Scorer
+from truism.score.alignment import time_column
+from truism.score.scorer import Scorer
 from truism.table.columns import Table
 from truism.table.times import Moment
 from truism.work import Progress

@@ -21,7 +21,7 @@ from truism.export.sql.strength import Ranked, Selection, describe
 from truism.model.predicates import Interval, Predicate, Range, variables
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
-from truism.scoring.rules import MAX_DEGREE, MIN_DEGREE
+from truism.score.rules import MAX_DEGREE, MIN_DEGREE
 
 
 def penalties(
@@ -81,7 +81,7 @@ def _failed(conditions: Conditions, predicate: Predicate) -> str:
 
 
 def _degree(conditions: Conditions, name: str, value: str, low: float, high: float) -> str:
-    """Write the degree by which a number lies outside, as `truism.scoring.rules.degrees` has it.
+    """Write the degree by which a number lies outside, as `truism.score.rules.degrees` has it.
 
     PostgreSQL refuses a difference or a quotient that no double can hold. So the farthest numbers are
     compared first, and a distance too small to count is made larger before it is divided.

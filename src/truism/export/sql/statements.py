@@ -85,7 +85,7 @@ def to_sql(
     --------
     >>> from truism.model.settings import Settings
     >>> from truism.table.frames import as_table
-    >>> from truism.learning.learn import learn
+    >>> from truism.learn.learn import learn
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
     >>> model = learn(normal, Settings(min_support=0.1))
     >>> statement = to_sql(model, dialect="duckdb", table="readings")

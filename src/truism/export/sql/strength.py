@@ -1,6 +1,6 @@
 """Which rules a statement holds: a model comes in, its strongest rules go out.
 
-A rule is as strong as what it is worth as evidence when it is broken (`truism.scoring.rules`), whatever
+A rule is as strong as what it is worth as evidence when it is broken (`truism.score.rules`), whatever
 the form of the statement. Rules about one variable alone are few and short, and are always written.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from truism.model.model import Model
 from truism.model.predicates import Predicate
 from truism.model.rules import Rule
-from truism.scoring.rules import expected_exceptions, rule_worth
+from truism.score.rules import expected_exceptions, rule_worth
 
 
 class Ranked(msgspec.Struct, frozen=True, dict=True, eq=False):

@@ -1,0 +1,319 @@
+"""What a model finds in a table: all that a screen, a file or a page needs, made once."""
+
+from collections.abc import Sequence
+from itertools import compress
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import shorten
+from truism.explain.differing import Differing, find_differing
+from truism.explain.incidents import Incident, Incidents
+from truism.explain.moments import say_when
+from truism.explain.patterns import Patterns
+from truism.incidents.events import Event, by_story
+from truism.incidents.following import Following
+from truism.model.model import Model
+from truism.model.predicates import quote_name
+from truism.model.schema import Numeric
+from truism.model.wording import count, lasting, percent
+from truism.score.alignment import UNSEEN, align, codes
+from truism.score.contexts import FLOOR
+from truism.score.past import decimals_of, decimals_up_to
+from truism.table.columns import Table, numbers
+from truism.table.notices import rows as say_rows
+
+FEW = 0.01  # incidents: less is not said more precisely
+N_NAMED = 3  # incidents that are like one that is shown
+DOUBTFUL_RATE, OFTEN_OUTSIDE, MIN_ROWS_TO_DOUBT = 0.2, 1 / 3, 100
+ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
+
+
+class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """What a model finds in a table.
+
+    Parameters
+    ----------
+    scores, excess
+        The rows' scores, and what is compared with the threshold; none where rows were not held.
+    n_rows, n_anomalous
+        How many rows were checked, and how many of them are above the threshold.
+    threshold
+        The threshold.
+    gap
+        How many normal rows may lie between two anomalous rows of one incident; None if each row
+        stands for itself.
+    incidents
+        What happened, the gravest story first.
+    shifts
+        What became unusual and stayed so, the gravest story first.
+    patterns
+        What anomalous rows have in common, those with most rows first.
+    ordered
+        Whether rows are taken for a series, because they are one or a gap was asked for; if not,
+        each incident is one row, and patterns tell more.
+    expected
+        How many incidents normal rows were expected to form; None if that is not known.
+    extra
+        Columns that the model does not know; they were ignored.
+    coarser
+        Variables that have fewer decimals than in training; see `find_coarser`.
+    odd
+        In how many rows each variable is outside its range of training, or in a state never seen.
+    state
+        What to hand in with the rows that follow.
+    seconds
+        The time from the first row to the last; None if that is not known.
+
+    """
+
+    scores: NDArray[np.float64]
+    excess: NDArray[np.float64]
+    n_rows: int
+    n_anomalous: int
+    threshold: float
+    gap: int | None
+    incidents: Incidents
+    shifts: Incidents
+    patterns: Patterns
+    state: Following
+    ordered: bool = True
+    expected: float | None = None
+    extra: tuple[str, ...] = ()
+    coarser: tuple[str, ...] = ()
+    odd: tuple[int, ...]
+    seconds: float | None = None
+
+    @property
+    def outside(self) -> tuple[tuple[str, float], ...]:
+        """The variables that are unlike all training rows in a third of the rows, and in which share.
+
+        Those that are known to differ from training now are left out.
+        """
+        if self.n_rows < MIN_ROWS_TO_DOUBT:
+            return ()
+        shares = zip(self.incidents.scorer.model.schema.names, self.odd, strict=True)
+        found = [(name, n_rows / self.n_rows) for name, n_rows in shares]
+        known = {each.variable for each in self.differing}
+        return tuple(each for each in found if each[1] >= OFTEN_OUTSIDE and each[0] not in known)
+
+    @property
+    def differing(self) -> tuple[Differing, ...]:
+        """The variables that differ from training now."""
+        return find_differing(self.shifts, self.state)
+
+    @property
+    def rate(self) -> float:
+        """The share of the rows that are anomalies."""
+        return self.n_anomalous / self.n_rows
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is reported of these rows, but the end of what began in earlier ones."""
+        if self.outside:
+            return False
+        if not (self.incidents or self.shifts):
+            return True
+        if self.n_anomalous:
+            return False
+        first = self.state.n_rows - self.n_rows
+        events = [*self.incidents.outlines[:], *self.shifts.outlines[:]]
+        return not any(event.is_open or event.last >= first for event in events)
+
+    def __repr__(self) -> str:
+        return f"<Findings: {say_found(*n_found(self))}; {self._above()}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(
+            [self._head(), *(str(each) for each in (self.incidents, self.shifts) if each)]
+        )
+
+    def _repr_html_(self) -> str:
+        found = (each._repr_html_() for each in (self.incidents, self.shifts) if each)
+        return f"<p><b>{self._head()}</b></p>{''.join(found)}"
+
+    def _head(self) -> str:
+        return f"{say_all(self)}; {self._above()}"
+
+    def _above(self) -> str:
+        return f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences that say why the model may not fit the rows."""
+        doubt = None if self.expected is not None else say_doubt(self.n_anomalous, self.n_rows)
+        made = self.incidents.scorer.model.provenance.notices
+        alone = next((each.text for each in made if each.code == "no_series"), None)
+        said = (
+            alone,
+            say_coarser(self.coarser),
+            doubt,
+            *(say_outside(*each) for each in self.outside),
+        )
+        return tuple(each for each in said if each is not None)
+
+
+def gravest(findings: Findings, n: int) -> list[Incident]:
+    """Return incidents and lasting changes by story, the gravest story first; 0 asks for all."""
+    if not findings.shifts:
+        return list(findings.incidents[: n or None])
+    return [incidents[at] for incidents, at, _ in _by_story(findings)[: n or None]]
+
+
+def _by_story(findings: Findings) -> list[tuple[Incidents, int, Event]]:
+    kinds = (findings.incidents, findings.shifts)
+    found = [
+        (incidents, at, event)
+        for incidents in kinds
+        for at, event in enumerate(incidents.outlines[:])
+    ]
+    return [found[at] for at in by_story([event for *_, event in found])]
+
+
+def to_show(findings: Findings, n: int) -> tuple[list[tuple[Incident, str]], int]:
+    """Return what to put on a screen, each with words about others like it, and how many more there are.
+
+    Of incidents that are alike only the first is shown, unless all are asked for by 0. Lasting changes
+    that stood before these rows are shown elsewhere: by variable.
+    """
+    before = findings.state.n_rows - findings.n_rows
+    groups = dict[object, list[tuple[Incidents, int, Event]]]()
+    for place in _by_story(findings):
+        event = place[-1]
+        if event.kind == "incident":
+            groups.setdefault(event.likeness if n else place[1], []).append(place)
+        elif event.first >= before or not event.is_open:
+            groups[event.series, event.start] = [place]
+    shown = []
+    for (incidents, at, _), *others in list(groups.values())[: n or None]:
+        rows = sorted(each.first for *_, each in others)
+        when = [say_when(row, incidents.stamp(row).time) for row in rows]
+        rest = f" and {len(when) - N_NAMED:,} others" if len(when) > N_NAMED else ""
+        also = f"{len(when):,} more like it: {', '.join(when[:N_NAMED])}{rest}" if when else ""
+        shown.append((incidents[at], also))
+    return shown, len(groups) - len(shown)
+
+
+def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:
+    """Say how much there was; `more` are words about all of it, such as in which time.
+
+    >>> say_found(2, 0, 0), say_found(0, 1, 0)
+    ('2 incidents', '1 lasting change')
+    >>> say_found(3, 2, 1, " in 11 h")
+    '3 incidents and 2 lasting changes in 11 h, 1 change still standing'
+    """
+    kinds = (count(n_incidents, "incident"), count(n_changes, "lasting change"))
+    found = " and ".join(compress(kinds, (n_incidents or not n_changes, n_changes)))
+    standing = f", {count(n_standing, 'change')} still standing" if n_standing else ""
+    return f"{found}{more}{standing}"
+
+
+def say_expected(findings: Findings) -> str:
+    """Say how many incidents were to be expected by chance, as words to put after how many there are."""
+    if findings.expected is None or not (findings.incidents or findings.shifts):
+        return ""
+    n = findings.expected
+    said = f"{n:.1g}" if n >= FEW else f"fewer than {FEW}"
+    return f" ({f'{n:,.0f}' if n >= 1 else said} expected by chance)"
+
+
+def say_all(findings: Findings) -> str:
+    """Say how much happened in which time, and how much was to be expected."""
+    within = f" in {lasting(findings.seconds)}" if findings.seconds else ""
+    return say_found(*n_found(findings), within + say_expected(findings))
+
+
+def n_found(findings: Findings) -> tuple[int, int, int]:
+    """Return how many incidents and lasting changes there are, and how many changes still stand."""
+    standing = sum(event.is_open for event in findings.shifts.outlines[:])
+    return len(findings.incidents), len(findings.shifts), standing
+
+
+def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
+    """Say what else it may mean if a large share of many rows is reported.
+
+    >>> say_doubt(3, 10) is None, say_doubt(5, 200) is None, say_doubt(90, 200)[:25]
+    (True, True, '45 % of all rows are repo')
+    """
+    if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
+        return None
+    return (
+        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: either much is wrong, or what "
+        f"is normal has changed since the model was learned. If it has changed, learn from newer rows "
+        f"or calibrate the threshold on them."
+    )
+
+
+def most_when_rounded(variable: Numeric) -> int | None:
+    """Return the most decimals of values that were rounded to coarse steps; None if none are.
+
+    A step is coarse if it is larger than the least deviation that counts at all.
+
+    >>> narrow = Numeric("P", 2.1, 3.0, 2.5, 0.01, 0, (2.134, 2.957), (5, 5))
+    >>> most_when_rounded(narrow)
+    2
+    """
+    for decimals in range(decimals_of(variable.edges) - 1, -1, -1):
+        if 10.0**-decimals > FLOOR * variable.std:
+            return decimals
+    return None
+
+
+def step_to_tell(n_rows: int) -> int:
+    """Return how far apart the rows lie that are asked about their decimals."""
+    return max(1, n_rows // ROWS_TO_TELL)
+
+
+def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
+    """Return the variables that have fewer decimals in some rows than in training, where it matters."""
+    column_of = table.column_of()
+    coarser = []
+    for variable in model.schema.variables:
+        column = column_of.get(variable.name)
+        if not isinstance(variable, Numeric) or column is None or column.kind != "number":
+            continue
+        values = numbers(column)
+        values = np.unique(values[np.isfinite(values)])
+        if len(values) < MIN_VALUES:
+            continue
+        most = most_when_rounded(variable)
+        if most is not None and (decimals_up_to(values, most) <= most).all():
+            coarser.append(variable.name)
+    return tuple(coarser)
+
+
+def say_outside(name: str, share: float) -> str:
+    """Say that a variable is unlike training most of the time.
+
+    >>> say_outside("FIT301", 0.521)
+    'FIT301 was unlike all training rows in 52.1 % of the rows.'
+    """
+    return f"{quote_name(name)} was unlike all training rows in {percent(share)} of the rows."
+
+
+def count_odd(model: Model, table: Table) -> NDArray[np.int64]:
+    """Count for each variable the numbers outside its range of training, or the states never seen."""
+    columns, _ = align(model.schema, table)
+    found = []
+    for variable, column in zip(model.schema.variables, columns, strict=True):
+        if isinstance(variable, Numeric):
+            values = numbers(column)
+            found.append(int(((values < variable.low) | (values > variable.high)).sum()))
+        else:
+            found.append(int((codes(variable, column) == UNSEEN).sum()))
+    return np.array(found, np.int64)
+
+
+def say_coarser(names: Sequence[str]) -> str | None:
+    """Say what it may mean that variables have fewer decimals than in training.
+
+    >>> say_coarser(["P_J280"])[:42]
+    "Fewer decimals than in training: 'P_J280'."
+    """
+    if not names:
+        return None
+    return (
+        f"Fewer decimals than in training: {shorten(tuple(names))}. Rows may be reported "
+        f"because of rounding alone; learn from rows with the same rounding."
+    )

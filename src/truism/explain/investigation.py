@@ -1,0 +1,366 @@
+"""Looking for clues: weighed rows go in, the `Clue` values that speak against them come out.
+
+With the paper's scoring, the clues are the violated rules. With evidence scoring, each variable has at
+most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of rule and
+context sets the penalty. A rule that is worth at least a third as much as the context is named in its
+place, because a rule has no exception and few conditions. Other broken rules are listed with a penalty
+of 0. A value that training never had is told first, whatever it adds. The penalties of a row's clues
+sum to its score.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explain.circumstances import (
+    REGULAR,
+    Answers,
+    Circumstance,
+    States,
+    circumstance,
+)
+from truism.explain.clues import (
+    Clue,
+    CluesOfRow,
+    Contradiction,
+    Dead,
+    Lasting,
+    Outside,
+    Rarity,
+    SameState,
+    UsualNumber,
+    UsualStates,
+)
+from truism.explain.expectations import count_others, nearest, usual_classes, usual_interval
+from truism.explain.nodes import Chooser, Chosen, Nodes, counts_of, nodes_of_all
+from truism.incidents.marks import WHY_FIRST
+from truism.model.evidence import MAX_CLASSES, Split
+from truism.model.model import Model
+from truism.model.predicates import Interval, OneOf, Range, variables
+from truism.model.schema import Categorical, Numeric, Variable
+from truism.score.alignment import UNSEEN, align, has_rest
+from truism.score.past import worth_of_death
+from truism.score.scorer import Scorer
+from truism.score.weighed import Pieces, Violation, Weighed
+from truism.table.columns import Table
+
+RULE_FIRST = 1 / 3  # share of a context's worth from which a broken rule is named in its place
+RESOLUTION = 0.02  # share of a variable's standard deviation: contexts keep four decimals of it
+SUSPECT = 0.25  # share of the largest part of a row's score, from which on a variable is a suspect
+_NODES_OF: WeakKeyDictionary[Scorer, list[Nodes]] = WeakKeyDictionary()  # made once for each model
+
+
+def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> list[CluesOfRow]:
+    """Return the evidence against each row as clues; `weighed` are the same rows, if already weighed."""
+    violations = scorer.violations(table)
+    if scorer.model.evidence is None:
+        variable_of = scorer.model.schema.variable_of()
+        return [
+            {name: _told(variable_of[name], own) for name, own in _by_variable(of_row).items()}
+            for of_row in violations
+        ]
+    weighed = scorer.weigh_alone(table) if weighed is None else weighed
+    finder = _ClueFinder(scorer, table, weighed)
+    found = [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
+    if weighed.remembered is None:
+        return found
+    names, remembered = scorer.model.schema.names, weighed.remembered
+    found = [
+        _with_past(names, clues, *of_row)
+        for clues, *of_row in zip(found, remembered.past, remembered.lasting, strict=True)
+    ]
+    if remembered.dead is not None and remembered.dead.any():
+        for row, i in np.argwhere(remembered.dead > 0).tolist():
+            clue = dead_clue(
+                scorer.model, i, finder.columns[i].cell(row), int(remembered.dead[row, i])
+            )
+            found[row] = {**found[row], names[i]: with_dead(clue, found[row].get(names[i], ()))}
+    return found
+
+
+def dead_clue(model: Model, i: int, found: Any, n_rows: int) -> Dead:
+    """Return the clue that a variable died; `i` is its position, and `found` what it repeats."""
+    series, memory = model.series, model.memory
+    assert series is not None
+    assert memory is not None
+    longest, rest = memory.longest[i], memory.rest[i]
+    if found is None:
+        longest, rest = memory.absent[i], None
+    name, worth = model.schema.names[i], worth_of_death(memory)
+    return Dead(name, found, n_rows, longest, series.step, worth, rest)
+
+
+def with_dead(clue: Dead, clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    """Add to the clues against a variable that it died: after a value that training never had."""
+    at = sum(1 for each in clues if _prominence(each) == -math.inf)
+    return (*clues[:at], clue, *clues[at:])
+
+
+def _with_past(
+    names: Sequence[str],
+    clues: CluesOfRow,
+    past: NDArray[np.float64],
+    lasting: NDArray[np.int32],
+) -> CluesOfRow:
+    """Add what earlier rows leave behind to the clues of a row, after what the row itself says."""
+    found = dict(clues)
+    for i in np.flatnonzero((past > 0) & (lasting > 0)).tolist():
+        clue = Lasting(names[i], int(lasting[i]), float(past[i]))
+        told = found.get(names[i], ())
+        n_telling = sum(1 for each in told if each.penalty)
+        found[names[i]] = (*told[:n_telling], clue, *told[n_telling:])
+    return found
+
+
+def _by_variable(violations: Iterable[Violation]) -> dict[str, tuple[Violation, ...]]:
+    """Group the broken rules of a row by variable, strongest first."""
+    of_variable: dict[str, list[Violation]] = {}
+    for each in violations:
+        for name in variables(each.failed):
+            of_variable.setdefault(name, []).append(each)
+    return {
+        name: tuple(sorted(own, key=lambda each: (-each.penalty, len(each.rule.antecedent))))
+        for name, own in of_variable.items()
+    }
+
+
+def _told(variable: Variable, violations: Sequence[Violation]) -> tuple[Clue, ...]:
+    """Return broken rules as clues, the one about a variable's range as what training had."""
+    ranges = [each for each in violations if _is_range(each)]
+    others = [each for each in violations if not _is_range(each)]
+    if not ranges:
+        return tuple(others)
+    assert isinstance(variable, Numeric)
+    first = ranges[0]
+    bounds = (variable.low, variable.high)
+    outside = Outside(variable.name, first.found[0], *bounds, first.penalty, first.rule.id)
+    return (outside, *others)
+
+
+def _is_range(violation: Violation) -> bool:
+    """Return whether a broken rule says between what bounds a number lies; they have a margin."""
+    failed = violation.failed
+    return isinstance(failed, Range) and failed.low < failed.high
+
+
+def _prominence(clue: Clue) -> float:
+    """Return the key to sort clues by: the penalty, but clues that can say why come first.
+
+    They do so unless their penalty is small. A value that training never had needs no why.
+    """
+    match clue:
+        case Outside() | Rarity(new=True):
+            return -math.inf
+        case Rarity():
+            return -clue.penalty
+    return -WHY_FIRST * clue.penalty
+
+
+class _ClueFinder:
+    """Turns the evidence against some rows into clues."""
+
+    def __init__(self, scorer: Scorer, table: Table, weighed: Weighed) -> None:
+        evidence, pieces = scorer.model.evidence, weighed.pieces
+        assert evidence is not None
+        assert pieces is not None
+        self.pieces: Pieces = pieces
+        self.columns, _ = align(scorer.model.schema, table)
+        self.splits = evidence.splits
+        self.variables = scorer.model.schema.variables
+        self.place_of = {each.name: place for place, each in enumerate(self.variables)}
+        self.n_training = scorer.n_training
+        self.states = {
+            i: States(each)
+            for i, each in enumerate(self.variables)
+            if isinstance(each, Categorical)
+        }
+        self.asked_in: dict[
+            tuple[int, int], tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]
+        ] = {}
+        reader = scorer.prepared.reader
+        names = [self.variables[i].name for i in reader.numbers]
+        self.emptiness = dict(zip(names, scorer.prepared.rarities.emptiness, strict=True))
+        self.number_at = {i: at for at, i in enumerate(reader.numbers)}
+        self.code_at = {i: at for at, i in enumerate(reader.states)}
+        self.is_odd = self._find_odd()
+        self.has_odd = np.logical_or.reduce(self.is_odd, axis=1).tolist()
+        parts = pieces.plain + pieces.rarities
+        blamed = parts > SUSPECT * parts.max(axis=1, initial=0.0, keepdims=True)
+        if scorer not in _NODES_OF:
+            _NODES_OF[scorer] = nodes_of_all(scorer.model.schema, evidence)
+        self.chooser = Chooser(_NODES_OF[scorer], pieces.leaves, blamed)
+        self.chosen_for: dict[int, list[tuple[int, int]]] = {}
+        self.usual_in: dict[tuple[int, int, int], tuple[UsualNumber, int]] = {}
+
+    def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
+        """Return the clues against each variable of a row."""
+        found: dict[str, tuple[Clue, ...]] = {}
+        parts, rarities = self.pieces.contradictions[row], self.pieces.rarities[row]
+        some = np.flatnonzero((parts > 0) | (rarities > 0))
+        # As Python's own numbers, all at once: an array hands out single ones slowly.
+        for i, part, rarity in zip(
+            *(each.tolist() for each in (some, parts[some], rarities[some])), strict=True
+        ):
+            name = self.variables[i].name
+            found[name] = self._against(row, i, part, rarity, broken.get(name, ()))
+        for name, rules in broken.items():
+            if name not in found:
+                own = [_without_penalty(each) for each in rules]
+                found[name] = _told(self.variables[self.place_of[name]], own)
+        return found
+
+    def _against(
+        self, row: int, i: int, part: float, rarity: float, broken: Sequence[Violation]
+    ) -> tuple[Clue, ...]:
+        value = self.columns[i].cell(row)
+        if not broken:
+            own = self._in_itself(row, i, value, rarity, "")
+            if part <= 0:
+                return tuple(own)
+            context = self._contradiction(row, i, value, part)
+            return tuple(sorted([context, *own], key=_prominence)) if own else (context,)
+        clues: list[Clue] = []
+        range_rule = next((each.rule.id for each in broken if _is_range(each)), "")
+        broken = [each for each in broken if not _is_range(each)]
+        rules = [_without_penalty(each) for each in broken]
+        by_rule = part > self.pieces.in_context[row, i]  # a grave rule may add to a context
+        if part > 0 and broken and (by_rule or broken[0].penalty >= RULE_FIRST * part):
+            rules[0] = msgspec.structs.replace(rules[0], penalty=part)
+        elif part > 0:
+            clues.append(self._contradiction(row, i, value, part))
+        clues += self._in_itself(row, i, value, rarity, range_rule)
+        return tuple(sorted([*clues, *rules], key=_prominence))
+
+    def _contradiction(self, row: int, i: int, value: Any, penalty: float) -> Contradiction:
+        if i not in self.chosen_for:
+            chosen = self._choose(i)
+            self.chosen_for[i] = list(
+                zip(chosen.contexts.tolist(), chosen.nodes.tolist(), strict=True)
+            )
+        k, node = self.chosen_for[i][row]
+        variable = self.variables[i]
+        expected: Interval | OneOf | None
+        usual: UsualNumber | UsualStates
+        if isinstance(variable, Numeric):
+            if (i, k, node) not in self.usual_in:
+                self.usual_in[i, k, node] = self._usual_number(variable, i, k, node)
+            usual, n_like = self.usual_in[i, k, node]
+            expected = usual_interval(variable, usual.mean, usual.spread, float(value))
+        else:
+            statistics = self.chooser.nodes[k].statistics
+            n_like = int(statistics.counts[node])
+            expected, usual = self._usual_states(row, i, counts_of(statistics, i, node).tolist())
+        circumstances = self._circumstances(k, node, row)
+        return Contradiction(variable.name, value, expected, circumstances, usual, n_like, penalty)
+
+    def _usual_number(
+        self, variable: Numeric, i: int, k: int, node: int
+    ) -> tuple[UsualNumber, int]:
+        """Return what a number is in the rows of a node, and how many they are."""
+        statistics = self.chooser.nodes[k].statistics
+        n_like = int(statistics.counts[node])
+        at = statistics.numbers.index(i)
+        mean = variable.mean + variable.std * float(statistics.means[node, at])
+        mean = min(max(mean, variable.low), variable.high)
+        spread = variable.std * float(statistics.spreads[node, at])
+        some_missing = int(self.chooser.nodes[k].known[node, at]) < n_like
+        return UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing), n_like
+
+    def _choose(self, i: int) -> Chosen:
+        """Choose the condition to tell of a variable, for all rows at once."""
+        readings, variable = self.pieces.readings, self.variables[i]
+        if isinstance(variable, Numeric):
+            standard = readings.standard[:, self.number_at[i]].astype(np.float64)
+            return self.chooser.choose_for_number(i, standard)
+        classes = readings.classes[:, self.code_at[i]].astype(np.int64)
+        return self.chooser.choose_for_state(i, classes)
+
+    def _usual_states(
+        self, row: int, i: int, counts: Sequence[int]
+    ) -> tuple[OneOf | None, UsualStates]:
+        """Return the states that most rows of a node have, and how often they and the one found occur."""
+        known = self.states[i]
+        own = int(known.class_of[self._code(row, i)])
+        rest = MAX_CLASSES - 1 if has_rest(known.variable) else None
+        usual = usual_classes(counts, own, rest)
+        n_found = counts[own] if own < len(counts) else 0
+        told = UsualStates(sum(counts[k] for k in usual), n_found, rest in usual, own == rest)
+        if not usual:
+            return None, told
+        states = tuple(state for k in usual for state in known.of_class(k))
+        return OneOf(known.variable.name, states), told
+
+    def _circumstances(self, k: int, node: int, row: int) -> tuple[Circumstance, ...]:
+        """Return what the rows of a node have in common, variable by variable, in order of the path."""
+        if (k, node) not in self.asked_in:
+            self.asked_in[k, node] = self._ask(self.chooser.nodes[k].answers[node])
+        asked, regular = self.asked_in[k, node]
+        if not self.has_odd[row]:
+            return regular
+        return tuple(
+            usual
+            if not self.is_odd[row, place]
+            else circumstance(self.variables[place], answers, self.columns[place].cell(row))
+            for (place, answers), usual in zip(asked, regular, strict=True)
+        )
+
+    def _ask(
+        self, path: Sequence[tuple[int, bool]]
+    ) -> tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]:
+        """Return what is asked on the way to a node, and the answers for a row without odd values."""
+        asked_of: dict[str, list[tuple[Split, bool]]] = {}
+        for split, holds in path:
+            asked = self.splits[split]
+            asked_of.setdefault(asked.variable, []).append((asked, holds))
+        found: list[tuple[int, Answers]] = [
+            (self.place_of[name], answers) for name, answers in asked_of.items()
+        ]
+        return found, tuple(
+            circumstance(self.variables[place], answers, REGULAR) for place, answers in found
+        )
+
+    def _find_odd(self) -> NDArray[np.bool_]:
+        """Return which values are missing, infinite or unseen; all others fit their leaf."""
+        readings = self.pieces.readings
+        found = np.zeros((len(readings.numbers), len(self.variables)), np.bool_)
+        found[:, list(self.number_at)] = ~np.isfinite(readings.numbers)
+        found[:, list(self.code_at)] = readings.codes < 0
+        return found
+
+    def _in_itself(
+        self, row: int, i: int, value: Any, penalty: float, range_rule: str
+    ) -> list[Clue]:
+        """Return what is unusual about a value whatever the other variables are, if anything."""
+        variable = self.variables[i]
+        if value is None:
+            return []
+        if isinstance(variable, Categorical):
+            code = self._code(row, i)
+            if penalty <= 0 and code != UNSEEN:
+                return []
+            n_seen = 0 if code == UNSEEN else variable.counts[code]
+            usual = OneOf(variable.name, self.states[i].commoner(n_seen))
+            return [Rarity(variable.name, value, usual, SameState(n_seen), penalty, code == UNSEEN)]
+        if variable.varies and not variable.low <= value <= variable.high:
+            bounds = (variable.low, variable.high)
+            return [Outside(variable.name, value, *bounds, penalty, range_rule)]
+        if penalty <= 0:
+            return []
+        emptiness = self.emptiness[variable.name]
+        around = nearest(emptiness, float(value))
+        seen = count_others(emptiness, around, float(value), self.n_training)
+        new = not variable.low <= value <= variable.high
+        return [Rarity(variable.name, value, around, seen, penalty, new)]
+
+    def _code(self, row: int, i: int) -> int:
+        """Return the code of a state, from what the contexts read."""
+        return int(self.pieces.readings.codes[row, self.code_at[i]])
+
+
+def _without_penalty(violation: Violation) -> Violation:
+    return Violation(violation.rule, violation.failed, violation.found, 0.0)

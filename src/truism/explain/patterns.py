@@ -1,0 +1,365 @@
+"""What anomalous rows have in common: marked rows go in, patterns with counts and reasons come out.
+
+Where rows are no series, a thousand anomalies are no story; what a person wants is "55 % of them: service
+never seen in training". Rows with the same culprit and the same kind of reason form a pattern. Grouping
+needs no explanation; a few rows of a pattern are explained when it is looked at, and what they say is
+counted in all rows of it.
+"""
+
+import html
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.explain.clues import Clue, Contradiction, Outside
+from truism.explain.investigation import find_clues
+from truism.explain.listings import Listing
+from truism.explain.moments import say_moment
+from truism.explain.reasons import Reason, say
+from truism.incidents.marks import KINDS, Marks, Wrong
+from truism.model.model import Model
+from truism.model.predicates import Predicate
+from truism.model.schema import Categorical, Scalar, Variable, id_of
+from truism.model.wording import (
+    NO_LEGEND,
+    Legend,
+    about_percent,
+    count,
+    same_side,
+    say_state,
+    shorten,
+    visible,
+)
+from truism.score.alignment import time_column
+from truism.score.scorer import Scorer
+from truism.score.truths import blocks_of
+from truism.score.weighed import Violation
+from truism.table.aside import Aside
+from truism.table.columns import Column, Table, numbers
+from truism.table.times import Moment
+
+N_WORST = 5  # rows that are shown of a pattern
+N_ASKED = 8  # rows that are explained to find out what a pattern is about
+N_TOLD = 3  # reasons that are told of a pattern
+N_STATES = 3  # states that are named
+
+Rows = NDArray[np.int64]
+
+
+class Told(msgspec.Struct, frozen=True, dict=True):
+    """A reason, and how many rows of a pattern it applies to.
+
+    Parameters
+    ----------
+    clue
+        The evidence, as found in one of the rows.
+    n_training
+        Number of training rows.
+    n_rows
+        How many rows meet the condition and fail the expectation; each is counted for the first
+        reason that applies to it.
+
+    """
+
+    clue: Clue
+    n_training: int
+    n_rows: int
+    legend: Legend = NO_LEGEND
+
+    @cached_property
+    def reason(self) -> Reason:
+        """The clue in words."""
+        return say(self.clue, self.n_training, legend=self.legend)
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A row of a pattern: its position, its time if there are times, its score, and what was found."""
+
+    row: int
+    time: Moment | None
+    score: float
+    found: str
+
+
+class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """Anomalous rows with the same culprit and the same kind of reason.
+
+    Parameters
+    ----------
+    id
+        A short name that follows from the model's rules and evidence, the culprit and the kind: the
+        same pattern has the same id in every table.
+    variable
+        The culprit.
+    kind
+        What sort of reason there is against it; see `truism.incidents.marks.Wrong`.
+    n_rows, share
+        How many rows there are, and their share of all anomalous rows.
+    n_times
+        How often it occurred: in a series, rows no farther apart than the gap count once.
+    usual
+        What training had, in words; empty if that is not the point.
+    found
+        What was found, in words.
+    told
+        What a few of the rows say, and of how many rows that is true, most first.
+    worst
+        The rows with the highest scores.
+    legend
+        Units and titles.
+
+    """
+
+    id: str
+    variable: str
+    kind: Wrong
+    n_rows: int
+    share: float
+    n_times: int
+    usual: str
+    found: str
+    told: tuple[Told, ...]
+    worst: tuple[Example, ...]
+    legend: Legend = NO_LEGEND
+
+    @property
+    def summary(self) -> str:
+        """What is wrong with the rows, in one sentence."""
+        name, found, usual = self.legend.name(self.variable), self.found, self.usual
+        match self.kind:
+            case "missing":
+                return f"{name} is missing{usual}"
+            case "unseen":
+                return f"{name} never seen in training ({found})"
+            case "above":
+                return f"{name} above everything in training: {found}{usual}"
+            case "below":
+                return f"{name} below everything in training: {found}{usual}"
+            case "rare":
+                return f"{name} rarely so in training: {found}"
+            case "dead":
+                return f"{name} stands still for longer than ever in training ({found})"
+            case "lasting":
+                return f"{name} unusual because of the rows before"
+        said = self.headline
+        mostly = self._mostly
+        return said if mostly is None or mostly.because is None else f"{said} {mostly.why}"
+
+    @property
+    def headline(self) -> str:
+        """The sentence without a condition."""
+        if self.kind != "conflict":
+            return self.summary
+        name, mostly = self.legend.name(self.variable), self._mostly
+        if mostly is None:
+            return f"{name} at odds with other variables: {self.found}"
+        return f"{name} {self.found}, expected {mostly.expected}"
+
+    @property
+    def _mostly(self) -> Reason | None:
+        """The reason that is true of at least half of the rows, if there is one."""
+        if not self.told or 2 * self.told[0].n_rows < self.n_rows:
+            return None
+        return self.told[0].reason
+
+    @property
+    def percent(self) -> str:
+        """Its share of the anomalous rows, as it is printed."""
+        return about_percent(self.share)
+
+    @property
+    def examples(self) -> str:
+        """The worst rows in words: when, or which, and what was found."""
+        timed = all(each.time is not None for each in self.worst)
+        said = [f"{each.time if timed else each.row} ({each.found})" for each in self.worst]
+        noun = "" if timed else "row " if len(said) == 1 else "rows "
+        return noun + ", ".join(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts and lists."""
+        names = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "found")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "reasons": [
+                {**msgspec.to_builtins(each.reason), "n_rows": each.n_rows} for each in self.told
+            ],
+            "worst": [
+                {**msgspec.structs.asdict(each), "time": say_moment(each.time)}
+                for each in self.worst
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = (self._head(), self.summary, f"worst: {self.examples}")
+        return "\n".join(map(visible, lines))
+
+    def __repr__(self) -> str:
+        return f"<Pattern {self.id}, {count(self.n_rows, 'row')}: {visible(self.summary)}>"
+
+    def _head(self) -> str:
+        return f"{self.percent} of the anomalies ({count(self.n_rows, 'row')}), {self.id}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{html.escape(self._head())}</b></p><p>{html.escape(self.summary)}</p>"
+
+
+class Patterns(Listing[Pattern]):
+    """The patterns of a table, those with most rows first; each is looked into when it is looked at.
+
+    Parameters
+    ----------
+    scorer, table
+        The model and the rows.
+    marks
+        What is wrong with the anomalous ones.
+    gap
+        How far apart rows may lie that occur together; None if rows are no series.
+    first
+        The number of the table's first row.
+
+    """
+
+    n_shown = 5
+
+    def __init__(
+        self, scorer: Scorer, table: Table | Aside, marks: Marks, gap: int | None, first: int = 0
+    ) -> None:
+        super().__init__()
+        self.scorer, self.table, self.marks = scorer, table, marks
+        self._gap, self._first = gap, first
+        self._groups = _grouped(marks)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def _make(self, positions: Sequence[int]) -> Iterator[Pattern]:
+        return (self._look_into(self._groups[each]) for each in positions)
+
+    def rows(self, position: int) -> Rows:
+        """Return the rows of a pattern, ascending, as positions in the table."""
+        return self.marks.rows[self._groups[position]]
+
+    def _look_into(self, group: Rows) -> Pattern:
+        model, marks = self.scorer.model, self.marks
+        i, kind = int(marks.culprits[group[0]]), KINDS[int(marks.kinds[group[0]])]
+        variable, rows = model.schema.variables[i], marks.rows[group]
+        part = self.table.take(rows, {variable.name, model.schema.time})
+        column, times = part.column_of()[variable.name], time_column(model.schema, part)
+        worst = np.argsort(-marks.scores[group], kind="stable")[:N_WORST]
+        told = self._tell(variable.name, rows, worst) if kind == "conflict" else ()
+        apart = np.diff(rows) > (0 if self._gap is None else self._gap + 1)
+        unit = "" if isinstance(variable, Categorical) else model.words.after(variable.name)
+        known = np.ones(len(rows), np.bool_) if column.missing is None else ~column.missing
+        return Pattern(
+            id=pattern_id(model, variable.name, kind),
+            variable=variable.name,
+            kind=kind,
+            n_rows=len(rows),
+            share=len(rows) / len(marks.rows),
+            n_times=1 + int(apart.sum()),
+            usual=_say_usual(variable, kind, unit),
+            found="missing" if kind == "missing" else _say_found(variable, column) + unit,
+            told=told,
+            worst=tuple(
+                Example(
+                    int(rows[at]) + self._first,
+                    None if times is None else times.cell(int(at)),
+                    float(marks.scores[group[at]]),
+                    _say_value(column.cell(int(at))) + (unit if known[at] else ""),
+                )
+                for at in worst.tolist()
+            ),
+            legend=model.words,
+        )
+
+    def _tell(self, name: str, rows: Rows, worst: Rows) -> tuple[Told, ...]:
+        """Return what some rows say, each as often as it is true of rows that nothing was said of."""
+        spread = np.linspace(0, len(rows) - 1, N_ASKED).astype(np.int64)
+        asked = np.array(list(dict.fromkeys([*worst.tolist(), *spread.tolist()]))[:N_ASKED])
+        statements: dict[Clue, tuple[Sequence[Predicate], Predicate]] = {}
+        for clues in find_clues(self.scorer, self.table.take(rows[asked])):
+            for clue in clues.get(name, ())[:1]:
+                statement = _statement(clue)
+                if statement is not None:
+                    statements[clue] = statement
+        applies = {clue: np.zeros(len(rows), np.bool_) for clue in statements}
+        for block in blocks_of(len(rows)) if statements else ():
+            part = self.table.take(rows[block])
+            for clue, (conditions, expected) in statements.items():
+                applies[clue][block] = self.scorer.compare(conditions, (expected,), part)[1]
+        told: list[Told] = []
+        left = np.ones(len(rows), np.bool_)
+        while applies and len(told) < N_TOLD:
+            best = max(applies, key=lambda clue: int((applies[clue] & left).sum()))
+            n_rows = int((applies[best] & left).sum())
+            if not n_rows:
+                break
+            words = self.scorer.model.words
+            told.append(Told(best, self.scorer.n_training, n_rows, words))
+            left &= ~applies.pop(best)
+        return tuple(told)
+
+
+def pattern_id(model: Model, variable: str, kind: Wrong) -> str:
+    """Return the id of a pattern; it follows from what the model knows, the culprit and the kind."""
+    return id_of((model.id, variable, kind))
+
+
+def _grouped(marks: Marks) -> list[Rows]:
+    """Group marked rows by culprit and kind: positions in `marks`, most rows first, then worst."""
+    keys = marks.culprits * len(KINDS) + marks.kinds
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    groups = np.split(order, starts[1:]) if len(order) else []
+    return sorted(groups, key=lambda group: (-len(group), -float(marks.scores[group].max())))
+
+
+def _statement(clue: Clue) -> tuple[Sequence[Predicate], Predicate] | None:
+    """Return a clue's condition and expectation as predicates, if they can be counted in other rows."""
+    match clue:
+        case Violation(rule=rule, failed=failed):
+            return rule.antecedent, failed
+        case Contradiction(conditions=conditions, expected=expected) if expected is not None:
+            return conditions, expected
+        case Outside():
+            return (), clue.expected
+    return None
+
+
+def _say_usual(variable: Variable, kind: Wrong, unit: str) -> str:
+    """Say what training had, as words to put after what was found."""
+    if kind == "missing":
+        return "" if variable.n_missing else ", as it never was in training"
+    if isinstance(variable, Categorical):
+        return ""
+    if kind == "above":
+        return f" (at most {_say_value(variable.high)}{unit} in training)"
+    return f" (at least {_say_value(variable.low)}{unit} in training)" if kind == "below" else ""
+
+
+def _say_found(variable: Variable, column: Column) -> str:
+    """Say which values were found: the commonest states, or the extent of the numbers."""
+    if not isinstance(variable, Categorical):
+        values, bounds = numbers(column), (variable.low, variable.high)
+        low, high = (_say_value(float(each), *bounds) for each in (values.min(), values.max()))
+        return low if low == high else f"{low} to {high}"
+    _, firsts, counts = np.unique(column.values, return_index=True, return_counts=True)
+    told = [
+        (-n, _say_value(column.cell(at)))
+        for n, at in zip(counts.tolist(), firsts.tolist(), strict=True)
+    ]
+    names = [name for _, name in sorted(told)]
+    return ", ".join([*names[:N_STATES], *["…"][: len(names) - N_STATES]])
+
+
+def _say_value(value: Scalar | None, *bounds: float) -> str:
+    """Print what was found, without digits that nobody needs."""
+    if value is None:
+        return "missing"
+    return (
+        shorten(value, same_side(value, bounds)) if isinstance(value, float) else say_state(value)
+    )

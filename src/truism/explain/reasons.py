@@ -1,0 +1,361 @@
+"""Clues in words: always the same four parts, expected, found, because and evidence."""
+
+import functools
+from typing import Any, Literal
+
+import msgspec
+
+from truism.explain.circumstances import Circumstance
+from truism.explain.clues import (
+    Clue,
+    Contradiction,
+    Dead,
+    Lasting,
+    Moved,
+    Outside,
+    Rarity,
+    SameState,
+    UsualNumber,
+    UsualStates,
+)
+from truism.explain.expectations import Beyond, Nearest, Sparse, round_to
+from truism.model.predicates import (
+    Interval,
+    OneOf,
+    Predicate,
+    Present,
+    Range,
+    format_number,
+    quote_name,
+    variables,
+)
+from truism.model.rules import Rule
+from truism.model.wording import (
+    N_STATES,
+    NO_LEGEND,
+    Legend,
+    brief,
+    brief_conditions,
+    exclude,
+    name_some,
+    other_than,
+    round_outward,
+    round_states,
+    same_side,
+    say_length,
+    say_state,
+    shorten,
+)
+from truism.score.weighed import Violation
+
+ANYWAY = "whatever the other variables are"
+_ODD = {"missing": "missing", "infinite": "infinite", "unseen": "not seen in training"}
+
+
+Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting", "dead", "moved"]
+"""What a reason is about: a value that training never had, none, a broken rule, what is usual in such
+rows, a rare value, what earlier rows leave behind, a variable that stands still, or one that has left the
+place where it stood."""
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """One clue in words.
+
+    Parameters
+    ----------
+    expected
+        What the variable should have been.
+    found
+        What it was.
+    because
+        The condition under which this was expected; None if there is no condition.
+    evidence
+        How often that was seen in training.
+    rule
+        The id of the broken rule; empty if the reason is not a rule.
+    penalty
+        What it adds to the score; 0 for a broken rule where a stronger reason already counts.
+    row
+        The row it is about, if it is not the row being explained: a variable of an incident may
+        be normal at the peak.
+    kind
+        What it is about.
+    conditions
+        The parts of `because`.
+    when
+        The time of that row in words, if it has one.
+    blamed
+        Variables of the condition that are to blame as well: perhaps one of them is the wrong one.
+
+    """
+
+    expected: str
+    found: str
+    because: str | None
+    evidence: str
+    rule: str
+    penalty: float
+    row: int | None = None
+    kind: Kind = "rule"
+    conditions: tuple[str, ...] = ()
+    when: str | None = None
+    blamed: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """When it was found, as words to put after `found`: a time, or else a row."""
+        if self.when is not None:
+            return f" at {self.when}"
+        return "" if self.row is None else f" in row {self.row}"
+
+    @property
+    def why(self) -> str:
+        """The condition as it is printed, after a word that leads to it."""
+        return ANYWAY if self.because is None else f"because {self.condition}"
+
+    @property
+    def condition(self) -> str:
+        """The condition as it is printed, with a doubt if its own variables are to blame as well."""
+        if self.because is None:
+            return ANYWAY
+        names = " or ".join(map(quote_name, self.blamed))
+        return f"{self.because} (or {names} is wrong)" if names else self.because
+
+    def lines(self) -> tuple[str, str, str]:
+        """Return the three lines that every screen shows."""
+        first = f"expected {self.expected}, found {self.found}{self.place}"
+        return first, self.why, f"({self.evidence})"
+
+
+def say(clue: Clue, n_training: int, row: int | None = None, legend: Legend = NO_LEGEND) -> Reason:
+    """Put a clue into words."""
+    match clue:
+        case Contradiction():
+            return _say_contradiction(clue, n_training, row, legend)
+        case Outside():
+            return _say_outside(clue, n_training, row, legend)
+        case Rarity():
+            return _say_rarity(clue, n_training, row, legend)
+        case Lasting():
+            return _say_lasting(clue, row)
+        case Dead():
+            return _say_dead(clue, row, legend)
+        case Moved():
+            return _say_moved(clue, row, legend)
+        case Violation():
+            return _say_violation(clue, n_training, row, legend)
+
+
+def _say_violation(
+    violation: Violation, n_training: int, row: int | None, legend: Legend
+) -> Reason:
+    rule, failed = violation.rule, violation.failed
+    unit = legend.after_predicate(failed)
+    values = [_tell(each, failed, unit) for each in violation.found]
+    found = values[0]
+    if len(values) > 1:
+        named = zip(variables(failed), values, strict=True)
+        found = " and ".join(f"{quote_name(name)} = {value}" for name, value in named)
+    expected = brief(failed, legend)
+    if isinstance(failed, Range) and failed.seems_to_hold(violation.found[0]):
+        expected = failed.exact_text() + unit
+    conditions, evidence, rule_id = _say_rule(rule, n_training)
+    if legend.units:
+        conditions = brief_conditions(rule.antecedent, legend)
+    because = " and ".join(conditions) or None
+    kind: Kind = "rule"
+    if not rule.antecedent:
+        kind = "missing" if isinstance(failed, Present) else "outside"
+    return Reason(
+        expected, found, because, evidence, rule_id, violation.penalty, row, kind, conditions
+    )
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _say_rule(rule: Rule, n_training: int) -> tuple[tuple[str, ...], str, str]:
+    """Return a rule's conditions and its evidence in words, and its id; many rows break one rule."""
+    evidence = f"{rule.count:,} of {n_training:,} training rows, no exception"
+    return brief_conditions(rule.antecedent), evidence, rule.id
+
+
+def _say_contradiction(
+    clue: Contradiction, n_training: int, row: int | None, legend: Legend
+) -> Reason:
+    unit = ""
+    match clue.usual:
+        case UsualNumber():
+            unit = legend.after(clue.variable)
+            expected = _say_number(clue, clue.usual) + unit
+            evidence = f"{_say_average(clue.usual, unit)} in {_say_like(clue.n_like, n_training)}"
+        case UsualStates():
+            expected = _say_expected_states(clue)
+            evidence = _say_states(clue, clue.usual, n_training)
+    found = _tell(clue.found, () if clue.expected is None else clue.expected, unit)
+    several = len(clue.circumstances) > 1
+    conditions = tuple(
+        _say_circumstance(each, several, legend.after_predicate(each.allowed))
+        for each in clue.circumstances
+    )
+    because = " and ".join(conditions) or None
+    return Reason(expected, found, because, evidence, "", clue.penalty, row, "context", conditions)
+
+
+def _say_like(n_like: int, n_training: int) -> str:
+    if n_like == n_training:
+        return f"all {n_training:,} training rows"
+    return f"the {n_like:,} of {n_training:,} training rows like this"
+
+
+def _say_number(clue: Contradiction, usual: UsualNumber) -> str:
+    if clue.expected is not None:
+        return brief(clue.expected)
+    size = max(usual.spread, usual.resolution)
+    return f"{quote_name(clue.variable)} about {format_number(round_to(usual.mean, size))}"
+
+
+def _say_average(usual: UsualNumber, unit: str) -> str:
+    """Print the mean and spread of some training rows, without digits that contexts do not keep."""
+    size = max(usual.spread, usual.resolution)
+    middle, around = (format_number(round_to(each, size)) for each in (usual.mean, usual.spread))
+    known = ", where it is known," if usual.some_missing else ""
+    spread = "" if around == "0" else f" ± {around}"
+    return f"on average {middle}{spread}{unit}{known}"
+
+
+def _say_expected_states(clue: Contradiction) -> str:
+    name = quote_name(clue.variable)
+    if clue.expected is None:
+        return f"{name} less often {say_state(clue.found)}"
+    assert isinstance(clue.expected, OneOf)
+    states = clue.expected.values
+    if not clue.is_only_usual:
+        return brief(clue.expected)
+    if len(states) == 1:
+        return f"{name} usually {say_state(states[0])}"
+    return f"{name} usually one of {name_some(states, N_STATES)}"
+
+
+def _say_states(clue: Contradiction, usual: UsualStates, n_training: int) -> str:
+    found = say_state(clue.found)
+    if usual.found_is_shared:
+        found = f"values as uncommon as {found}"
+    like = _say_like(clue.n_like, n_training)
+    if clue.expected is None:
+        return f"{found} in {usual.n_found:,} of {like}"
+    assert isinstance(clue.expected, OneOf)
+    states = clue.expected.values
+    expected = say_state(states[0]) if len(states) == 1 else f"one of these {len(states):,}"
+    return f"{expected} in {usual.n_usual:,} of {like}, {found} in {usual.n_found:,} of them"
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _say_circumstance(each: Circumstance, several: bool, unit: str) -> str:
+    """Put a circumstance into words; there are few of them, and they are said again and again."""
+    if each.allowed is None or each.excluded:
+        words = exclude(each.variable, each.excluded)
+    else:
+        words = brief(each.allowed) + unit
+    either = " or ".join([words, *(_ODD[odd] for odd in each.besides)])
+    return f"({either})" if each.besides and several else either
+
+
+def _say_rarity(clue: Rarity, n_training: int, row: int | None, legend: Legend) -> Reason:
+    expected, bounds = _say_usual(clue)
+    unit = legend.after(clue.variable) if bounds else ""
+    expected += unit
+    match clue.seen:
+        case SameState(n):
+            evidence = f"{n:,} of {n_training:,} training rows have this value"
+        case Beyond(n, side):
+            about = "" if clue.seen.is_exact else "about "
+            evidence = f"{about}{n:,} of {n_training:,} training rows were this {side}"
+        case Sparse(n):
+            assert isinstance(clue.usual, Nearest)
+            where = _where(clue.usual)
+            evidence = f"about {n:,} of {n_training:,} training rows lie {where}"
+    kind: Kind = "outside" if clue.new else "rare"
+    found = _tell(clue.found, bounds, unit)
+    return Reason(expected, found, None, evidence, "", clue.penalty, row, kind)
+
+
+def _say_outside(clue: Outside, n_training: int, row: int | None, legend: Legend) -> Reason:
+    """Say what training had, with as many digits as it takes for the value to lie outside."""
+    side = "low" if clue.found < clue.low else "high"
+    evidence = f"0 of {n_training:,} training rows were this {side}"
+    low, high = round_outward(clue.low, clue.high, clue.found)
+    unit = legend.after(clue.variable)
+    expected = f"{low} ≤ {quote_name(clue.variable)} ≤ {high}{unit}"
+    found = shorten(clue.found, lambda short: not float(low) <= short <= float(high)) + unit
+    return Reason(expected, found, None, evidence, clue.rule, clue.penalty, row, "outside")
+
+
+def _say_lasting(clue: Lasting, row: int | None) -> Reason:
+    expected = f"{quote_name(clue.variable)} as in training"
+    found = f"unusual for {clue.n_rows:,} row{'s' if clue.n_rows > 1 else ''}"
+    evidence = "earlier rows count, too"
+    return Reason(expected, found, None, evidence, "", clue.penalty, row, "lasting")
+
+
+def _say_dead(clue: Dead, row: int | None, legend: Legend) -> Reason:
+    name, how_long = quote_name(clue.variable), say_length(clue.n_rows, clue.step)
+    evidence = f"at most {say_length(clue.longest, clue.step)} in training{other_than(clue.rest)}"
+    if clue.found is None:
+        expected, found = f"{name} to come back", f"missing for {how_long}"
+    else:
+        value = shorten(clue.found, lambda _: True) + legend.after(clue.variable)
+        expected, found = f"{name} to change", f"{value} for {how_long}"
+    return Reason(expected, found, None, evidence, "", clue.penalty, row, "dead")
+
+
+def _say_moved(clue: Moved, row: int | None, legend: Legend) -> Reason:
+    unit = legend.after(clue.variable)
+    expected = f"{quote_name(clue.variable)} about {format_number(clue.lately)}{unit}"
+    found = shorten(clue.found, lambda _: True) + unit
+    low, high = format_number(clue.low), format_number(clue.high)
+    is_normal = clue.low <= clue.found <= clue.high
+    evidence = f"training had {low} to {high}{unit}{', so it is normal' if is_normal else ''}"
+    because = "it has been so lately"
+    return Reason(expected, found, because, evidence, "", 0.0, row, "moved", (because,))
+
+
+def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:
+    """Return what is usual in words, and the numbers in them."""
+    if not isinstance(clue.usual, Nearest):
+        states = round_states(clue.usual.values, clue.found)
+        return brief(OneOf(clue.variable, states)), ()
+    name, around = quote_name(clue.variable), clue.usual
+    said = []
+    if around.below is not None:
+        said.append(f"{name} ≤ {format_number(around.below)}")
+    if around.above is not None:
+        said.append(f"{name} ≥ {format_number(around.above)}")
+    return " or ".join(said) or f"{name} near other values", around.values
+
+
+def _where(around: Nearest) -> str:
+    match around:
+        case Nearest(None, None):
+            return "elsewhere"
+        case Nearest(_, None):
+            return "above that"
+        case Nearest(None, _):
+            return "below that"
+    return "between these"
+
+
+def _tell(value: Any, expected: Predicate | tuple[float, ...], unit: str = "") -> str:
+    """Print what was found, with enough digits to differ from what was expected."""
+    return "missing" if value is None else _digits(value, expected) + unit
+
+
+def _digits(value: Any, expected: Predicate | tuple[float, ...]) -> str:
+    match expected:
+        case tuple() if expected:
+            return shorten(value, same_side(value, expected))
+        case Interval(_, low, high):
+            return shorten(value, same_side(value, (low, high)))
+        case Range(_, low, high):
+            seems_to_hold, same = expected.seems_to_hold, same_side(value, (low, high))
+            seems = seems_to_hold(value)
+            return shorten(value, lambda short: same(short) and seems_to_hold(short) == seems)
+    return say_state(value)

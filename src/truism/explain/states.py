@@ -1,0 +1,478 @@
+"""Jobs that go on where they stopped: a table and a state go in, what changed and a new state come out.
+
+A state belongs to a model and to a source. Rows that are not newer than what was seen are skipped, so
+that files may overlap. What is open keeps its id from call to call; what ended is told once.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.errors import StateError, shorten
+from truism.explain.checker import Check, Checker
+from truism.explain.findings import Findings
+from truism.explain.incidents import Incident, Incidents
+from truism.incidents.delays import Delays, limits_of
+from truism.incidents.events import NEVER, Event, Kind
+from truism.incidents.following import Following
+from truism.incidents.keeping import Kept, refuse_other_zone
+from truism.incidents.outlines import Grouped
+from truism.model.model import Model
+from truism.model.predicates import format_number
+from truism.model.schema import Count
+from truism.model.wording import lasting
+from truism.score.alignment import time_column
+from truism.score.past import NO_TIME, Time, rows_by_series, times_in
+from truism.table.columns import Table, far_moment
+
+_DAY = 86_400_000_000  # microseconds; clocks, and times without a zone, may be off by as much
+_FAR = 100  # usual steps to a time that may be wrong
+
+What = Literal["opened", "updated", "closed"]
+_NOTHING = {
+    "since": NEVER,
+    "telling": NEVER,
+    "dead": NEVER,
+    "standing": NEVER,
+}  # of a variable without rows; else 0
+
+
+class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was said last of something open: which rows of which series, how many, and its kind."""
+
+    series: str
+    start: int
+    n_rows: int
+    kind: Kind
+
+
+class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """What a job keeps from call to call.
+
+    Parameters
+    ----------
+    model, source
+        The id of the model, and the name of what is checked.
+    threshold, tuning
+        The threshold, and a digest of what else can be changed without learning again.
+    variables
+        The variables, in the order of all that is kept of them.
+    gap
+        How many normal rows may lie within an incident; None if each row stands for itself.
+    seen
+        The time of the latest row in microseconds, by series.
+    zoned
+        Whether times have a zone; None if there are none.
+    stuck
+        The series of which the last call checked no row, because a time lay in the future.
+    let_go
+        The time of the latest row of the series that were let go; None if none was.
+    told
+        What was said of what is open, by id.
+    following
+        What has to be kept of the rows.
+
+    """
+
+    model: str
+    source: str | None
+    threshold: float
+    tuning: str
+    variables: tuple[str, ...]
+    gap: Count | None
+    seen: dict[str, Time]
+    zoned: bool | None
+    stuck: tuple[str, ...]
+    let_go: Time | None
+    told: dict[str, Told]
+    following: Following
+
+
+class Change(msgspec.Struct, frozen=True, eq=False):
+    """Something that opened, went on or closed: one of some incidents, explained when looked at."""
+
+    what: What
+    events: Incidents
+    position: int
+
+    @property
+    def id(self) -> str:
+        """The incident's id."""
+        return self.events.id_of(self.events.outlines[self.position])
+
+    @property
+    def incident(self) -> Incident:
+        """The incident; one that opens is open, even if it is over by now."""
+        incident = self.events[self.position]
+        return msgspec.structs.replace(incident, ongoing=incident.ongoing or self.what == "opened")
+
+
+class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """What one call of a job found.
+
+    Parameters
+    ----------
+    findings
+        What is unusual in the new rows, and what was open before them.
+    told
+        What was said before of what was open.
+    state
+        What to hand in with the next call; None if there is none.
+    n_skipped
+        How many rows were not newer than those of the calls before.
+    notes
+        What else there is to say, in sentences.
+    stuck
+        Why no row of some series was checked, in a sentence; None if that is not so.
+
+    """
+
+    findings: Findings
+    told: dict[str, Told]
+    state: JobState | None = None
+    n_skipped: int = 0
+    notes: tuple[str, ...] = ()
+    stuck: str | None = None
+    is_stuck_again: bool = False
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What opened, went on or closed, in the order of the rows."""
+        return _changes(self.findings, self.told)
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether something opened, or something other than a shift is open."""
+        if not self.findings.ordered:
+            return bool(self.findings.incidents)
+        opened = any(each.what == "opened" for each in self.changes)
+        return opened or any(each.is_open for each in self.findings.incidents.outlines)
+
+
+def tuning(checker: Checker) -> str:
+    """Return a digest of what can be changed without learning again, apart from the threshold."""
+    changed: list[Any] = [checker.origin.disabled, sorted(checker.scorer.muted)]
+    if checker.model.accepted:
+        changed.append([each.id for each in checker.model.accepted])
+    content = msgspec.json.encode(changed)
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def proceed(
+    checker: Checker,
+    table: Table,
+    state: JobState | None = None,
+    *,
+    gap: int | None = None,
+    min_rows: int = 1,
+    delays: Delays | None = None,
+    retain: float | None = None,
+    now: int | None = None,
+) -> Step:
+    """Check the rows of a table that are new.
+
+    Parameters
+    ----------
+    checker
+        The model.
+    table
+        The rows; not prepared.
+    state
+        What the call before left; None if there was none.
+    gap
+        Normal rows allowed within an incident.
+    min_rows
+        Incidents with fewer rows are not told.
+    delays
+        How long something must last to be told, and how long its return is waited for.
+    retain
+        For how many seconds a series is kept that has no rows while others have; None for ever.
+    now
+        The time in microseconds: rows far beyond it, and beyond all others, are set aside.
+
+    """
+    names = checker.model.schema.names
+    seen, let_go = ({}, None) if state is None else (state.seen, state.let_go)
+    notes: tuple[str, ...] = ()
+    before = None
+    if state is not None:
+        notes = _compare(checker, state)
+        gap = state.gap if gap is None else gap
+        before = at_variables(state.following, state.variables, names)
+    times = time_column(checker.model.schema, table)
+    zoned = None if state is None else state.zoned
+    refuse_other_zone(zoned, times)
+    if times is not None and times.values.dtype.kind == "M" and len(times.present):
+        zoned = times.zoned
+    new = unseen(checker.model, table, seen, let_go)
+    late = _too_late(checker.model, table, seen, now)
+    n_skipped, new = int((~new & ~late).sum()), new & ~late
+    stuck = _stuck(checker.model, table, seen, new, late, now)
+    if late.any():
+        notes += (_say_late(checker.model, table, late),)
+    fresh = table if new.all() else table.take(new)
+    prepared = checker.prepare(fresh, before)
+    told = {} if state is None else state.told
+    if checker.model.series is not None:
+        gap = limits_of(checker.model, prepared, gap, delays).gap
+    keys = {(each.series, each.start) for each in told.values()}
+    seen = _latest(checker.model, fresh, seen)
+    gone = _gone(seen, retain)
+    check = Check(
+        checker, prepared.n_rows, before, gap=gap, min_rows=min_rows, delays=delays, told=keys
+    )
+    check.take(prepared)
+    findings = check.findings(gone)
+    if gone:
+        assert retain is not None
+        let_go = max(seen.pop(name) for name in gone)
+        notes += (_say_gone(gone, retain),)
+    after = JobState(
+        checker.origin.model,
+        checker.origin.source,
+        checker.model.threshold,
+        tuning(checker),
+        names,
+        gap,
+        seen,
+        zoned,
+        (stuck if table.n_rows or state is None else state.stuck),
+        let_go,
+        _open_in(findings),
+        findings.state,
+    )
+    again = state is not None and bool({*stuck} & {*state.stuck})
+    said = _say_stuck(stuck, [seen[each] for each in stuck if each in seen], now)
+    return Step(findings, told, after, n_skipped, notes, said, again)
+
+
+# --- a state and its model ---
+
+
+def _compare(checker: Checker, state: JobState) -> tuple[str, ...]:
+    """Refuse a state of something else; say what has changed about its own model."""
+    origin, model = checker.origin, checker.model
+    if state.model != origin.model:
+        raise StateError(
+            "The state belongs to another model: rules or evidence differ.",
+            "go on with the model that it belongs to, or begin a new state.",
+        )
+    if state.source != origin.source:
+        raise StateError(
+            f"The state belongs to {_named(state.source)}, not to {_named(origin.source)}.",
+            "use one state for each source.",
+        )
+    if not _suits(model, state):
+        raise StateError("The state is damaged: its past does not fit the model.")
+    notes = []
+    if state.threshold != model.threshold:
+        then, now = format_number(state.threshold), format_number(model.threshold)
+        notes.append(f"The threshold is {now}; when the state was written it was {then}.")
+    if state.tuning != tuning(checker):
+        notes.append(
+            "What is switched off, muted or accepted has changed since the state was written."
+        )
+    return tuple(notes)
+
+
+def _suits(model: Model, state: JobState) -> bool:
+    """Return whether the past of each series, and what is open in it, are the model's."""
+    judged = model.memory is not None and bool(model.memory.longest)
+    if not judged and any(each.stood.any() for each in state.following.pending):
+        return False
+    pasts = [each.past for each in state.following.scoring.values()]
+    if model.memory is None:
+        return all(each is None for each in pasts)
+    period = model.memory.period
+    return all(each is not None and len(each.averages) == period for each in pasts)
+
+
+def _named(source: str | None) -> str:
+    return "a source without a name" if source is None else f"source {source!r}"
+
+
+def at_variables(following: Following, old: Sequence[str], new: Sequence[str]) -> Following:
+    """Return what was kept of some variables as if others had been checked; new ones have no past."""
+    if tuple(old) == tuple(new):
+        return following
+    place = {name: at for at, name in enumerate(old)}
+    found: Following = _placed(following, [place.get(name) for name in new])
+    return found
+
+
+def _placed(value: Any, places: Sequence[int | None], name: str = "") -> Any:
+    match value:
+        case np.ndarray():
+            nothing = _NOTHING.get(name, 0)
+            return np.array([nothing if at is None else value[at] for at in places], value.dtype)
+        case Kept():  # cells by name
+            return value
+        case msgspec.Struct():
+            changed = {
+                each: _placed(getattr(value, each), places, each)
+                for each in value.__struct_fields__
+            }
+            return msgspec.structs.replace(value, **changed)
+        case dict():
+            return {key: _placed(each, places) for key, each in value.items()}
+        case tuple():
+            return tuple(_placed(each, places) for each in value)
+    return value
+
+
+# --- new rows ---
+
+
+def unseen(
+    model: Model, table: Table, seen: dict[str, int], let_go: int | None = None
+) -> NDArray[np.bool_]:
+    """Return which rows are newer than those of their series that were seen; all without times."""
+    new = np.ones(table.n_rows, np.bool_)
+    times = times_in(model.schema, table) if seen and table.n_rows else None
+    if times is None:
+        return new
+    for name, rows in rows_by_series(_by(model), table).items():
+        latest = seen.get(name, let_go)
+        if latest is not None:
+            new[rows] = (times[rows] > latest) | (times[rows] == NO_TIME)
+    return new
+
+
+def _too_late(
+    model: Model, table: Table, seen: dict[str, int], now: int | None
+) -> NDArray[np.bool_]:
+    """Return the rows that lie in the future, and far beyond all rows that do not."""
+    times = times_in(model.schema, table) if table.n_rows and now is not None else None
+    if times is None or now is None:
+        return np.zeros(table.n_rows, np.bool_)
+    late = times > now + _DAY
+    if not late.any():
+        return late
+    known = [each for each in (*seen.values(), *times[~late].tolist()) if each != NO_TIME]
+    usual = [each for each in known if each <= now + _DAY]
+    latest = max(usual or known or [int(times[late].min())])
+    step = None if model.series is None else model.series.step
+    ascending = np.sort(times[late])
+    gaps = np.diff(ascending, prepend=latest) > max(_DAY, _FAR * (step or 0.0) * 1e6)
+    return times >= ascending[gaps.argmax()] if gaps.any() else np.zeros_like(late)
+
+
+def _stuck(
+    model: Model,
+    table: Table,
+    seen: dict[str, int],
+    new: NDArray[np.bool_],
+    late: NDArray[np.bool_],
+    now: int | None,
+) -> tuple[str, ...]:
+    """Return the series of which no row is checked, because a time lies in the future."""
+    if now is None or new.all():
+        return ()
+    return tuple(
+        name
+        for name, rows in rows_by_series(_by(model), table).items()
+        if not new[rows].any() and (late[rows].all() or seen.get(name, now) > now + _DAY)
+    )
+
+
+def _say_late(model: Model, table: Table, late: NDArray[np.bool_]) -> str:
+    times = times_in(model.schema, table)
+    assert times is not None
+    n_late, last = int(late.sum()), _say_time(int(times[late].max()))
+    if n_late == 1:
+        return f"1 row is set aside: its time, {last}, lies in the future, far beyond the others."
+    return (
+        f"{n_late:,} rows are set aside: their times, up to {last}, lie in the future, far beyond the "
+        "others."
+    )
+
+
+def _say_stuck(stuck: tuple[str, ...], seen: Sequence[int], now: int | None) -> str | None:
+    if not stuck or now is None:
+        return None
+    which = "" if stuck == ("",) else f" of series {shorten(stuck)}"
+    why = "all times lie in the future, far beyond those of earlier calls"
+    if seen and max(seen) > now + _DAY:
+        why = f"an earlier call saw a row of {_say_time(max(seen))}, which lies in the future"
+    return f"No row{which} was checked: {why}."
+
+
+def _say_time(microseconds: int) -> str:
+    return far_moment(np.datetime64(microseconds, "us"))
+
+
+def _latest(model: Model, table: Table, seen: dict[str, int]) -> dict[str, int]:
+    """Return the latest time of each series."""
+    times = times_in(model.schema, table) if table.n_rows else None
+    if times is None:
+        return dict(seen)
+    by_series = rows_by_series(_by(model), table)
+    latest = {name: int(times[rows].max()) for name, rows in by_series.items()}
+    return {**seen, **{name: time for name, time in latest.items() if time != NO_TIME}}
+
+
+def _gone(seen: dict[str, int], retain: float | None) -> tuple[str, ...]:
+    """Return the series that have had no rows for so many seconds, by the time of the latest row."""
+    if retain is None or not seen:
+        return ()
+    first = max(seen.values()) - retain * 1e6
+    return tuple(name for name, time in seen.items() if time < first)
+
+
+def _say_gone(gone: tuple[str, ...], retain: float) -> str:
+    have, of = ("has", "it") if len(gone) == 1 else ("have", "them")
+    return (
+        f"{len(gone):,} series {have} had no rows for {lasting(retain)}, and what was kept of {of} "
+        f"is let go: {shorten(gone)}."
+    )
+
+
+def _by(model: Model) -> str | None:
+    return None if model.series is None else model.series.by
+
+
+# --- what changed ---
+
+
+def _open_in(findings: Findings) -> dict[str, Told]:
+    """Return what is open, by id; rows that stand for themselves never are."""
+    return {
+        events.id_of(event): _said(event)
+        for events in (findings.incidents, findings.shifts)
+        if isinstance(events.outlines, Grouped)
+        for event in events.outlines
+        if event.is_open
+    }
+
+
+def _said(event: Event) -> Told:
+    return Told(event.series, event.start, event.n_rows, event.kind)
+
+
+def _changes(findings: Findings, told: dict[str, Told]) -> tuple[Change, ...]:
+    """Return what changed, in the order of the rows."""
+    found: list[tuple[int, int, Change]] = []
+    for events in (findings.incidents, findings.shifts):
+        for position, event in enumerate(events.outlines[:]):
+            for what in _happened(told.get(events.id_of(event)), event):
+                row = event.first if what == "opened" else event.last
+                found.append((row, _ORDER[what], Change(what, events, position)))
+    found.sort(key=lambda each: each[:2])
+    return tuple(change for *_, change in found)
+
+
+_ORDER: dict[What, int] = {"opened": 0, "updated": 1, "closed": 2}
+
+
+def _happened(before: Told | None, event: Event) -> list[What]:
+    is_open = event.is_open
+    if before is None:
+        return ["opened"] if is_open else ["opened", "closed"]
+    if not is_open:
+        return ["closed"]
+    return ["updated"] if _said(event) != before else []

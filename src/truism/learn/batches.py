@@ -1,0 +1,207 @@
+"""The rows to learn from: batches in order, read again for every pass; a task for each, results added up.
+
+Jobs say which rows are read where. What runs them adds up the results in the order of the rows: threads
+here, or the workers of a cluster (`truism.dask`, `truism.spark`).
+"""
+
+import functools
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol
+
+import msgspec
+
+from truism.errors import TableError
+from truism.score.past import rows_by_series
+from truism.table import deltas
+from truism.table.columns import Table, join_tables
+from truism.table.deltas import Latest, last_values, with_deltas
+from truism.table.files import Files, RowGroups, read_batches
+from truism.table.layouts import Reading
+from truism.work import Advance, Progress, stand_still
+
+BATCH_ROWS = 1 << 18
+
+Task = Callable[[Table, int], Any]
+"""From the rows of a batch, and the number of the first one in the whole table, to what can be added."""
+
+
+class Piece(Protocol):
+    """Rows that follow each other, read where they are needed."""
+
+    def read(self, frame: Any) -> Iterator[Table]:
+        """Read the rows, in batches of any size; from a frame, if what runs the job has one."""
+
+
+class HeldRows(msgspec.Struct, frozen=True, eq=False):
+    """A table in memory."""
+
+    table: Table
+    size: int = BATCH_ROWS
+
+    def read(self, frame: Any) -> Iterator[Table]:  # noqa: ARG002, the rows are here
+        """Return the rows."""
+        for start in range(0, self.table.n_rows, self.size):
+            yield self.table.take(slice(start, min(start + self.size, self.table.n_rows)))
+
+
+class FileRows(msgspec.Struct, frozen=True, eq=False):
+    """The rows of files, or a span of them, read as their first rows were."""
+
+    files: Files
+    reading: Reading
+    size: int = BATCH_ROWS
+    span: RowGroups | None = None
+
+    def read(self, frame: Any) -> Iterator[Table]:  # noqa: ARG002, the rows are in files
+        """Read the rows."""
+        asked = self.files, self.reading, self.size, None, self.span
+        return (batch.table for batch in read_batches(*asked, closed=True))
+
+
+class Job(msgspec.Struct, frozen=True, eq=False):
+    """What is to be read: rows of a piece, and of which columns the change is added, in each series.
+
+    `first` is the number of the first row in the whole table, `latest` the last values before the piece.
+    """
+
+    piece: Any
+    first: int
+    n_rows: int
+    changing: tuple[str, ...] = ()
+    by: str | None = None
+    latest: Latest = {}
+
+    def batches(self, frame: Any = None) -> Iterator[tuple[Table, int]]:
+        """Read batches with the numbers of their first rows."""
+        latest, n_read = self.latest, 0
+        for table in self.piece.read(frame):
+            if not table.n_rows:
+                continue
+            rows_of = rows_by_series(self.by, table) if self.changing else {}
+            runs = [deltas.Run(rows, latest.get(name, {})) for name, rows in rows_of.items()]
+            yield with_deltas(table, self.changing, runs), self.first + n_read
+            latest = {**latest, **last_values(table, self.changing, rows_of)}
+            n_read += table.n_rows
+        if n_read != self.n_rows:
+            raise TableError(
+                f"The table had {self.n_rows:,} rows at first and {n_read:,} when read again.",
+                "rows must not change while they are learned from.",
+            )
+
+    def do(self, task: Task, frame: Any = None) -> Any:
+        """Do a task with every batch, and add up the results."""
+        return merge_all(task(table, first) for table, first in self.batches(frame))
+
+
+Run = Callable[[Sequence[Job], Task, int, Advance], Any]
+"""Does a task with every batch of jobs, and adds up the results in the order of the rows."""
+
+
+def run_in_threads(jobs: Sequence[Job], task: Task, n_jobs: int, advance: Advance) -> Any:
+    """Do a task with every batch while the next ones are read, and add up the results."""
+    n_rows, waiting = sum(job.n_rows for job in jobs), deque[tuple[int, Future[Any]]]()
+
+    def results() -> Iterator[Any]:
+        with ThreadPoolExecutor(n_jobs) as pool:
+            for job in jobs:
+                for table, first in job.batches():
+                    waiting.append((first + table.n_rows, pool.submit(task, table, first)))
+                    if len(waiting) > n_jobs:
+                        yield first_of()
+            while waiting:
+                yield first_of()
+
+    def first_of() -> Any:
+        end, future = waiting.popleft()
+        result = future.result()
+        advance(end, n_rows)
+        return result
+
+    return merge_all(results())
+
+
+class Batches(msgspec.Struct, frozen=True, eq=False):
+    """Rows that can be read several times: jobs in their order, and what runs them."""
+
+    jobs: tuple[Job, ...]
+    run: Run = run_in_threads
+
+    @classmethod
+    def of(cls, pieces: Sequence[tuple[Piece, int]], run: Run = run_in_threads) -> "Batches":
+        """Take pieces with their numbers of rows, in the order of the rows."""
+        jobs, first = [], 0
+        for piece, n_rows in pieces:
+            if n_rows:
+                jobs.append(Job(piece, first, n_rows))
+            first += n_rows
+        return cls(tuple(jobs), run)
+
+    @classmethod
+    def of_table(cls, table: Table, size: int = BATCH_ROWS) -> "Batches":
+        """Take a table."""
+        return cls.of([(HeldRows(table, size), table.n_rows)])
+
+    @classmethod
+    def of_files(
+        cls, files: Files, reading: Reading, size: int = BATCH_ROWS, run: Run | None = None
+    ) -> "Batches":
+        """Take files, read as their first rows were; in spans where jobs do not run here."""
+        if run is None:
+            return cls.of([(FileRows(files, reading, size), files.n_rows)])
+        files = files.anywhere()
+        spans = [(FileRows(files, reading, size, span), span.n_rows) for span in files.spans(size)]
+        return cls.of(spans, run)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return sum(job.n_rows for job in self.jobs)
+
+    def total(self, stage: str, task: Task, n_jobs: int, progress: Progress) -> Any:
+        """Do a task with every batch in one pass, and add up the results."""
+        progress(stage, 0, self.n_rows)
+        return self.run(self.jobs, task, n_jobs, functools.partial(progress, stage))
+
+    def whole(self, n_jobs: int) -> Table:
+        """Return all rows as one table."""
+        return join_tables(self.run(self.jobs, _alone, n_jobs, stand_still))
+
+    def with_changes(self, variables: Sequence[str], by: str | None) -> "Batches":
+        """Add the change since the previous row of some columns, in each series."""
+        changing, latest, ends = tuple(variables), dict[str, dict[str, float]](), []
+        if len(self.jobs) > 1:
+            ends = list(self.run(self.jobs, _Last(changing, by), 1, stand_still))
+        jobs = []
+        for job in self.jobs:
+            while ends and ends[0][0] < job.first:
+                latest = {**latest, **ends.pop(0)[1]}
+            jobs.append(msgspec.structs.replace(job, changing=changing, by=by, latest=latest))
+        return Batches(tuple(jobs), self.run)
+
+
+def _alone(table: Table, first: int) -> tuple[Table, ...]:  # noqa: ARG001, a task
+    return (table,)
+
+
+class _Last(msgspec.Struct, frozen=True):
+    """Finds the last values of a batch, with the number of its first row."""
+
+    variables: tuple[str, ...]
+    by: str | None
+
+    def __call__(self, table: Table, first: int) -> tuple[tuple[int, Latest], ...]:
+        return ((first, last_values(table, self.variables, rows_by_series(self.by, table))),)
+
+
+def merge_all(results: Iterator[Any]) -> Any:
+    """Add up results in their order, neighbours first, so that no sum is copied often."""
+    sums: list[tuple[int, Any]] = []
+    for result in results:
+        size, total = 1, result
+        while sums and sums[-1][0] == size:
+            _, before = sums.pop()
+            size, total = 2 * size, before + total
+        sums.append((size, total))
+    return functools.reduce(lambda after, pair: pair[1] + after, sums[-2::-1], sums[-1][1])

@@ -1,0 +1,538 @@
+"""The contexts of variables: trees grown on training rows, and what variables are like in their leaves.
+
+Each tree splits by a third of the variables so that all others vary as little as possible. Rows form
+blocks, and sums over leaves are kept block by block, so that a block can be left out. Sums are whole
+numbers, variables are taken in the order of their names and the sampled rows in an order that their
+content gives, so that neither the order of rows or columns nor the number of threads changes what is
+learned.
+"""
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.model.evidence import LEAF, MAX_CLASSES, Context, Split
+from truism.model.predicates import Interval, OneOf, cut_between
+from truism.model.schema import Categorical, Numeric, Schema
+from truism.score import kernels
+from truism.score.alignment import Reader, Readings, classes, codes, standardise
+from truism.score.contexts import Leaves, Statistics, side_by_side, spreads_to_judge_by
+from truism.score.evidence import ROWS_AT_ONCE
+from truism.score.truths import Truths
+from truism.table.columns import Column, numbers
+from truism.table.distinct import distinct
+from truism.work import Progress, be_silent, share_out
+
+N_CONTEXTS = 24
+MEMBER_SHARE = 1 / 3  # of the variables form a context; it judges the others
+MAX_LEAVES, MIN_ROWS = 64, 10
+N_BINS = MAX_CLASSES  # of a number, between which it may be split
+MAX_FIT_ROWS = (
+    20_000  # trees are grown on so many rows at most; the statistics are those of all rows
+)
+N_TARGETS = 8  # random combinations of the judged variables that a tree explains
+N_TARGET_STATES = 6  # commonest states of a variable that are targets
+MAX_REMEMBERED = 1 << 22  # whole numbers, of the rows of all leaves while a tree grows
+TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
+MIN_JOINT = 5_000  # rows from which on it pays to count by both divisions of rows at once
+SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """A grown tree: its nodes as in `Context.tree`, and which variables it is to judge."""
+
+    nodes: tuple[int, ...]
+    judged: frozenset[int]
+
+
+class Grown(msgspec.Struct, frozen=True, eq=False):
+    """The trees of contexts, trees × rows the leaf that a row falls into, and rows by their content."""
+
+    splits: tuple[Split, ...]
+    trees: tuple[Tree, ...]
+    leaves: NDArray[np.uint8]
+    by_content: NDArray[np.int64]
+
+
+def grow(
+    schema: Schema,
+    columns: Sequence[Column],
+    seed: int,
+    n_jobs: int,
+    progress: Progress = be_silent,
+) -> Grown:
+    """Grow the trees of all contexts; the seed chooses the variables of each."""
+    by_content = np.argsort(content_hash(schema, columns), kind="stable")
+    usable = [i for i, each in enumerate(schema.variables) if each.has_spread]
+    usable.sort(key=lambda i: schema.variables[i].name)
+    groups = _members(usable, seed)
+    if not groups:
+        return Grown((), (), np.empty((0, len(by_content)), np.uint8), by_content)
+    rows = _sampled(by_content)
+    n_rows = len(columns[0].values)
+    sampled = columns if len(rows) == n_rows else [column.take(rows) for column in columns]
+    coded = _Coded(schema, sampled, usable, n_jobs)
+    least = max(2, MIN_ROWS * len(rows) // n_rows)
+    grown, leaves = [], []
+    for done, (nodes, leaf_of) in enumerate(_grow_all(coded, groups, seed, least, n_jobs), 1):
+        grown.append(nodes)
+        leaves.append(leaf_of)
+        progress("contexts", done, len(groups))
+    asked = sorted({node for nodes in grown for node in nodes if node is not None})
+    number = {node: k for k, node in enumerate(asked)}
+    splits = tuple(coded.split(v, c) for v, c in asked)
+    trees = tuple(
+        Tree(
+            tuple(LEAF if node is None else number[node] for node in nodes),
+            frozenset(usable) - {usable[v] for v in members.tolist()},
+        )
+        for nodes, members in zip(grown, groups, strict=True)
+    )
+    if len(rows) == n_rows:
+        return Grown(splits, trees, np.stack(leaves), by_content)
+    of_rows = find_leaves(schema, splits, trees, columns, n_jobs)
+    return Grown(splits, trees, of_rows, by_content)
+
+
+def find_leaves(
+    schema: Schema,
+    splits: Sequence[Split],
+    trees: Sequence[Tree],
+    columns: Sequence[Column],
+    n_jobs: int,
+) -> NDArray[np.uint8]:
+    """Find the leaf of every tree that each row falls into, as is done for new rows."""
+    truths, reader = Truths(schema, splits), Reader(schema)
+    leaves = Leaves(len(splits), [each.nodes for each in trees])
+    n_rows = len(columns[0].values)
+    compiled = kernels.pay(n_rows, sum(len(each.nodes) for each in trees))
+
+    def find(start: int) -> NDArray[np.uint8]:
+        part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
+        true, _ = (
+            truths.evaluate_compiled(*reader.encode(part)) if compiled else truths.evaluate(part)
+        )
+        return leaves.find(true, len(part[0].values), compiled=compiled)
+
+    starts = range(0, n_rows, ROWS_AT_ONCE)
+    return np.concatenate(list(share_out(n_jobs, find, starts)), axis=1)
+
+
+def _members(usable: Sequence[int], seed: int) -> list[NDArray[np.int64]]:
+    """Choose the variables of each context: parts of shuffles, so that each takes its turn."""
+    if len(usable) < 2:
+        return []
+    shuffle = np.random.default_rng(seed)
+    size = max(1, round(MEMBER_SHARE * len(usable)))
+    groups: list[NDArray[np.int64]] = []
+    while len(groups) < N_CONTEXTS:
+        order = shuffle.permutation(len(usable))
+        groups += [np.sort(order[k * size : (k + 1) * size]) for k in range(len(usable) // size)]
+    return groups[:N_CONTEXTS]
+
+
+def _sampled(by_content: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose the rows to grow trees on, evenly from an order."""
+    n_rows = len(by_content)
+    if n_rows <= MAX_FIT_ROWS:
+        return np.arange(n_rows)
+    return np.sort(by_content[np.linspace(0, n_rows - 1, MAX_FIT_ROWS).astype(np.int64)])
+
+
+def content_hash(schema: Schema, columns: Sequence[Column]) -> NDArray[np.uint64]:
+    """Hash every row; neither the order of rows nor that of columns changes a row's hash."""
+    total = np.zeros(len(columns[0].values), np.uint64)
+    for variable, column in zip(schema.variables, columns, strict=True):
+        if isinstance(variable, Numeric):
+            bits = (numbers(column) + 0.0).view(np.uint64)
+        else:
+            bits = codes(variable, column).astype(np.int64).view(np.uint64)
+        salt = hashlib.blake2b(variable.name.encode(), digest_size=8).digest()
+        mixed = bits + np.frombuffer(salt, np.uint64)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
+        total += mixed ^ (mixed >> np.uint64(31))
+    return total
+
+
+class _Coded:
+    """The rows that trees are grown on: codes to split by, and targets to explain.
+
+    `usable` variables, in this order, have columns of `codes`. Code ``c`` of a number means that it
+    lies below cut ``c`` and no earlier one; missing values have the last code.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[Column],
+        usable: Sequence[int],
+        n_jobs: int,
+    ) -> None:
+        self.variables = [schema.variables[i] for i in usable]
+        n_rows = len(columns[0].values)
+        self.codes = np.empty((n_rows, len(usable)), np.uint8)
+        self.is_state = np.array([isinstance(each, Categorical) for each in self.variables])
+        cuts = list(share_out(n_jobs, lambda i: self._cuts(schema, columns, i), usable))
+        self._cuts_of = cuts
+        n_targets = [
+            1 if isinstance(each, Numeric) else min(len(each.counts), N_TARGET_STATES)
+            for each in self.variables
+        ]
+        self.owner = np.repeat(np.arange(len(usable)), n_targets)
+        self.targets = np.empty((len(self.owner), n_rows), np.int32)
+        for v, i in enumerate(usable):
+            variable, column = self.variables[v], columns[i]
+            if isinstance(variable, Numeric):
+                values = numbers(column)
+                self.codes[:, v] = np.searchsorted(cuts[v][1], values, side="right")
+                self.codes[np.isnan(values), v] = N_BINS
+                standard = np.nan_to_num(standardise(values, variable.mean, variable.std))
+                found = [np.clip(standard, -TARGET_CLIP, TARGET_CLIP)]
+            else:
+                known = classes(variable)[codes(variable, column)]
+                self.codes[:, v] = np.where(
+                    known > min(len(variable.values), N_BINS), N_BINS, known
+                )
+                found = _indicators(variable, known)
+            for place, each in zip(np.flatnonzero(self.owner == v), found, strict=True):
+                self.targets[place] = np.rint(each * TARGET_SCALE)
+        # Codes to split at; where there are very many states, the last one stands for several.
+        self.n_splits = np.array(
+            [
+                len(cuts[v][1])
+                if isinstance(each, Numeric)
+                else min(len(each.values), N_BINS) - (len(each.values) > N_BINS)
+                for v, each in enumerate(self.variables)
+            ]
+        )
+
+    @staticmethod
+    def _cuts(
+        schema: Schema, columns: Sequence[Column], i: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the values just below and above each cut of a number."""
+        if isinstance(schema.variables[i], Categorical):
+            return np.empty(0), np.empty(0)
+        found = distinct(columns[i])
+        starts = found.cuts(N_BINS)
+        return found.values[starts - 1], found.values[starts]
+
+    def split(self, v: int, c: int) -> Split:
+        """Say what a split by a code means."""
+        variable = self.variables[v]
+        if isinstance(variable, Numeric):
+            below, above = self._cuts_of[v]
+            return Interval(variable.name, high=cut_between(float(below[c]), float(above[c])))
+        by_count = np.argsort(-np.array(variable.counts), kind="stable")
+        return OneOf(variable.name, (variable.values[by_count[c]],))
+
+
+def _indicators(variable: Categorical, known: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """Return columns for the commonest states, centred, that vary by one together."""
+    n_rows = sum(variable.counts)
+    shares = np.sort(np.array(variable.counts))[::-1][:N_TARGET_STATES] / n_rows
+    scale = 1 / np.sqrt((shares * (1 - shares)).sum())
+    present = known < min(len(variable.counts), MAX_CLASSES)
+    return [((known == c) - p) * present * scale for c, p in enumerate(shares.tolist())]
+
+
+_Grown = tuple[list[tuple[int, int] | None], NDArray[np.uint8]]
+
+
+def _grow_all(
+    coded: _Coded, groups: Sequence[NDArray[np.int64]], seed: int, least: int, n_jobs: int
+) -> Iterator[_Grown]:
+    """Grow a tree for each group of members; it explains random combinations of all other targets."""
+    from truism.learn.kernels import contexts as kernels  # only learning loads compiled code
+
+    n_targets, n_rows = coded.targets.shape
+    signs = np.random.default_rng(seed).choice([-1, 1], (n_targets, N_TARGETS)).astype(np.int32)
+    everything = np.zeros((N_TARGETS, n_rows), np.int32)
+    kernels.combine(coded.targets, np.arange(n_targets), signs, everything)
+
+    def one(members: NDArray[np.int64]) -> _Grown:
+        explained = everything.copy()
+        own = np.flatnonzero(np.bincount(members, minlength=len(coded.variables))[coded.owner])
+        kernels.combine(coded.targets, own, -signs, explained)
+        return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
+
+    return share_out(n_jobs, one, groups)
+
+
+class _Node:
+    """Rows of a tree that grows, what was counted of them, and their best split."""
+
+    def __init__(self, rows: NDArray[np.int64]) -> None:
+        self.rows = rows
+        self.table: NDArray[np.int64] | None = None
+        self.gain, self.member, self.code = 0.0, -1, -1
+        self.children: tuple[_Node, _Node] | None = None
+
+
+def _grow_tree(
+    coded: _Coded, members: NDArray[np.int64], targets: NDArray[np.int32], least: int
+) -> _Grown:
+    """Grow a tree; return its nodes, each before its children, as (variable, code), and rows' leaves."""
+    root = _grow_nodes(coded, members, targets, least, MAX_LEAVES)
+    ordered: list[tuple[int, int] | None] = []
+    leaf_of, n_leaves = np.empty(len(targets), np.uint8), 0
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.children is None:
+            ordered.append(None)
+            leaf_of[node.rows] = n_leaves
+            n_leaves += 1
+        else:
+            ordered.append((int(members[node.member]), node.code))
+            waiting += node.children[::-1]
+    return ordered, leaf_of
+
+
+def _grow_nodes(
+    coded: _Coded,
+    members: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    least: int,
+    max_leaves: int,
+) -> _Node:
+    """Grow a tree best first, as far as there may be leaves; return its root.
+
+    The table of a larger child is that of its parent less its sibling's, if there is room to keep them.
+    """
+    from truism.learn.kernels import contexts as kernels  # only learning loads compiled code
+
+    shape = (len(members), (int(coded.codes.max()) + 1) * (targets.shape[1] + 1))
+    remembers = max_leaves * math.prod(shape) <= MAX_REMEMBERED
+    is_state, n_splits = coded.is_state[members], coded.n_splits[members]
+
+    def study(node: _Node, table: NDArray[np.int64] | None = None) -> None:
+        if table is None:
+            table = np.zeros(shape, np.int64)
+            kernels.tabulate(coded.codes, members, targets, node.rows, table)
+        node.table, n_rows = table if remembers else None, len(node.rows)
+        if n_rows >= 2 * least:
+            node.gain, node.member, node.code = kernels.best_split(
+                table, is_state, n_splits, targets.shape[1], n_rows, least
+            )
+
+    root = _Node(np.arange(len(targets)))
+    study(root)
+    leaves = [root]
+    while len(leaves) < max_leaves:
+        node = max(leaves, key=lambda leaf: leaf.gain)  # the first of equals
+        if node.gain <= 0.0:
+            break
+        codes = coded.codes[node.rows, members[node.member]]
+        held = codes == node.code if is_state[node.member] else codes <= node.code
+        node.children = _Node(node.rows[held]), _Node(node.rows[~held])
+        smaller, larger = sorted(node.children, key=lambda child: len(child.rows))
+        study(smaller)
+        others = None
+        if node.table is not None and smaller.table is not None:
+            others, node.table = node.table - smaller.table, None
+        study(larger, others)
+        leaves.remove(node)
+        leaves += node.children
+    return root
+
+
+class LeafSums(msgspec.Struct, frozen=True, eq=False):
+    """Whole-number sums of one context: per block of rows, leaf and judged variable.
+
+    `rows` are blocks × leaves × 1, `present`, `total` and `squares` blocks × leaves × numbers, and
+    `state_counts` blocks × leaves × classes, with the `widths` of the categorical variables side by
+    side.
+    """
+
+    tree: tuple[int, ...]
+    numbers: tuple[int, ...]
+    states: tuple[int, ...]
+    widths: tuple[int, ...]
+    rows: NDArray[np.float64]
+    present: NDArray[np.float64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    state_counts: NDArray[np.integer[Any]]
+
+    def __add__(self, other: "LeafSums") -> "LeafSums":
+        """Return the sums over the rows of both, which are parts of one table and share one context."""
+        if self._about() != other._about():
+            raise ValueError("Only sums of the same context and blocks can be added.")
+        return msgspec.structs.replace(
+            self,
+            rows=self.rows + other.rows,
+            present=self.present + other.present,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+            # Parts may have more rows together than 32 bits can count.
+            state_counts=self.state_counts.astype(np.int64) + other.state_counts,
+        )
+
+    def statistics(self) -> Statistics:
+        """Return the statistics of the rows of all blocks."""
+        return self._describe([each.sum(axis=0) for each in self._sums()])
+
+    def without_each(self) -> Statistics:
+        """Return the statistics of all rows but those of a block, stacked for each block in turn."""
+        return self._describe([sums_of_others(each) for each in self._sums()])
+
+    def _about(self) -> tuple[tuple[int, ...], ...]:
+        return self.tree, self.numbers, self.states, self.widths, self.rows.shape
+
+    def _sums(self) -> tuple[NDArray[Any], ...]:
+        return self.rows, self.present, self.total, self.squares, self.state_counts
+
+    def _describe(self, sums: Sequence[NDArray[Any]]) -> Statistics:
+        rows, present, total, squares, state_counts = sums
+        known = np.maximum(present, 1)
+        means = total / known / SCALE
+        spreads = np.sqrt(np.maximum(squares / known / SCALE**2 - np.square(means), 0))
+        if (present < rows).any():
+            spreads = spreads_to_judge_by(spreads, present, rows)
+        return Statistics(
+            self.numbers,
+            self.states,
+            rows[..., 0].astype(np.int64),
+            means.round(4) + 0.0,
+            spreads.round(4),
+            self.widths,
+            state_counts,
+        )
+
+    def context(self) -> Context:
+        """Return the tree and the statistics of all rows as a value to keep."""
+        of, present = self.statistics(), self.present.sum(axis=0)
+        ends = np.cumsum(self.widths).tolist()
+        parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
+        return Context(
+            self.tree,
+            self.numbers,
+            self.states,
+            tuple(of.counts.tolist()),
+            _tuples(of.means),
+            _tuples(of.spreads),
+            tuple(tuple(tuple(leaf[part]) for part in parts) for leaf in of.state_counts.tolist()),
+            _tuples(present.astype(np.int64)) if (present < of.counts[:, None]).any() else (),
+        )
+
+
+def sums_of_others(blocks: NDArray[Any]) -> NDArray[Any]:
+    """Sum over all blocks but one, for each; blocks come first.
+
+    >>> sums_of_others(np.array([1, 2, 4])).tolist()
+    [6, 5, 3]
+    """
+    found: NDArray[Any] = blocks.sum(axis=0, dtype=blocks.dtype) - blocks
+    return found
+
+
+def _tuples(table: NDArray[Any]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(map(tuple, table.tolist()))
+
+
+def sum_leaves(
+    trees: Sequence[Tree],
+    leaves: NDArray[np.uint8],
+    readings: Readings,
+    reader: Reader,
+    divisions: Sequence[NDArray[np.int64]],
+    n_blocks: int,
+    n_jobs: int,
+) -> list[tuple[LeafSums, ...]]:
+    """Sum up what the judged variables are like in every leaf and block: for each tree, by each division.
+
+    A division is the number of each row's block; each has as many blocks.
+    """
+    if len(divisions) > 1 and leaves.shape[1] < MIN_JOINT:
+        apart = [
+            sum_leaves(trees, leaves, readings, reader, (blocks,), n_blocks, n_jobs)
+            for blocks in divisions
+        ]
+        return [tuple(itertools.chain.from_iterable(each)) for each in zip(*apart, strict=True)]
+    adder = _Adder(readings, reader, _Cells.of(divisions, n_blocks))
+    return list(share_out(n_jobs, adder.sum_up, trees, leaves))
+
+
+class _Cells(msgspec.Struct, frozen=True, eq=False):
+    """All divisions of the rows at once: a cell holds the rows that have the same block in each."""
+
+    of_row: NDArray[np.int64]
+    n_blocks: int
+    n_divisions: int
+
+    @classmethod
+    def of(cls, divisions: Sequence[NDArray[np.int64]], n_blocks: int) -> "_Cells":
+        """Find the cell of each row; its block in the last division counts fastest."""
+        of_row = np.zeros(len(divisions[0]), np.int64)
+        for blocks in divisions:
+            of_row = of_row * n_blocks + blocks
+        return cls(of_row, n_blocks, len(divisions))
+
+    def __len__(self) -> int:
+        return int(self.n_blocks**self.n_divisions)
+
+    def margins(self, sums: NDArray[Any]) -> list[NDArray[Any]]:
+        """Sum over all divisions but one, for each; cells come third to last."""
+        axes = range(-2 - self.n_divisions, -2)
+        divided = sums.reshape(*sums.shape[:-3], *(self.n_blocks for _ in axes), *sums.shape[-2:])
+        return [divided.sum(axis=tuple(set(axes) - {own}), dtype=sums.dtype) for own in axes]
+
+
+class _Adder:
+    """Adds rows up, in the cells of their blocks and the leaves of a tree."""
+
+    def __init__(self, readings: Readings, reader: Reader, cells: _Cells) -> None:
+        self.reader, self.cells = reader, cells
+        self.numbers, self.classes = readings.standard, readings.classes.T
+
+    def sum_up(self, tree: Tree, leaf_of: NDArray[np.uint8]) -> tuple[LeafSums, ...]:
+        """Sum up what a tree judges, for each division of the rows."""
+        from truism.learn.kernels import contexts as kernels  # only learning loads compiled code
+
+        reader, cells = self.reader, self.cells
+        numbers = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
+        states = [k for k, i in enumerate(reader.states) if i in tree.judged]
+        wide = np.array([reader.n_classes(k) for k in states], np.int64)
+        starts = np.cumsum(wide) - wide
+        n_leaves = tree.nodes.count(LEAF)
+        n_places = len(cells) * n_leaves
+        sums = kernels.Sums(
+            np.zeros(n_places),
+            np.zeros((3, n_places, len(reader.numbers))),
+            np.zeros((n_places, int(wide.sum())), np.int32),
+        )
+        # All numbers are summed side by side, which is faster than picking those that are judged.
+        judged = kernels.Judged(
+            self.numbers, np.float32(SCALE), self.classes, np.array(states, np.int64), starts
+        )
+        kernels.sum_up(cells.of_row * n_leaves + leaf_of, judged, sums)
+        # Unseen cannot occur here, and missing says nothing.
+        widths = (wide - 2).tolist()
+        seen = side_by_side(starts, widths) if states else np.empty(0, np.int64)
+        of_rows, of_numbers, of_classes = (
+            cells.margins(each.reshape(*each.shape[:-2], len(cells), n_leaves, each.shape[-1]))
+            for each in (sums.rows[:, None], sums.numbers, sums.classes)
+        )
+        return tuple(
+            LeafSums(
+                tree.nodes,
+                tuple(reader.numbers[k] for k in numbers),
+                tuple(reader.states[k] for k in states),
+                tuple(widths),
+                rows,
+                found[0][..., numbers],
+                found[1][..., numbers],
+                found[2][..., numbers],
+                classes[..., seen],
+            )
+            for rows, found, classes in zip(of_rows, of_numbers, of_classes, strict=True)
+        )

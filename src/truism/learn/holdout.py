@@ -1,0 +1,509 @@
+"""Training rows judged by the other training rows, and the evidence and threshold that follow.
+
+Rows are divided into blocks in two ways. *Mixed* blocks go by the content of the rows, not their order.
+Blocks that stand *apart* are stretches of consecutive rows, which resemble each other if the order of
+rows is one of time. A row is weighed by what is known without its block: leaf statistics, values, and
+rules, of which one search finds all that only a single block breaks (`mining.mine_broken`). Trees and
+cut-offs are made from all rows, or from a sample of them that is the same for each block.
+
+Mixed blocks give the units, blocks that stand apart the threshold. What contexts explain in mixed blocks,
+but not in blocks that stand apart, is drift, and then contexts count for less.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.arrays import Counts, Floats, Rows
+from truism.learn.contexts import Grown, grow, sum_leaves, sums_of_others
+from truism.learn.mining import (
+    Budget,
+    mine_broken,
+    minimum_counts,
+    variable_numbers,
+)
+from truism.learn.rarity import space, stand_in
+from truism.learn.rules import MinedRules
+from truism.model.evidence import MIN_UNIT, Evidence, Grave, Spacing, Usual
+from truism.model.predicates import variables
+from truism.model.provenance import ShareOfRows, Threshold
+from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.settings import Settings, exact
+from truism.score.alignment import Reader
+from truism.score.contexts import LeafProfiles, contradiction, surprise
+from truism.score.evidence import RARITY_WEIGHT, lift
+from truism.score.rarity import Emptiness, Rarities
+from truism.score.rules import RULE_WEIGHT, expected_exceptions, rule_worth
+from truism.score.thresholds import calibrate
+from truism.score.truths import Truths, count, n_words
+from truism.table.columns import Column
+from truism.table.distinct import distinct
+from truism.work import Progress, share_out
+
+N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
+MAX_ROWS_WEIGHED = 20_000
+WEIGHED_AT_ONCE = 2048  # few enough for little memory and the processor's cache
+MAX_RATE = 0.01  # share of held-out rows above the default threshold, or that break a grave rule
+GRAVE_SHARE = 0.8  # a row that breaks a grave rule scores at least this share of the threshold
+GRAVE_MARGIN = 1.1  # times the expected exceptions of a rule that too many held-out rows break
+MIN_EXPECTED = 20  # exceptions to expect by chance, for a rule without any to be grave
+DRIFT_PRIOR, TRUST_POWER, MIN_TRUST = 0.02, 3, 1 / 8
+MIN_USUAL_SPREAD = 0.3  # share of the median over all variables
+
+
+class HeldOut(msgspec.Struct, frozen=True, eq=False):
+    """The evidence against rows, judged by the other rows.
+
+    Per row, summed over variables: evidence `in_context`, `contradictions` and `rarities`; and the
+    worth of the `strongest` rule that it breaks. Per variable: mean surprise `alone` and in context,
+    and mean and spread of contradictions. `values` has, if asked for, contradictions and rarities of
+    each value, and how far numbers lie off: 3 × rows × variables.
+    """
+
+    in_context: Floats
+    contradictions: Floats
+    rarities: Floats
+    strongest: Floats
+    alone: Floats
+    surprise: Floats
+    mean: Floats
+    spread: Floats
+    values: Floats | None = None
+
+
+class Blocks(msgspec.Struct, frozen=True, eq=False):
+    """A division of the rows: the block of each row, and an order to sample rows by.
+
+    Counts by both divisions, apart × mixed, have the blocks of this one along `axis`.
+    """
+
+    of_row: NDArray[np.int64]
+    axis: int
+    order: NDArray[np.int64]
+
+
+class Study:
+    """Everything learned from all rows, as sums from which any block can be left out."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[Column],
+        grown: Grown,
+        n_jobs: int,
+        n_stretches: int = N_STRETCHES,
+    ) -> None:
+        self.schema, self.grown = schema, grown
+        self.n_jobs, self.n_rows = n_jobs, len(columns[0].values)
+        rows = np.arange(self.n_rows)
+        self.n_stretches = min(n_stretches, self.n_rows)
+        stretches = rows * self.n_stretches // self.n_rows
+        self.apart = Blocks(stretches % N_BLOCKS, 0, rows)
+        dealt = np.empty(self.n_rows, np.int64)
+        dealt[grown.by_content] = rows % N_BLOCKS
+        self.mixed = Blocks(dealt, 1, grown.by_content)
+        self.splits, trees, self.leaves = grown.splits, grown.trees, grown.leaves
+        self.reader = Reader(schema)
+        self.columns = columns
+        # Not kept: reading some of the rows again later costs less than the memory.
+        readings = self.reader.read(columns)
+        divisions = (self.apart.of_row, self.mixed.of_row)
+        self.leaf_sums = sum_leaves(
+            trees, self.leaves, readings, self.reader, divisions, N_BLOCKS, n_jobs
+        )
+        cell_of = self.apart.of_row * N_BLOCKS + self.mixed.of_row
+        self.spacings = _space_all(schema, columns, n_jobs)
+        self.knots = [np.array(each.values) for each in self.spacings]
+        numbers, codes = readings.numbers.T, readings.codes.T
+        self.knot_counts = [
+            _count_in_cells(cell_of, _owners(knots, values), len(knots))
+            for knots, values in zip(self.knots, numbers, strict=True)
+        ]
+        self.state_counts = [
+            _count_in_cells(cell_of, known, len(variable.values))
+            for variable, known in zip(_categorical(schema), codes, strict=True)
+        ]
+
+    def chosen(self, blocks: Blocks) -> NDArray[np.int64]:
+        """Choose the rows to weigh; if there are very many, evenly along their order."""
+        n_weighed = min(self.n_rows, MAX_ROWS_WEIGHED)
+        return blocks.order[np.linspace(0, self.n_rows - 1, n_weighed).astype(np.int64)]
+
+    def hold_out(
+        self,
+        blocks: Blocks,
+        worths: Floats | None = None,
+        rows: NDArray[np.int64] | None = None,
+        *,
+        each_value: bool = False,
+    ) -> HeldOut:
+        """Weigh rows, or the chosen ones, without their block and by the rules they break.
+
+        `worths` are those of the rules: rows × variables. The evidence against each value is kept if
+        `each_value`.
+        """
+        chosen = self.chosen(blocks) if rows is None else rows
+        of_values = np.empty((3, len(chosen), len(self.schema.variables))) if each_value else None
+        leaf_sums = [each[blocks.axis] for each in self.leaf_sums]
+        judge = LeafProfiles(self.reader, (each.without_each() for each in leaf_sums))
+        n_leaves = np.array([each.rows.shape[1] for each in leaf_sums], np.uint16)
+        rarities = self._rarities_without_each(blocks.axis)
+        of_rows = np.empty((4, len(chosen)))
+
+        def weigh(some: NDArray[np.int64]) -> Floats:
+            """Record the evidence against some rows, and return sums over them."""
+            rows = chosen[some]
+            block_of = blocks.of_row[rows]
+            readings = self.reader.read([column.take(rows) for column in self.columns])
+            # The leaves without the second block come after those without the first, and so on.
+            leaves = np.multiply.outer(n_leaves, block_of.astype(np.uint16))
+            leaves += self.leaves[:, rows]
+            average = judge.average(leaves, readings)
+            in_context = contradiction(average, readings, self.reader)
+            worth = np.zeros_like(in_context) if worths is None else worths[some]
+            all_told = np.maximum(in_context, worth)
+            rare = np.empty(len(rows))
+            for block, own in _runs(block_of):
+                rarity = rarities[block].weigh(readings.take(own))
+                rare[own] = rarity.sum(axis=1)
+                if of_values is not None:
+                    of_values[1, some[own]] = rarity
+            if of_values is not None:
+                of_values[0, some] = all_told
+                of_values[2, some] = judge.differences(leaves, readings)
+            of_rows[:, some] = in_context.sum(axis=1), all_told.sum(axis=1), rare, worth.max(axis=1)
+            alone = np.zeros(len(self.schema.variables))
+            own_surprise = np.nan_to_num(surprise(readings.standard))
+            alone[self.reader.numbers] = own_surprise.sum(axis=0, dtype=np.float64)
+            squares = np.square(all_told)
+            return np.stack([alone, *(each.sum(axis=0) for each in (average, all_told, squares))])
+
+        # Block by block: ordinary values are set aside faster when many come at once.
+        by_block = np.argsort(blocks.of_row[chosen], kind="stable")
+        parts = range(WEIGHED_AT_ONCE, len(chosen), WEIGHED_AT_ONCE)
+        sums = np.zeros((4, len(self.schema.variables)))
+        for part in share_out(self.n_jobs, weigh, np.split(by_block, parts)):
+            sums += part
+        alone, average, mean, square = sums / len(chosen)
+        spreads = np.sqrt(np.maximum(square - np.square(mean), 0))
+        in_context, contradictions, rare, strongest = of_rows
+        return HeldOut(
+            in_context, contradictions, rare, strongest, alone, average, mean, spreads, of_values
+        )
+
+    def _rarities_without_each(self, axis: int) -> list[Rarities]:
+        """Return, for each block, rarities that do not know it."""
+        found = []
+        knot_counts, states = (
+            [sums_of_others(each.sum(axis=1 - axis)) for each in tables]
+            for tables in (self.knot_counts, self.state_counts)
+        )
+        for block in range(N_BLOCKS):
+            # A number that the other rows do not have is as rare to them as to all rows.
+            known = [
+                others[block] if others[block].any() else np.array(spacing.counts)
+                for spacing, others in zip(self.spacings, knot_counts, strict=True)
+            ]
+            empty = [
+                Emptiness(knots, counts, each.near, each.spread)
+                for each, knots, counts in zip(self.spacings, self.knots, known, strict=True)
+            ]
+            found.append(Rarities(self.reader, empty, [others[block] for others in states]))
+        return found
+
+
+def _runs(blocks: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
+    """Yield each block and its rows; the block numbers of the rows must ascend.
+
+    >>> list(_runs(np.array([0, 0, 2])))
+    [(0, slice(0, 2, None)), (2, slice(2, 3, None))]
+    """
+    starts = np.flatnonzero(np.diff(blocks, prepend=-1))
+    for start, end in itertools.pairwise([*starts.tolist(), len(blocks)]):
+        yield int(blocks[start]), slice(start, end)
+
+
+def _count_in_cells(
+    cells: NDArray[np.int64], places: NDArray[np.int64], n_places: int
+) -> NDArray[np.int64]:
+    """Count the rows of each cell at each place: blocks × blocks × places; -1 is no place."""
+    present = places >= 0
+    flat = cells[present] * n_places + places[present]
+    counts = np.bincount(flat, minlength=N_BLOCKS**2 * n_places)
+    return counts.reshape(N_BLOCKS, N_BLOCKS, n_places)
+
+
+def _owners(knots: Floats, values: Floats) -> NDArray[np.int64]:
+    """Return the kept training value that stands for each value; -1 if missing."""
+    return np.where(np.isnan(values), -1, stand_in(knots, values))
+
+
+def _categorical(schema: Schema) -> list[Categorical]:
+    return [each for each in schema.variables if isinstance(each, Categorical)]
+
+
+def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[Spacing, ...]:
+    def of(pair: tuple[str, Column]) -> Spacing:
+        found = distinct(pair[1])
+        return space(pair[0], found.values, found.counts)
+
+    pairs = [
+        (variable.name, column)
+        for variable, column in zip(schema.variables, columns, strict=True)
+        if isinstance(variable, Numeric)
+    ]
+    return tuple(share_out(n_jobs, of, pairs))
+
+
+def broken_worths(
+    schema: Schema,
+    columns: Sequence[Column],
+    mined: MinedRules,
+    settings: Settings,
+    blocks: Counts,
+    rows: Counts,
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the worth of the strongest rule about each variable that rows break: rows × variables.
+
+    A rule that holds in all other blocks counts if it holds in more than ``min_support`` of their rows,
+    and in more than the settings' ratio of those of its rarest predicate, for the block that demands
+    least. Rules are no longer than the length up to which the model's are complete.
+    """
+    worths = np.zeros((len(rows), len(schema.variables)))
+    members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
+    longest = mined.complete_to
+    if len(members) < 2 or not mined.rules.predicates or not longest:
+        return worths
+    laid = _BlockTruths(schema, mined, columns, members)
+    found = mine_broken(
+        laid.true,
+        laid.false,
+        laid.ends,
+        variable_numbers(laid.predicates),
+        _least(mined, settings, laid),
+        max_predicates=longest + 1,
+        # The budget of mining once for each block.
+        budget=Budget(
+            settings.max_nodes * len(members),
+            settings.max_rules * len(members),
+            settings.max_seconds,
+        ),
+        n_jobs=n_jobs,
+    )
+    marks = _Marks(schema, laid, rows, worths)
+    for level in found:
+        marks.note(level, _worth(mined, laid, level))
+    return worths
+
+
+class _Marks:
+    """Where the worth of broken rules is noted: rows to judge × variables."""
+
+    def __init__(
+        self, schema: Schema, laid: "_BlockTruths", rows: Counts, worths: NDArray[np.float64]
+    ) -> None:
+        owner_of = {name: i for i, name in enumerate(schema.names)}
+        owners = [[owner_of[name] for name in variables(each)] for each in laid.predicates]
+        self.laid, self.worths, self.place_at = laid, worths, laid.place_at(rows)
+        self.starts, self.owners = np.cumsum([0, *map(len, owners)]), np.concatenate(owners)
+
+    def note(self, found: Counts, worth: NDArray[np.float64]) -> None:
+        """Raise the worth of what rows break, given rules as rows of (consequent, count, block, …)."""
+        from truism.learn.kernels import mining as kernels  # only learning loads compiled code
+
+        laid = self.laid
+        kernels.note_broken(
+            found,
+            worth / np.diff(self.starts)[found[:, 0]],
+            laid.true,
+            laid.false,
+            laid.ends,
+            self.place_at,
+            self.starts,
+            self.owners,
+            self.worths,
+        )
+
+
+class _BlockTruths:
+    """Truth vectors of a model's predicates, in which every block of rows has words of its own.
+
+    `ends` are the words before which blocks end. `n_others`, `n_true` and `n_false` count, for all
+    blocks but one, the rows, and the rows in which each predicate holds and fails.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        mined: MinedRules,
+        columns: Sequence[Column],
+        members: Sequence[Counts],
+    ) -> None:
+        self.predicates = [each.predicate for each in mined.rules.predicates]
+        self._members = members
+        self.ends = np.cumsum([n_words(len(own)) for own in members])
+        self._words = [slice(*ends) for ends in itertools.pairwise([0, *self.ends.tolist()])]
+        truths = Truths(schema, self.predicates)
+        self.true, self.false = np.empty((2, len(self.predicates), self.ends[-1]), np.uint64)
+        for own, part in zip(members, self._words, strict=True):
+            both = truths.evaluate_all([each.take(own) for each in columns])
+            self.true[:, part], self.false[:, part] = both
+        self.n_others = sums_of_others(np.array([len(own) for own in members]))
+        self.n_true, self.n_false = (
+            sums_of_others(np.stack([count(of[:, part]) for part in self._words]))
+            for of in (self.true, self.false)
+        )
+
+    def place_at(self, rows: Counts) -> Counts:
+        """Return for each bit of the words which of some rows it stands for; -1 for none."""
+        place_of = np.full(sum(map(len, self._members)), -1)
+        place_of[rows] = np.arange(len(rows))
+        found = np.full(64 * int(self.ends[-1]), -1)
+        for own, part in zip(self._members, self._words, strict=True):
+            found[64 * part.start : 64 * part.start + len(own)] = place_of[own]
+        return found
+
+
+def _least(mined: MinedRules, settings: Settings, laid: _BlockTruths) -> Counts:
+    """Return the least count of a rule with each predicate, for the block that demands least."""
+    return minimum_counts(
+        laid.n_true.min(axis=0).tolist(),
+        int(laid.n_others.min()),
+        mined.min_support,
+        exact(settings.ratio),
+    )
+
+
+def _worth(mined: MinedRules, laid: _BlockTruths, found: Counts) -> NDArray[np.float64]:
+    """Return the worth of found rules, given as rows of (consequent, count, block, …)."""
+    p, counted, block = found[:, 0], found[:, 1], found[:, 2]
+    n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
+    # Without the block, failing rows form episodes at the same rate as in all rows.
+    of_all = np.array([(each.n_false, each.n_episodes) for each in mined.rules.predicates])[p]
+    n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
+    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))
+
+
+class LearnedEvidence(msgspec.Struct, frozen=True, eq=False):
+    """The evidence, the threshold that at most 1 % of held-out rows exceed, and what they come from.
+
+    `apart` are the held-out rows of the study, in stretches; `worths` are of the rules that the rows
+    `judged` break, these and those that were asked for.
+    """
+
+    evidence: Evidence
+    limit: Threshold
+    study: Study
+    apart: HeldOut
+    judged: Rows
+    worths: Floats
+
+
+def learn_evidence(
+    schema: Schema,
+    columns: Sequence[Column],
+    mined: MinedRules,
+    settings: Settings,
+    n_jobs: int,
+    progress: Progress,
+    *,
+    rows: Rows | None = None,
+) -> LearnedEvidence:
+    """Weigh held-out normal rows, and set the units and the threshold by them.
+
+    The rules that further `rows` break, given ascending, are found, too; if all rows are weighed, the
+    evidence against each value is kept then.
+    """
+    grown = grow(schema, columns, settings.random_state, n_jobs, progress)
+    study = Study(schema, columns, grown, n_jobs)
+    progress("held-out rows", 0, 3)
+    mixed = study.hold_out(study.mixed)
+    progress("held-out rows", 1, 3)
+    chosen = study.chosen(study.apart)
+    judged = chosen if rows is None else np.union1d(chosen, rows)
+    worths = broken_worths(schema, columns, mined, settings, study.apart.of_row, judged, n_jobs)
+    progress("held-out rows", 2, 3)
+    each_value = rows is not None and len(chosen) == study.n_rows
+    own = worths if len(judged) == len(chosen) else worths[np.searchsorted(judged, chosen)]
+    apart = study.hold_out(study.apart, own, each_value=each_value)
+    progress("held-out rows", 3, 3)
+    trust = _trust(study, mixed, apart)
+    unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
+    rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
+    scores = _plain_scores(unit, rarity_unit, apart)
+    strongest = as_if_learned_from_all(apart.strongest)
+    grave = _grave(scores, strongest)
+    scores += lift(grave, scores, strongest)
+    evidence = Evidence(
+        study.spacings,
+        study.splits,
+        tuple(each[0].context() for each in study.leaf_sums),
+        unit,
+        rarity_unit,
+        _usual(apart, unit),
+        grave,
+    )
+    limit = Threshold(calibrate(scores, MAX_RATE).value, ShareOfRows(MAX_RATE, len(scores)))
+    return LearnedEvidence(evidence, limit, study, apart, judged, worths)
+
+
+def held_out_scores(evidence: Evidence, held: HeldOut) -> Floats:
+    """Score held-out rows, each by itself, in the units of some evidence."""
+    scores = _plain_scores(evidence.contradiction_unit, evidence.rarity_unit, held)
+    strongest = as_if_learned_from_all(held.strongest)
+    return scores + lift(evidence.grave, scores, strongest)
+
+
+def _plain_scores(unit: float, rarity_unit: float, held: HeldOut) -> Floats:
+    return held.contradictions / unit + RARITY_WEIGHT / rarity_unit * held.rarities
+
+
+def as_if_learned_from_all(worths: Floats) -> Floats:
+    """Raise worths of rules learned without a block, which would be worth more if learned from all."""
+    more = RULE_WEIGHT * math.log(GRAVE_MARGIN * N_BLOCKS / (N_BLOCKS - 1))
+    return np.where(worths > 0, worths + more, 0.0)
+
+
+def _trust(study: Study, mixed: HeldOut, apart: HeldOut) -> float:
+    """Return the share of what contexts explain that they still explain in another stretch of rows."""
+    if not study.leaf_sums or not apart.alone.any():
+        return 1.0
+
+    def explained(by: HeldOut) -> float:
+        numbers = study.reader.numbers
+        gained = np.maximum(by.alone - by.surprise, 0)[numbers]
+        return float(gained.sum() / by.alone.sum())
+
+    ratio = (explained(apart) + DRIFT_PRIOR) / (explained(mixed) + DRIFT_PRIOR)
+    return min(max(ratio**TRUST_POWER, MIN_TRUST), 1.0)
+
+
+def _grave(scores: Floats, strongest: Floats) -> Grave | None:
+    """Find the worth above which hardly any row breaks a rule; doing so is nearly an anomaly.
+
+    Only nearly, because normal rows may drift away from what was learned, and rules are the first to
+    show it. A rule that may hold by chance is not grave, however rarely it is broken; and fewer than a
+    hundred rows cannot show what one in a hundred does.
+    """
+    n_allowed = int(MAX_RATE * len(scores))
+    if not n_allowed:
+        return None
+    usual = np.sort(strongest)[::-1][n_allowed]
+    limit = max(float(usual), float(rule_worth(np.array(MIN_EXPECTED))))
+    score = GRAVE_SHARE * calibrate(scores, MAX_RATE).value
+    return Grave(float(f"{limit:.4g}"), float(f"{score:.4g}"))
+
+
+def _usual(apart: HeldOut, unit: float) -> tuple[Usual, ...]:
+    """Return the usual evidence against each variable in normal rows, with a least spread."""
+    least = MIN_USUAL_SPREAD * float(np.median(apart.spread))
+    spreads = np.maximum(apart.spread, least) / unit
+    return tuple(
+        Usual(float(f"{mean:.4g}"), float(f"{spread:.4g}") or 1.0)
+        for mean, spread in zip(apart.mean / unit, spreads, strict=True)
+    )

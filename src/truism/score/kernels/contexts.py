@@ -1,0 +1,183 @@
+"""Compiled loops that find the leaves of contexts, and compare rows with them.
+
+Legend: ``k`` a context, ``r`` a row, ``i`` a variable, ``w`` a word of 64 rows. The leaves of all
+contexts stand one below the other in the tables; `firsts` says where those of each context start.
+"""
+
+import math
+
+import numpy as np
+
+from truism.score.kernels.compiling import inner, jit
+
+_TILE = 32  # rows of a table that is turned around, so that what is read and written stays near
+_WORDS = 128  # of 64 rows each, that go through a tree together
+_EVERY_ROW = np.uint64(0xFFFFFFFFFFFFFFFF)
+_EACH_BYTE = np.uint64(0x0101010101010101)
+_BIT_OF_EACH = np.uint64(0x8040201008040201)
+_ALL_BUT_HIGHEST = np.uint64(0x7F7F7F7F7F7F7F7F)
+_FRACTION_BITS, _BIAS = np.int32(23), np.int32(127)  # of a float of 32 bits
+_FRACTION, _ONE = np.int32(0x007FFFFF), np.int32(0x3F800000)
+_LOG_2 = math.log(2)
+
+
+@inner
+def spread(byte):
+    """Return eight bytes, the first of which is the lowest bit of a byte, and so on."""
+    apart = (byte * _EACH_BYTE) & _BIT_OF_EACH
+    return ((apart + _ALL_BUT_HIGHEST) >> np.uint64(7)) & _EACH_BYTE
+
+
+@inner
+def note_leaf(rows, leaf, digits):
+    """Note the binary digits of a leaf's number, in the rows that fall into it."""
+    for digit in range(digits.shape[0]):
+        if leaf >> digit & 1:
+            for w in range(rows.size):
+                digits[digit, w] |= rows[w]
+
+
+@jit
+def find_leaves(true, trees, ends, leaf_of, n_digits, found):
+    """Walk many rows at a time through each tree, and assemble the numbers of their leaves from digits.
+
+    `ends` is where each tree ends, `leaf_of` a leaf's number, or -1; a node comes before those below
+    it, and those of rows that satisfy its split before the others. `found` is trees × eight rows to a
+    word, one to a byte.
+    """
+    waiting = np.empty((256, _WORDS), np.uint64)
+    digits = np.empty((n_digits, _WORDS), np.uint64)
+    for start in range(0, true.shape[1], _WORDS):
+        n_words, node = min(_WORDS, true.shape[1] - start), 0
+        for k in range(ends.size):
+            digits[:] = np.uint64(0)
+            waiting[0, :n_words] = _EVERY_ROW
+            depth = 0
+            while node < ends[k]:
+                rows = waiting[depth, :n_words]
+                if leaf_of[node] >= 0:
+                    note_leaf(rows, leaf_of[node], digits)
+                    depth -= 1
+                else:
+                    holds = true[trees[node], start : start + n_words]
+                    depth += 1
+                    below = waiting[depth, :n_words]
+                    for w in range(n_words):
+                        below[w] = rows[w] & holds[w]
+                        rows[w] ^= below[w]
+                node += 1
+            for w in range(n_words):
+                for byte in range(8):
+                    leaves = np.uint64(0)
+                    for digit in range(n_digits):
+                        own = (digits[digit, w] >> np.uint64(8 * byte)) & np.uint64(0xFF)
+                        leaves |= spread(own) << np.uint64(digit)
+                    found[k, 8 * (start + w) + byte] = leaves
+
+
+@inner
+def factor(standard, scale, shift):
+    """Return one plus the squared distance of a number from its leaf's mean."""
+    distance = standard * scale - shift
+    return distance * distance + np.float32(1)
+
+
+@inner
+def fraction(bits):
+    """Return a number of at least one, given its bits, halved until it is below two."""
+    return np.int32(bits & _FRACTION | _ONE).view(np.float32)
+
+
+@jit
+def multiply_surprise(leaves, firsts, scale, shift, standard, tail, first, products, powers):
+    """Multiply one plus the squared distance of each number from its leaf's mean, over contexts.
+
+    `products` are two × rows from the first one on × numbers: of all contexts, without the powers of two
+    that `powers` counts, and of the distance from the variable's own mean. Six at a time cannot overflow.
+    """
+    n_rows, n_sixes = products.shape[1], max((leaves.shape[0] + 5) // 6, 1)
+    # What is left of the last six looks at a leaf of no spread and no mean, where all is ordinary.
+    at = np.full((n_rows, 6 * n_sixes), firsts[leaves.shape[0]])
+    for k in range(leaves.shape[0]):
+        some = leaves[k, first : first + n_rows]
+        for r in range(n_rows):
+            at[r, k] = firsts[k] + np.int32(some[r])
+    sixes = np.empty((n_sixes, standard.shape[1]), np.float32)
+    bits = sixes.view(np.int32)
+    for r in range(n_rows):
+        values = standard[first + r]
+        for six in range(n_sixes):
+            a, b, c, d, e, f = at[r, 6 * six : 6 * six + 6]
+            for i in range(values.size):
+                x = values[i]
+                product = factor(x, scale[a, i], shift[a, i]) * factor(x, scale[b, i], shift[b, i])
+                product *= factor(x, scale[c, i], shift[c, i])
+                product *= factor(x, scale[d, i], shift[d, i])
+                product *= factor(x, scale[e, i], shift[e, i])
+                sixes[six, i] = product * factor(x, scale[f, i], shift[f, i])
+        for i in range(values.size):
+            products[0, r, i] = fraction(bits[0, i])
+            powers[r, i] = (bits[0, i] >> _FRACTION_BITS) - n_sixes * _BIAS
+            products[1, r, i] = values[i] * values[i] / tail + np.float32(1)
+        for six in range(1, n_sixes):
+            for i in range(values.size):
+                products[0, r, i] *= fraction(bits[six, i])
+            for i in range(values.size):
+                powers[r, i] += bits[six, i] >> _FRACTION_BITS
+
+
+@jit
+def add_surprise(logarithms, powers, steepness, share, times, places, start, found):
+    """Average the logarithms of products over contexts, less a share of a number's own surprise.
+
+    `found` is variables × rows, of which those from `start` on are noted; a missing value is no
+    surprise.
+    """
+    steep = np.float32(steepness)
+    near = np.empty((_TILE, places.size))
+    for first in range(0, logarithms.shape[1], _TILE):
+        n_rows = min(_TILE, logarithms.shape[1] - first)
+        for r in range(n_rows):
+            for i in range(places.size):
+                whole = logarithms[0, first + r, i] + powers[first + r, i] * _LOG_2
+                beyond = whole * steepness / times[i]
+                beyond -= logarithms[1, first + r, i] * steep * share
+                near[r, i] = beyond if beyond > 0.0 else 0.0
+        for i in range(places.size):
+            for r in range(n_rows):
+                found[places[i], start + first + r] = near[r, i]
+
+
+@jit
+def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, times, places, found):
+    """Average the evidence against states over contexts; `found` is variables × rows.
+
+    `judges` are the contexts that judge each state, one state after the other; `ends` is where those of
+    a state end. `table` is classes × leaves.
+    """
+    first, flat = 0, table.ravel()
+    where, added = np.empty(classes.shape[1], np.int64), np.empty(classes.shape[1], np.float32)
+    for i in range(places.size):
+        for r in range(where.size):
+            where[r] = (offsets[i] + np.int64(classes[i, r])) * table.shape[1]
+            added[r] = np.float32(0)
+        for k in judges[first : ends[i]]:
+            own, start = leaves[k], np.int64(firsts[k])
+            for r in range(where.size):
+                added[r] += flat[where[r] + start + np.int64(own[r])]
+        for r in range(where.size):
+            found[places[i], r] = added[r] / times[i]
+        first = ends[i]
+
+
+def exercise() -> None:
+    """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
+    words, whole, one = np.ones((1, 1), np.uint64), np.zeros(1, np.int64), np.ones(1)
+    table, leaves = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.uint8)
+    firsts, products = np.zeros(2, np.int32), np.ones((2, 1, 1), np.float32)
+    weight, found = np.float32(1), np.ones((1, 1))
+    find_leaves(words, whole, whole + 1, whole, 1, np.zeros((1, 8), np.uint64))
+    powers = np.zeros((1, 1), np.int32)
+    multiply_surprise(leaves, firsts, table, table, table, weight, 0, products, powers)
+    add_surprise(products, powers, 1.0, weight, one, whole, 0, found)
+    add_evidence(leaves, firsts, whole, whole, table, leaves, whole, one, whole, found)

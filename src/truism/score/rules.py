@@ -1,0 +1,414 @@
+"""Rules and rows: which rows break a rule, by how much, and what that is worth as evidence.
+
+A univariate rule is checked against its column (KDD'23, section 4.3). Mined rules are checked all at
+once: those with several consequents become unit rules, ordered by consequent, so that all unit rules
+that claim the same predicate are adjacent, because they share the degree by which a row fails it. An
+antecedent that several rules share is evaluated once. Everything is vectorised over rules and rows on
+packed truth vectors; where there is enough to do, compiled loops find the same faster.
+
+A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
+rows of its antecedent (`expected_exceptions`).
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.arrays import FRESH, Fresh
+from truism.model.model import Model
+from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range, variables
+from truism.model.rules import Rule, RuleSet
+from truism.model.schema import Categorical, Numeric, Schema, Variable
+from truism.score.alignment import UNSEEN, codes
+from truism.score.contexts import PSEUDO_COUNT
+from truism.score.truths import BLOCK_ROWS, Truths, Words, unpack
+from truism.table.columns import Column, numbers
+from truism.work import share_out
+
+MIN_DEGREE, MAX_DEGREE = 1e-12, 1e6
+_NO_ROWS = np.empty(0, np.int64)
+_NO_DEGREES = np.empty(0)
+RULE_WEIGHT = 0.5
+MAX_WORDS = 1 << 20  # truth words of rules, or rows that break them, that are kept at a time
+
+
+def breaches(
+    predicate: Predicate, variable: Variable, column: Column
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the rows of a column that break a univariate rule's consequent, and by how much."""
+    match predicate:
+        case Present():
+            if column.kind == "empty":
+                rows = np.arange(len(column.values))
+            elif column.missing is None:
+                return _NO_ROWS, _NO_DEGREES
+            else:
+                rows = np.flatnonzero(column.missing)
+        case Range(variable=_, low=low, high=high):
+            assert isinstance(variable, Numeric)
+            values = numbers(column)
+            outside = (values < low) | (values > high)
+            if not outside.any():
+                return _NO_ROWS, _NO_DEGREES
+            rows = np.flatnonzero(outside)
+            return rows, degrees_outside(values[rows], low, high, variable.std)
+        case _:
+            assert isinstance(variable, Categorical)
+            rows = np.flatnonzero(codes(variable, column) == UNSEEN)
+    return rows, np.ones(len(rows))
+
+
+def is_habit(rule: Rule) -> bool:
+    """Return whether a univariate rule says that something is the same in every training row.
+
+    Rarity and contexts judge a number outside its range, or a state never seen.
+    """
+    predicate = rule.consequents[0]
+    match predicate:
+        case Range(variable=_, low=low, high=high):
+            return low == high
+        case OneOf(variable=_, values=values):
+            return len(values) == 1
+    return isinstance(predicate, Present)
+
+
+def degrees_failed(
+    predicate: Predicate, variable: Variable, column: Column, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return by how much rows fail a mined consequent, given the column that it is about first."""
+    if isinstance(predicate, OneOf | AnyOf):
+        return np.ones(len(rows))
+    assert isinstance(predicate, Interval)
+    assert isinstance(variable, Numeric)
+    return degrees_outside(numbers(column)[rows], predicate.low, predicate.high, variable.std)
+
+
+def degrees_outside(
+    values: NDArray[np.float64], low: float, high: float, std: float
+) -> NDArray[np.float64]:
+    """Return the degrees of violation of numbers that lie outside an interval."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return degrees(np.where(values < low, low - values, values - high), std)
+
+
+def degrees(distances: NDArray[np.float64], std: float) -> NDArray[np.float64]:
+    """Return the degrees of violation of numbers this far outside (KDD'23, section 5.1).
+
+    Deviation: a degree is at least 1e-12, so that a violation always scores above 0, and at most 1e6.
+    A constant has no spread to measure by; any other value violates it with degree 1.
+    """
+    if std == 0.0:
+        return np.ones(len(distances))
+    with np.errstate(over="ignore"):
+        return np.clip(distances / std, MIN_DEGREE, MAX_DEGREE)
+
+
+def expected_exceptions(
+    count: NDArray[np.int64] | NDArray[np.float64],
+    n_known: NDArray[np.int64],
+    n_false: NDArray[np.int64],
+    n_episodes: NDArray[np.int64] | NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return how many exceptions to expect by chance for a rule.
+
+    Consecutive rows that fail the consequent may have one common reason, or each its own: the number of
+    independent failures lies between the number of runs and the number of rows, and the geometric mean
+    is taken.
+
+    Parameters
+    ----------
+    count
+        Rows of the antecedent in which the consequent is known.
+    n_known
+        Rows in which it is known whether the consequent holds.
+    n_false, n_episodes
+        Rows that fail the consequent, and how many runs they form.
+
+    """
+    found: NDArray[np.float64] = count / n_known * np.sqrt(1.0 * n_false * n_episodes)
+    return found
+
+
+def rule_worth(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the worth of a broken rule that had no exception where so many were expected."""
+    found: NDArray[np.float64] = RULE_WEIGHT * np.log1p(expected)
+    return found
+
+
+def habit_worth(n_rows: int) -> float:
+    """Return the worth of a difference that none of `n_rows` training rows had."""
+    return float(np.log1p(n_rows / PSEUDO_COUNT))
+
+
+def worth_of_habit(model: Model, rule: Rule) -> float:
+    """Return what it is worth to break a univariate rule that says what every training row has.
+
+    In a series, a value that is missing where none ever was counts as much as one value can. Its
+    threshold is set for rows with their past, and no normal row could show how much this adds: a dead
+    sensor would stay below it.
+    """
+    worth, memory, evidence = habit_worth(rule.count), model.memory, model.evidence
+    if memory is None or evidence is None or not isinstance(rule.consequents[0], Present):
+        return worth
+    return max(worth, memory.cap * evidence.contradiction_unit)
+
+
+def habits_of(
+    model: Model, univariate: Sequence[tuple[Rule, int]]
+) -> list[tuple[Predicate, int, float]]:
+    """Return what every training row has, about which variable, and what it is worth to break it."""
+    return [
+        (rule.consequents[0], place, worth_of_habit(model, rule))
+        for rule, place in univariate
+        if is_habit(rule)
+    ]
+
+
+class Consequent(msgspec.Struct, frozen=True, eq=False):
+    """A predicate, the positions of its variables, and the unit rules that claim it."""
+
+    predicate: Predicate
+    owners: tuple[int, ...]
+    units: slice
+
+
+Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
+"""A violated consequent, the rows that fail it, and unit rules × rows: 1 where broken."""
+
+Summed = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
+"""A violated consequent, rows that fail it, and a number for each row about the rules it breaks."""
+
+
+class Rulebook:
+    """Mined rules, ready to be checked against rows; immutable.
+
+    Parameters
+    ----------
+    schema
+        The variables.
+    rules
+        The rules, and the counts of their predicates.
+    active
+        The rules to check, by default all; univariate rules are left out.
+
+    Attributes
+    ----------
+    rules
+        The rules.
+    predicates
+        The predicates of the rules; `violated` expects truth vectors in this order.
+    rule_of, counts
+        For each unit rule, the position of its rule, and the rows in which it holds.
+
+    """
+
+    def __init__(
+        self, schema: Schema, rules: RuleSet, active: Iterable[Rule] | None = None
+    ) -> None:
+        self.rules = [rule for rule in (rules if active is None else active) if rule.antecedent]
+        self.predicates = list(
+            dict.fromkeys(p for rule in self.rules for p in (*rule.antecedent, *rule.consequents))
+        )
+        self._counted = rules.predicates
+        position_of = {predicate: i for i, predicate in enumerate(self.predicates)}
+        antecedent_of: dict[tuple[int, ...], int] = {}
+        units: dict[Predicate, list[tuple[int, int, int]]] = {}
+        for index, rule in enumerate(self.rules):
+            key = tuple(position_of[p] for p in rule.antecedent)
+            antecedent = antecedent_of.setdefault(key, len(antecedent_of))
+            for consequent in rule.consequents:
+                units.setdefault(consequent, []).append((index, antecedent, rule.count))
+        longest = max((len(key) for key in antecedent_of), default=1)
+        # Shorter antecedents are padded with their first predicate, which changes nothing.
+        padded = [key + (key[0],) * (longest - len(key)) for key in antecedent_of]
+        self._antecedents = np.array(padded, np.int64).reshape(-1, longest)
+        place = {name: i for i, name in enumerate(schema.names)}
+        self._consequents = []
+        flat: list[tuple[int, int, int, int]] = []
+        for predicate in sorted(units, key=position_of.__getitem__):
+            owners = tuple(place[name] for name in variables(predicate))
+            own = slice(len(flat), len(flat) + len(units[predicate]))
+            flat += [(*unit, position_of[predicate]) for unit in units[predicate]]
+            self._consequents.append(Consequent(predicate, owners, own))
+        table = np.array(flat, np.int64).reshape(-1, 4)
+        self.rule_of, self._antecedent_of = table[:, 0], table[:, 1]
+        self.counts, self._consequent_of = table[:, 2].astype(np.float64), table[:, 3]
+
+    @functools.cached_property
+    def worths(self) -> NDArray[np.float64]:
+        """What each unit rule is worth as evidence if it is broken."""
+        counts_of = {
+            each.predicate: (each.n_true + each.n_false, each.n_false, each.n_episodes)
+            for each in self._counted
+        }
+        known = np.empty((len(self.counts), 3), np.int64)
+        for consequent in self._consequents:
+            known[consequent.units] = counts_of[consequent.predicate]
+        return rule_worth(expected_exceptions(self.counts, *known.T))
+
+    def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
+        """Yield each violated consequent, the rows that fail it, and unit rules × rows broken.
+
+        Parameters
+        ----------
+        true, false
+            In which rows each of `predicates` holds, and in which it fails.
+        n_rows
+            The number of rows in the packed words.
+
+        """
+        if not self._consequents:
+            return
+        holds = self._antecedents_hold(true)
+        for some in self._portions(holds.shape[1]):
+            units = slice(some[0].units.start, some[-1].units.stop)
+            broken = holds[self._antecedent_of[units]]
+            broken &= false[self._consequent_of[units]]
+            hit = np.flatnonzero(broken.any(axis=1)) + units.start
+            starts = [consequent.units.start for consequent in some]
+            for index in np.unique(np.searchsorted(starts, hit, side="right") - 1):
+                consequent = some[index]
+                own = slice(
+                    consequent.units.start - units.start, consequent.units.stop - units.start
+                )
+                rows = np.flatnonzero(unpack(np.bitwise_or.reduce(broken[own], axis=0), n_rows))
+                bits = broken[own][:, rows >> 6] >> (rows & 63).astype(np.uint64)
+                yield consequent, rows, (bits & np.uint64(1)).astype(np.float64)
+
+    def count_broken(self, true: Words, false: Words, n_rows: int) -> Iterator[tuple[Rule, int]]:
+        """Yield the rules that rows break, and how many do; see `violated`."""
+        marks: dict[int, NDArray[np.bool_]] = {}
+        for consequent, rows, broken in self.violated(true, false, n_rows):
+            for unit in np.flatnonzero(broken.any(axis=1)).tolist():
+                index = int(self.rule_of[consequent.units][unit])
+                # A row that fails several consequents of one rule counts once.
+                mark = marks.setdefault(index, np.zeros(n_rows, np.bool_))
+                mark[rows[broken[unit] > 0]] = True
+        for index, mark in marks.items():
+            yield self.rules[index], int(mark.sum())
+
+    def strongest(
+        self, true: Words, false: Words, n_rows: int, *, compiled: bool, memory: Fresh = FRESH
+    ) -> Iterator[Summed]:
+        """Yield each violated consequent, rows that fail it, and the worth of their strongest rule.
+
+        See `violated`; with `compiled`, the loops of `truism.score.kernels` find the same.
+        """
+        if compiled:
+            yield from self._strongest_compiled(true, false, memory)
+            return
+        for consequent, rows, broken in self.violated(true, false, n_rows):
+            yield consequent, rows, (broken * self.worths[consequent.units][:, None]).max(axis=0)
+
+    def _strongest_compiled(self, true: Words, false: Words, memory: Fresh) -> Iterator[Summed]:
+        from truism.score.kernels import rules  # the compiler, only where it pays
+
+        holds, n_rows = self._met(true, memory), 64 * true.shape[1]
+        n_some = max(1, min(MAX_WORDS // n_rows, len(self._consequents)))
+        rows = memory.empty("broken rows", (n_some * n_rows,), np.int64)
+        worth = memory.empty("broken worths", (n_some * n_rows,))
+        for first in range(0, len(self._consequents), n_some):
+            starts = self._starts[first : first + n_some + 1]
+            counts = np.zeros(len(starts) - 1, np.int64)
+            consequents = self._consequent_of[starts[:-1]]
+            by_worth = *self._by_worth, consequents, starts
+            rules.list_strongest(holds, false, *by_worth, rows, worth, counts)
+            ends = np.cumsum(counts)
+            for index in np.flatnonzero(counts).tolist():
+                own = slice(int(ends[index] - counts[index]), int(ends[index]))
+                yield self._consequents[first + index], rows[own].copy(), worth[own].copy()
+
+    def summed(self, true: Words, false: Words, n_rows: int, *, compiled: bool) -> Iterator[Summed]:
+        """Yield each violated consequent, rows that fail it, and the summed counts of their rules."""
+        if compiled:
+            from truism.score.kernels import rules  # the compiler, only where it pays
+
+            counted = self._antecedent_of, self.counts
+            yield from self._sweep(rules.add_counts, *counted, true, false)
+            return
+        for consequent, rows, broken in self.violated(true, false, n_rows):
+            yield consequent, rows, self.counts[consequent.units] @ broken
+
+    @functools.cached_property
+    def _by_worth(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Antecedents and worths of the unit rules, those of a consequent in falling order of worth."""
+        order = np.lexsort((-self.worths, np.repeat(self._starts[:-1], np.diff(self._starts))))
+        return self._antecedent_of[order], self.worths[order]
+
+    def _sweep(
+        self,
+        note: Callable[..., None],
+        antecedents: NDArray[np.int64],
+        values: NDArray[np.float64],
+        true: Words,
+        false: Words,
+    ) -> Iterator[Summed]:
+        """Let a compiled loop note a number for each row, consequent by consequent."""
+        from truism.score.kernels import rules  # the compiler, only where it pays
+
+        holds = self._met(true, FRESH)
+        violated = np.zeros(len(self._consequents), np.bool_)
+        starts = self._starts
+        first_units = self._consequent_of[starts[:-1]]
+        rules.find_violated(holds, false, self._antecedent_of, first_units, starts, violated)
+        for index in np.flatnonzero(violated).tolist():
+            consequent = self._consequents[index]
+            found = np.zeros(64 * true.shape[1])
+            fails = false[first_units[index]]
+            note(holds, fails, antecedents[consequent.units], values[consequent.units], found)
+            rows = np.flatnonzero(found)
+            yield consequent, rows, found[rows]
+
+    def _met(self, true: Words, memory: Fresh) -> Words:
+        """Return in which rows each antecedent holds, found with a compiled loop."""
+        from truism.score.kernels import rules  # the compiler, only where it pays
+
+        holds = memory.empty("antecedents", (len(self._antecedents), true.shape[1]), np.uint64)
+        rules.meet(true, self._antecedents, holds)
+        return holds
+
+    @functools.cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """The first unit rule of each consequent, and the number of unit rules."""
+        starts = [consequent.units.start for consequent in self._consequents]
+        return np.array([*starts, len(self.counts)], np.int64)
+
+    def _antecedents_hold(self, true: Words) -> Words:
+        holds = true[self._antecedents[:, 0]]
+        for more in self._antecedents.T[1:]:
+            holds &= true[more]
+        return holds
+
+    def _portions(self, width: int) -> Iterator[list[Consequent]]:
+        """Divide the consequents so that the truth words of a portion need little memory."""
+        some: list[Consequent] = []
+        for consequent in self._consequents:
+            some.append(consequent)
+            if (consequent.units.stop - some[0].units.start) * width > MAX_WORDS:
+                yield some
+                some = []
+        if some:
+            yield some
+
+
+def breaks_any(
+    schema: Schema, rules: RuleSet, columns: Sequence[Column], n_jobs: int
+) -> NDArray[np.bool_]:
+    """Return for each row whether it breaks a rule other than a univariate one."""
+    book = Rulebook(schema, rules)
+    truths = Truths(schema, book.predicates)
+    n_rows = len(columns[0].values)
+
+    def broken(start: int) -> NDArray[np.bool_]:
+        block = [column.take(slice(start, start + BLOCK_ROWS)) for column in columns]
+        marks = np.zeros(len(block[0].values), np.bool_)
+        if book.predicates:
+            for _, rows, _ in book.violated(*truths.evaluate(block), len(marks)):
+                marks[rows] = True
+        return marks
+
+    starts = range(0, n_rows, BLOCK_ROWS)
+    return np.concatenate([np.empty(0, np.bool_), *share_out(n_jobs, broken, starts)])

@@ -1,0 +1,420 @@
+"""How unusual rows are: a `Model` and a table go in, scores and violations come out.
+
+With evidence scoring, a row's score is the sum of two parts per variable (`truism.score.evidence`).
+With the paper's scoring (KDD'23, section 5.1, algorithm 3), a violated unit rule adds its support times
+the degree by which its consequent fails. All unit rules with the same consequent share the degree, so
+their counts are summed first, in whole numbers: neither the order of the rules nor the size of a block
+changes a bit of the result.
+
+What is recorded of connections, orders or machines at rest is often the same again, and need not be
+judged again. Where few rows repeat, a few variables show it soon (`find_repeats`).
+"""
+
+import copy
+import functools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from truism.arrays import Mask, Scratch
+from truism.model.acceptances import Acceptance
+from truism.model.model import Model
+from truism.model.predicates import Predicate, Present, Range, variables
+from truism.model.rules import Rule
+from truism.model.schema import Categorical, Schema, Variable
+from truism.model.series import Series
+from truism.score import kernels
+from truism.score.alignment import align, codes
+from truism.score.evidence import ROWS_AT_ONCE, PreparedEvidence, Weigher, add_parts, rows_at_once
+from truism.score.past import State, Timeline, lay_out, remember, stillness_of
+from truism.score.rules import (
+    Broken,
+    Consequent,
+    Rulebook,
+    breaches,
+    degrees_failed,
+    habits_of,
+    is_habit,
+    worth_of_habit,
+)
+from truism.score.tolerance import Tolerance, sparing
+from truism.score.truths import BLOCK_ROWS, Truths, blocks_of, unpack
+from truism.score.weighed import Silenced, Violation, Weighed, joined
+from truism.table.columns import Column, Table, numbers
+from truism.work import work_ahead
+
+_FEW = 4  # variables that are looked at first
+_MOST = 0.75  # share of distinct rows up to which it pays to judge only those
+_FIRST, _MOST_FIRST = 8, 0.96  # of an eighth of the rows, where half of all are copies of others
+_BLOCKS_TAKEN = 4  # for each thread, from rows that lie scattered
+
+
+class Repeats(msgspec.Struct, frozen=True, eq=False):
+    """Where the first of equal rows are, and for each row which of those it equals."""
+
+    firsts: NDArray[np.int64]
+    same: NDArray[np.int64]
+
+
+def find_repeats(schema: Schema, columns: Sequence[Column]) -> Repeats | None:
+    """Find rows that are equal for a model; None if few are."""
+    from truism.score.kernels import repeats  # the compiler, only where it pays
+
+    n_rows = len(columns[0].values)
+    # Numbers tell rows apart sooner than states do.
+    known = sorted(zip(schema.variables, columns, strict=True), key=_is_state)
+    seats = np.empty(1 << (2 * n_rows).bit_length(), np.int64)
+    firsts, same = np.empty((2, n_rows), np.int64)
+    n_found, first_rows = 0, slice(0, n_rows // _FIRST)
+    first = [(variable, column.take(first_rows)) for variable, column in known[:_FEW]]
+    for some, share in ((first, _MOST_FIRST), (known[:_FEW], _MOST), (known, _MOST)):
+        rows = np.stack([_whole(*each) for each in some], axis=1)
+        seats[:] = -1
+        most = int(share * len(rows))
+        n_found = repeats.match(rows, most, seats, firsts, same)
+        if n_found > most:
+            return None
+    return Repeats(firsts[:n_found], same)
+
+
+def _is_state(known: tuple[Variable, Column]) -> bool:
+    return isinstance(known[0], Categorical)
+
+
+def _whole(variable: Variable, column: Column) -> NDArray[np.int64]:
+    """Return the values of a column as whole numbers, equal where scoring sees no difference."""
+    if isinstance(variable, Categorical):
+        return codes(variable, column).astype(np.int64)
+    return np.ascontiguousarray(numbers(column)).view(np.int64)
+
+
+_Found = TypeVar("_Found")
+_Work = Callable[[Sequence[Column], Mask | None, bool], _Found]
+"""Works on one block of rows, given where acceptances apply, and whether compiled loops pay."""
+
+
+class Scorer:
+    """A model, ready for scoring.
+
+    Parameters
+    ----------
+    model
+        The model. Disabled rules are left out.
+    muted
+        Variables against which no evidence counts.
+
+    Examples
+    --------
+    >>> from truism.learn.learn import learn
+    >>> from truism.model.settings import Settings
+    >>> from truism.table.frames import as_table
+    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> scorer = Scorer(learn(normal, Settings(min_support=0.1, scoring="paper")))
+    >>> scorer.score(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).tolist()
+    [0.0, 1.0]
+
+    """
+
+    def __init__(self, model: Model, muted: Collection[str] = ()) -> None:
+        self.model, self.muted, self.n_training = model, frozenset(muted), model.rules.n_rows
+        self._place = {name: i for i, name in enumerate(model.schema.names)}
+        self._silent = [i for name, i in self._place.items() if name in self.muted]
+        self._rulebook = Rulebook(model.schema, model.rules, model.active_rules)
+        self._n_predicates = len(self._rulebook.predicates)
+        self._block_rows = BLOCK_ROWS if model.evidence is None else ROWS_AT_ONCE
+        asked = () if model.evidence is None else model.evidence.splits
+        self._truths = Truths(model.schema, [*self._rulebook.predicates, *asked])
+        self._univariate = [
+            (rule, self._place[variables(rule.consequents[0])[0]])
+            for rule in model.active_rules
+            if not rule.antecedent
+        ]
+        self.tolerance = Tolerance(model) if model.accepted else None
+        self._stillness = stillness_of(model.schema, model.memory, self._silent)
+
+    @functools.cached_property
+    def _weigher(self) -> Weigher:
+        habits = habits_of(self.model, self._univariate)
+        return Weigher(self.model, self._rulebook, habits, self._truths, self._silent)
+
+    @property
+    def prepared(self) -> PreparedEvidence:
+        """The evidence, prepared when the first row is weighed."""
+        return self._weigher.prepared
+
+    def accepting(self, accepted: tuple[Acceptance, ...] | None) -> "Scorer":
+        """Return the same scorer for a model that accepts something else."""
+        other = copy.copy(self)
+        other.model = msgspec.structs.replace(self.model, accepted=accepted)
+        other.tolerance = Tolerance(other.model) if accepted else None
+        return other
+
+    def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
+        total = np.empty(table.n_rows)
+        if self.model.memory is None:
+            score_block = functools.partial(self._score_block, Scratch())
+            size = ROWS_AT_ONCE
+            if self.model.evidence is not None and self.tolerance is None:
+                size = rows_at_once(table.n_rows, len(self._place), n_jobs)
+            for block, scores in self._blocks(table, n_jobs, score_block, size):
+                total[block] = scores
+            return total
+        for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
+            total[block] = weighed.scores
+        return total
+
+    def attribute(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Attribute each row's score to variables: rows × variables, in the schema's order."""
+        parts_of = np.empty((table.n_rows, len(self._place)))
+        for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
+            parts_of[block] = weighed.parts
+        return parts_of
+
+    def weigh(self, table: Table, rows: NDArray[np.int64] | None = None) -> Weighed:
+        """Weigh some thousand rows, those at `rows` or all; of a series, with their past."""
+        if self.model.memory is None:
+            return self.weigh_alone(table if rows is None else table.take(rows))
+        rows = np.arange(table.n_rows) if rows is None else rows
+        order = np.argsort(rows, kind="stable")
+        found = [weighed for _, weighed in self.weigh_some(table, rows[order])]
+        if not found:
+            return self.weigh_alone(table.take(rows))
+        return joined(found).take(np.argsort(order, kind="stable"))
+
+    def weigh_some(
+        self, table: Table, rows: NDArray[np.int64], n_jobs: int = 1, state: State | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], Weighed]]:
+        """Weigh some rows in ascending order, portion by portion; of a series, with their past."""
+        if self.model.memory is None:
+            for some in blocks_of(len(rows), _BLOCKS_TAKEN * n_jobs * self._block_rows):
+                taken = table.take(rows[some])
+                for block, weighed in self._blocks(taken, n_jobs, self._weigh_block):
+                    yield rows[some][block], weighed
+            return
+        until = table.take(slice(0, int(rows.max(initial=0)) + 1))
+        for block, weighed, _ in self.follow(until, state, n_jobs):
+            own = rows[slice(*np.searchsorted(rows, [block.start, block.stop]).tolist())]
+            if len(own):
+                yield own, weighed.take(own - block.start)
+
+    def weigh_alone(self, table: Table) -> Weighed:
+        """Weigh rows, each by itself."""
+        found = [weighed for _, weighed in self._blocks(table, 1, self._weigh_block)]
+        return found[0] if len(found) == 1 else joined(found)
+
+    def _pays(self, n_rows: int) -> bool:
+        """Return whether it pays to weigh so many rows with compiled loops."""
+        return kernels.pay(n_rows, len(self._rulebook.counts) + 50 * len(self._place))
+
+    def expect(self, n_rows: int) -> None:
+        """Load compiled loops if that pays for so many rows, which come in portions."""
+        if self._pays(n_rows):
+            kernels.load()
+
+    def violations(self, table: Table) -> list[list[Violation]]:
+        """List what each row breaks, univariate rules first, then by consequent."""
+        columns, _ = align(self.model.schema, table)
+        found: list[list[Violation]] = [[] for _ in range(table.n_rows)]
+        for rule, place in self._univariate:
+            failed = rule.consequents[0]
+            rows, degrees = self._breaches(failed, place, columns)
+            if self.model.evidence is not None:
+                worth = worth_of_habit(self.model, rule) if is_habit(rule) else 0.0
+                degrees = np.full(len(rows), worth / self.model.evidence.contradiction_unit)
+            for row, degree in zip(rows.tolist(), degrees.tolist(), strict=True):
+                value = columns[place].cell(row)
+                found[row].append(Violation(rule, failed, (value,), degree))
+        for block in blocks_of(table.n_rows):
+            part = [column.take(block) for column in columns]
+            for consequent, rows, broken in self._violated(part):
+                self._list_broken(consequent, rows, broken, part, found[block])
+        return found
+
+    def _list_broken(
+        self,
+        consequent: Consequent,
+        rows: NDArray[np.int64],
+        broken: NDArray[np.float64],
+        columns: Sequence[Column],
+        found: Sequence[list[Violation]],
+    ) -> None:
+        """List the broken rules about one consequent, row by row, in the lists of the rows."""
+        penalties = self._unit_penalties(consequent, columns, rows)
+        rule_of = self._rulebook.rule_of[consequent.units].tolist()
+        for at, row in enumerate(rows.tolist()):
+            cells = tuple(columns[owner].cell(row) for owner in consequent.owners)
+            for unit in np.flatnonzero(broken[:, at]).tolist():
+                rule, penalty = self._rulebook.rules[rule_of[unit]], float(penalties[unit, at])
+                found[row].append(Violation(rule, consequent.predicate, cells, penalty))
+
+    def _unit_penalties(
+        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return what each unit rule of a consequent adds by itself: unit rules × rows."""
+        evidence = self.model.evidence
+        if evidence is None:
+            weights = self._rulebook.counts[consequent.units] / self.n_training
+            weights /= len(consequent.owners)
+            return weights[:, None] * self._degrees(consequent, columns, rows)
+        worth = self._rulebook.worths[consequent.units] / len(consequent.owners)
+        return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
+
+    def apply(self, rule: Rule, table: Table) -> tuple[Mask, Mask]:
+        """Return for each row whether a rule, even a disabled one, applies, and whether it is broken."""
+        return self.compare(rule.antecedent, rule.consequents, table)
+
+    def compare(
+        self, conditions: Sequence[Predicate], expected: Sequence[Predicate], table: Table
+    ) -> tuple[Mask, Mask]:
+        """Return for each row whether all conditions hold, and whether an expectation then fails.
+
+        Without conditions, the expectations apply to every row.
+        """
+        columns, _ = align(self.model.schema, table)
+        alone = [each for each in expected if isinstance(each, Range | Present)]
+        others = [each for each in expected if not isinstance(each, Range | Present)]
+        true, false = Truths(self.model.schema, (*conditions, *others)).evaluate_all(columns)
+        met = np.ones(table.n_rows, np.bool_)
+        for each in true[: len(conditions)]:
+            met &= unpack(each, table.n_rows)
+        fails = np.zeros(table.n_rows, np.bool_)
+        for each in false[len(conditions) :]:
+            fails |= unpack(each, table.n_rows)
+        for predicate in alone:
+            place = self._place[predicate.variable]
+            fails[self._breaches(predicate, place, columns)[0]] = True
+        return met, met & fails
+
+    def count_broken(self, table: Table) -> dict[Rule, int]:
+        """Count for each rule the rows that break it; rules that no row breaks are absent."""
+        columns, counts = align(self.model.schema, table)[0], dict[Rule, int]()
+        for rule, place in self._univariate:
+            rows, _ = self._breaches(rule.consequents[0], place, columns)
+            if len(rows):
+                counts[rule] = len(rows)
+        for block in blocks_of(table.n_rows) if self._n_predicates else ():
+            truths = self._truths.evaluate([column.take(block) for column in columns])
+            for rule, n_rows in self._rulebook.count_broken(*truths, block.stop - block.start):
+                counts[rule] = counts.get(rule, 0) + n_rows
+        return counts
+
+    def lay_out(self, table: Table, state: State | None = None) -> Timeline:
+        """Return the rows of a table as series; exchangeable rows are one."""
+        return lay_out(self.model.series or Series(), self.model.schema, table, state)
+
+    def follow(
+        self, table: Table, state: State | None = None, n_jobs: int = 1
+    ) -> Iterator[tuple[slice, Weighed, State]]:
+        """Weigh rows block by block, with their past if they are a series.
+
+        `state` is what is left of the rows before them; None if there are none. Yields which rows, what
+        speaks against them, and what is left after them. The number of threads changes nothing.
+        """
+        state, memory = {} if state is None else state, self.model.memory
+        if not table.n_rows:
+            return
+        if memory is None:
+            for block, weighed in self._blocks(table, n_jobs, self._weigh_block):
+                yield block, weighed, state
+            return
+        timeline = self.lay_out(table, state)
+        still = sparing(self._stillness, self.tolerance, table)
+        for block, alone in self._blocks(table, n_jobs, self._weigh_block):
+            weighed, state = remember(memory, timeline, block, alone, state, still)
+            yield block, weighed, state
+
+    def _blocks(
+        self, table: Table, n_jobs: int, work: _Work[_Found], n_compiled: int = ROWS_AT_ONCE
+    ) -> Iterator[tuple[slice, _Found]]:
+        """Work on rows, each by itself, block by block, so that memory stays bounded.
+
+        Compiled loops work on `n_compiled` rows at once.
+        """
+        compiled = self._pays(table.n_rows)
+        size = n_compiled if compiled else self._block_rows
+        blocks = blocks_of(table.n_rows, size) or [slice(0, 0)]
+        columns, _ = align(self.model.schema, table)
+        applies = None if self.tolerance is None else self.tolerance.find(table)
+
+        def work_on(block: slice) -> _Found:
+            own = None if applies is None else applies[:, block]
+            return work([each.take(block) for each in columns], own, compiled)
+
+        if len(blocks) == 1:
+            yield blocks[0], work_on(blocks[0])
+            return
+        if compiled:
+            kernels.load()
+        if self.model.evidence is not None:
+            _ = self.prepared  # made once, not by each thread
+        yield from zip(blocks, work_ahead(n_jobs, work_on, blocks), strict=True)
+
+    def _score_block(
+        self, memory: Scratch, columns: Sequence[Column], applies: Mask | None, compiled: bool
+    ) -> NDArray[np.float64]:
+        """Score one block of rows; rows that are equal are weighed once."""
+        if self.model.evidence is None or applies is not None or not compiled:
+            return self._weigh_block(columns, applies, compiled).scores
+        repeats = find_repeats(self.model.schema, columns)
+        if repeats is None:
+            return self._weigher.score(columns, memory)
+        firsts = [each.take(repeats.firsts) for each in columns]
+        return self._weigher.score(firsts, memory)[repeats.same]
+
+    def _weigh_block(
+        self, columns: Sequence[Column], applies: Mask | None, compiled: bool
+    ) -> Weighed:
+        if self.model.evidence is None:
+            penalties = self._penalties(columns, compiled=compiled)
+            if self.tolerance is None or applies is None:
+                return Weighed(penalties, None)
+            points = np.where(self.tolerance.muted(applies), penalties, 0.0)
+            silenced = Silenced(applies, points) if applies.any() else None
+            return Weighed(penalties - points, None, silenced=silenced)
+        pieces, silenced = self._weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
+        parts = add_parts(pieces.contradictions, pieces.rarities, compiled=compiled)
+        return Weighed(parts, pieces, silenced=silenced)
+
+    def _penalties(self, columns: Sequence[Column], *, compiled: bool) -> NDArray[np.float64]:
+        """Attribute the paper's score (KDD'23, section 5.1)."""
+        parts = np.zeros((len(columns[0].values), len(columns)))
+        for rule, place in self._univariate:
+            rows, degrees = self._breaches(rule.consequents[0], place, columns)
+            if len(rows):
+                parts[rows, place] += degrees
+        if not self._n_predicates:
+            return parts
+        truths = self._truths.evaluate(columns)
+        for consequent, rows, counts in self._rulebook.summed(
+            *truths, len(parts), compiled=compiled
+        ):
+            weight = counts / self.n_training
+            penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
+            for owner in consequent.owners:
+                parts[rows, owner] += penalty
+        parts[:, self._silent] = 0.0
+        return parts
+
+    def _violated(self, columns: Sequence[Column]) -> Iterator[Broken]:
+        """Check one block of rows against the mined rules."""
+        if self._n_predicates:
+            true, false = self._truths.evaluate(columns)
+            yield from self._rulebook.violated(true, false, len(columns[0].values))
+
+    def _degrees(
+        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return by how much rows fail a mined consequent."""
+        owner = consequent.owners[0]
+        variable = self.model.schema.variables[owner]
+        return degrees_failed(consequent.predicate, variable, columns[owner], rows)
+
+    def _breaches(
+        self, predicate: Predicate, place: int, columns: Sequence[Column]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Check a univariate rule against its column."""
+        return breaches(predicate, self.model.schema.variables[place], columns[place])

@@ -1,0 +1,392 @@
+"""The content of a report, as one frozen value: page and JSON come from a `Summary`.
+
+It holds every number that is shown and, where a person reads it, the words too; so there is nothing
+left to compute when drawing or printing.
+"""
+
+from html import escape
+from typing import Literal
+
+import msgspec
+
+from truism.explain.differing import Differing
+from truism.explain.reasons import Reason
+from truism.incidents.events import Kind
+from truism.model.provenance import Trial
+from truism.model.wording import html_table
+from truism.show.patterncards import PatternCard
+
+Unit = Literal["time", "row"]
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A series reduced for drawing: it keeps the smallest and the largest value of every bucket.
+
+    Parameters
+    ----------
+    x
+        Milliseconds since 1970 or row numbers, as `Summary.unit` says.
+    y
+        Values; None where missing.
+
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A stretch of the x axis, from the start of its first row to the end of its last."""
+
+    start: float
+    end: float
+
+
+class Band(msgspec.Struct, frozen=True):
+    """What a variable should be, and where that was expected.
+
+    Parameters
+    ----------
+    low, high
+        An interval of numbers; None for an open side.
+    states
+        Positions of states, for a variable with states.
+    spans
+        Where the condition held.
+
+    """
+
+    low: float | None
+    high: float | None
+    states: tuple[int, ...]
+    spans: tuple[Span, ...]
+
+
+class Panel(msgspec.Struct, frozen=True):
+    """One variable over an incident and some time around it.
+
+    Parameters
+    ----------
+    variable
+        Its name.
+    says
+        What was expected of it, or its part of the condition.
+    states
+        Names of its states, if it has states; `line` then holds positions in this list.
+    line
+        Its values.
+    band
+        The expected interval or states; None if no rule names any.
+    broken
+        Rows that break the expectation, as a line of points.
+
+    """
+
+    variable: str
+    says: str
+    states: tuple[str, ...]
+    line: Line
+    band: Band | None
+    broken: Line
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """The blamed variable first, then the variables of the condition, aligned in time."""
+
+    incident: Span
+    peak: float
+    panels: tuple[Panel, ...]
+
+
+class IncidentLine(msgspec.Struct, frozen=True):
+    """An incident's rows, times and story; see `truism.explain.incidents.Incident`."""
+
+    start: int
+    end: int
+    n_rows: int
+    peak: int
+    score: float
+    severity: float
+    kind: Kind
+    ongoing: bool
+    started: str | None
+    ended: str | None
+    peaked: str | None
+    summary: str
+    told: tuple[str, ...]
+    id: str = ""
+    story: str = ""
+
+
+class BlameCard(msgspec.Struct, frozen=True):
+    """One blamed variable of an incident.
+
+    Parameters
+    ----------
+    variable, share
+        The variable, and its share of the blame for the incident.
+    reason
+        The strongest reason.
+    place
+        Where it was found, as words to put after what was found; empty if that is the peak.
+    related
+        Other reasons, strongest first; only as many as a person would read.
+    n_related
+        How many others there are.
+    picture
+        The reason as a picture, for the first blames of the worst incidents.
+    since, began
+        The first row in which the variable deviates, and its time.
+    heading
+        The variable with its title.
+
+    """
+
+    variable: str
+    share: float
+    reason: Reason
+    place: str
+    related: tuple[Reason, ...]
+    n_related: int
+    picture: Picture | None
+    since: int | None = None
+    began: str | None = None
+    heading: str = ""
+
+
+class Card(msgspec.Struct, frozen=True):
+    """One incident as it is shown.
+
+    Parameters
+    ----------
+    number
+        1 is the worst.
+    title
+        The variable blamed most.
+    when, lasted, peaked
+        In words.
+    span
+        Its stretch of the x axis.
+    incident
+        Its rows, times and peak score.
+    blames, n_blamed
+        The blamed variables, largest share first, and how many there are in all.
+
+    """
+
+    number: int
+    title: str
+    when: str
+    lasted: str
+    peaked: str
+    span: Span
+    incident: IncidentLine
+    blames: tuple[BlameCard, ...]
+    n_blamed: int
+
+
+class RuleLine(msgspec.Struct, frozen=True):
+    """One rule in the list of rules.
+
+    Parameters
+    ----------
+    id, text, variables
+        The rule itself.
+    rows, support
+        Training rows in which it holds, in words, and their share of all training rows.
+    log_chance
+        How likely it is by chance, as a natural logarithm.
+    n_broken
+        Rows of this table that break it.
+    incidents
+        Numbers of the incidents that name it.
+    disabled
+        Why it is switched off; None when it is not.
+
+    """
+
+    id: str
+    text: str
+    variables: tuple[str, ...]
+    rows: str
+    support: float
+    log_chance: float
+    n_broken: int
+    incidents: tuple[int, ...]
+    disabled: str | None
+
+
+class Histogram(msgspec.Struct, frozen=True):
+    """How values are spread in training and here, as shares of the values that are not missing.
+
+    Parameters
+    ----------
+    labels
+        The state, or the interval, of each bin.
+    training, here
+        The share of the values in each bin; values beyond the ends count in the outer bins.
+
+    """
+
+    labels: tuple[str, ...]
+    training: tuple[float, ...]
+    here: tuple[float, ...]
+
+
+class VariableLine(msgspec.Struct, frozen=True):
+    """One variable in training and here; `share` is its share of the blame for all incidents."""
+
+    name: str
+    kind: Literal["numeric", "categorical"]
+    seen_in_training: str
+    seen_here: str
+    n_missing_in_training: int
+    n_missing_here: int
+    n_rules: int
+    share: float
+    histogram: Histogram
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A name and its value."""
+
+    name: str
+    value: str
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """Consecutive rows with a label, and whether any of them was reported."""
+
+    when: str
+    start: int
+    end: int
+    n_reported: int
+    first_reported: int | None
+
+
+class Detection(msgspec.Struct, frozen=True):
+    """How well the scores separate labelled rows from the others.
+
+    Parameters
+    ----------
+    label
+        The column that holds the labels.
+    n_labelled
+        Rows with a label.
+    auc, partial_auc
+        Area under the ROC, and its standardised part up to a false-positive rate of
+        `max_false_positive_rate` (McClish 1989), as in the paper.
+    false_positive_rates, true_positive_rates
+        The ROC.
+    false_positive_rate, true_positive_rate
+        The rates at the threshold.
+    segments
+        The labelled segments.
+
+    """
+
+    label: str
+    n_labelled: int
+    auc: float
+    partial_auc: float
+    max_false_positive_rate: float
+    false_positive_rates: tuple[float, ...]
+    true_positive_rates: tuple[float, ...]
+    false_positive_rate: float
+    true_positive_rate: float
+    segments: tuple[Segment, ...]
+
+    @property
+    def n_detected(self) -> int:
+        """Segments with at least one reported row."""
+        return sum(each.n_reported > 0 for each in self.segments)
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Everything a report says.
+
+    Parameters
+    ----------
+    format, format_version
+        The name and version of the JSON format.
+    verdict
+        The findings in one sentence.
+    source, created
+        Where the rows came from, and when the report was made, as text.
+    n_rows, n_anomalous
+        Rows, and rows above the threshold.
+    threshold
+        Rows that score above it are anomalies.
+    ordered
+        Whether rows are a series; if not, there is no timeline, and patterns come first.
+    several
+        Whether they are several series in one table; then no line joins the scores.
+    unit
+        What x is: milliseconds since 1970, or row numbers.
+    scores
+        The score over time.
+    incidents, n_incidents, differing
+        The gravest incidents and lasting changes, those that still stand last, and how many there are.
+    patterns, n_patterns
+        What most rows have in common, where rows are no series, and how many patterns there are.
+    weaker
+        Where the other incidents are; neighbours are merged if there are very many.
+    rules, n_rules, n_active
+        The rules that are listed, how many the model has, and how many of them were checked.
+    variables
+        Every variable.
+    model, data
+        Facts about the model and about the table.
+    trials
+        The values of θ that were tried.
+    detection
+        How the scores compare with the labels, if there are labels.
+    notices
+        What puts the result in doubt.
+    remarks
+        What else there is to know about how the model was learned.
+
+    """
+
+    format: Literal["truism-report"]
+    format_version: Literal[3]
+    verdict: str
+    source: str | None
+    created: str | None
+    n_rows: int
+    n_anomalous: int
+    threshold: float
+    ordered: bool
+    several: bool
+    unit: Unit
+    scores: Line
+    incidents: tuple[Card, ...]
+    n_incidents: int
+    differing: tuple[Differing, ...]
+    patterns: tuple[PatternCard, ...]
+    n_patterns: int
+    weaker: tuple[Span, ...]
+    rules: tuple[RuleLine, ...]
+    n_rules: int
+    n_active: int
+    variables: tuple[VariableLine, ...]
+    model: tuple[Fact, ...]
+    data: tuple[Fact, ...]
+    trials: tuple[Trial, ...]
+    detection: Detection | None
+    notices: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Summary: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{card.number}", card.title, card.when, card.lasted, f"{card.incident.score:,.2f}")
+            for card in self.incidents[:10]
+        ]
+        names = ("no.", "variable", "when", "lasted", "peak score")
+        table = html_table(names, rows, "no.", "peak score") if rows else ""
+        rest = self.n_incidents - len(rows)
+        more = f"<p>… and {rest:,} more</p>" if rest else ""
+        return f"<p><b>{escape(self.verdict)}</b></p>{table}{more}"

@@ -1,0 +1,369 @@
+"""The `Summary` of a table: a model and a table go in, everything that a report says comes out."""
+
+import itertools
+import platform
+from collections.abc import Sequence
+
+import numpy as np
+
+from truism.errors import ParameterError
+from truism.explain.blames import Blame, choose
+from truism.explain.checker import Checker
+from truism.explain.findings import Findings, gravest
+from truism.explain.incidents import Incident
+from truism.explain.moments import say_moment
+from truism.incidents.events import shares_of
+from truism.model.model import Model
+from truism.model.rules import Rule
+from truism.model.schema import Numeric
+from truism.model.wording import percent
+from truism.score.alignment import align
+from truism.score.scorer import Scorer
+from truism.show.contents import (
+    BlameCard,
+    Card,
+    Fact,
+    IncidentLine,
+    RuleLine,
+    Span,
+    Summary,
+    VariableLine,
+)
+from truism.show.detection import detect
+from truism.show.histograms import extent, histogram
+from truism.show.patterncards import ExampleLine, PatternCard, ToldLine
+from truism.show.pictures import Painter
+from truism.show.series import Axis, reduce, runs
+from truism.show.verdicts import say_verdict
+from truism.table.columns import Table
+from truism.version import __version__
+
+MAX_CARDS = 60  # incidents that are numbered
+MAX_PICTURED = 20
+MAX_PATTERNS = 30
+MAX_WEAKER = 500
+PICTURES_PER_CARD = 3
+MAX_BLAMED, FEW_BLAMED = 8, 4
+MAX_RELATED, FEW_RELATED = 8, 3
+MAX_RULES, MAX_RULE_TEXT = 1000, 100_000
+N_BUCKETS = 1500
+
+
+def summarise(
+    checker: Checker,
+    table: Table,
+    findings: Findings | None = None,
+    *,
+    source: str | None = None,
+    label: str | None = None,
+    created: str | None = None,
+    notices: Sequence[str] = (),
+) -> Summary:
+    """Return what a model finds in a table.
+
+    Parameters
+    ----------
+    checker
+        The model at work.
+    table
+        The rows in order of time, as `Checker.prepare` returns them.
+    findings
+        What was found in them, if that is already known.
+    source
+        Where the rows came from, in words.
+    label
+        The column of labels: 0 and false mean normal, everything else anomalous.
+    created
+        When the report is made, as text.
+    notices
+        What else readers must know, such as doubts about how the rows were read.
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
+    >>> from truism.learn.learn import learn
+    >>> from truism.model.settings import Settings
+    >>> from truism.table.frames import as_table
+    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
+    >>> checker = Checker(learn(normal, Settings(min_support=0.1)))
+    >>> summarise(checker, as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).verdict
+    '1 anomaly in 2 rows: pump on, expected pump = off.'
+
+    """
+    model, scorer = checker.model, checker.scorer
+    if label in model.schema.names:
+        raise ParameterError.of(
+            "label",
+            "not be a variable of the model",
+            label,
+            "learn again without that column.",
+        )
+    findings = checker.find(table) if findings is None else findings
+    scores = findings.excess
+    axis = Axis(table, model.schema)
+    # Rows that are no series are never joined by a line.
+    painter = Painter(scorer, table, axis) if findings.ordered else None
+    shown = sorted(gravest(findings, MAX_CARDS), key=lambda each: each.stands)
+    cards = _cards(painter, axis, shown)
+    detection = (
+        None if label is None else detect(table, label, findings.excess, findings.threshold, axis)
+    )
+    return Summary(
+        "truism-report",
+        3,
+        say_verdict(axis, findings),
+        source,
+        created,
+        table.n_rows,
+        findings.n_anomalous,
+        findings.threshold,
+        findings.ordered,
+        model.series is not None and model.series.by is not None,
+        axis.unit,
+        reduce(*axis.apart(axis.x, scores), N_BUCKETS),
+        cards,
+        len(findings.incidents) + len(findings.shifts),
+        findings.differing,
+        _patterns(axis, findings, cards),
+        len(findings.patterns),
+        _weaker(axis, findings, shown) if findings.ordered else (),
+        _rules(scorer, table, cards),
+        len(model.rules),
+        len(model.active_rules),
+        _variables(scorer, table, findings),
+        _model_facts(model),
+        _data_facts(axis, model, findings, source, label),
+        model.provenance.trials,
+        detection,
+        (*notices, *findings.doubts, *model.doubts),
+        model.notices,
+    )
+
+
+def _variable(incident: Incident) -> str:
+    return incident.blames[0].variable if incident.blames else "no variable"
+
+
+def _patterns(axis: Axis, findings: Findings, cards: Sequence[Card]) -> tuple[PatternCard, ...]:
+    """Tell the patterns of rows that are no series."""
+    if findings.ordered:
+        return ()
+    number_of = {card.incident.start: card.number for card in cards}
+    return tuple(
+        PatternCard(
+            each.id,
+            each.variable,
+            each.kind,
+            each.summary,
+            each.n_rows,
+            each.share,
+            each.n_times,
+            tuple(ToldLine(told.n_rows, told.reason) for told in each.told),
+            tuple(
+                ExampleLine(
+                    row.row,
+                    axis.when(row.row, row.row),
+                    row.score,
+                    row.found,
+                    number_of.get(row.row),
+                )
+                for row in each.worst
+            ),
+        )
+        for each in findings.patterns[:MAX_PATTERNS]
+    )
+
+
+def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -> tuple[Card, ...]:
+    cards = []
+    for number, incident in enumerate(incidents, 1):
+        n_blamed = MAX_BLAMED if number <= MAX_PICTURED else FEW_BLAMED
+        blames = tuple(
+            _blame_card(painter, axis, incident, blame, number, rank)
+            for rank, blame in enumerate(_leaders_first(incident)[:n_blamed])
+            if blame.reasons
+        )
+        cards.append(
+            Card(
+                number,
+                _variable(incident),
+                _when(axis, incident),
+                axis.lasted(incident.start, incident.end),
+                axis.when(incident.peak, incident.peak),
+                axis.span(incident.start, incident.end),
+                _line(incident),
+                blames,
+                len(incident.blames),
+            )
+        )
+    return tuple(cards)
+
+
+def _when(axis: Axis, incident: Incident) -> str:
+    """Return when an incident was and, of several series, in which of them."""
+    when = axis.when(incident.start, incident.end)
+    return when if incident.series is None else f"{incident.series}: {when}"
+
+
+def _leaders_first(incident: Incident) -> list[Blame]:
+    """Return the variables that are told first, and then the others."""
+    shown, _ = choose(incident.blames, PICTURES_PER_CARD)
+    return [*shown, *(each for each in incident.blames if each not in shown)]
+
+
+def _line(incident: Incident) -> IncidentLine:
+    plain = {**incident.to_dict(), "told": incident.told}
+    return IncidentLine(**{name: plain[name] for name in IncidentLine.__struct_fields__})
+
+
+def _blame_card(
+    painter: Painter | None, axis: Axis, incident: Incident, blame: Blame, number: int, rank: int
+) -> BlameCard:
+    first, *others = blame.reasons
+    pictured = number <= MAX_PICTURED and rank < PICTURES_PER_CARD
+    place = first.place
+    if blame.row is not None and axis.unit == "time" and blame.row < axis.n_rows:
+        place = f" at {axis.when(blame.row, blame.row)}"
+    return BlameCard(
+        blame.variable,
+        blame.share,
+        first,
+        place,
+        tuple(others[: MAX_RELATED if pictured else FEW_RELATED]),
+        len(others),
+        painter.paint(incident, blame) if pictured and painter is not None else None,
+        blame.since,
+        say_moment(blame.began),
+        blame.heading,
+    )
+
+
+def _weaker(axis: Axis, findings: Findings, shown: Sequence[Incident]) -> tuple[Span, ...]:
+    """Return the rows of what has no card."""
+    inside = np.zeros(axis.n_rows, np.bool_)
+    for kind, events in (("incident", findings.incidents), ("shift", findings.shifts)):
+        n_shown = sum(incident.kind == kind for incident in shown)
+        for weaker in itertools.islice(events.outlines.extents(), n_shown, None):
+            inside[weaker.first : weaker.last + 1] = True
+    return tuple(axis.span(start, end) for start, end in runs(inside, MAX_WEAKER))
+
+
+def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLine, ...]:
+    """List the rules that are broken or disabled, then those least likely by chance."""
+    model = scorer.model
+    broken = scorer.count_broken(table)
+    named: dict[str, list[int]] = {}
+    for card in cards:
+        for each in card.blames:
+            for reason in (each.reason, *each.related):
+                numbers = named.setdefault(reason.rule or "", [])
+                if card.number not in numbers:
+                    numbers.append(card.number)
+    why_off = {each.rule_id: each.reason for each in model.disabled}
+    log_chance = model.rules.log_chances()
+    lines = []
+    room = MAX_RULE_TEXT
+    for rank, rule in enumerate(_by_interest(model, broken)):
+        text, rule_id = model.text_of(rule), rule.id
+        room -= len(text) + sum(map(len, rule.variables))
+        if (rank >= MAX_RULES or room < 0) and rule_id not in named and rule_id not in why_off:
+            continue
+        lines.append(
+            RuleLine(
+                rule_id,
+                text,
+                rule.variables,
+                f"{rule.count:,}",
+                model.rules.support_of(rule),
+                log_chance(rule),
+                broken.get(rule, 0),
+                tuple(named.get(rule_id, ())),
+                why_off.get(rule_id),
+            )
+        )
+    return tuple(lines)
+
+
+def _by_interest(model: Model, broken: dict[Rule, int]) -> list[Rule]:
+    by_chance = model.rules.sorted_by("chance")
+    return sorted(by_chance, key=lambda rule: -broken.get(rule, 0))
+
+
+def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[VariableLine, ...]:
+    model = scorer.model
+    columns, _ = align(model.schema, table)
+    totals = np.zeros((2, len(columns)))
+    for each in (findings.incidents, findings.shifts):
+        totals += each.outlines.totals(len(columns))
+    shares = shares_of(*totals)
+    n_rules = dict.fromkeys(model.schema.names, 0)
+    for rule in model.rules:
+        for name in rule.variables:
+            n_rules[name] += 1
+    lines = []
+    for variable, column, share in zip(model.schema.variables, columns, shares, strict=True):
+        then, now = extent(variable, column)
+        lines.append(
+            VariableLine(
+                variable.name,
+                "numeric" if isinstance(variable, Numeric) else "categorical",
+                then,
+                now,
+                variable.n_missing,
+                len(column.values) if column.kind == "empty" else column.n_missing,
+                n_rules[variable.name],
+                float(share),
+                histogram(variable, column),
+            )
+        )
+    return tuple(lines)
+
+
+def _model_facts(model: Model) -> tuple[Fact, ...]:
+    made, chosen = model.provenance, model.settings
+    left_out = "; ".join(f"{each.name}: {each.reason}" for each in model.schema.left_out)
+    facts = [
+        Fact("learned", made.created or "at an unknown time"),
+        Fact("from", f"{made.n_rows:,} rows, {made.n_columns:,} columns"),
+        Fact("fingerprint of training values", made.fingerprint),
+        Fact("by", f"truism {made.version}"),
+        Fact("rules", f"{len(model.rules):,}, {len(model.disabled):,} of them disabled"),
+        Fact("min_support (θ)", f"{made.min_support:g}: {made.why_support}"),
+        Fact("support_ratio (γ)", f"{chosen.ratio:g}"),
+        Fact("max_predicates", str(chosen.longest)),
+        Fact("cut-offs", chosen.cutoffs),
+        Fact("scoring", chosen.scoring),
+        Fact("complete", f"all rules with up to {made.complete_to} conditions are in the model"),
+    ]
+    if model.derived:
+        facts.append(Fact("changes learned for", ", ".join(model.derived)))
+    if left_out:
+        facts.append(Fact("columns left out", left_out))
+    facts += [Fact(each.id, each.say(model.schema, model.words)) for each in model.accepted or ()]
+    return tuple(facts)
+
+
+def _data_facts(
+    axis: Axis, model: Model, findings: Findings, source: str | None, label: str | None
+) -> tuple[Fact, ...]:
+    facts = [
+        Fact("read from", source or "a table in memory"),
+        Fact("rows", f"{findings.n_rows:,}"),
+    ]
+    if axis.unit == "time":
+        facts.append(Fact("time", axis.when(0, findings.n_rows - 1)))
+    if findings.n_rows:
+        above = f"{findings.n_anomalous:,} ({percent(findings.rate)})"
+        facts.append(Fact("rows above the threshold", above))
+    why = str(model.limit.origin)
+    facts.append(Fact("threshold (φ)", f"{findings.threshold:g}{f': {why}' if why else ''}"))
+    if findings.gap is not None:
+        facts.append(Fact("normal rows allowed within an incident", f"{findings.gap:,}"))
+    extra = [name for name in findings.extra if name != label]
+    if extra:
+        facts.append(Fact("columns ignored", ", ".join(extra)))
+    facts.append(Fact("report by", f"truism {__version__}, Python {platform.python_version()}"))
+    return tuple(facts)

@@ -1,0 +1,314 @@
+"""Findings, explanations and the progress of jobs, for a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from truism.explain.blames import Blame, choose, say_others
+from truism.explain.differing import Differing
+from truism.explain.explanations import Explanation
+from truism.explain.findings import Findings, say_all, to_show
+from truism.explain.incidents import Incident, Incidents
+from truism.explain.moments import say_at
+from truism.explain.patterns import Pattern
+from truism.explain.reasons import Reason
+from truism.explain.states import Step
+from truism.model.predicates import format_number, quote_name
+from truism.model.wording import count, lasting, ordinal, percent, visible
+from truism.show.models import BAD, FAINT, GOOD, STRONG, say
+
+N_BLAMES = 3
+N_ALSO_BROKEN = 5
+STANDING = Text("Differs from training now", STRONG)
+_ENDS = (
+    ("is new", "are new"),
+    ("came and went", "came and went"),
+    ("goes on", "go on"),
+    ("is over", "are over"),
+)
+
+
+def show_findings(
+    findings: Findings, top: int, *, patterns: bool = False
+) -> Iterator[RenderableType]:
+    """Show what happened, the worst story first, then what still differs, and end with the verdict.
+
+    Of rows that are no series, patterns are shown instead; else if they are asked for.
+    """
+    if findings.ordered:
+        yield from _show_incidents(findings, top)
+    if patterns or not findings.ordered:
+        yield from show_patterns(findings, top)
+    yield verdict(findings)
+
+
+def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
+    shown, n_more = to_show(findings, top)
+    yield from in_order(shown, [None] * len(shown), n_more)
+    yield from show_differing(findings.differing)
+    if findings.incidents and findings.gap is not None:
+        between = count(findings.gap, "normal row")
+        yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
+
+
+def in_order(
+    shown: Sequence[tuple[Incident, str]], statuses: Sequence[str | None], n_more: int
+) -> Iterator[RenderableType]:
+    """Show what happened, each story from its beginning, and how many more there are."""
+    first_of = dict[str, int]()
+    for number, ((incident, also), status) in enumerate(zip(shown, statuses, strict=True), 1):
+        first = first_of.setdefault(incident.story, number)
+        story = f"same story as {first}" if first < number else ""
+        yield show_incident(incident, number, status, (story, also))
+        yield ""
+    if n_more:
+        yield Text(f"{n_more:,} more; --top 0 shows all.", FAINT)
+
+
+def show_differing(differing: Sequence[Differing]) -> Iterator[RenderableType]:
+    """Show what differs from training now: since when, how far off, and what that costs."""
+    if differing:
+        grid = Grid.grid(padding=(0, 2, 0, 0))
+        for each in differing:
+            grid.add_row(
+                say(each.heading, STRONG), say(each.when), say(each.off), say(each.so, FAINT)
+            )
+        yield from (STANDING, Padding(grid, (0, 0, 0, 3)), "")
+
+
+def show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
+    """Show what anomalous rows have in common, most rows first."""
+    shown = findings.patterns[: top or None]
+    if findings.ordered and shown:
+        yield Text("What repeats", STRONG)
+    for pattern in shown:
+        yield show_pattern(pattern, ordered=findings.ordered)
+        yield ""
+    rest = len(findings.patterns) - len(shown)
+    if rest:
+        yield Text(f"{count(rest, 'more pattern')}; --top 0 shows all.", FAINT)
+
+
+def show_pattern(pattern: Pattern, *, ordered: bool) -> RenderableType:
+    """Show one pattern: how often it occurs, what is wrong, and its worst rows."""
+    parts = [f"{pattern.percent} of the anomalous rows", count(pattern.n_rows, "row")]
+    if ordered:
+        parts[1] += f" at {count(pattern.n_times, 'time')}"
+    lines: list[RenderableType] = [
+        Text.assemble((" · ".join(parts), STRONG), (f" · pattern {pattern.id}", FAINT)),
+        Padding(say(pattern.summary), (0, 0, 0, 3)),
+    ]
+    if len(pattern.told) > 1 or (pattern.told and pattern.told[0].n_rows < pattern.n_rows):
+        for told in pattern.told:
+            why = f"expected {told.reason.expected} {told.reason.why}"
+            lines.append(Padding(say(f"{count(told.n_rows, 'row')}: {why}", FAINT), (0, 0, 0, 3)))
+    lines.append(Padding(say(f"worst: {pattern.examples}", FAINT), (0, 0, 0, 3)))
+    return Group(*lines)
+
+
+def verdict(findings: Findings) -> Text:
+    """Say in one line whether a table is clean."""
+    limit = format_number(findings.threshold)
+    exceeds, exceed = f"scores above {limit}", f"score above {limit}"
+    if findings.expected is not None:  # of a series it is the excess that counts
+        exceeds, exceed = f"exceeds {limit}", f"exceed {limit}"
+    rows = count(findings.n_rows, "row")
+    share = f"none of {rows} {exceeds}"
+    if findings.n_anomalous:
+        share = f"{findings.n_anomalous:,} of {rows} ({percent(findings.rate)}) {exceed}"
+    if findings.is_clean:
+        over = "nothing lasted long enough; " if findings.n_anomalous else ""
+        return Text.assemble(("clean", GOOD), f": {over}{share}.")
+    if not (findings.incidents or findings.shifts):
+        names = ", ".join(quote_name(name) for name, _ in findings.outside)
+        return Text.assemble(("unlike training", BAD), f": {names}; {share}.")
+    found = say_all(findings) + "; " if findings.ordered else ""
+    patterns = "" if findings.ordered else f", in {count(len(findings.patterns), 'pattern')}"
+    return Text.assemble(("anomalies", BAD), f": {found}{share}{patterns}.")
+
+
+def show_incident(
+    incident: Incident,
+    number: int | None = None,
+    status: str | None = None,
+    more: Sequence[str] = (),
+) -> RenderableType:
+    """Show one incident: what happened in one sentence, when, how bad, and what was wrong.
+
+    Of a job, also how it stands, and its id; `more` are words about others.
+    """
+    facts = [*_facts(incident), *filter(None, more)]
+    if status is not None:
+        facts = [status, *facts, f"id {incident.id}"]
+    head = Grid.grid(padding=(0, 2, 0, 0))
+    head.add_column(style=BAD, no_wrap=True)
+    head.add_column(overflow="fold")
+    summary, *further = incident.told
+    head.add_row("" if number is None else f"{number}", say(summary, STRONG))
+    head.add_row("", say(" · ".join(facts), FAINT))
+    for each in further:
+        head.add_row("", say(each))
+    indent = 3 if number is None else 2 + len(f"{number}")
+    return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, indent)))
+
+
+def _facts(incident: Incident) -> list[str]:
+    """Say which series, when and how bad; rows are counted, and numbered only without times."""
+    parts = [] if incident.series is None else [f"series {incident.series}"]
+    parts += [] if incident.kind == "incident" else ["lasting change"]
+    several = incident.end > incident.start
+    if incident.started is not None:
+        parts.append(str(incident.started))
+        took = incident.duration
+        parts += [lasting(took.total_seconds())] if took else []
+        parts += [count(incident.n_rows, "row")]
+    else:
+        parts.append(
+            f"rows {incident.start}–{incident.end}" if several else f"row {incident.start}"
+        )
+    peak = f"peak score {incident.score:.3g}"
+    if several:
+        peak += f" {say_at(incident.peak, incident.peaked, incident.started)}"
+    main = max(incident.blames, key=lambda each: each.share, default=None)
+    if incident.nth > 1 and main is not None:
+        peak += f" · {ordinal(incident.nth)} incident led by {main.variable}"
+    return [*parts, peak]
+
+
+def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType:
+    """Show what was wrong with each variable, with the strongest reason."""
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=STRONG, overflow="fold")
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    shown, rest = choose(blames, most)
+    for blame in shown:
+        share = f"{100 * blame.share:.0f} %"
+        grid.add_row(say(blame.heading), share, show_reason(blame.reasons[0]))
+    return Group(grid, say(say_others(rest), FAINT)) if rest else grid
+
+
+def show_reason(reason: Reason, *, with_rule: bool = False) -> Text:
+    """Show the four parts: expected, found, because, evidence."""
+    _, why, evidence = reason.lines()
+    text = Text.assemble(
+        "expected ",
+        visible(reason.expected),
+        ", found ",
+        (visible(reason.found), BAD),
+        reason.place,
+        f"\n{visible(why)}",
+        (f"\n{visible(evidence)}", FAINT),
+    )
+    if with_rule:
+        named = f" rule {reason.rule}" if reason.rule else ""
+        text.append(f" ·{named} +{reason.penalty:.3g}", FAINT)
+    return text
+
+
+def show_also_broken(reasons: Sequence[Reason]) -> Text:
+    """List the other broken rules, where a stronger reason already counts."""
+    text = Text("also broken, but adding nothing to the score:", FAINT)
+    for reason in reasons[:N_ALSO_BROKEN]:
+        said = visible(f"{reason.expected} {reason.why}")
+        text.append(f"\nrule {reason.rule}: expected {said}", FAINT)
+    rest = len(reasons) - N_ALSO_BROKEN
+    if rest > 0:
+        text.append(f"\nand {count(rest, 'more rule')}; --format json lists all.", FAINT)
+    return text
+
+
+def show_explanation(explanation: Explanation, threshold: float, top: int) -> RenderableType:
+    """Show every reason against one row, for its first `top` variables, or for all if 0."""
+    when = "" if explanation.time is None else f" · {visible(str(explanation.time))}"
+    anomalous = explanation.score > threshold
+    mark = "anomaly" if anomalous else "not reported"
+    head = Text.assemble(
+        (f"row {explanation.row}{when} · score {explanation.score:.4g}", STRONG),
+        " · ",
+        (mark, BAD if anomalous else GOOD),
+        f" (threshold {format_number(threshold)})",
+    )
+    accepted = [say(str(each), GOOD) for each in explanation.accepted]
+    if not explanation.blames:
+        return Group(head, *accepted or [Text("Nothing is unusual about it.")])
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=STRONG, overflow="fold")
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    shown = choose(explanation.blames, top)[0] if top else explanation.blames
+    for blame in shown:
+        reasons = [show_reason(each, with_rule=True) for each in blame.reasons if each.penalty]
+        also_broken = [each for each in blame.reasons if not each.penalty]
+        if also_broken:
+            reasons.append(show_also_broken(also_broken))
+        grid.add_row(say(blame.heading), f"{100 * blame.share:.0f} %", reasons[0])
+        for reason in reasons[1:]:
+            grid.add_row("", "", reason)
+    rest = explanation.blames[len(shown) :]
+    if not rest:
+        return Group(head, *accepted, "", grid)
+    share = percent(sum(blame.share for blame in rest))
+    more = f"{count(len(rest), 'more variable')} with {share} of the blame; --top 0 shows all."
+    return Group(head, *accepted, "", grid, "", Text(more, FAINT))
+
+
+# --- one call of a job ---
+
+
+def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[RenderableType]:
+    """Show what is open or has just ended, the gravest story first, and end with what has changed.
+
+    Of rows that are no series, patterns are shown instead; else if they are asked for.
+    """
+    if step.findings.ordered:
+        yield from _show_changed(step, top)
+    if patterns or not step.findings.ordered:
+        yield from show_patterns(step.findings, top)
+    yield verdict(step.findings)
+    if step.findings.ordered:
+        yield Text(say_progress(step))
+
+
+def _show_changed(step: Step, top: int) -> Iterator[RenderableType]:
+    happened = _happened(step)
+    shown, n_more = to_show(step.findings, top)
+    statuses = [_status(happened.get(each.id, ()), is_open=each.ongoing) for each, _ in shown]
+    yield from in_order(shown, statuses, n_more)
+    yield from show_differing(step.findings.differing)
+
+
+def _named(step: Step) -> tuple[tuple[str, Incidents], ...]:
+    findings = step.findings
+    return ("incident", findings.incidents), ("lasting change", findings.shifts)
+
+
+def _happened(step: Step) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for change in step.changes:
+        found[change.id] = (*found.get(change.id, ()), change.what)
+    return found
+
+
+def _status(happened: tuple[str, ...], *, is_open: bool) -> str:
+    if "opened" in happened:
+        return "new" if is_open else "came and went"
+    return "ongoing" if is_open else "over"
+
+
+def say_progress(step: Step) -> str:
+    """Say in one line what is new, what goes on, and what is over since the last call."""
+    happened = _happened(step)
+    said = []
+    for noun, events in _named(step):
+        numbers = [0] * len(_ENDS)
+        for outline in events.outlines:
+            opened = "opened" in happened.get(events.id_of(outline), ())
+            numbers[(0 if opened else 2) + (not outline.is_open)] += 1
+        for n, (one, many) in zip(numbers, _ENDS, strict=True):
+            if n:
+                said.append(f"{count(n, noun)} {one if n == 1 else many}")
+    return f"Since the last call: {', '.join(said) or 'nothing new'}."
