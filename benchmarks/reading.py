@@ -23,8 +23,7 @@ from truism.explain.findings import Findings
 from truism.explain.incidents import Incident, Incidents
 from truism.learn.learn import learn as train
 from truism.model.settings import Settings
-from truism.show.output import write_report
-from truism.show.summarising import summarise
+from truism.show.summarising import summarise, write_report
 from truism.show.terminal import show_incident
 from truism.table.columns import Table
 from truism.table.frames import as_table

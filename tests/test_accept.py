@@ -16,8 +16,8 @@ from learned import learn
 from strategies import learned
 from test_cli import run, table
 from truism.errors import ParameterError, TableError
+from truism.explain.blames import Spared, say_spared
 from truism.explain.checker import Checker
-from truism.explain.sparing import Spared, say_spared
 from truism.export.sql.statements import to_sql
 from truism.model.acceptances import Acceptance
 from truism.model.files import decode_model, encode_model, load_model

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import truism
 from truism import InvariantRuleDetector, ParameterError, SchemaError, TableError
 from truism.estimator.batches import ArrowScorer
-from truism.explain.rowblames import RowBlame, as_columns, blame_kinds
+from truism.explain.explanations import RowBlame, as_columns, blame_kinds
 from truism.score import kernels
 from truism.table.frames import widened_schema
 

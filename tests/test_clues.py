@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from learned import learn
-from truism.explain.clues import Contradiction, Outside, Rarity
-from truism.explain.expectations import Beyond, Nearest
+from truism.explain.clues import Beyond, Contradiction, Nearest, Outside, Rarity
 from truism.explain.explanations import explain_rows
 from truism.explain.investigation import find_clues
-from truism.explain.reasons import say
+from truism.explain.words import say
 from truism.model.evidence import Context, Grave
 from truism.model.predicates import Interval, OneOf
 from truism.score.scorer import Scorer

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import learned
-from truism.explain.circumstances import path_to
+from truism.explain.clues import path_to
 from truism.learn.kinds import variable_columns
 from truism.model.evidence import LEAF
 from truism.model.schema import Categorical

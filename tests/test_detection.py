@@ -12,9 +12,8 @@ from truism import ParameterError
 from truism.explain.checker import Checker
 from truism.model.schema import Schema
 from truism.show.contents import Summary
-from truism.show.detection import MAX_FALSE_POSITIVE_RATE, detect
-from truism.show.series import Axis
-from truism.show.summarising import summarise
+from truism.show.pictures import Axis
+from truism.show.summarising import MAX_FALSE_POSITIVE_RATE, detect, summarise
 from truism.table.frames import as_table
 
 

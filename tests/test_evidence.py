@@ -19,7 +19,7 @@ from truism.explain.clues import Contradiction, Outside, Rarity
 from truism.explain.explanations import explain_rows
 from truism.explain.incidents import MIN_SHARE
 from truism.explain.investigation import WHY_FIRST, find_clues
-from truism.explain.reasons import say
+from truism.explain.words import say
 from truism.model.evidence import Grave
 from truism.model.files import decode_model, encode_model
 from truism.model.predicates import Interval, OneOf, Present, Range, variables

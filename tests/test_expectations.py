@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import finite
-from truism.explain.expectations import (
+from truism.explain.clues import (
     Beyond,
     Nearest,
     Sparse,

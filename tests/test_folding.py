@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from learned import find_incidents, learn
 from test_twins import rows
-from truism.explain.blames import Blame, choose, describe, say_others
-from truism.explain.folding import fold
+from truism.explain.blames import Blame, choose, describe, fold, say_others
 from truism.score.scorer import Scorer
 from truism.table.frames import as_table
 

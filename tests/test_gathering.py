@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truism.explain.checker import Check, Checker
+from truism.explain.explanations import tabulate
 from truism.explain.keptrows import count_equal
-from truism.explain.rowblames import tabulate
 from truism.incidents.delays import Delays
 from truism.incidents.keeping import Clock
 from truism.learn.learn import learn as train
@@ -141,7 +141,7 @@ def test_scores_are_listed_with_their_series():
     data = rows_of(40, seed=2)
     table = checker.prepare(as_table(data))
     scores = checker.score(table)
-    columns = tabulate(checker, table, scores, scores)
+    columns = tabulate(checker.scorer, table, scores, scores)
     assert list(columns)[:3] == ["row", "time", "line"]
     assert columns["line"] == data["line"]
 

@@ -11,7 +11,7 @@ import reported
 from strategies import tables
 from truism.learn.kinds import infer
 from truism.show.contents import Summary
-from truism.show.histograms import MAX_STATES, N_BINS, extent, histogram, short
+from truism.show.pictures import MAX_STATES, N_BINS, extent, histogram, short
 from truism.table.frames import as_table
 
 

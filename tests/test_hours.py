@@ -9,8 +9,7 @@ import pytest
 from learned import learn
 from test_cli import run
 from truism.explain.checker import Checker
-from truism.explain.statefiles import decode_state, encode_state
-from truism.explain.states import proceed
+from truism.explain.states import decode_state, encode_state, proceed
 from truism.model.files import save_model
 from truism.table.frames import as_table
 

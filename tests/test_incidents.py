@@ -18,8 +18,7 @@ from truism.explain.investigation import find_clues
 from truism.incidents.delays import usual_gap
 from truism.model.schema import Schema
 from truism.score.scorer import Scorer
-from truism.show.pictures import Painter
-from truism.show.series import Axis
+from truism.show.pictures import Axis, Painter
 from truism.table.frames import as_table
 
 TIMED = Schema((), (), "t")

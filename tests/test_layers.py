@@ -21,7 +21,7 @@ CONVENIENCES = {
     "cli.learn": {"truism.dask"},
     "truism": {"truism.estimator"},
     "review.compare": {"truism.show.comparison"},
-    "estimator.detector": {"truism.show", "truism.show.output"},
+    "estimator.detector": {"truism.show", "truism.show.summarising"},
 }
 # Libraries, and the rooms or modules that may import them.
 FENCES = {
@@ -35,7 +35,7 @@ FENCES = {
     "numba": {"learn.kernels", "score.kernels"},
     "llvmlite": {"learn.kernels"},
     "scipy": {"review.compare"},
-    "sklearn": {"estimator", "show.detection"},
+    "sklearn": {"estimator", "show.summarising"},
     "pandas": set(),
     "polars": set(),
     "dask": {"dask"},
@@ -53,7 +53,7 @@ FENCES = {
 NEAR_VALUES = {"table.layouts", "table.notices", "table.atomic"}
 COMPILED = ("learn.kernels.", "score.kernels.", "incidents.kernels")
 CORE = ("model", "score", "incidents", "explain", "learn", "review")
-MAY_OPEN = {"model.files", "explain.statefiles", "score.kernels.compiling"}
+MAY_OPEN = {"model.files", "explain.states", "score.kernels.compiling"}
 
 
 def name_of(path):

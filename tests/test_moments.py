@@ -2,7 +2,7 @@
 
 import datetime
 
-from truism.explain.moments import say_at, say_when
+from truism.explain.words import say_at, say_when
 
 EVENING = datetime.datetime(2024, 3, 1, 23, 59, 50)
 NIGHT = datetime.datetime(2024, 3, 2)

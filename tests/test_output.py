@@ -8,7 +8,7 @@ import pytest
 import reported
 from truism import ParameterError
 from truism.show.contents import Summary
-from truism.show.output import check_ending, render, to_json, write_report
+from truism.show.summarising import check_ending, render, to_json, write_report
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,13 @@ from learned import learn
 from reported import NORMAL, attacked
 from truism.explain.blames import Blame
 from truism.explain.checker import Checker
-from truism.explain.clues import Rarity
-from truism.explain.expectations import Beyond, Nearest
+from truism.explain.clues import Beyond, Nearest, Rarity
 from truism.explain.incidents import Incident
 from truism.model.schema import Schema
 from truism.show import charts
 from truism.show.contents import Band, Span, Summary
 from truism.show.html import to_html
-from truism.show.pictures import MAX_BROKEN, Painter, panels_of_rule
-from truism.show.series import Axis
+from truism.show.pictures import MAX_BROKEN, Axis, Painter, panels_of_rule
 from truism.show.summarising import summarise
 from truism.show.terminal import show_incident
 from truism.table.frames import as_table

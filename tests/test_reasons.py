@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import finite, intervals
-from truism.explain.clues import Contradiction, Outside, Rarity, UsualNumber, UsualStates
-from truism.explain.expectations import Beyond, Nearest
-from truism.explain.reasons import ANYWAY, Reason, say
+from truism.explain.clues import (
+    Beyond,
+    Contradiction,
+    Nearest,
+    Outside,
+    Rarity,
+    UsualNumber,
+    UsualStates,
+)
+from truism.explain.words import ANYWAY, Reason, say
 from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
 from truism.score.weighed import Violation

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reported import NORMAL
 from truism.model.schema import Schema
 from truism.show.contents import Span
-from truism.show.series import Axis, reduce, runs
+from truism.show.pictures import Axis, reduce, runs
 from truism.table.columns import Column, Table
 from truism.table.frames import as_table
 

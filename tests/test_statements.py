@@ -5,18 +5,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from truism.explain.circumstances import Circumstance
 from truism.explain.clues import (
+    Beyond,
+    Circumstance,
     Contradiction,
     Lasting,
+    Nearest,
     Outside,
     Rarity,
     SameState,
     UsualNumber,
     UsualStates,
 )
-from truism.explain.expectations import Beyond, Nearest
-from truism.explain.statements import Statement, say, state
+from truism.explain.words import Statement, join, state
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 from truism.model.rules import Rule
 from truism.model.wording import Legend
@@ -107,34 +108,34 @@ SAID = [
 @pytest.mark.parametrize(("clue", "said"), SAID, ids=[said for _, said in SAID])
 def test_a_clue_in_a_few_words(clue, said):
     name = said.split()[0]
-    assert say([state(name, clue)]) == said
+    assert join([state(name, clue)]) == said
 
 
 def test_a_change_is_said_as_one():
     clue = Rarity("ΔLIT1", -8.1, Nearest(None, 0.5), Beyond(0, "low"), 1.0, True)
-    assert say([state("ΔLIT1", clue)]) == "LIT1 changed by -8.1 instead of at least 0.5"
+    assert join([state("ΔLIT1", clue)]) == "LIT1 changed by -8.1 instead of at least 0.5"
 
 
 def test_titles_and_units_are_said_where_they_are_known():
     titles = {"AIT504": "conductivity", "MV501": "brine valve", "LIT301": "tank level"}
     legend = Legend({"AIT504": "µS/cm", "LIT301": "mm"}, titles)
-    assert say([state("AIT504", number(255.0, OPEN, HIGH), legend)]) == (
+    assert join([state("AIT504", number(255.0, OPEN, HIGH), legend)]) == (
         "conductivity read 255 instead of about 9.02 µS/cm while brine valve was open and tank "
         "level was at least 800 mm"
     )
     clue = Rarity("ΔLIT301", -8.1, Nearest(None, 0.5), Beyond(0, "low"), 1.0, True)
-    assert say([state("ΔLIT301", clue, legend)]) == (
+    assert join([state("ΔLIT301", clue, legend)]) == (
         "tank level changed by -8.1 instead of at least 0.5 mm"
     )
     twice = Legend(titles={"P1": "pump", "P2": "pump"})
-    assert say([state("P1", states(90), twice)]) == "P1 (pump) was on instead of off"
+    assert join([state("P1", states(90), twice)]) == "P1 (pump) was on instead of off"
 
 
 def test_variables_of_which_the_same_is_said_share_a_verb():
     shut = [Statement(name, "was", "shut instead of open") for name in ("MV1", "MV2", "MV3")]
-    assert say(shut) == "MV1, MV2 and MV3 were shut instead of open"
+    assert join(shut) == "MV1, MV2 and MV3 were shut instead of open"
     apart = [*shut[:1], Statement("rock and roll", "read", "3 instead of 4")]
-    assert say(apart) == 'MV1 was shut instead of open and "rock and roll" read 3 instead of 4'
+    assert join(apart) == 'MV1 was shut instead of open and "rock and roll" read 3 instead of 4'
 
 
 @given(

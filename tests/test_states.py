@@ -20,18 +20,27 @@ from test_following import FAULTS, series
 from test_keeping import timed
 from truism import InvariantRuleDetector
 from truism.errors import StateError
+from truism.explain import states as jobs
 from truism.explain.checker import Checker
-from truism.explain.clues import Contradiction, Lasting, Outside, Rarity, UsualNumber
-from truism.explain.expectations import Nearest, Sparse
+from truism.explain.clues import (
+    Contradiction,
+    Lasting,
+    Nearest,
+    Outside,
+    Rarity,
+    Sparse,
+    UsualNumber,
+)
 from truism.explain.findings import gravest, to_show
-from truism.explain.statefiles import (
+from truism.explain.states import (
     MAX_BYTES,
+    at_variables,
     decode_state,
     encode_state,
+    proceed,
     read_state,
     working_on,
 )
-from truism.explain.states import at_variables, proceed
 from truism.export.facts import facts_of
 from truism.export.incidents import Teller, json_schema
 from truism.model.acceptances import Acceptance
@@ -326,11 +335,10 @@ def content(checker, today):
 
 def forged(content, change):
     """Return a state that someone wrote by hand, with the right digest."""
-    from truism.explain import statefiles
 
     plain = json.loads(content)
     change(plain)
-    plain["digest"] = statefiles._digest(plain)
+    plain["digest"] = jobs._digest(plain)
     return json.dumps(plain).encode()
 
 
@@ -689,10 +697,9 @@ def test_series_without_rows_are_let_go_and_what_is_open_in_them_is_over():
 
 
 def test_a_state_that_would_be_too_large_is_not_written(monkeypatch, tmp_path):
-    from truism.explain import statefiles
 
     state = proceed(of_batches(), batches(3)).state
-    monkeypatch.setattr(statefiles, "MAX_BYTES", 1 << 11)
+    monkeypatch.setattr(jobs, "MAX_BYTES", 1 << 11)
     place = tmp_path / "a.state"
     with working_on(place) as (_, write), pytest.raises(StateError) as caught:
         write(state)

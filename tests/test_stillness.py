@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 from learned import learn
 from truism.explain.checker import Checker
 from truism.explain.clues import Dead
-from truism.explain.reasons import say
-from truism.explain.statefiles import decode_state, encode_state
-from truism.explain.statements import say as join
-from truism.explain.statements import state
-from truism.explain.states import proceed
+from truism.explain.states import decode_state, encode_state, proceed
+from truism.explain.words import join, say, state
 from truism.learn.series import find_stretches
 from truism.model.acceptances import Acceptance
 from truism.model.format import from_file, to_file

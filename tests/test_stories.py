@@ -12,8 +12,7 @@ from rich.console import Console
 from learned import learn
 from truism.explain.blames import Blame
 from truism.explain.checker import Checker
-from truism.explain.clues import Lasting, Outside, Rarity
-from truism.explain.expectations import Beyond, Nearest
+from truism.explain.clues import Beyond, Lasting, Nearest, Outside, Rarity
 from truism.explain.findings import gravest, to_show
 from truism.explain.incidents import Incident
 from truism.explain.stories import Moments, tell

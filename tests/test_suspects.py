@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from test_cli import run
 from truism import InvariantRuleDetector, load
+from truism.cli.learn import show_suspects
 from truism.errors import ParameterError, TableError
 from truism.export.suspects import listed_rows, suspects_as_columns
 from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.review.suspects import Suspects, find_suspects
-from truism.show.suspicion import show_suspects
 from truism.table.frames import as_table
 from truism.table.writing import write_table
 from truism.work import be_silent

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle
 from learned import learn
 from strategies import learned
-from truism.explain.sparing import find_spared
+from truism.explain.blames import find_spared
 from truism.model import stamps
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf

@@ -7,7 +7,7 @@ import pytest
 
 from truism.explain.clues import Contradiction, Outside, Rarity
 from truism.explain.investigation import find_clues
-from truism.explain.reasons import say
+from truism.explain.words import say
 from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.plant import schedule, simulate

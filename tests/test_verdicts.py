@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from truism.explain.findings import gravest
 from truism.model.wording import Legend
-from truism.show.verdicts import say_verdict
+from truism.show.summarising import say_verdict
 
 
 class Events(list):

@@ -21,8 +21,7 @@ from truism.explain.incidents import Incident
 from truism.model.predicates import conjunction
 from truism.model.rules import Rule
 from truism.show.contents import Panel, Picture, Unit
-from truism.show.pictures import Painter, panels_of_rule
-from truism.show.series import Axis
+from truism.show.pictures import Axis, Painter, panels_of_rule
 from truism.table.columns import Table
 
 if TYPE_CHECKING:

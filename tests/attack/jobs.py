@@ -8,7 +8,7 @@ from pathlib import Path
 from attack.attempts import Bench, Broken, Kind
 from attack.program import complaint
 from truism.errors import StateError
-from truism.explain.statefiles import read_state
+from truism.explain.states import read_state
 
 FILLERS = (
     *("0001-01-01 00:00:00", "1601-01-01 00:00:00", "1900-01-01 00:00:00", "1970-01-01 00:00:00"),

@@ -20,10 +20,9 @@ from attack.attempts import Bench, Broken, Kind
 from attack.columns import NAMES, as_arrow, odd_columns
 from attack.program import complaint
 from truism.errors import TruismError
-from truism.explain import statefiles
+from truism.explain import states as jobs
 from truism.explain.checker import Checker
-from truism.explain.statefiles import decode_state, encode_state
-from truism.explain.states import proceed
+from truism.explain.states import decode_state, encode_state, proceed
 from truism.model import files as modelfiles
 from truism.model.files import decode_model
 from truism.table.files import read
@@ -62,7 +61,7 @@ def _use_model(content: bytes, bench: Bench) -> None:
 
 
 def _sign_state(plain: dict[str, Any]) -> None:
-    plain["digest"] = statefiles._digest(plain)
+    plain["digest"] = jobs._digest(plain)
 
 
 @lru_cache

@@ -12,13 +12,14 @@ from truism.cli.options import (
     Form,
     allow_missing_option,
     check_output,
+    file_options,
     form_option,
     jobs_option,
+    layout_options,
     memory_option,
     model_option,
     size_of,
 )
-from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError

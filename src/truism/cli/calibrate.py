@@ -11,9 +11,10 @@ from truism.cli.options import (
     Decorated,
     allow_missing_option,
     check_output,
+    file_options,
     jobs_option,
+    layout_options,
 )
-from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError

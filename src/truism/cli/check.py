@@ -21,23 +21,24 @@ from truism.cli.app import say_problem
 from truism.cli.calibrate import calibrated, calibration_options, check_calibration
 from truism.cli.options import (
     Command,
+    FileOptions,
     allow_missing_option,
     check_output,
     check_suffix,
+    file_options,
     jobs_option,
+    layout_options,
     memory_option,
     size_of,
 )
-from truism.cli.reading import FileOptions, file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TruismError, did_you_mean, shorten
 from truism.explain.checker import Check, Checker
+from truism.explain.explanations import blame_kinds, tabulate
 from truism.explain.findings import Findings, gravest
 from truism.explain.incidents import Incident
-from truism.explain.rowblames import blame_kinds, tabulate
-from truism.explain.statefiles import working_on
-from truism.explain.states import JobState, Step, proceed
+from truism.explain.states import JobState, Step, proceed, working_on
 from truism.export.incidents import Teller
 from truism.export.spreadsheets import tame
 from truism.incidents.delays import Delays
@@ -47,8 +48,7 @@ from truism.model.stamps import clock, now_here
 from truism.model.wording import count, visible
 from truism.score.thresholds import expecting
 from truism.show.models import BAD, GOOD, STRONG
-from truism.show.output import check_ending, write_report
-from truism.show.summarising import summarise
+from truism.show.summarising import check_ending, summarise, write_report
 from truism.show.terminal import show_findings, show_progress, verdict
 from truism.table.columns import Table
 from truism.table.frames import typed
@@ -397,7 +397,10 @@ def _find(rows: Rows, wanted: Wanted, progress: Progress) -> Findings:
     with nullcontext() if place is None else writing(place) as write:
         for table, scored, before in rows.follow(check, progress):
             if place is not None and write is not None:
-                columns = tabulate(checker, table, scored.scores, scored.excess, advance, before)
+                scorer, jobs = checker.scorer, checker.n_jobs
+                columns = tabulate(
+                    scorer, table, scored.scores, scored.excess, advance, before, jobs
+                )
                 write(_written(columns, place))
         findings = msgspec.structs.replace(check.findings(), extra=rows.extra)
     if report_place is not None:

@@ -5,8 +5,14 @@ from typing import Any, Literal, get_args
 import click
 import msgspec
 
-from truism.cli.options import Command, check_output, jobs_option, size_of
-from truism.cli.reading import file_options, layout_options
+from truism.cli.options import (
+    Command,
+    check_output,
+    file_options,
+    jobs_option,
+    layout_options,
+    size_of,
+)
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten

@@ -11,16 +11,17 @@ from truism.cli.options import (
     Format,
     allow_missing_option,
     data_argument,
+    file_options,
     format_option,
+    layout_options,
     model_option,
 )
-from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Checker
 from truism.explain.explanations import Explanation
-from truism.explain.moments import say_moment
+from truism.explain.words import say_moment
 from truism.model.files import load_model
 from truism.show.terminal import show_explanation
 

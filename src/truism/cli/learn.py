@@ -9,20 +9,27 @@ import click
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 from truism.cli.calibrate import calibrated, calibration_options, check_calibration
 from truism.cli.options import (
     LEAST_ROWS,
     Command,
     Decorated,
+    FileOptions,
     check_output,
     check_suffix,
     data_argument,
+    file_options,
     jobs_option,
+    layout_options,
     memory_option,
+    read_data,
+    show_notices,
     size_of,
 )
-from truism.cli.reading import FileOptions, file_options, layout_options, read_data, show_notices
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, shorten
 from truism.explain.checker import Checker
@@ -36,10 +43,10 @@ from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.stamps import now
-from truism.model.wording import Legend, count, legend_of
+from truism.model.wording import Legend, count, legend_of, visible
+from truism.review.suspects import Group as Suspected
 from truism.review.suspects import Suspects, find_suspects
-from truism.show.models import show_model
-from truism.show.suspicion import show_suspects
+from truism.show.models import STRONG, say, show_model
 from truism.table.columns import Table, join_tables
 from truism.table.files import TableRead, open_files, read, read_first
 from truism.table.layouts import Reading
@@ -50,6 +57,7 @@ from truism.work import Progress
 
 BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums
 _MAX_BYTES = 1 << 24
+N_GROUPS = 3  # of suspects that are shown
 _FORMS = 'be a JSON object such as {"LIT301": "mm"}, or lines such as LIT301,mm'
 
 
@@ -490,3 +498,40 @@ def write_suspects(asked: Exclusion, excluded: Excluded, table: Table) -> None:
     """Write the list of suspects, if that was asked for."""
     if asked.suspects is not None and excluded.suspects is not None:
         write_table(suspects_as_columns(excluded.suspects, table), asked.suspects)
+
+
+def show_suspects(suspects: Suspects, place: str | None, *, excluded: bool) -> RenderableType:
+    """Show suspects, the worst first.
+
+    `place` is the file in which all are listed; `excluded` says that those that learning would hide
+    were left out.
+    """
+    of = count(suspects.n_rows, "row")
+    if not len(suspects.rows):
+        said = f"No suspects: none of {of} scores far above the threshold of the others."
+        return Group("", say(said))
+    rows, hidden = len(suspects.rows), len(suspects.hidden)
+    what = "and were learned as normal"
+    if excluded and hidden == rows:
+        what = "and were left out"
+    elif excluded:
+        left = f"{hidden or 'none'} was" if hidden < 2 else f"{hidden:,} were"
+        what = f"of which {left} left out, because the others stay unusual when they are learned"
+    head = f"{rows:,} of {of} {'is a suspect' if rows == 1 else 'are suspects'}, {what}:"
+    parts: list[RenderableType] = ["", Text(head, STRONG)]
+    for group in suspects[:N_GROUPS]:
+        told = group.summary or _reason(group)
+        parts += [say(str(group)), Padding(say(told), (0, 0, 0, 2))]
+    more = len(suspects) - N_GROUPS
+    if more > 0:
+        parts.append(say(f"and {count(more, 'other group')} of rows"))
+    if place is not None:
+        parts.append(Text.assemble("All of them are in ", (visible(place), STRONG), "."))
+    return Group(*parts)
+
+
+def _reason(group: Suspected) -> str:
+    """Say what speaks most against the worst row of a group."""
+    reason = group.explanation.blames[0].reasons[0]
+    because = "" if reason.because is None else f" because {reason.because}"
+    return f"expected {reason.expected}, found {reason.found}{because}"

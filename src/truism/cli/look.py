@@ -6,8 +6,15 @@ from typing import Any
 import click
 
 from truism.cli.app import option_of
-from truism.cli.options import Command, Form, check_output, data_argument, form_option
-from truism.cli.reading import file_options, layout_options
+from truism.cli.options import (
+    Command,
+    Form,
+    check_output,
+    data_argument,
+    file_options,
+    form_option,
+    layout_options,
+)
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.model.stamps import now_here

@@ -3,8 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from truism.cli.options import LEAST_ROWS
-from truism.cli.reading import FileOptions, show_notices
+from truism.cli.options import LEAST_ROWS, FileOptions, show_notices
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Check, Checker

@@ -8,13 +8,14 @@ from truism.cli.options import (
     Command,
     Form,
     data_argument,
+    file_options,
     form_option,
     jobs_option,
+    layout_options,
     memory_option,
     model_option,
     size_of,
 )
-from truism.cli.reading import file_options, layout_options
 from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.explain.checker import Check, Checker

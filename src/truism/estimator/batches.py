@@ -13,7 +13,7 @@ from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import followed, names_in
 from truism.estimator.models import model_of
 from truism.explain.checker import Checker
-from truism.explain.rowblames import Blames, as_columns, blame_kinds, blame_rows
+from truism.explain.explanations import Blames, as_columns, blame_kinds, blame_rows
 from truism.incidents.delays import limits_of
 from truism.incidents.following import Follower, Following
 from truism.model.files import decode_model, encode_model

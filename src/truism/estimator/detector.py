@@ -470,7 +470,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         from truism.show import summarise, write_report
-        from truism.show.output import check_ending
+        from truism.show.summarising import check_ending
 
         if path is not None:
             check_ending(path)

@@ -1,10 +1,10 @@
 """Explanations of rows: weighed rows come in; explanations and incidents go out.
 
 - `checker`: the `Checker`, a model at work on tables; every face uses it
-- `clues`, `investigation`: the evidence against a row piece by piece, and how it is found
-- `circumstances`, `expectations`: what similar rows have in common, and where a number usually lies
-- `reasons`, `statements`: clues in words, in full and in a few
-- `stories`, `moments`: an incident in one sentence, who was first, and when
-- `explanations`: which variables to blame for a row
-- `incidents`: which rows belong together, and which variables to blame for them
+- `clues`, `investigation`, `nodes`: the evidence against a row piece by piece, and how it is found
+- `words`: clues in words, in full and in a few, and when something happened
+- `blames`, `explanations`: which variables to blame for a row, and why
+- `stories`, `incidents`, `patterns`: what happened in which rows, in one sentence, and what repeats
+- `findings`: all that a check found, and what differs from training now
+- `states`: jobs that go on where they stopped
 """

@@ -1,16 +1,20 @@
 """Who is to blame: what a variable adds to a score, and why, in words that are made when read."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from truism.explain.clues import Clue, conditional_on
-from truism.explain.moments import say_moment, say_when
-from truism.explain.reasons import Reason, say
-from truism.incidents.events import NAMED
-from truism.model.wording import NO_LEGEND, Legend, html_table, visible
+from truism.explain.words import Reason, listed, say, say_moment, say_when
+from truism.incidents.deviations import silences_of
+from truism.incidents.events import NAMED, Silence
+from truism.model.model import Model
+from truism.model.wording import NO_LEGEND, Legend, count, html_table, visible
+from truism.score.weighed import Weighed
+from truism.table.deltas import delta_name
 from truism.table.times import Moment
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
@@ -173,3 +177,106 @@ def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
     rest = len(blames) - len(shown)
     more = f"<p>… and {rest:,} with a smaller share</p>" if rest else ""
     return html_table(names, rows, "share") + more
+
+
+def fold(
+    blamed: Sequence[str], model: Model, witnesses: Mapping[str, Collection[str]] | None = None
+) -> dict[str, str]:
+    """Return the variables that go with one that is blamed more, and with which.
+
+    A number goes with one that it moves together with in training, unless one speaks against the other:
+    then they do not move together now. ``ΔX`` goes with ``X``, or the other way round. A state goes with
+    nobody: a pump that is off is often the cause of a flow that is not.
+
+    Parameters
+    ----------
+    blamed
+        The blamed variables, most blamed first.
+    model
+        The model, which knows the twins.
+    witnesses
+        By whose values each variable is told to be wrong.
+
+    """
+    told_by = {} if witnesses is None else witnesses
+    twins = {frozenset(pair) for pair in model.twins or ()}
+    same = {frozenset((name, delta_name(name))) for name in model.derived}
+
+    def at_odds(one: str, other: str) -> bool:
+        return one in told_by.get(other, ()) or other in told_by.get(one, ())
+
+    leaders: list[str] = []
+    behind: dict[str, str] = {}
+    for name in blamed:
+        alike = [each for each in leaders if frozenset((each, name)) in twins]
+        if any(at_odds(each, name) for each in alike):
+            alike = []
+        own = [each for each in leaders if each in alike or frozenset((each, name)) in same]
+        if own:
+            behind[name] = own[0]
+        else:
+            leaders.append(name)
+    return behind
+
+
+N_SPARED = 3  # variables of an acceptance, in a sentence
+
+
+class Spared(msgspec.Struct, frozen=True):
+    """Evidence against a row or an event that was accepted.
+
+    Parameters
+    ----------
+    id, said
+        The acceptance's id; when and why it was accepted.
+    variables
+        The variables against which evidence does not count, most first.
+    points
+        How much that is, in points of the score.
+    n_rows
+        In how many rows.
+
+    """
+
+    id: str
+    said: str
+    variables: tuple[str, ...]
+    points: float
+    n_rows: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.said} ({', '.join(self.variables)}: {self.points:.3g} points)"
+
+
+def find_spared(model: Model, weighed: Weighed) -> list[tuple[Spared, ...]]:
+    """Return for each row what was accepted of it."""
+    return [note(model, each) for each in silences_of(model, weighed)]
+
+
+def note(model: Model, silences: dict[str, Silence]) -> tuple[Spared, ...]:
+    """Return what does not count for readers; what was withdrawn since is left out."""
+    names, notes = model.schema.names, []
+    for each in model.accepted or ():
+        own = silences.get(each.id)
+        if own is not None:
+            order = np.argsort(-own.points, kind="stable")
+            most_first = tuple(names[i] for i in order.tolist() if own.points[i] > 0)
+            total = float(own.points[order[: len(most_first)]].sum())
+            notes.append(Spared(each.id, each.said, most_first, total, own.n_rows))
+    return tuple(notes)
+
+
+def say_spared(spared: Sequence[Spared], n_rows: int) -> str:
+    """Say in one sentence what does not count against an event of so many rows; empty if all does.
+
+    >>> spared = Spared("scg5bzoq", "accepted on 3 Aug 2025: valve test", ("flow",), 3.2, 4)
+    >>> say_spared([spared], 12)
+    'Some evidence against flow does not count in 4 rows (accepted on 3 Aug 2025: valve test).'
+    """
+    said = []
+    for each in spared:
+        names, rest = each.variables[:N_SPARED], len(each.variables) - N_SPARED
+        against = listed([*names, count(rest, "other")] if rest > 0 else names)
+        where = f" in {count(each.n_rows, 'row')}" if n_rows > 1 else ""
+        said.append(f"evidence against {against} does not count{where} ({each.said})")
+    return f"Some {'; some '.join(said)}." if said else ""

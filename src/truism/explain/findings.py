@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from itertools import compress
+from math import sqrt
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import shorten
-from truism.explain.differing import Differing, find_differing
-from truism.explain.incidents import Incident, Incidents
-from truism.explain.moments import say_when
+from truism.explain.incidents import Incident, Incidents, in_units
 from truism.explain.patterns import Patterns
-from truism.incidents.events import Event, by_story
+from truism.explain.words import say_moment, say_when
+from truism.incidents.events import NEVER, Event, by_story
 from truism.incidents.following import Following
 from truism.model.model import Model
-from truism.model.predicates import quote_name
+from truism.model.predicates import format_number, quote_name
 from truism.model.schema import Numeric
 from truism.model.wording import count, lasting, percent
 from truism.score.alignment import UNSEEN, align, codes
@@ -23,6 +23,90 @@ from truism.score.contexts import FLOOR
 from truism.score.past import decimals_of, decimals_up_to
 from truism.table.columns import Table, numbers
 from truism.table.notices import rows as say_rows
+
+SEEN = 1.05  # times as large: less is as before
+
+
+class Differing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A variable that differs from training now, and is judged from where it is.
+
+    Parameters
+    ----------
+    variable, series
+        Which, and of which series, if the table holds several.
+    incident
+        The id of its lasting change.
+    since, began
+        The row since which it differs, and its time.
+    offset
+        How far its numbers are off now; null if that is not known, or they lie off on both sides.
+    cost
+        How many times as large as before a fault of it must be to begin an incident; null if it is dead.
+    heading, when, off, so
+        Which, with its title, since when, how far off, and what that costs, in words.
+
+    """
+
+    variable: str
+    series: str | None
+    incident: str
+    since: int
+    began: str | None
+    offset: float | None
+    cost: float | None
+    heading: str
+    when: str
+    off: str
+    so: str
+
+
+def find_differing(shifts: Incidents, state: Following) -> tuple[Differing, ...]:
+    """Return the variables of lasting changes that have not returned, those that began first."""
+    found = dict[tuple[str, int], Differing]()
+    standing = [each for each in shifts.outlines[:] if each.is_open]
+    for event in sorted(standing, key=lambda each: each.start):
+        for i in event.member.nonzero()[0].tolist():
+            if (event.series, i) not in found:
+                found[event.series, i] = _differing(shifts, event, i, state)
+    return tuple(found.values())
+
+
+def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Differing:
+    """Say how a variable of a lasting change differs now."""
+    model = shifts.scorer.model
+    variable, memory, words = model.schema.variables[i], model.memory, model.words
+    assert memory is not None
+    row = int(event.since[i])
+    row = event.first if row == NEVER else row
+    time = shifts.stamp(row).time
+    bar, reference = sqrt(model.threshold), float(state.present[event.series].reference[i])
+    cost: float | None = max((reference + bar) / (memory.usual[i] + bar), 1.0)
+    offset = in_units(variable, float(event.offsets[i]))
+    off = "unlike training"
+    if offset:
+        size = format_number(abs(offset)) + words.after(variable.name)
+        off = f"{size} {'higher' if offset > 0 else 'lower'}"
+    so = f"a fault must be {cost:.2g} times as large to begin an incident"
+    if cost is not None and cost < SEEN:
+        so = "faults begin incidents as before"
+    if event.stood[i] and event.dead[i] >= event.last:
+        off, so, cost = "dead", "not judged until it moves", None
+    when = f"since {'before the first row' if event.is_older(row) else say_when(row, time)}"
+    heading = words.heading(variable.name)
+    return Differing(
+        variable.name,
+        event.series or None,
+        shifts.id_of(event),
+        row,
+        say_moment(time),
+        offset,
+        cost,
+        f"{event.series}: {heading}" if event.series else heading,
+        when,
+        off,
+        so,
+    )
+
 
 FEW = 0.01  # incidents: less is not said more precisely
 N_NAMED = 3  # incidents that are like one that is shown

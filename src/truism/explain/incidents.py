@@ -15,15 +15,22 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explain.blames import Blame, blames_html, confront, describe, in_short
-from truism.explain.clues import Clue, CluesOfRow, Dead, Lasting, Moved, conditional_on
-from truism.explain.expectations import round_to
-from truism.explain.folding import fold
+from truism.explain.blames import (
+    Blame,
+    Spared,
+    blames_html,
+    confront,
+    describe,
+    fold,
+    in_short,
+    note,
+    say_spared,
+)
+from truism.explain.clues import Clue, CluesOfRow, Dead, Lasting, Moved, conditional_on, round_to
 from truism.explain.investigation import dead_clue, find_clues, with_dead
 from truism.explain.listings import Listing
-from truism.explain.moments import say_moment
-from truism.explain.sparing import Spared, note, say_spared
 from truism.explain.stories import Moments, say_again, tell
+from truism.explain.words import say_moment
 from truism.incidents.deviations import differences
 from truism.incidents.events import NAMED, NEVER, Event, Kind
 from truism.incidents.keeping import Clock, Kept, Stamp, as_rows

@@ -17,14 +17,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explain.circumstances import (
+from truism.explain.clues import (
     REGULAR,
     Answers,
     Circumstance,
-    States,
-    circumstance,
-)
-from truism.explain.clues import (
     Clue,
     CluesOfRow,
     Contradiction,
@@ -33,10 +29,15 @@ from truism.explain.clues import (
     Outside,
     Rarity,
     SameState,
+    States,
     UsualNumber,
     UsualStates,
+    circumstance,
+    count_others,
+    nearest,
+    usual_classes,
+    usual_interval,
 )
-from truism.explain.expectations import count_others, nearest, usual_classes, usual_interval
 from truism.explain.nodes import Chooser, Chosen, Nodes, counts_of, nodes_of_all
 from truism.incidents.marks import WHY_FIRST
 from truism.model.evidence import MAX_CLASSES, Split

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from truism.explain.clues import Clue, Contradiction, Outside
 from truism.explain.investigation import find_clues
 from truism.explain.listings import Listing
-from truism.explain.moments import say_moment
-from truism.explain.reasons import Reason, say
+from truism.explain.words import Reason, say, say_moment
 from truism.incidents.marks import KINDS, Marks, Wrong
 from truism.model.model import Model
 from truism.model.predicates import Predicate

@@ -7,8 +7,7 @@ import msgspec
 
 from truism.explain.blames import Blame, choose
 from truism.explain.clues import Clue, Dead, Outside
-from truism.explain.moments import say_at, say_when
-from truism.explain.statements import Statement, listed, say, state
+from truism.explain.words import Statement, join, listed, say_at, say_when, state
 from truism.incidents.events import NAMED, Kind
 from truism.model.predicates import format_number
 from truism.model.wording import count
@@ -115,7 +114,7 @@ def _together(entries: Sequence[_Entry], oldest: _Entry) -> str:
     else:
         first, others = None, said
     others = [msgspec.structs.replace(each, condition="") for each in others]
-    return say(others if first is None else [first, *others])
+    return join(others if first is None else [first, *others])
 
 
 def _state(entry: _Entry) -> Statement:
@@ -145,7 +144,7 @@ def _lies(entry: _Entry, verb: str, than: str) -> str:
     """Say how far a variable of a lasting change lies off."""
     blame, legend = entry.blame, entry.blame.legend
     if not _leans(blame) or blame.offset is None:
-        return say([_state(entry)])
+        return join([_state(entry)])
     side = "higher" if blame.offset > 0 else "lower"
     size = format_number(abs(blame.offset)) + legend.after(blame.variable)
     return f"{legend.name(blame.variable)} {verb} {size} {side}{than}"

@@ -11,11 +11,11 @@ from truism.explain.clues import (
     Dead,
     Lasting,
     Moved,
+    Nearest,
     Outside,
     Rarity,
     UsualNumber,
 )
-from truism.explain.expectations import Nearest
 from truism.model.predicates import Interval, Predicate, variables
 from truism.model.schema import Scalar
 from truism.score.weighed import Violation
@@ -53,7 +53,7 @@ class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def facts_of(clue: Clue) -> Facts:
     """Return a clue as values.
 
-    >>> from truism.explain.expectations import Sparse
+    >>> from truism.explain.clues import Sparse
     >>> facts = facts_of(Rarity("flow", 3.0, Nearest(2.5, 4.0), Sparse(0), 1.0, False))
     >>> [str(each) for each in facts.expected]
     ['flow < 2.5000000000000004', 'flow ≥ 4']

@@ -8,13 +8,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from truism.explain.blames import Blame
-from truism.explain.differing import Differing
-from truism.explain.findings import Findings
+from truism.explain.blames import Blame, Spared
+from truism.explain.findings import Differing, Findings
 from truism.explain.incidents import Incident, Origin
-from truism.explain.moments import say_moment
-from truism.explain.sparing import Spared
 from truism.explain.states import Change, What
+from truism.explain.words import say_moment
 from truism.export.facts import Facts, facts_of
 from truism.incidents.events import Kind
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import TableError
-from truism.explain.rowblames import alike
+from truism.explain.explanations import alike
 from truism.export.spreadsheets import tame
 from truism.review.suspects import Suspects
 from truism.table.columns import Column, Table

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from truism.errors import SchemaError
 from truism.explain.checker import Check, Checker
 from truism.explain.incidents import Incidents
-from truism.explain.moments import say_moment
+from truism.explain.words import say_moment
 from truism.incidents.following import Found
 from truism.incidents.outlines import Extent, Grouped
 from truism.model.model import Model

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explain.checker import Checker
-from truism.explain.differing import Differing
-from truism.explain.findings import Findings
-from truism.explain.moments import say_moment
+from truism.explain.findings import Differing, Findings
+from truism.explain.words import say_moment
 from truism.incidents.deviations import added
 from truism.model.model import Model
 from truism.model.predicates import Predicate

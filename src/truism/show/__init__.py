@@ -3,11 +3,9 @@
 One frozen `Summary` holds all that a report says; every form is made from it.
 
 - `contents`: the `Summary` and what it is made of
-- `summarising`: makes the `Summary` of a table
-- `series`, `pictures`, `histograms`, `detection`: its time axis, its pictures of broken rules, its
-  variables, and its comparison with labels
+- `summarising`: makes the `Summary` of a table, and writes it
+- `pictures`: its time axis, and its pictures of broken rules
 - `html`, `charts`: the pages and their charts
-- `output`: JSON and files
 - `models`: models and their rules on a terminal, and the words and colours that all of it shares
 - `looks`: a table at first sight, in words and on a terminal
 - `terminal`: findings, explanations and the progress of jobs on a terminal
@@ -20,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from truism.show.contents import Summary
     from truism.show.html import to_html
-    from truism.show.output import to_json, write_report
-    from truism.show.summarising import summarise
+    from truism.show.summarising import summarise, to_json, write_report
 
 __all__ = ["Summary", "summarise", "to_html", "to_json", "write_report"]
 
@@ -29,8 +26,8 @@ _home = {
     "Summary": "contents",
     "summarise": "summarising",
     "to_html": "html",
-    "to_json": "output",
-    "write_report": "output",
+    "to_json": "summarising",
+    "write_report": "summarising",
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from truism.show.contents import Band, Detection, Line, Panel, Picture, Span, Summary, Unit
-from truism.show.histograms import short
+from truism.show.pictures import short
 
 TALL = 10_000
 _MOST_STEPS = 1e8

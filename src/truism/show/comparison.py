@@ -209,7 +209,7 @@ def to_text(found: Comparison, most: int) -> str:
 
 def to_page(found: Comparison, old: str, new: str) -> str:
     """Return what differs between two named models as one page, which opens without a network."""
-    from truism.show.pages import policy, template  # only the page needs it
+    from truism.show.html import policy, template  # only the page needs it
 
     return template("comparison.html").render(
         found=found,

@@ -5,24 +5,28 @@ forbids them to use one, and allows only the style and the script whose digests 
 slipped through our escaping could not run.
 """
 
+import base64
+import hashlib
+from importlib.resources import files
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from truism.explain.reasons import Reason
+from truism.explain.words import Reason
 from truism.model.wording import about_percent, count, percent
 from truism.show import charts
 from truism.show.contents import (
     BlameCard,
     Card,
+    PatternCard,
     RuleLine,
     Summary,
+    ToldLine,
     VariableLine,
 )
-from truism.show.histograms import short
 from truism.show.looks import Sight
-from truism.show.pages import asset, policy, template
-from truism.show.patterncards import PatternCard, ToldLine
+from truism.show.pictures import short
 
 MAX_BYTES = 890_000
 _FRAME_BYTES = 500  # of HTML around a chart
@@ -204,3 +208,34 @@ def _variable(line: VariableLine) -> dict[str, Any]:
         "width": f"{100 * line.share:.2f}",
         "bars": charts.bars(line.histogram.training, line.histogram.here),
     }
+
+
+def template(name: str) -> Template:
+    """Return a template of a page that refers to nothing outside itself; it knows the style."""
+    environment = Environment(
+        loader=PackageLoader("truism.show"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["style"] = Markup(asset("page.css"))
+    return environment.get_template(name)
+
+
+def asset(name: str) -> str:
+    """Return the text of a file that pages are made of."""
+    return (files("truism.show") / "templates" / name).read_text(encoding="utf-8")
+
+
+def policy(script: str | None = None) -> str:
+    """Return a content security policy: a page may use our style and this script, and nothing else."""
+    scripts = "" if script is None else f"script-src {_digest(script)}; "
+    return (
+        f"default-src 'none'; {scripts}style-src {_digest(asset('page.css'))}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -4,6 +4,8 @@ The expectation is drawn only where the condition held, so that a person sees wh
 value that is rare in itself gives a picture of its variable alone.
 """
 
+import datetime
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,14 +25,132 @@ from truism.model.predicates import (
     variables,
 )
 from truism.model.rules import Rule
-from truism.model.schema import Categorical, Variable
-from truism.score.alignment import UNSEEN, codes
+from truism.model.schema import Categorical, Numeric, Schema, Variable
+from truism.model.wording import count, lasting
+from truism.score.alignment import MISSING, UNSEEN, codes, time_column
 from truism.score.past import rows_by_series
 from truism.score.scorer import Scorer
 from truism.score.weighed import Violation
-from truism.show.contents import Band, Line, Panel, Picture, Span
-from truism.show.series import Axis, line, reduce, runs
-from truism.table.columns import Table, numbers
+from truism.show.contents import Band, Histogram, Line, Panel, Picture, Span, Unit
+from truism.table.columns import Column, Table, numbers
+from truism.table.timelines import wall_clock
+
+MAX_STEPS = 6.0  # usual steps between two rows that a line joins
+_MINUTE = 60
+
+
+class Axis:
+    """The places of rows on the x axis, and the words for them.
+
+    Rows are placed in time if the table's time column holds times that never run backwards and have
+    years that a calendar shows, and are numbered otherwise. Times are those that clocks in the zone
+    of the data showed; where an hour occurs twice, the axis goes on without turning the clock back.
+    """
+
+    def __init__(self, table: Table, schema: Schema) -> None:
+        self.n_rows = n_rows = table.n_rows
+        time = time_column(schema, table)
+        self.unit: Unit = "row"
+        self.x = np.arange(n_rows, dtype=np.float64)
+        self._times: NDArray[np.datetime64] | None = None
+        self._instants = self.x
+        self._zone = f" {time.zone or 'UTC'}" if time is not None and time.zoned else ""
+        if time is not None and time.values.dtype.kind == "M" and time.missing is None:
+            instants = _milliseconds(time.values)
+            if n_rows > 1 and (np.diff(instants) >= 0).all() and _shown(time.values):
+                self.unit = "time"
+                self._times, self._instants = wall_clock(time), instants
+                shown = _milliseconds(self._times)
+                ascends = (np.diff(shown) >= 0).all()
+                self.x = shown if ascends else instants + (shown[0] - instants[0])
+        steps = np.diff(self.x)
+        self.step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the stretch of the x axis that rows from start to end cover."""
+        after = self.x[end + 1] if end + 1 < self.n_rows else self.x[end] + self.step
+        return Span(float(self.x[start]), float(min(after, self.x[end] + 10 * self.step)))
+
+    def apart(
+        self, x: NDArray[np.float64], y: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return a line that is broken where rows are so far apart that none follows the other."""
+        gaps = np.flatnonzero(np.diff(x) > MAX_STEPS * self.step) + 1
+        return np.insert(x, gaps, x[gaps - 1] + self.step), np.insert(y, gaps, np.nan)
+
+    def when(self, start: int, end: int) -> str:
+        """Say from when to when rows last, no more precisely than needed."""
+        if self._times is None:
+            return f"row {start:,}" if start == end else f"rows {start:,} to {end:,}"
+        first, last = self._moment(start), self._moment(end)
+        seconds = (last - first).total_seconds() < 2 * _MINUTE and first != last
+        form = "%H:%M:%S" if seconds else "%H:%M"
+        one_day = self._moment(0).date() == self._moment(self.n_rows - 1).date()
+        begun = first.strftime(form if one_day else f"%Y-%m-%d {form}")
+        if start == end:
+            return f"{begun}{self._zone}"
+        ended = last.strftime(form if last.date() == first.date() else f"%Y-%m-%d {form}")
+        return f"{begun} to {ended}{self._zone}"
+
+    def lasted(self, start: int, end: int) -> str:
+        """Say how long it is from start to end, in the words of the command line."""
+        if self._times is None or start == end:
+            return count(end - start + 1, "row")
+        return lasting((self._instants[end] - self._instants[start]) / 1e3)
+
+    def _moment(self, row: int) -> datetime.datetime:
+        assert self._times is not None
+        moment = self._times[row].astype("datetime64[us]").item()
+        assert isinstance(moment, datetime.datetime)
+        return moment
+
+
+def _milliseconds(times: NDArray[np.datetime64]) -> NDArray[np.float64]:
+    return times.astype("datetime64[us]").astype(np.int64) / 1e3
+
+
+def _shown(times: NDArray[np.datetime64]) -> bool:
+    years = times[[0, -1]].astype("datetime64[Y]").astype(np.int64) + 1970
+    return bool((years >= datetime.MINYEAR).all() and (years <= datetime.MAXYEAR).all())
+
+
+def reduce(x: NDArray[np.float64], y: NDArray[np.float64], n_buckets: int) -> Line:
+    """Keep each bucket's smallest and largest value; NaN and infinity count as missing.
+
+    >>> reduce(np.arange(6.0), np.array([0, 0, 0, 9, 0, 0.0]), 2).y
+    (0.0, 0.0, 9.0, 0.0)
+    """
+    y = np.where(np.isfinite(y), y, np.nan)
+    if len(y) <= 2 * n_buckets:
+        return line(x, y)
+    starts = np.linspace(0, len(y), n_buckets + 1).astype(np.int64)[:-1]
+    lows = np.minimum.reduceat(np.where(np.isnan(y), np.inf, y), starts)
+    highs = np.maximum.reduceat(np.where(np.isnan(y), -np.inf, y), starts)
+    rising = y[starts] - lows <= highs - y[starts]
+    pairs = np.where(rising, [lows, highs], [highs, lows]).T.ravel()
+    return line(np.repeat(x[starts], 2), np.where(np.isfinite(pairs), pairs, np.nan))
+
+
+def line(x: NDArray[np.float64], y: NDArray[np.float64]) -> Line:
+    """Return a series as it is, rounded to what a screen can show."""
+    shown = [None if value != value else float(f"{value:.7g}") for value in y.tolist()]
+    return Line(tuple(x.tolist()), tuple(shown))
+
+
+def runs(mask: NDArray[np.bool_], most: int = 200) -> list[tuple[int, int]]:
+    """Return the first and last position of each run of true; if there are many, close short gaps.
+
+    >>> runs(np.array([True, True, False, True]))
+    [(0, 1), (3, 3)]
+    """
+    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    if len(starts) > most:
+        gaps = starts[1:] - ends[:-1]
+        widest = np.sort(np.argsort(-gaps, kind="stable")[: most - 1])
+        starts, ends = starts[np.r_[0, widest + 1]], ends[np.r_[widest, len(ends) - 1]]
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
 
 N_BUCKETS = 240
 MAX_BROKEN = 120
@@ -203,3 +323,94 @@ def panels_of_rule(scorer: Scorer, table: Table, axis: Axis, rule: Rule) -> list
             for name in variables(predicate)
         ]
     return panels
+
+
+N_BINS = 24
+FEW_BINS = 127  # of training: each of so few holds one value
+MAX_STATES = 12
+_REACH = 0.25  # values beyond the training range by more than this share of it go to the outer bin
+
+
+def histogram(variable: Variable, column: Column) -> Histogram:
+    """Return how values are spread in training and here."""
+    if isinstance(variable, Categorical):
+        return _of_states(variable, codes(variable, column))
+    values = numbers(column)
+    return _of_numbers(variable, values[np.isfinite(values)])
+
+
+def extent(variable: Variable, column: Column) -> tuple[str, str]:
+    """Say what values were seen in training, and here."""
+    if isinstance(variable, Categorical):
+        encoded = codes(variable, column)
+        present = np.unique(encoded[encoded >= 0]).tolist()
+        here = [format_value(variable.values[i]) for i in present]
+        n_unseen = int((encoded == UNSEEN).sum())
+        if n_unseen:
+            here.append(f"unseen in training: {n_unseen:,}")
+        return _some([format_value(value) for value in variable.values]), _some(here)
+    values = numbers(column)
+    known = values[~np.isnan(values)]
+    now = f"{short(known.min())} to {short(known.max())}" if len(known) else "nothing"
+    return f"{short(variable.low)} to {short(variable.high)}", now
+
+
+def short(value: float) -> str:
+    """Print a number with at most five digits, for people.
+
+    >>> short(0.123456789), short(12345678.0), short(800.0)
+    ('0.12346', '12,345,678', '800')
+    """
+    if np.isfinite(value) and abs(value) >= 1e4 and abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:.5g}".replace("-", "−")
+
+
+def _some(texts: list[str]) -> str:
+    more = [f"… {len(texts) - MAX_STATES:,} more"] if len(texts) > MAX_STATES else []
+    return ", ".join([*texts[:MAX_STATES], *more])
+
+
+def _of_states(variable: Categorical, encoded: NDArray[np.int32]) -> Histogram:
+    here = [int((encoded == code).sum()) for code in range(len(variable.values))]
+    often = np.argsort(-np.array(variable.counts), kind="stable")[:MAX_STATES].tolist()
+    shown = sorted(often)
+    labels = [format_value(variable.values[i]) for i in shown]
+    then, now = [variable.counts[i] for i in shown], [here[i] for i in shown]
+    others = int((encoded != MISSING).sum()) - sum(now)
+    rest = sum(variable.counts) - sum(then)
+    if others or rest:
+        labels, then, now = [*labels, "other"], [*then, rest], [*now, others]
+    return Histogram(tuple(labels), _parts(then), _parts(now))
+
+
+def _of_numbers(variable: Numeric, values: NDArray[np.float64]) -> Histogram:
+    low, high = variable.low, variable.high
+    reach = (high - low) * _REACH or max(abs(low) * _REACH, 1.0)
+    if len(values):
+        low, high = (
+            max(min(low, values.min()), low - reach),
+            min(max(high, values.max()), high + reach),
+        )
+    if low == high:
+        low, high = low - reach, high + reach
+    edges = np.linspace(low, high, N_BINS + 1)
+    here = np.histogram(np.clip(values, low, high), edges)[0]
+    labels = [f"{short(a)} to {short(b)}" for a, b in itertools.pairwise(edges.tolist())]
+    return Histogram(tuple(labels), _parts(_rebinned(variable, edges)), _parts(here))
+
+
+def _rebinned(variable: Numeric, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spread the training bins over other bins; a bin that holds one value stays a point."""
+    starts, counts = np.array(variable.edges), np.array(variable.counts, np.float64)
+    if len(starts) < FEW_BINS:
+        return np.histogram(starts, edges, weights=counts)[0]
+    ends = np.append(starts[1:], variable.high)
+    known = np.append(0.0, np.cumsum(counts))
+    return np.diff(np.interp(edges, np.append(starts, ends[-1]), known))
+
+
+def _parts(counts: object) -> tuple[float, ...]:
+    amounts = np.asarray(counts, np.float64)
+    total = amounts.sum()
+    return tuple(float(f"{part:.4g}") for part in (amounts / total if total else amounts).tolist())

@@ -1,41 +1,46 @@
-"""The `Summary` of a table: a model and a table go in, everything that a report says comes out."""
+"""The `Summary` of a table; the ending of a file's name decides whether page or JSON is made from it."""
 
 import itertools
+import os
 import platform
 from collections.abc import Sequence
+from pathlib import Path
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from truism.errors import ParameterError
 from truism.explain.blames import Blame, choose
 from truism.explain.checker import Checker
-from truism.explain.findings import Findings, gravest
+from truism.explain.findings import Findings, gravest, n_found, say_expected, say_found
 from truism.explain.incidents import Incident
-from truism.explain.moments import say_moment
+from truism.explain.words import say_moment
 from truism.incidents.events import shares_of
 from truism.model.model import Model
 from truism.model.rules import Rule
 from truism.model.schema import Numeric
-from truism.model.wording import percent
+from truism.model.wording import count, percent
 from truism.score.alignment import align
 from truism.score.scorer import Scorer
 from truism.show.contents import (
     BlameCard,
     Card,
+    Detection,
+    ExampleLine,
     Fact,
     IncidentLine,
+    PatternCard,
     RuleLine,
+    Segment,
     Span,
     Summary,
+    ToldLine,
     VariableLine,
 )
-from truism.show.detection import detect
-from truism.show.histograms import extent, histogram
-from truism.show.patterncards import ExampleLine, PatternCard, ToldLine
-from truism.show.pictures import Painter
-from truism.show.series import Axis, reduce, runs
-from truism.show.verdicts import say_verdict
-from truism.table.columns import Table
+from truism.show.pictures import Axis, Painter, extent, histogram, reduce, runs
+from truism.table.atomic import write_atomically
+from truism.table.columns import Table, read_labels
 from truism.version import __version__
 
 MAX_CARDS = 60  # incidents that are numbered
@@ -367,3 +372,120 @@ def _data_facts(
         facts.append(Fact("columns ignored", ", ".join(extra)))
     facts.append(Fact("report by", f"truism {__version__}, Python {platform.python_version()}"))
     return tuple(facts)
+
+
+def say_verdict(axis: Axis, findings: Findings) -> str:
+    """Say in one sentence what was found."""
+    if not findings.ordered:
+        return _say_patterns(findings)
+    extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
+    n_incidents, n_changes, _ = n_found(findings)
+    if not n_incidents + n_changes:
+        rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
+        return f"No incident in {extent_in_words}{rows}."
+    (worst,) = gravest(findings, 1)
+    when = axis.when(worst.start, worst.end)
+    link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
+    told = f"{_name(worst)} {link} {when}."
+    more = f" in {extent_in_words}"
+    if n_incidents + n_changes == 1:
+        return f"{say_found(*n_found(findings), more)}: {told}"
+    found = say_found(*n_found(findings), more + say_expected(findings))
+    return f"{found}; the worst began with {told}"
+
+
+def _say_patterns(findings: Findings) -> str:
+    """Say in one sentence what most anomalous rows have in common."""
+    rows = count(findings.n_rows, "row")
+    if not findings.n_anomalous:
+        return f"No anomaly in {rows}."
+    first = findings.patterns[0]
+    if findings.n_anomalous == 1:
+        return f"1 anomaly in {rows}: {first.headline}."
+    share = "all" if first.n_rows == findings.n_anomalous else first.percent
+    return f"{findings.n_anomalous:,} anomalies in {rows}; {share} of them: {first.headline}."
+
+
+def _name(incident: Incident) -> str:
+    """Return what the variable that is blamed most is called."""
+    first = incident.blames[0] if incident.blames else None
+    return "no variable" if first is None else first.legend.name(first.variable)
+
+
+MAX_FALSE_POSITIVE_RATE = 0.1
+_MAX_POINTS = 400
+
+
+def detect(
+    table: Table, label: str, scores: NDArray[np.float64], threshold: float, axis: Axis
+) -> Detection:
+    """Compare scores with a column of labels."""
+    truth = read_labels(table, label)
+    n_true, n_false = int(truth.sum()), int((~truth).sum())
+    # scikit-learn takes half a second to import, and only this needs it.
+    from sklearn.metrics import roc_auc_score, roc_curve
+
+    false_rates, true_rates, _ = roc_curve(truth, scores, drop_intermediate=False)
+    reported = scores > threshold
+    keep = np.unique(np.linspace(0, len(false_rates) - 1, _MAX_POINTS).astype(np.int64))
+    if len(false_rates) > _MAX_POINTS:
+        low = np.flatnonzero(false_rates <= MAX_FALSE_POSITIVE_RATE)
+        keep = np.union1d(keep, low[np.linspace(0, len(low) - 1, _MAX_POINTS).astype(np.int64)])
+    segments = tuple(
+        _segment(start, end, reported, axis) for start, end in runs(truth, most=truth.size)
+    )
+    return Detection(
+        label,
+        n_true,
+        float(roc_auc_score(truth, scores)),
+        float(roc_auc_score(truth, scores, max_fpr=MAX_FALSE_POSITIVE_RATE)),
+        MAX_FALSE_POSITIVE_RATE,
+        tuple(false_rates[keep].tolist()),
+        tuple(true_rates[keep].tolist()),
+        float((reported & ~truth).sum() / n_false),
+        float((reported & truth).sum() / n_true),
+        segments,
+    )
+
+
+def _segment(start: int, end: int, reported: NDArray[np.bool_], axis: Axis) -> Segment:
+    hits = np.flatnonzero(reported[start : end + 1])
+    first = int(hits[0]) + start if len(hits) else None
+    return Segment(axis.when(start, end), start, end, len(hits), first)
+
+
+def to_json(summary: Summary) -> bytes:
+    """Return a summary as JSON."""
+    return msgspec.json.encode(summary) + b"\n"
+
+
+def write_report(path: str | os.PathLike[str], summary: Summary) -> None:
+    """Write a report; the ending of the name (.html, .json) decides the form.
+
+    Parameters
+    ----------
+    path
+        The file to write. An existing file is replaced, or kept if anything goes wrong.
+    summary
+        The result of `summarise`.
+
+    """
+    write_atomically(path, render(path, summary))
+
+
+def render(path: str | os.PathLike[str], summary: Summary) -> bytes:
+    """Return the content that `write_report` writes."""
+    check_ending(path)
+    if Path(path).suffix.lower() == ".json":
+        return to_json(summary)
+    from truism.show.html import to_html  # only the page needs Jinja
+
+    return to_html(summary).encode()
+
+
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """Refuse a name whose ending names no form, before any work is done."""
+    if Path(path).suffix.lower() not in (".html", ".htm", ".json"):
+        raise ParameterError(
+            f"The report's name must end in .html or .json, got {os.fspath(path)!r}."
+        )

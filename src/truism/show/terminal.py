@@ -8,14 +8,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from truism.explain.blames import Blame, choose, say_others
-from truism.explain.differing import Differing
 from truism.explain.explanations import Explanation
-from truism.explain.findings import Findings, say_all, to_show
+from truism.explain.findings import Differing, Findings, say_all, to_show
 from truism.explain.incidents import Incident, Incidents
-from truism.explain.moments import say_at
 from truism.explain.patterns import Pattern
-from truism.explain.reasons import Reason
 from truism.explain.states import Step
+from truism.explain.words import Reason, say_at
 from truism.model.predicates import format_number, quote_name
 from truism.model.wording import count, lasting, ordinal, percent, visible
 from truism.show.models import BAD, FAINT, GOOD, STRONG, say
