@@ -22,7 +22,7 @@ from truism.show.looks import describe, show_sight, to_record
 from truism.table.atomic import write_atomically
 from truism.table.files import open_files, read_first
 from truism.table.looking import look as look_at
-from truism.table.notices import first_rows, refuse_doubts
+from truism.table.notices import Notice, refuse_doubts
 
 MOST_VALUES = 1 << 26  # of larger tables only the first rows are looked at
 
@@ -76,7 +76,11 @@ def look(
         found = read_first(files, most_values=most, allow_empty=True)
         notices = found.notices
         if not found.is_whole:
-            notices = (*notices, first_rows(found.table.n_rows, files.n_rows))
+            n_read = f"{found.table.n_rows:,} of {files.n_rows:,}"
+            notices = (
+                *notices,
+                Notice("first_rows", f"only the first {n_read} rows are looked at."),
+            )
         if how.strict:
             refuse_doubts(notices)
         seen = look_at(found.table, found.reading, notices)

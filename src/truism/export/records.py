@@ -13,40 +13,24 @@ from truism.model.rules import Order, Rule, RuleSet
 
 
 class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "consequents": "then"}):
-    """One rule with its numbers and its state.
+    """One rule with its numbers and its state."""
 
-    Parameters
-    ----------
-    id
-        The rule's short name.
-    text
-        The rule as it is printed.
-    antecedent, consequents
-        The same as values.
-    variables
-        The variables it is about.
-    count, support
-        Training rows in which it holds, and their share of all training rows; the support of a rule
-        about one variable alone is 1, also where that is missing in some.
-    log10_chance
-        How likely it is by chance, as a decimal logarithm.
-    disabled
-        Why and since when the rule is switched off; None when it is not.
-    accepted
-        What was accepted of the variables that it demands something of, in words: there, breaking it may
-        not count. Unset if nothing was.
-
-    """
-
-    id: str
-    text: str
+    id: str  # the rule's short name
+    text: str  # the rule as it is printed
+    # the same as values
     antecedent: tuple[Predicate, ...]
     consequents: tuple[Predicate, ...]
-    variables: tuple[str, ...]
+    variables: tuple[str, ...]  # the variables it is about
+    # training rows in which it holds, and their share of all training rows; the support of a rule
+    # about one variable alone is 1, also where that is missing in some
     count: int
     support: float
-    log10_chance: float
-    disabled: Disabled | None = None
+    log10_chance: float  # how likely it is by chance, as a decimal logarithm
+    disabled: Disabled | None = (
+        None  # why and since when the rule is switched off; None when it is not
+    )
+    # what was accepted of the variables that it demands something of, in words: there, breaking it
+    # may not count. Unset if nothing was.
     accepted: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     @property

@@ -36,46 +36,25 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """One column, read-only.
+    """One column, read-only."""
 
-    Parameters
-    ----------
-    name
-        The column's own name.
-    kind
-        What its values are; ``"empty"`` when every value is missing and the type says nothing,
-        ``"other"`` when they are of a type that no rule is about, ``"faulty"`` when they should be
-        readable and are not.
-    values
-        ``number``: integers or float64, which is NaN where it is missing; ``boolean``: bool;
-        ``text``: int32 positions in `categories`; ``time``: datetime64[us], or microseconds since
-        midnight; otherwise zeros. Where `missing` is true the value means nothing.
-    missing
-        True where there is no value; None when nothing is missing.
-    categories
-        The distinct texts of a text column.
-    categorical
-        Whether the dataframe itself calls the column categorical.
-    zoned
-        Whether times came with a zone; then the values are in UTC.
-    zone
-        The zone in which such times are shown: a name or an offset; UTC when absent.
-    index
-        Whether it is not one of the dataframe's columns but its index.
-    fault
-        Why a column of kind ``other`` or ``faulty`` cannot be read.
-
-    """
-
-    name: str
+    name: str  # the column's own name
+    # what its values are; ``"empty"`` when every value is missing and the type says nothing,
+    # ``"other"`` when they are of a type that no rule is about, ``"faulty"`` when they should be
+    # readable and are not
     kind: ColumnKind
+    # ``number``: integers or float64, which is NaN where it is missing; ``boolean``: bool;
+    # ``text``: int32 positions in `categories`; ``time``: datetime64[us], or microseconds since
+    # midnight; otherwise zeros. Where `missing` is true the value means nothing.
     values: NDArray[Any]
+    # true where there is no value; None when nothing is missing
     missing: NDArray[np.bool_] | None = None
-    categories: tuple[str, ...] = ()
-    categorical: bool = False
-    zoned: bool = False
-    index: bool = False
-    fault: Fault | None = None
+    categories: tuple[str, ...] = ()  # the distinct texts of a text column
+    categorical: bool = False  # whether the dataframe itself calls the column categorical
+    zoned: bool = False  # whether times came with a zone; then the values are in UTC
+    index: bool = False  # whether it is not one of the dataframe's columns but its index
+    fault: Fault | None = None  # why a column of kind ``other`` or ``faulty`` cannot be read
+    # the zone in which such times are shown: a name or an offset; UTC when absent
     zone: str | None = None
 
     def take(self, rows: slice | NDArray[Any]) -> "Column":
@@ -133,25 +112,12 @@ def far_moment(moment: np.datetime64) -> str:
 
 
 class Texts(msgspec.Struct, frozen=True, eq=False):
-    """The texts that occur in a text column, and in how many rows each does; masks are of them.
-
-    Parameters
-    ----------
-    column
-        The column.
-    used
-        Which of its categories occur.
-    counts
-        In how many rows.
-    distinct
-        The texts themselves, as an Arrow array.
-
-    """
+    """The texts that occur in a text column, and in how many rows each does; masks are of them."""
 
     column: Column
-    used: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    distinct: Any
+    used: NDArray[np.int64]  # which of its categories occur
+    counts: NDArray[np.int64]  # in how many rows
+    distinct: Any  # the texts themselves, as an Arrow array
 
     @classmethod
     def of(cls, column: Column) -> "Texts":

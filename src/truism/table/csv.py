@@ -22,15 +22,7 @@ import pyarrow.csv as pa_csv
 
 from truism.errors import TableError, shorten
 from truism.table.layouts import Layout, Reading, check_names, renamed
-from truism.table.notices import (
-    Notice,
-    column_without_name,
-    lines_before_names,
-    one_column_of_text,
-    other_delimiter,
-    unit_row,
-    windows_text,
-)
+from truism.table.notices import Notice, lines_before_names, unit_row
 from truism.table.words import MISSING, is_status
 
 _MAX_UNIT = 15
@@ -152,29 +144,15 @@ class EmptyFileError(TableError):
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """How one CSV file is written.
-
-    Parameters
-    ----------
-    encoding, delimiter
-        As Python and people call them.
-    decimal
-        The decimal sign, None where no field shows one.
-    names
-        Of all fields of a line; the last may be empty, and the first below InfluxDB's annotations.
-    n_lines
-        Lines before the first row.
-    units
-        One for each name, empty without a row of units.
-
-    """
+    """How one CSV file is written."""
 
     encoding: str
     delimiter: str
-    decimal: str | None
+    decimal: str | None  # the decimal sign, None where no field shows one
+    # of all fields of a line; the last may be empty, and the first below InfluxDB's annotations
     names: tuple[str, ...]
-    n_lines: int
-    units: tuple[str, ...] = ()
+    n_lines: int  # lines before the first row
+    units: tuple[str, ...] = ()  # one for each name, empty without a row of units
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -260,7 +238,8 @@ def _delimiter(
             return usual
     delimiter = find_delimiter(text)
     if usual is not None and usual != delimiter:
-        notices.append(other_delimiter(source, delimiter, usual))
+        text = f"{source} has the delimiter {delimiter!r}; earlier files had {usual!r}."
+        notices.append(Notice("other_delimiter", text))
     return delimiter
 
 
@@ -347,7 +326,11 @@ def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
     for looks, holds in _LOOKS.items():
         hits = [line for line in lines if holds(line)]
         if len(hits) * 2 > len(lines):
-            return [one_column_of_text(source, looks, hits[0][:40])]
+            text = (
+                f"{source} is read as one column of text, but looks like {looks}, for instance "
+                f"{hits[0][:40]!r}; say what divides its values, or convert it to CSV."
+            )
+            return [Notice("one_column_of_text", text, doubtful=True, see=("delimiter",))]
     return []
 
 
@@ -366,7 +349,8 @@ def _without_last(
         return names
     if not full and names[-1]:
         return names
-    notices.append(column_without_name(source))
+    text = f"{source}: every line ends with a delimiter; the empty last column is left out."
+    notices.append(Notice("column_without_name", text))
     return [*names[: width - 1], ""]
 
 
@@ -429,7 +413,13 @@ def see_csv(
     given = layout.encoding or (None if learned is None else learned.layout.encoding)
     if encoding == WINDOWS and given != WINDOWS:
         foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
-        notices = (*(windows_text(name, encoding, word[:40]) for word in foreign[:1]), *notices)
+        if foreign:
+            said = (
+                f"{name} is not UTF-8; it is read as {encoding}, in which a part of it is "
+                f"{foreign[0][:40]!r}."
+            )
+            doubt = Notice("windows_text", said, doubtful=True, see=("encoding",))
+            notices = (doubt, *notices)
     if any("\ufffd" in name for name in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:

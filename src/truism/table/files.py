@@ -41,7 +41,7 @@ from truism.table.layouts import (
     check_renames,
     renamed,
 )
-from truism.table.notices import Notice, no_rows, times_in_two_columns, times_joined
+from truism.table.notices import Notice
 from truism.table.sheets import read_sheet
 from truism.table.texts import (
     BadCell,
@@ -70,60 +70,30 @@ N_OPENING = 64
 
 
 class RowGroups(msgspec.Struct, frozen=True):
-    """Rows of one file that are read together.
+    """Rows of one file that are read together."""
 
-    Parameters
-    ----------
-    place
-        Which file, by position.
-    first, n_rows
-        The number of its first row in the file, and how many rows there are.
-    groups
-        The row groups or record batches that hold them: the first one, and that after the last.
-
-    """
-
-    place: int
+    place: int  # which file, by position
+    # the number of its first row in the file, and how many rows there are
     first: int
     n_rows: int
+    # the row groups or record batches that hold them: the first one, and that after the last
     groups: tuple[int, int]
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """Rows of one file as they stand there; those of a CSV file are texts.
-
-    Parameters
-    ----------
-    place
-        Its path.
-    frame
-        The columns, with the names that they are to have.
-    columns
-        The names of all columns of the file.
-    names
-        The names in the file, by the names that the columns are to have.
-    dialect
-        How it is written, of a CSV file.
-    notices
-        Notices about it.
-    content
-        Its bytes, where it can be read only once.
-    units
-        Units by the names in the file, where a row below the names holds them.
-    first
-        How many rows of the file come before these.
-
-    """
+    """Rows of one file as they stand there; those of a CSV file are texts."""
 
     place: str
-    frame: pa.Table
-    columns: tuple[str, ...] = ()
-    names: dict[str, str] = {}
-    dialect: Dialect | None = None
-    notices: tuple[Notice, ...] = ()
-    content: bytes | None = None
-    units: dict[str, str] = {}
-    first: int = 0
+    frame: pa.Table  # the columns, with the names that they are to have
+    columns: tuple[str, ...] = ()  # the names of all columns of the file
+    names: dict[str, str] = {}  # the names in the file, by the names that the columns are to have
+    dialect: Dialect | None = None  # how it is written, of a CSV file
+    notices: tuple[Notice, ...] = ()  # notices about it
+    content: bytes | None = None  # its bytes, where it can be read only once
+    units: dict[
+        str, str
+    ] = {}  # units by the names in the file, where a row below the names holds them
+    first: int = 0  # how many rows of the file come before these
 
     @property
     def name(self) -> str:
@@ -197,28 +167,13 @@ def naming(place: str) -> Iterator[None]:
 
 
 class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """Files that are one table together, read in batches, as often as needed.
+    """Files that are one table together, read in batches, as often as needed."""
 
-    Parameters
-    ----------
-    places
-        Their paths, in the order of the rows.
-    layout
-        What is known about how they are written.
-    learned
-        How earlier files were read.
-    contents
-        The bytes of those that can be read only once.
-    stamps
-        Sizes and dates when they were opened.
-
-    """
-
-    places: tuple[str, ...]
-    layout: Layout
-    learned: Reading | None
-    contents: dict[str, bytes]
-    stamps: tuple[tuple[int, int] | None, ...]
+    places: tuple[str, ...]  # their paths, in the order of the rows
+    layout: Layout  # what is known about how they are written
+    learned: Reading | None  # how earlier files were read
+    contents: dict[str, bytes]  # the bytes of those that can be read only once
+    stamps: tuple[tuple[int, int] | None, ...]  # sizes and dates when they were opened
 
     @property
     def merged_layout(self) -> Layout:
@@ -698,8 +653,9 @@ def read_first(
             parts.append(_joined_parts(batches))
             notices = (*notices, *batches[0].notices)
         else:
-            problem = problem or TableError(f"{name_of(place)} has no rows.")
-            notices = (*notices, no_rows(name_of(place)))
+            empty_file = f"{name_of(place)} has no rows."
+            problem = problem or TableError(empty_file)
+            notices = (*notices, Notice("no_rows", empty_file))
     if not parts and not allow_empty and problem is not None:
         raise problem
     parts = [part for part in parts if part.frame.num_rows] or parts[:1]
@@ -930,10 +886,11 @@ def _joined(results: list[Interpreted], layout: Layout, *, later: bool) -> list[
         cell = which.cell(row)
         raise BadCell(which.name, row, "" if cell is None else str(cell), wanted)
     first = by_name[layout.time[0]]
+    text = f"Columns {shorten(layout.time)} are read as one column of times, {name!r}."
     joined = Interpreted(
         times,
         msgspec.structs.replace(first.reading, name=name),
-        (*first.notices, times_joined(layout.time, name)),
+        (*first.notices, Notice("times_joined", text, (name,))),
     )
     if layout.zone is not None:
         joined = msgspec.structs.replace(joined, column=interpret(times, layout).column)
@@ -954,7 +911,12 @@ def _hints(table: Table, layout: Layout) -> list[Notice]:
     if len(layout.time) < 2 and len(dates) == 1 and len(clocks) == 1:
         values = dates[0].present
         if len(values) and (values == values.astype("datetime64[D]")).all():
-            hints.append(times_in_two_columns((dates[0].name, clocks[0].name)))
+            names = dates[0].name, clocks[0].name
+            text = (
+                f"Columns {shorten(names)} may together give the time ({','.join(names)}); they are "
+                "read separately."
+            )
+            hints.append(Notice("times_in_two_columns", text, names, see=("time",)))
     if layout.every is None:
         long = looks_long(table)
         if long is not None:

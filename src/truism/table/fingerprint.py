@@ -17,21 +17,11 @@ _MISSING = np.uint64(0xD6E8FEB86659FD93)
 
 
 class Hashes(msgspec.Struct, frozen=True):
-    """The hashes of a table's rows added up: in any order, and in theirs.
+    """The hashes of a table's rows added up: in any order, and in theirs."""
 
-    Parameters
-    ----------
-    n_rows
-        How many rows there are.
-    columns
-        Names and kinds of the columns, in alphabetical order.
-    of_set, of_sequence
-        Two sums each, modulo 2**64.
-
-    """
-
-    n_rows: int
-    columns: tuple[tuple[str, str], ...]
+    n_rows: int  # how many rows there are
+    columns: tuple[tuple[str, str], ...]  # names and kinds of the columns, in alphabetical order
+    # two sums each, modulo 2**64
     of_set: tuple[int, int]
     of_sequence: tuple[int, int]
 

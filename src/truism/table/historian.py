@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.errors import TableError
+from truism.errors import TableError, shorten
 from truism.table.columns import Column, Table
 from truism.table.layouts import Layout, check_names, seconds_of
-from truism.table.notices import Notice, one_value_per_row, tags_pivoted
+from truism.table.notices import Notice
 from truism.table.texts import interpret
 from truism.table.words import says_time, words_in
 
@@ -38,7 +38,12 @@ def looks_long(table: Table) -> Notice | None:
         return None
     if not 1 < len(np.unique(tag.present)) <= table.n_rows // 2:
         return None
-    return one_value_per_row((time.name, tag.name, value.name))
+    names = time.name, tag.name, value.name
+    text = (
+        f"Columns {shorten(names)} look like one value per row; to make a column of each tag, choose "
+        "the time between rows."
+    )
+    return Notice("one_value_per_row", text, names, True, ("every",))
 
 
 def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
@@ -73,8 +78,11 @@ def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
         if len(rows):
             columns.append(_held(tag.strip(), long.value, rows, micros[rows], grid))
     check_names([column.name for column in columns])
-    pivoted = tags_pivoted(int(complete.sum()), len(columns) - 1, layout.every, len(grid))
-    return Table(tuple(columns), len(grid)), (pivoted,)
+    text = (
+        f"{complete.sum():,} values of {len(columns) - 1:,} tags are read as {len(grid):,} rows, one "
+        f"every {layout.every}, in which each tag holds its last value."
+    )
+    return Table(tuple(columns), len(grid)), (Notice("tags_pivoted", text),)
 
 
 def _grid(micros: NDArray[np.int64], every: int) -> NDArray[np.int64]:

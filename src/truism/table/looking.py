@@ -28,81 +28,45 @@ class StateCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ColumnLook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one column holds.
-
-    Parameters
-    ----------
-    name, kind, unit
-        As read.
-    first
-        The first values, as they are shown.
-    n_missing, n_distinct
-        Rows without a value, and distinct values.
-    low, high
-        The smallest and the largest number or time, as they are shown.
-    bins
-        How many numbers or times lie in each of equally wide bins from low to high.
-    states
-        The most frequent states of text, of booleans and of few numbers.
-    style
-        How times are written.
-    words
-        Texts taken as missing.
-    oddities
-        Notices about it.
-    left_out
-        Why it would be left out, None where it would be learned from, is the time axis, or was
-        named as a column of states.
-    change
-        Why its change would be taken instead of its value.
-
-    """
+    """What one column holds."""
 
     name: str
     kind: Kind
     unit: str | None
-    first: tuple[str, ...]
+    first: tuple[str, ...]  # the first values, as they are shown
+    # rows without a value, and distinct values
     n_missing: int
     n_distinct: int
+    # the smallest and the largest number or time, as they are shown
     low: str | None
     high: str | None
-    bins: tuple[int, ...]
-    states: tuple[StateCount, ...]
-    style: str | None
-    words: tuple[str, ...]
-    oddities: tuple[Notice, ...]
+    bins: tuple[
+        int, ...
+    ]  # how many numbers or times lie in each of equally wide bins from low to high
+    states: tuple[
+        StateCount, ...
+    ]  # the most frequent states of text, of booleans and of few numbers
+    style: str | None  # how times are written
+    words: tuple[str, ...]  # texts taken as missing
+    oddities: tuple[Notice, ...]  # notices about it
+    # why it would be left out, None where it would be learned from, is the time axis, or was named
+    # as a column of states
     left_out: str | None
-    change: str | None
+    change: str | None  # why its change would be taken instead of its value
 
 
 class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a table holds.
-
-    Parameters
-    ----------
-    n_rows, columns
-        Its size and its columns.
-    time
-        The time column; None if there is none.
-    start, end
-        The first and the last time, as they are shown.
-    step
-        The usual step between rows, in seconds.
-    reading
-        How it was read.
-    notices
-        All notices, about single columns or not.
-
-    """
+    """What a table holds."""
 
     n_rows: int
     columns: tuple[ColumnLook, ...]
-    time: str | None
+    time: str | None  # the time column; None if there is none
+    # the first and the last time, as they are shown
     start: str | None
     end: str | None
-    step: float | None
-    reading: Reading
-    notices: tuple[Notice, ...] = ()
+    step: float | None  # the usual step between rows, in seconds
+    reading: Reading  # how it was read
+    notices: tuple[Notice, ...] = ()  # all notices, about single columns or not
 
 
 def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look:

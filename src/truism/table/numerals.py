@@ -36,40 +36,19 @@ _EITHER_COMMA, _EITHER_POINT = r"^[1-9]\d{0,2},\d{3}$", r"^[1-9]\d{0,2}\.\d{3}$"
 
 
 class Numbers(msgspec.Struct, frozen=True, eq=False):
-    """Distinct texts read as numbers; every mask has one entry for each text.
+    """Distinct texts read as numbers; every mask has one entry for each text."""
 
-    Parameters
-    ----------
-    values
-        float64, or int64 where all are whole; where `known` is false the value means nothing.
-    known
-        True where a text is a number.
-    decimal
-        The usual decimal sign of the column, None where none was seen.
-    strays
-        True where the text has the other decimal sign.
-    grouped
-        The sign that groups thousands, and where, by sign.
-    unsure
-        True where a sign was taken to group thousands, or to divide decimals, without evidence.
-    limits
-        True where a limit such as ``<0.01`` is read as the number.
-    unit
-        A unit that stands in the cells, None where there is none or several.
-    with_unit
-        True where it stands.
-
-    """
-
+    # float64, or int64 where all are whole; where `valid` is false the value means nothing
     values: NDArray[np.float64] | NDArray[np.int64]
-    valid: Mask
-    decimal: str | None
-    strays: Mask
-    grouped: dict[str, Mask]
+    valid: Mask  # true where a text is a number
+    decimal: str | None  # the usual decimal sign of the column, None where none was seen
+    strays: Mask  # true where the text has the other decimal sign
+    grouped: dict[str, Mask]  # the sign that groups thousands, and where, by sign
+    # true where a sign was taken to group thousands, or to divide decimals, without evidence
     unsure: Mask
-    limits: Mask
-    unit: str | None
-    with_unit: Mask
+    limits: Mask  # true where a limit such as ``<0.01`` is read as the number
+    unit: str | None  # a unit that stands in the cells, None where there is none or several
+    with_unit: Mask  # true where it stands
 
 
 def read_numbers(

@@ -19,7 +19,7 @@ import pyarrow as pa
 from truism.errors import TableError, did_you_mean, shorten
 from truism.table.csv import SAMPLE_ROWS, EmptyFileError, find_units
 from truism.table.layouts import Layout, Reading, check_names, renamed
-from truism.table.notices import Notice, lines_before_names, sheet_chosen, unit_row
+from truism.table.notices import Notice, lines_before_names, unit_row
 from truism.table.words import MISSING
 
 Cells = list[list[Any]]
@@ -54,7 +54,9 @@ def read_sheet(
     chosen = layout.sheet or first
     notices: tuple[Notice, ...] = ()
     if layout.sheet is None and len(filled) > 1:
-        notices = (sheet_chosen(source, chosen, tuple(name for name in filled if name != chosen)),)
+        others = [name for name in filled if name != chosen]
+        text = f"{source}: sheet {chosen!r} is read, not {shorten(others)}."
+        notices = (Notice("sheet_chosen", text, see=("sheet",)),)
     if not sheets[chosen]:
         raise EmptyFileError(f"{source} is empty.")
     sheet = _sheet(source, sheets[chosen], layout, learned)

@@ -20,21 +20,7 @@ from truism.errors import SchemaError
 from truism.table.columns import NOUNS, Column, Table, Texts, kind_of, truths_of
 from truism.table.columns import renamed as with_names
 from truism.table.layouts import DAYS, EPOCHS, ColumnReading, Layout, Reading, renamed
-from truism.table.notices import (
-    Notice,
-    WordCount,
-    column_converted,
-    day_or_month,
-    grouped_digits,
-    limits_as_values,
-    may_be_missing,
-    mixed_decimals,
-    several_zones,
-    stays_text,
-    times_read,
-    unit_in_cells,
-    words_as_missing,
-)
+from truism.table.notices import Notice, rows, times
 from truism.table.numerals import Numbers, read_numbers
 from truism.table.timelines import in_zone
 from truism.table.times import (
@@ -61,6 +47,7 @@ _WANTED = {
     "text": "text",
     "empty": "no value",
 }
+_GROUPS = {",": "Commas", ".": "Points", " ": "Blanks", "'": "Apostrophes"}
 MIN_COUNT = 3
 _NINES = re.compile(r"-?(?:9{3,}(?:\.9+|\.25)?|99\.9+|9\.9{2,})")
 _ENDS = frozenset((32767, -32768, 65535, 2**31 - 1, -(2**31), 2**32 - 1))
@@ -177,13 +164,19 @@ def _as_epochs(
     column: Column, style: str, layout: Layout, learned: ColumnReading | None
 ) -> Interpreted:
     """Read numbers as times, and say so."""
-    times = column_of_epochs(column, style)
+    moments = column_of_epochs(column, style)
     notices: tuple[Notice, ...] = ()
     if learned is None and len(column.present):
         row = 0 if column.missing is None else int((~column.missing).argmax())
-        shown = str(times.cell(row))
-        notices = (times_read(column.name, style, str(column.cell(row)), shown),)
-    return zoned(times, learned or ColumnReading(column.name, "time", style=style), notices, layout)
+        notices = (_times_read(moments, style, str(column.cell(row)), row),)
+    reading = learned or ColumnReading(column.name, "time", style=style)
+    return zoned(moments, reading, notices, layout)
+
+
+def _times_read(moments: Column, style: str, example: str, row: int) -> Notice:
+    name = moments.name
+    text = f"Column {name!r} is read as times ({style}): {example!r} is {moments.cell(row)}."
+    return Notice("times_read", text, (name,), see=("time_format",))
 
 
 def zoned(
@@ -213,8 +206,11 @@ def _converted(column: Column, learned: ColumnReading) -> Interpreted:
             converted = Column(name, "number", values.astype(np.int64), missing)
         case _:
             raise _bad_value(column, learned)
-    notice = column_converted(name, NOUNS[column.kind], NOUNS[converted.kind])
-    return Interpreted(converted, learned, (notice,))
+    text = (
+        f"Column {name!r} holds {NOUNS[column.kind]}; it is read as {NOUNS[converted.kind]}, "
+        "as in training."
+    )
+    return Interpreted(converted, learned, (Notice("column_converted", text, (name,)),))
 
 
 def _all_whole(column: Column) -> bool:
@@ -256,9 +252,9 @@ def _read_texts(
         return as_text
     if learned is None or learned.kind in ("time", "clock"):
         time_format = layout.time_format if name in layout.time else None
-        times = _as_times(texts, time_format, layout, learned, named=axis, closed=closed)
-        if times is not None:
-            return times
+        moments = _as_times(texts, time_format, layout, learned, named=axis, closed=closed)
+        if moments is not None:
+            return moments
     if learned is not None and learned.kind == "boolean":
         return _as_booleans(texts, learned)
     if learned is not None:
@@ -298,31 +294,39 @@ def _as_times(
         _check_words(texts, fine, learned, closed)
     elif words and not named and not _are_few(words, int(fine.sum()), whole=False):
         return None
-    times = column_of_times(texts, timing)
+    moments = column_of_times(texts, timing)
     reading = learned or ColumnReading(
-        texts.name, kind_of(times), words=tuple(sorted(words)), style=timing.style
+        texts.name, kind_of(moments), words=tuple(sorted(words)), style=timing.style
     )
-    notices = [*_time_notices(texts, timing, times, sure=sure, layout=layout)]
+    notices = [*_time_notices(texts, timing, moments, sure=sure, layout=layout)]
     if words:
         notices.append(_missing(texts, ~fine, not strange.any(), "times"))
-    return zoned(times, reading, tuple(notices), layout)
+    return zoned(moments, reading, tuple(notices), layout)
 
 
 def _time_notices(
-    texts: Texts, timing: Timing, times: Column, *, sure: bool, layout: Layout
+    texts: Texts, timing: Timing, moments: Column, *, sure: bool, layout: Layout
 ) -> Iterator[Notice]:
     name, fine = texts.name, timing.instants.valid
     if timing.style in ("day first", "month first") and not sure:
         example = texts.example(fine)
         if timing.undecided:
-            yield day_or_month(name, example, timing.style)
-        elif times.kind == "time":
+            text = (
+                f"In column {name!r} nothing shows whether the day or the month comes first, for "
+                f"instance in {example!r}; the {timing.style.partition(' ')[0]} is taken to come first."
+            )
+            yield Notice("day_or_month", text, (name,), True, ("time_format",))
+        elif moments.kind == "time":
             first = np.zeros_like(fine)
             first[int(fine.argmax())] = True
-            yield times_read(name, timing.style, example, str(times.cell(texts.first_row(first))))
+            yield _times_read(moments, timing.style, example, texts.first_row(first))
     zones = zones_of(timing)
     if len(zones) > 1 and timing.style != "clock":
-        yield several_zones(name, zones, layout.zone or "UTC")
+        text = (
+            f"Times in column {name!r} are of several zones ({', '.join(zones[:5])}); they are shown "
+            f"in {layout.zone or 'UTC'}."
+        )
+        yield Notice("several_zones", text, (name,), see=("zone",))
 
 
 def _as_booleans(texts: Texts, learned: ColumnReading) -> Interpreted:
@@ -348,7 +352,11 @@ def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted
         notices: tuple[Notice, ...] = ()
         n_numbers = texts.count(numbers.valid)
         if len(values) > MAX_STATES and 2 * n_numbers >= int(texts.counts.sum()):
-            notices = (stays_text(name, n_numbers, _counted(texts, ~numbers.valid)),)
+            text = (
+                f"Column {name!r} is read as text: it holds {rows(n_numbers)} with numbers, and also "
+                f"{_listed(_ranked(texts, ~numbers.valid))}."
+            )
+            notices = (Notice("stays_text", text, (name,), True, ("missing",)),)
         return Interpreted(texts.column, ColumnReading(name, "text", unit), notices)
     if numbers.unit is not None and len(values) <= MAX_STATES and numbers.unit not in "%‰":
         return Interpreted(texts.column, ColumnReading(name, "text", unit))
@@ -385,18 +393,37 @@ def _number_notices(texts: Texts, numbers: Numbers, words: Collection[str]) -> I
     """Yield notices about texts that are read as numbers."""
     name = texts.name
     if numbers.strays.any():
-        assert numbers.decimal is not None
-        strays = numbers.strays
-        yield mixed_decimals(name, numbers.decimal, texts.count(strays), texts.example(strays))
+        n_strays = texts.count(numbers.strays)
+        usual, other = ("points", "comma") if numbers.decimal == "." else ("commas", "point")
+        text = (
+            f"Numbers are written with decimal {usual}, but in column {name!r} {rows(n_strays)} "
+            f"{'has' if n_strays == 1 else 'have'} a decimal {other}, for instance "
+            f"{texts.example(numbers.strays)!r}."
+        )
+        yield Notice("mixed_decimals", text, (name,), True, ("decimal",))
     for sign, mask in numbers.grouped.items():
         unsure = mask & numbers.unsure
-        example = texts.example(unsure if unsure.any() else mask)
-        yield grouped_digits(name, sign, example, bool(unsure.any()))
+        doubtful = bool(unsure.any())
+        doubt = ", though they may be decimal signs," if doubtful else ","
+        text = (
+            f"{_GROUPS[sign]} in column {name!r} are taken to group thousands{doubt} for instance in "
+            f"{texts.example(unsure if doubtful else mask)!r}."
+        )
+        see = ("decimal",) if doubtful else ()
+        yield Notice("grouped_digits", text, (name,), doubtful, see)
     if numbers.limits.any():
-        yield limits_as_values(name, texts.count(numbers.limits), texts.example(numbers.limits))
+        n_limits = texts.count(numbers.limits)
+        text = (
+            f"In column {name!r} {rows(n_limits)} {'holds' if n_limits == 1 else 'hold'} a limit such "
+            f"as {texts.example(numbers.limits)!r}, which is read as that number."
+        )
+        yield Notice("limits_as_values", text, (name,))
     if numbers.unit is not None:
-        without = numbers.valid & ~numbers.with_unit
-        yield unit_in_cells(name, numbers.unit, texts.count(without))
+        n_without = texts.count(numbers.valid & ~numbers.with_unit)
+        text = f"Column {name!r} is written with the unit {numbers.unit!r}, which is taken off"
+        if n_without:
+            text += f", but {rows(n_without)} {'has' if n_without == 1 else 'have'} no unit"
+        yield Notice("unit_in_cells", f"{text}.", (name,), n_without > 0)
     if not numbers.valid.all():
         strange = _strange(texts, numbers.valid, words)
         yield _missing(texts, ~numbers.valid, not strange.any(), "numbers")
@@ -438,13 +465,24 @@ def _are_few(words: Sequence[str], n_values: int, *, whole: bool) -> bool:
 
 def _missing(texts: Texts, mask: Mask, sure: bool, holds: str) -> Notice:
     """Return the notice that some texts are taken as missing."""
-    return words_as_missing(texts.name, _counted(texts, mask), sure, texts.first_row(mask), holds)
+    words = _ranked(texts, mask)
+    text = (
+        f"Column {texts.name!r} holds {holds}; {_listed(words)} "
+        f"{'is' if len(words) == 1 else 'are'} taken as missing, first in row {texts.first_row(mask):,}."
+    )
+    see = () if sure else ("categorical", "missing")
+    return Notice("words_as_missing", text, (texts.name,), not sure, see, tuple(words))
 
 
-def _counted(texts: Texts, mask: Mask) -> tuple[WordCount, ...]:
-    """Return texts, the most frequent first."""
+def _ranked(texts: Texts, mask: Mask) -> dict[str, int]:
+    """Return texts and their counts, the most frequent first."""
     pairs = sorted(zip((-texts.counts[mask]).tolist(), texts.list(mask), strict=True))
-    return tuple(WordCount(word, -count) for count, word in pairs)
+    return {word: -count for count, word in pairs}
+
+
+def _listed(words: dict[str, int], most: int = 5) -> str:
+    shown = ", ".join(f"{word!r} ({times(count)})" for word, count in [*words.items()][:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
 
 
 def _bad_value(column: Column, learned: ColumnReading) -> BadCell:
@@ -544,11 +582,15 @@ def find_sentinels(column: Column) -> tuple[Notice, ...]:
     if not counts or len(np.unique(values)) <= MAX_STATES:
         return ()
     low, high = float(values.min()), float(values.max())
-    return tuple(
-        may_be_missing(column.name, _written(mark), count)
-        for mark, count in counts.items()
-        if count >= MIN_COUNT and max(low - mark, mark - high) > high - low
-    )
+    notices = []
+    for mark, count in counts.items():
+        if count >= MIN_COUNT and max(low - mark, mark - high) > high - low:
+            text = (
+                f"Column {column.name!r} holds {_written(mark)} {times(count)}, far from all its other "
+                "values; if it stands for a missing value, say so as the file writes it."
+            )
+            notices.append(Notice("may_be_missing", text, (column.name,), True, ("missing",)))
+    return tuple(notices)
 
 
 def is_mark(value: float) -> bool:

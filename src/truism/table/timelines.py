@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 
 from truism.table.columns import Column, Table, kind_of, numbers
 from truism.table.layouts import zone_named
-from truism.table.notices import (
-    Notice,
-    hour_repeated,
-    hour_undecided,
-    no_series,
-    times_doubled,
-    times_unsorted,
-)
+from truism.table.notices import Notice
+from truism.table.notices import rows as say_rows
+from truism.table.notices import times as say_times
 
 SAME = 0.75  # share of the steps that are the median one: a quarter of the rows may be missing
 WHOLE = 0.9  # share of the steps that are whole numbers of it
@@ -86,12 +81,25 @@ def _oddities(column: Column, by: Column | None) -> Iterator[Notice]:
             moment = str(times[row].astype("datetime64[us]").astype("datetime64[m]"))
             moments.setdefault(moment.replace("T", " "), int(rows[row]))
         for moment, first in moments.items():
-            yield hour_repeated(column.name, first, moment)
+            text = (
+                f"Times in column {column.name!r} go back by an hour in row {first:,} ({moment}), as "
+                "when summer time ends."
+            )
+            yield Notice("hour_repeated", text, (column.name,), see=("zone",))
     elif len(back):
-        yield times_unsorted(column.name, len(back), int(rows[back].min()))
+        text = (
+            f"Times in column {column.name!r} run backwards {say_times(len(back))}, first in row "
+            f"{rows[back].min():,}; rows stay in the order of the table."
+        )
+        yield Notice("times_unsorted", text, (column.name,))
     doubled = np.flatnonzero((steps == 0) & goes_on) + 1
     if len(doubled):
-        yield times_doubled(column.name, len(doubled), int(rows[doubled].min()))
+        text = (
+            f"In column {column.name!r} {say_rows(len(doubled))} "
+            f"{'has' if len(doubled) == 1 else 'have'} the time of the row before, first row "
+            f"{rows[doubled].min():,}."
+        )
+        yield Notice("times_doubled", text, (column.name,))
 
 
 def _repeats_hour(steps: NDArray[np.int64], row: np.intp, usual: int) -> bool:
@@ -132,7 +140,14 @@ def in_zone(column: Column, zone: str) -> tuple[Column, tuple[Notice, ...]]:
         if undecided.any():
             row = int(rows[undecided.argmax()])
             moment = str(column.values[row].astype("datetime64[s]")).replace("T", " ")
-            doubts = (hour_undecided(column.name, int(undecided.sum()), row, moment),)
+            n_rows = int(undecided.sum())
+            lie, are = ("lies", "is") if n_rows == 1 else ("lie", "are")
+            text = (
+                f"In column {column.name!r} {say_rows(n_rows)} {lie} in the hour that a clock change "
+                f"repeats, first row {row:,} ({moment}), and {are} taken to be from before the change: "
+                "no row around them says which. Times in UTC are never in doubt."
+            )
+            doubts = (Notice("hour_undecided", text, (column.name,), True),)
     placed = Column(
         column.name, "time", instants, column.missing, index=column.index, zoned=True, zone=zone
     )
@@ -237,4 +252,10 @@ def why_alone(table: Table, axis: str | None) -> Notice | None:
         reason = "no column says when, although neighbours are far more alike than other rows"
     else:
         return None
-    return None if reason is None else no_series(reason)
+    if reason is None:
+        return None
+    text = (
+        f"Rows are judged one by one, not as a series: {reason}. If they follow each other, say so with "
+        "--ordered."
+    )
+    return Notice("no_series", text)

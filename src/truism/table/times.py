@@ -131,20 +131,12 @@ _SIGNS = {
 
 
 class Instants(msgspec.Struct, frozen=True, eq=False):
-    """Texts read as times.
+    """Texts read as times."""
 
-    Parameters
-    ----------
-    times
-        datetime64[us], NaT where a text is no time; in UTC where it came with an offset. Times
-        of day are times on 1 January 1970.
-    offsets
-        Minutes from UTC; `NAIVE` where no zone was named.
-
-    """
-
+    # datetime64[us], NaT where a text is no time; in UTC where it came with an offset. Times of day
+    # are times on 1 January 1970.
     times: NDArray[np.datetime64]
-    offsets: NDArray[np.int32]
+    offsets: NDArray[np.int32]  # minutes from UTC; `NAIVE` where no zone was named
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -219,27 +211,16 @@ _DEFAULTS = {"y": 1970, "m": 1, "d": 1, "j": -1, "H": 0, "M": 0, "S": 0, "f": 0}
 
 
 class _Parts(msgspec.Struct, frozen=True, eq=False):
-    """The parts of times, one of each for every time.
+    """The parts of times, one of each for every time."""
 
-    Parameters
-    ----------
-    numbers
-        Year, month, day, day of the year, hour, minute, second and nanosecond, by their directives;
-        what is not written is what `_DEFAULTS` says.
-    late, early
-        Where PM and AM are written.
-    offsets
-        Minutes from UTC, `NAIVE` where no zone is named.
-    zone_known
-        Where the zone is one that is known, or none is named.
-
-    """
-
+    # year, month, day, day of the year, hour, minute, second and nanosecond, by their directives;
+    # what is not written is what `_DEFAULTS` says
     numbers: dict[str, Whole]
+    # where PM and AM are written
     late: NDArray[np.bool_]
     early: NDArray[np.bool_]
-    offsets: NDArray[np.int32]
-    zone_known: NDArray[np.bool_]
+    offsets: NDArray[np.int32]  # minutes from UTC, `NAIVE` where no zone is named
+    zone_known: NDArray[np.bool_]  # where the zone is one that is known, or none is named
 
     @classmethod
     def of(cls, parts: pa.StructArray) -> "_Parts":
@@ -345,22 +326,11 @@ _RISING = 0.99  # part of the steps that do not go back
 
 
 class Timing(msgspec.Struct, frozen=True, eq=False):
-    """A column's distinct texts as times.
+    """A column's distinct texts as times."""
 
-    Parameters
-    ----------
-    instants
-        One for each distinct text.
-    style
-        How they are written.
-    undecided
-        Whether day and month could as well be the other way round.
-
-    """
-
-    instants: Instants
-    style: str
-    undecided: bool = False
+    instants: Instants  # one for each distinct text
+    style: str  # how they are written
+    undecided: bool = False  # whether day and month could as well be the other way round
 
 
 Moment = datetime.datetime | datetime.time | bool | int | float | str

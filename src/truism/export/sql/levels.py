@@ -29,28 +29,13 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A query over one other: ``SELECT columns FROM source WHERE condition``.
+    """A query over one other: ``SELECT columns FROM source WHERE condition``."""
 
-    Parameters
-    ----------
-    name
-        What later levels call it; empty for the last one.
-    columns
-        What it selects.
-    source
-        Where from, with joins; empty for the first one, which reads the table.
-    keeps
-        Whether all columns of the source are selected too.
-    condition
-        Which rows; empty for all.
-
-    """
-
-    name: str
-    columns: tuple[Column, ...]
-    source: str
-    keeps: bool = False
-    condition: str = ""
+    name: str  # what later levels call it; empty for the last one
+    columns: tuple[Column, ...]  # what it selects
+    source: str  # where from, with joins; empty for the first one, which reads the table
+    keeps: bool = False  # whether all columns of the source are selected too
+    condition: str = ""  # which rows; empty for all
 
 
 class Listing(msgspec.Struct, frozen=True):

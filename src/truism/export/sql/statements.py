@@ -31,22 +31,13 @@ _SCORED = ("score", "anomaly")
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """A statement, and what it does not hold.
+    """A statement, and what it does not hold."""
 
-    Parameters
-    ----------
-    text
-        The SQL.
-    n_rules
-        How many rules with a condition it holds; those about one variable alone come on top.
-    left_out
-        What of the model it does not hold, in sentences.
-
-    """
-
-    text: str
-    n_rules: int
-    left_out: tuple[str, ...] = ()
+    text: str  # the SQL
+    n_rules: (
+        int  # how many rules with a condition it holds; those about one variable alone come on top
+    )
+    left_out: tuple[str, ...] = ()  # what of the model it does not hold, in sentences
 
 
 def to_sql(
@@ -150,28 +141,13 @@ def _taken(form: Form) -> tuple[str, ...]:
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A statement to be written with more or fewer rules.
+    """A statement to be written with more or fewer rules."""
 
-    Parameters
-    ----------
-    model
-        The model.
-    conditions
-        Its readings and predicates.
-    table
-        What stands for the table.
-    form
-        What the statement returns.
-    escapes
-        See `write`.
-
-    """
-
-    model: Model
-    conditions: Conditions
-    table: str
-    form: Form = "violations"
-    escapes: Escapes = NO_ESCAPES
+    model: Model  # the model
+    conditions: Conditions  # its readings and predicates
+    table: str  # what stands for the table
+    form: Form = "violations"  # what the statement returns
+    escapes: Escapes = NO_ESCAPES  # see `write`
 
     def fitting(self, rules: int, max_bytes: int = MAX_BYTES) -> Statement:
         """Return the statement with as many of the strongest rules as fit."""

@@ -29,22 +29,11 @@ class Ranked(msgspec.Struct, frozen=True, dict=True, eq=False):
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """The rules of a statement.
+    """The rules of a statement."""
 
-    Parameters
-    ----------
-    univariate
-        The rules about one variable alone, in the model's order.
-    ranked
-        The other rules, the strongest first.
-    n_all
-        How many others there are.
-
-    """
-
-    univariate: tuple[Rule, ...]
-    ranked: tuple[Ranked, ...]
-    n_all: int
+    univariate: tuple[Rule, ...]  # the rules about one variable alone, in the model's order
+    ranked: tuple[Ranked, ...]  # the other rules, the strongest first
+    n_all: int  # how many others there are
 
     @property
     def n_rules(self) -> int:
