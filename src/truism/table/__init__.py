@@ -2,7 +2,7 @@
 
 - `columns`, `layouts`: a table, how it is to be read, and how it was read
 - `notices`: what the user should know about how a table was read, in sentences
-- `files`: files of all formats, in batches; `csv`, `jsonlines`, `sheets`, `databases`: single formats
+- `files`: files of all formats, in batches; `csv`: those of texts; `cells`: spreadsheets, databases, JSON
 - `frames`: dataframes, arrays and dicts of columns
 - `texts`: what the texts of a column mean: `numerals`, `times` and `timelines`, `words`; `historian`:
   one value per row

@@ -189,7 +189,7 @@ def see_dialect(
     check_names(renamed(kept, layout), _two_lines(rows, names))
     units, n_above = find_units([row.fields for row in rows], names, learned) if named else ((), 0)
     if units:
-        notices.append(unit_row(source, tuple(dict.fromkeys(filter(None, units)))))
+        notices.append(unit_row(source, units))
     body = rows[1 + n_above :] if named else rows
     if len(names) == 1 and layout.delimiter is None and learned is None:
         notices += _one_text(source, [row.fields[0].strip() for row in body])

@@ -25,12 +25,19 @@ import msgspec
 import pyarrow as pa
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
+from truism.table.cells import (
+    DUCKDB_MAGIC,
+    SQLITE_MAGIC,
+    looks_like_json,
+    read_duckdb,
+    read_json,
+    read_sheet,
+    read_sqlite,
+)
 from truism.table.columns import Table, kind_of
 from truism.table.csv import Dialect, EmptyFileError, bare, find_line, read_blocks, see_csv
-from truism.table.databases import DUCKDB_MAGIC, SQLITE_MAGIC, read_duckdb, read_sqlite
 from truism.table.frames import as_table
 from truism.table.historian import looks_long, pivot
-from truism.table.jsonlines import looks_like_json, read_json
 from truism.table.layouts import (
     DAYS,
     EPOCHS,
@@ -42,7 +49,6 @@ from truism.table.layouts import (
     renamed,
 )
 from truism.table.notices import Notice
-from truism.table.sheets import read_sheet
 from truism.table.texts import (
     BadCell,
     Interpreted,

@@ -61,7 +61,8 @@ def rows(count: int) -> str:
 
 def unit_row(source: str, units: tuple[str, ...]) -> Notice:
     """Report a row of units below the names."""
-    return Notice("unit_row", f"{source}: the row below the names holds units ({shorten(units)}).")
+    listed = shorten([*dict.fromkeys(filter(None, units))])
+    return Notice("unit_row", f"{source}: the row below the names holds units ({listed}).")
 
 
 def lines_before_names(source: str, count: int, first: str) -> Notice:
