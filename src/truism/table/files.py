@@ -247,8 +247,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Read one file, in batches of at most so many rows; at least one batch."""
         place, content = self.places[at], self.contents.get(self.places[at])
         n_read = first = 0 if span is None else span.first
-        with naming(place), _refusing(place), _opened(place, content) as file:
-            parsed = _parse(place, file, self.layout, self.learned)
+        with naming(place), self._parsed(at) as parsed:
             in_file = parsed.schema.names
             check_renames(
                 in_file, self.layout, () if self.learned is None else self.learned.column_of()
@@ -274,16 +273,20 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
             if n_read == first:
                 yield part(parsed.schema.empty_table())
 
-    def _look(self, at: int) -> tuple[tuple[str, ...], list[int]]:
-        """Return the columns of a file, and the sizes of its groups of rows."""
+    @contextmanager
+    def _parsed(self, at: int) -> Iterator["_Parsed"]:
         place = self.places[at]
+        with _refusing(place), _opened(place, self.contents.get(place)) as file:
+            yield _parse(place, file, self.layout, self.learned)
+
+    def _look(self, at: int) -> tuple[tuple[str, ...], Sequence[int]]:
+        """Return the columns of a file, and the sizes of its groups of rows."""
         try:
-            with _refusing(place), _opened(place, self.contents.get(place)) as file:
-                sizes = _group_sizes(file)
-            if sizes is not None:
-                return next(self.read(at, 1, ())).columns, sizes
-            parts = [(part.columns, part.frame.num_rows) for part in self.read(at, None, ())]
-            return parts[0][0], [sum(n_rows for _, n_rows in parts)]
+            with self._parsed(at) as parsed:
+                sizes = parsed.sizes
+            parts = self.read(at, None, ()) if sizes is None else [next(self.read(at, 1, ()))]
+            looked = [(part.columns, part.frame.num_rows) for part in parts]
+            return looked[0][0], sizes or [sum(n_rows for _, n_rows in looked)]
         except EmptyFileError:
             return (), []
 
@@ -379,6 +382,7 @@ class _Parsed(msgspec.Struct, frozen=True, eq=False):
     dialect: Dialect | None = None
     notices: tuple[Notice, ...] = ()
     units: dict[str, str] = {}
+    sizes: tuple[int, ...] | None = None  # of its groups of rows, if it says them
 
 
 def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> _Parsed:
@@ -407,12 +411,8 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
     if looks_like_json(magic):
         return _held(read_json(name, file, merged))
     # Later CSV files may be written differently from earlier ones.
-    written = {
-        "delimiter": layout.delimiter,
-        "decimal": layout.decimal,
-        "encoding": layout.encoding,
-    }
-    dialect, notices = see_csv(name, file, msgspec.structs.replace(merged, **written), learned)
+    signs = {sign: getattr(layout, sign) for sign in ("delimiter", "decimal", "encoding")}
+    dialect, notices = see_csv(name, file, msgspec.structs.replace(merged, **signs), learned)
 
     def read(names: Sequence[str], *_: Any) -> Iterator[pa.Table]:
         return read_blocks(name, file, dialect, merged.missing, names)
@@ -444,7 +444,9 @@ def _parse_parquet(file: BinaryIO) -> _Parsed:
         for batch in reader.iter_batches(size, numbers, list(names)):
             yield pa.Table.from_batches([batch])
 
-    return _Parsed(reader.schema_arrow, read)
+    groups = range(reader.metadata.num_row_groups)
+    sizes = tuple(reader.metadata.row_group(i).num_rows for i in groups)
+    return _Parsed(reader.schema_arrow, read, sizes=sizes)
 
 
 def _parse_arrow(file: BinaryIO) -> _Parsed:
@@ -456,22 +458,8 @@ def _parse_arrow(file: BinaryIO) -> _Parsed:
         for group in range(*(groups or (0, reader.num_record_batches))):
             yield pa.Table.from_batches([reader.get_batch(group)]).select(list(names))
 
-    return _Parsed(reader.schema, read)
-
-
-def _group_sizes(file: BinaryIO) -> list[int] | None:
-    """Return the numbers of rows of the groups of a file; None where it does not say them."""
-    magic = file.read(6)
-    file.seek(0)
-    if magic.startswith(b"PAR1"):
-        import pyarrow.parquet as pq
-
-        metadata = pq.ParquetFile(file).metadata
-        return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-    if magic == b"ARROW1":
-        reader = pa.ipc.open_file(file)
-        return [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
-    return None
+    groups = range(reader.num_record_batches)
+    return _Parsed(reader.schema, read, sizes=tuple(reader.get_batch(i).num_rows for i in groups))
 
 
 def _own_file(place: str, file: BinaryIO) -> str:
@@ -488,90 +476,50 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def stack(parts: Sequence[Part], readings: Mapping[str, ColumnReading]) -> pa.Table:
-    """Put files one below the other; a column that they disagree about becomes text."""
+    """Put files one below the other; texts of CSV files are cast where all of them are plain."""
     names = parts[0].frame.column_names
     for part in parts[1:]:
         with naming(part.place):
             check_same_columns(parts[0].name, names, part.frame.column_names)
-    frames = [_with_values(part, readings).select(names) for part in parts]
-    for i, name in enumerate(names):
-        if len({frame.schema.field(i).type for frame in frames}) > 1:
-            columns = _alike(name, parts, [frame.column(i) for frame in frames])
-            pairs = zip(frames, columns, strict=True)
-            frames = [frame.set_column(i, name, column) for frame, column in pairs]
-    return _concatenated(parts, frames)
+    return pa.table({name: _stacked(name, parts, readings.get(name)) for name in names})
 
 
-def _with_values(part: Part, readings: Mapping[str, ColumnReading]) -> pa.Table:
-    """Return the rows of a file; those of a CSV file as numbers, times and booleans where all are."""
-    frame = part.frame
-    if part.dialect is None:
-        return frame
-    sign = part.dialect.decimal or "."
-    for i, name in enumerate(frame.column_names):
-        reading = readings.get(name)
+def _stacked(name: str, parts: Sequence[Part], reading: ColumnReading | None) -> Any:
+    columns = [part.frame.column(name) for part in parts]
+    signs = [part.dialect.decimal for part in parts if part.dialect is not None]
+    sign = next(filter(None, signs), ".")
+
+    def read(texts: Any) -> Any:
         # 1.234 is no decimal number where points grouped thousands
-        if reading is None or (reading.kind != "text" and reading.thousands != sign):
-            frame = frame.set_column(i, name, cast(frame.column(i), sign))
-    return frame
+        plain = reading is None or (reading.kind != "text" and reading.thousands != sign)
+        return cast(texts, sign) if plain else texts
 
-
-def _alike(name: str, parts: Sequence[Part], columns: Sequence[Any]) -> list[Any]:
-    """Return a column of which files hold several types, with those that may stand below each other.
-
-    Lists of texts are written out. If files disagree about what the column holds, texts of CSV files are
-    taken as they stand there, and whole numbers of others, which are exact.
-    """
-    columns = [_written_out(column) for column in columns]
-    if len({_family(column.type) for column in columns} - {"empty"}) > 1:
-        for i, (part, column) in enumerate(zip(parts, columns, strict=True)):
-            if part.dialect is not None and _family(column.type) != "empty":
-                columns[i] = part.frame.column(name)
-            elif pa.types.is_integer(column.type):
-                columns[i] = column.cast(pa.string())
-    return columns
+    if len(signs) == len(parts):
+        chunks = [chunk for column in columns for chunk in column.chunks]
+        return read(pa.chunked_array(chunks, pa.string()))
+    pairs = zip(columns, parts, strict=True)
+    columns = [column if part.dialect is None else read(column) for column, part in pairs]
+    if len({column.type for column in columns}) > 1:
+        columns = [_written_out(column) for column in columns]
+    stacked = pa.table({name: columns[0]})
+    for part, column in zip(parts[1:], columns[1:], strict=True):
+        pair = [stacked, pa.table({name: column})]
+        try:
+            stacked = pa.concat_tables(pair, promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            before = stacked.schema.types[0]
+            raise TableError(
+                f"Column {name!r} holds {column.type} in {part.name} and {before} in the files "
+                "before it.",
+                "columns must hold the same kind of values in every file.",
+            ) from None
+    return stacked.column(0)
 
 
 def _written_out(column: Any) -> Any:
-    listed = pa.types.is_dictionary(column.type)
-    return (
-        column.cast(column.type.value_type)
-        if listed and _is_text(column.type.value_type)
-        else column
-    )
-
-
-def _family(kind: pa.DataType) -> str:
-    """Return what types can be put one below the other without another look."""
-    if pa.types.is_null(kind):
-        return "empty"
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return "number"
-    if pa.types.is_timestamp(kind):
-        return "time" if kind.tz is None else "zoned time"
-    if pa.types.is_date(kind):
-        return "time"
-    return "text" if _is_text(kind) else str(kind)
-
-
-def _concatenated(parts: Sequence[Part], frames: Sequence[pa.Table]) -> pa.Table:
-    try:
-        return pa.concat_tables(frames, promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        pass
-    for name in frames[0].column_names:
-        before = frames[0].schema.field(name).type
-        for part, frame in zip(parts[1:], frames[1:], strict=True):
-            kind = frame.schema.field(name).type
-            try:
-                schemas = [pa.schema([(name, before)]), pa.schema([(name, kind)])]
-                before = pa.unify_schemas(schemas, promote_options="permissive").field(name).type
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
-                raise TableError(
-                    f"Column {name!r} holds {kind} in {part.name} and {before} in the files before it.",
-                    "columns must hold the same kind of values in every file.",
-                ) from None
-    raise AssertionError("some column must be in the way")
+    """Return texts of which each stands once as they are in other files."""
+    listed = pa.types.is_dictionary(column.type) and _is_text(column.type.value_type)
+    return column.cast(column.type.value_type) if listed else column
 
 
 def check_same_columns(first: str, expected: Sequence[str], names: Sequence[str]) -> None:
