@@ -512,7 +512,7 @@ def implies(one, other, rows):
 class Followed:
     """Follow rows of points with plain lists; see docs/method.md, "Time"."""
 
-    RETURNED, SHARE, NAMED = 0.25, 0.05, 0.25
+    RETURNED, SHARE, NAMED, DRIFTED = 0.25, 0.05, 0.25, 0.5
 
     def __init__(self, memory, threshold, gap):
         self.memory, self.threshold, self.gap = memory, threshold, gap
@@ -532,14 +532,15 @@ class Followed:
     def excess(self, points):
         parts, self.leaps = [], [False for _ in self.every]
         for i in self.every:
-            part = max(math.sqrt(points[i]) - self.reference[i], 0.0) ** 2
             since = self.since(i)
-            steady = self.stray[i] <= 2 * self.memory.stray[i]
+            steady = 0 < self.stray[i] <= 2 * self.memory.stray[i]
             if since is not None and self.n - since >= self.horizon and steady:
-                far = max(abs(self.near[i] - self.place[i]) - self.stray[i], 0.0)
+                far = max(abs(self.near[i] - self.place[i]) - 2 * self.stray[i], 0.0)
                 way = min(far / max(abs(self.place[i]), 3.0), 1.0)
-                self.leaps[i] = way * self.reference[i] > math.sqrt(part)
-                part = max(part, (way * self.reference[i]) ** 2)
+                self.leaps[i] = far > 0
+                part = (way * self.reference[i]) ** 2
+            else:
+                part = max(math.sqrt(points[i]) - self.reference[i], 0.0) ** 2
             parts.append(part)
         return parts
 
@@ -639,7 +640,7 @@ class Followed:
             drift = [0.0 for _ in self.every]
             for i in free:
                 drift[i] = max(self.reference[i] - self.memory.highest[i], 0.0) ** 2
-            if sum(drift) > self.threshold:
+            if sum(drift) > self.DRIFTED * self.threshold:
                 if not self.standing:
                     self.near = [0.0 for _ in self.every]
                     self.look(differences, 1.0)

@@ -16,6 +16,9 @@ UNKNOWN = -1  # what is returned where differences are needed
 
 RETURNED = 0.25  # share of the threshold below which nothing rises, and what stood has returned
 OWN = 0.05  # share of the blame from which on a variable is one of an event's own
+DRIFTED = (
+    0.5  # share of the threshold by which references, which are averages, leave those of training
+)
 STEADY = 2.0  # times as far as in training: what strays farther is not judged by its place
 LEAST_WAY = 3.0  # standard deviations: a shorter way back is worth less than the way there was
 
@@ -115,8 +118,8 @@ def main_of(values, k):
 
 @inner
 def settled(n, start, horizon, stray, usual):
-    """Return whether a variable has stood for so long, and so steadily, that its place is known."""
-    return start != NEVER and n - start >= horizon and stray <= STEADY * usual
+    """Return whether a number has stood for so long, and so steadily, that its place is known."""
+    return start != NEVER and n - start >= horizon and 0 < stray <= STEADY * usual
 
 
 @inner
@@ -129,12 +132,12 @@ def measure(t, n, run, levels, scales, limits, excess, moved):
             excess[i] = run.points[t, i]
             total += excess[i]
             continue
-        d = max(sqrt(run.points[t, i]) - levels.reference[i], 0.0)
         if settled(n, levels.standing[i], limits.horizon, levels.stray[i], scales.stray[i]):
-            way = max(away(i, levels) - levels.stray[i], 0.0) / max(abs(levels.place[i]), LEAST_WAY)
-            leap = min(way, 1.0) * levels.reference[i]
-            if leap > d:
-                d, moved[i] = leap, True
+            way = max(away(i, levels) - STEADY * levels.stray[i], 0.0)
+            d = min(way / max(abs(levels.place[i]), LEAST_WAY), 1.0) * levels.reference[i]
+            moved[i] = d > 0
+        else:
+            d = max(sqrt(run.points[t, i]) - levels.reference[i], 0.0)
         excess[i] = d * d
         total += excess[i]
     return total
@@ -193,6 +196,8 @@ def add(k, t, n, run, excess, moved, limits, events):
             if far > events.strength[k, i]:
                 events.strength[k, i], events.telling[k, i] = far, row
                 events.lasting[k, i] = run.lasting[t, i]
+                if not moved[i] and not stands:
+                    events.lately[k, i] = 0.0
         if run.dead[t, i] > 0:
             events.dead[k, i], events.stood[k, i] = row, run.dead[t, i]
         if events.phase[k] != RISING and not np.isnan(run.differences[t, i]):
@@ -400,7 +405,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                 rise(k, n, row, level, threshold, events)
         if limits.has_past and active == NEVER:
             drift = drifted(levels, scales, excess)
-            if drift > threshold:
+            if drift > DRIFTED * threshold:
                 if run.differences.shape[0] == 0:
                     return UNKNOWN
                 look_anew(t, run, n_open, levels)
