@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from rows import BROKEN, MODEL
 
-from truism.export.sql.statements import to_sql
-from truism.export.sql.strength import strongest
+from truism.export.sql.statements import strongest, to_sql
 from truism.learn.learn import learn as train
 from truism.model.schema import Numeric
 from truism.model.settings import Settings
@@ -76,7 +75,7 @@ def plant():
     normal = simulate(2000, seed=5).columns
     model = train(as_table({name: normal[name] for name in TAGS}), Settings(lookback=0))
     chosen = strongest(model).first(N_RULES)
-    rules = (*chosen.univariate, *(each.rule for each in chosen.ranked))
+    rules = (*chosen.univariate, *chosen.conditional)
     model = msgspec.structs.replace(model, rules=msgspec.structs.replace(model.rules, rules=rules))
     columns = simulate(N_ROWS, seed=6, attacks=schedule(N_ROWS, seed=6)).columns
     holes = {"LIT301": range(0, N_ROWS, 7), "P101": range(3, N_ROWS, 11)}

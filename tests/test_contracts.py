@@ -25,7 +25,7 @@ from learned import learn
 from strategies import BROKEN, NORMAL, learned
 from truism.errors import ParameterError
 from truism.export.contracts import MAX_CHECKS, to_dbt, to_great_expectations, to_odcs
-from truism.export.sql.strength import strongest
+from truism.export.sql.statements import strongest
 from truism.table.frames import as_table
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from truism.cli.screen import Outlet, Screen
-from truism.export.spreadsheets import tame
+from truism.model.wording import tame
 
 DANGEROUS = [
     "=1+1",

@@ -19,8 +19,7 @@ from strategies import BROKEN, NORMAL, learned, names
 from test_cli import run
 from truism.errors import ParameterError, TruismError
 from truism.export.sql.dialects import DIALECTS, Dialect, number, words
-from truism.export.sql.statements import FORMS, to_sql
-from truism.export.sql.strength import strongest
+from truism.export.sql.statements import FORMS, strongest, to_sql
 from truism.model.files import load_model
 from truism.model.schema import Categorical, Numeric
 from truism.score.scorer import Scorer
@@ -84,7 +83,7 @@ def test_the_papers_score_is_the_same(drawn):
 def test_the_papers_score_is_exact_for_the_rules_that_are_written(drawn, n):
     _, model, data = drawn
     chosen = strongest(model).first(n)
-    fewer = with_rules(model, [*chosen.univariate, *(each.rule for each in chosen.ranked)])
+    fewer = with_rules(model, [*chosen.univariate, *chosen.conditional])
     expected = Scorer(fewer).score(as_table(data))
     found = scores(model, data, "paper", rules=n)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

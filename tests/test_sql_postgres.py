@@ -9,8 +9,7 @@ import pytest
 
 from learned import learn
 from postgres import postgres, skip_without_postgres
-from truism.export.sql.statements import FORMS, to_sql
-from truism.export.sql.strength import strongest
+from truism.export.sql.statements import FORMS, strongest, to_sql
 from truism.model.schema import Numeric
 from truism.plant import schedule, simulate
 from truism.score.scorer import Scorer
@@ -60,7 +59,7 @@ def asked(database, model, form, **limits):
 
 def with_strongest(model, n):
     chosen = strongest(model).first(n)
-    rules = (*chosen.univariate, *(each.rule for each in chosen.ranked))
+    rules = (*chosen.univariate, *chosen.conditional)
     rules = msgspec.structs.replace(model.rules, rules=rules)
     return msgspec.structs.replace(model, rules=rules)
 

@@ -41,8 +41,7 @@ from truism.explain.states import (
     read_state,
     working_on,
 )
-from truism.export.facts import facts_of
-from truism.export.incidents import Teller, json_schema
+from truism.export.incidents import Teller, facts_of, json_schema
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule

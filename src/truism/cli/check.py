@@ -40,12 +40,11 @@ from truism.explain.findings import Findings, gravest
 from truism.explain.incidents import Incident
 from truism.explain.states import JobState, Step, proceed, working_on
 from truism.export.incidents import Teller
-from truism.export.spreadsheets import tame
 from truism.incidents.delays import Delays
 from truism.model.files import load_model
 from truism.model.provenance import ByHand, Threshold
 from truism.model.stamps import clock, now_here
-from truism.model.wording import count, visible
+from truism.model.wording import count, tame, visible
 from truism.score.thresholds import expecting
 from truism.show.models import BAD, GOOD, STRONG
 from truism.show.summarising import check_ending, summarise, write_report

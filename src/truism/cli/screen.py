@@ -23,7 +23,7 @@ import msgspec
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from truism.export.spreadsheets import tame
+from truism.model.wording import tame
 from truism.score import kernels
 from truism.work import Progress, be_silent
 

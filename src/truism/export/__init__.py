@@ -2,7 +2,8 @@
 
 - `records`: rules as plain records with all their numbers; also as JSON
 - `markdown`: a model as a Markdown page
-- `spreadsheets`: text in CSV files that no spreadsheet runs
+- `incidents`: what a check found, as JSON
+- `suspects`: the list of suspects as a table
 - `sql`: a model as a statement for a database
 - `contracts`: rules as checks of dbt, Great Expectations and data contracts
 """

@@ -15,22 +15,21 @@ from typing import Any
 import msgspec
 
 from truism.errors import ParameterError, TruismError
-from truism.export.sql.conditions import Conditions, breach
 from truism.export.sql.dialects import Dialect, DialectName
-from truism.export.sql.levels import (
+from truism.export.sql.statements import (
     NO_ESCAPES,
+    Conditions,
     Escapes,
-    Level,
-    Lines,
-    bracketed,
     chain,
     column,
+    describe,
+    select,
+    strongest,
     write,
+    write_statement,
 )
-from truism.export.sql.statements import Draft, missing_words, refuse_past, usual_keys
-from truism.export.sql.strength import strongest
 from truism.model.model import Model
-from truism.model.predicates import Present, variables
+from truism.model.predicates import Present
 from truism.model.schema import Categorical, Schema, Variable
 
 MAX_CHECKS = 50
@@ -38,22 +37,6 @@ MAX_CHECKS = 50
 _FOR_JINJA: Escapes = str.maketrans({"{": '{{ "{" }}', "\r": '{{ "\\r" }}'})
 _FOR_FORMAT: Escapes = str.maketrans({"{": "{{", "}": "}}"})
 _FOR_SQLALCHEMY: Escapes = str.maketrans({":": "\\:"})  # it takes :x for a parameter
-
-
-class Check(msgspec.Struct, frozen=True):
-    """A query for rows that break something, and what it checks."""
-
-    name: str
-    words: str
-    conditions: Conditions
-    broken: Lines
-
-    def query(self, table: str, *, counted: bool = False, escapes: Escapes = NO_ESCAPES) -> str:
-        """Return the query for the rows, or for how many they are; see `write`."""
-        readings, numbers = self.conditions.readings()
-        columns = (column("COUNT(*)", "n_rows"),) if counted else self.conditions.returned
-        last = Level("", columns, numbers.name, condition="\n".join(self.broken))
-        return write(self.conditions.dialect, (), table, (readings, numbers, last), escapes)
 
 
 def to_dbt(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_CHECKS) -> str:
@@ -75,9 +58,8 @@ def to_dbt(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_C
         raise ParameterError.of("table", "be a dbt model, or a source and its table", table)
     source, _, name = table.rpartition(".")
     relation = f"source('{source}', '{name}')" if source else f"ref('{name}')"
-    conditions = Conditions(Dialect(dialect), model.schema, usual_keys(model), missing_words(model))
-    draft = Draft(model, conditions, f"{{{{ {relation} }}}}", escapes=_FOR_JINJA)
-    return draft.fitting(rules).text
+    table = f"{{{{ {relation} }}}}"
+    return write_statement(model, Dialect(dialect), table, rules, escapes=_FOR_JINJA).text
 
 
 def to_great_expectations(
@@ -97,19 +79,17 @@ def to_great_expectations(
         At most so many rules with a condition, the strongest.
 
     """
-    found = []
     # Great Expectations hands queries to Spark as they are, and to other databases with SQLAlchemy.
     escapes = _FOR_FORMAT if dialect == "spark" else _FOR_FORMAT | _FOR_SQLALCHEMY
-    for check in _checks(model, Dialect(dialect), rules):
-        query = check.query("{batch}", escapes=escapes)
-        found.append(
-            {
-                "type": "unexpected_rows_expectation",
-                "kwargs": {"unexpected_rows_query": query, "description": check.words},
-                "meta": {"rule": check.name},
-            }
-        )
-    suite = {"name": f"truism {table}", "expectations": found, "meta": _made(model)}
+    expectations = [
+        {
+            "type": "unexpected_rows_expectation",
+            "kwargs": {"unexpected_rows_query": check.query, "description": check.words},
+            "meta": {"rule": check.name},
+        }
+        for check in _checks(model, Dialect(dialect), rules, "{batch}", escapes=escapes)
+    ]
+    suite = {"name": f"truism {table}", "expectations": expectations, "meta": _made(model)}
     return msgspec.json.format(msgspec.json.encode(suite), indent=2) + b"\n"
 
 
@@ -148,13 +128,13 @@ def to_odcs(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_
     ]
     quality = [
         {
-            "name": each.name,
-            "description": each.words,
+            "name": check.name,
+            "description": check.words,
             "type": "sql",
-            "query": each.query(source, counted=True),
+            "query": check.query,
             "mustBe": 0,
         }
-        for each in _checks(model, wrote, rules)
+        for check in _checks(model, wrote, rules, source, counted=True)
     ]
     contract = {
         "apiVersion": "v3.0.2",
@@ -210,28 +190,43 @@ def _made(model: Model) -> dict[str, Any]:
     return {"truism": model.provenance.version, "training_rows": model.provenance.n_rows}
 
 
-def _checks(model: Model, dialect: Dialect, rules: int) -> Iterator[Check]:
-    refuse_past(model)
+class RowCheck(msgspec.Struct, frozen=True):
+    """A query for rows that break something, and what it checks."""
+
+    name: str
+    words: str
+    query: str
+
+
+def _checks(
+    model: Model,
+    dialect: Dialect,
+    rules: int,
+    table: str,
+    *,
+    counted: bool = False,
+    escapes: Escapes = NO_ESCAPES,
+) -> Iterator[RowCheck]:
+    """Yield a query for each rule with a condition, and one for all others; see `write`."""
     selection = strongest(model).first(rules)
-    if selection.univariate:
-        names = {name for rule in selection.univariate for name in rule.variables}
-        conditions = _conditions(model, dialect, names)
-        broken = []
-        for rule in selection.univariate:
-            failed = rule.consequents[0]
-            broken.append((breach(dialect, failed, conditions.value(variables(failed)[0])),))
-        words = "Every variable is as it always was, by itself."
-        yield Check("variables", words, conditions, bracketed(chain("OR", broken)))
-    for each in selection.ranked:
-        conditions = _conditions(model, dialect, {*each.rule.variables})
-        holds = conditions.all_hold(each.rule.antecedent)
-        claimed = conditions.all_hold(each.rule.consequents)
-        yield Check(each.rule.id, each.words, conditions, (f"{holds} AND NOT ({claimed})",))
-
-
-def _conditions(model: Model, dialect: Dialect, names: set[str]) -> Conditions:
-    """Return conditions about some of the variables; a query reads no others."""
-    used = tuple(each for each in model.schema.variables if each.name in names)
     time = () if model.schema.time is None else (model.schema.time,)
-    keys = (*time, *(each.name for each in used))
-    return Conditions(dialect, Schema(used), keys, missing_words(model))
+
+    def conditions(names: set[str]) -> Conditions:
+        """Return conditions about some of the variables; a query reads no others."""
+        used = tuple(each for each in model.schema.variables if each.name in names)
+        return Conditions(model, dialect, Schema(used), (*time, *(each.name for each in used)))
+
+    def query(about: Conditions, broken: str) -> str:
+        columns = [column("COUNT(*)", "n_rows")] if counted else about.returned
+        last = select(columns, "truism_numbers", condition=broken)
+        return write(dialect, (), table, [*about.readings(), ("", last)], escapes)
+
+    if selection.univariate:
+        about = conditions({name for rule in selection.univariate for name in rule.variables})
+        broken = chain("OR", [(about.breach(rule),) for rule in selection.univariate])
+        words = "Every variable is as it always was, by itself."
+        yield RowCheck("variables", words, query(about, "\n".join(broken)))
+    for rule in selection.conditional:
+        about = conditions({*rule.variables})
+        condition = f"{about.holds(rule.antecedent)} AND NOT ({about.holds(rule.consequents)})"
+        yield RowCheck(rule.id, describe(rule), query(about, condition))

@@ -3,18 +3,32 @@
 Every reason is told twice: in words, and as values and predicates that a program can use.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
 
 from truism.explain.blames import Blame, Spared
+from truism.explain.clues import (
+    Clue,
+    Contradiction,
+    Dead,
+    Lasting,
+    Moved,
+    Nearest,
+    Outside,
+    Rarity,
+    UsualNumber,
+)
 from truism.explain.findings import Differing, Findings
 from truism.explain.incidents import Incident, Origin
 from truism.explain.states import Change, What
 from truism.explain.words import say_moment
-from truism.export.facts import Facts, facts_of
 from truism.incidents.events import Kind
+from truism.model.predicates import Interval, Predicate, variables
+from truism.model.schema import Scalar
+from truism.score.weighed import Violation
 
 N_REASONS = 3  # of each blame: a bad row can break hundreds of rules
 
@@ -24,6 +38,35 @@ class ModelName(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str | None
     version: str
+
+
+class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Mean and spread of a number in training rows like the one that was found."""
+
+    mean: float
+    spread: float
+
+
+class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A reason as values.
+
+    Parameters
+    ----------
+    expected
+        Predicates of which one was expected to hold; empty if no predicate says it.
+    found
+        The values that were found, by variable; infinite ones as text.
+    because
+        Predicates that hold in the row, under which this was expected.
+    usual
+        Mean and spread of a number in training rows like this one.
+
+    """
+
+    expected: tuple[Predicate, ...]
+    found: dict[str, Scalar | None]
+    because: tuple[Predicate, ...] = ()
+    usual: Usual | None = None
 
 
 class ReasonRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -296,6 +339,51 @@ def _blame(blame: Blame) -> BlameRecord:
         behind=blame.behind,
         reasons=reasons,
     )
+
+
+def facts_of(clue: Clue) -> Facts:
+    """Return a clue as values.
+
+    >>> from truism.explain.clues import Sparse
+    >>> facts = facts_of(Rarity("flow", 3.0, Nearest(2.5, 4.0), Sparse(0), 1.0, False))
+    >>> [str(each) for each in facts.expected]
+    ['flow < 2.5000000000000004', 'flow ≥ 4']
+    """
+    match clue:
+        case Violation(rule, failed, values):
+            found = dict(zip(variables(failed), map(_value, values), strict=True))
+            return Facts((failed,), found, rule.antecedent)
+        case Contradiction():
+            usual = clue.usual
+            number = Usual(usual.mean, usual.spread) if isinstance(usual, UsualNumber) else None
+            found = {clue.variable: _value(clue.found)}
+            expected = () if clue.expected is None else (clue.expected,)
+            return Facts(expected, found, clue.conditions, number)
+        case Outside():
+            return Facts((clue.expected,), {clue.variable: _value(clue.found)})
+        case Rarity():
+            return Facts(_ordinary(clue), {clue.variable: _value(clue.found)})
+        case Dead() | Moved():
+            return Facts((), {clue.variable: _value(clue.found)})
+        case Lasting():
+            return Facts((), {})
+
+
+def _ordinary(clue: Rarity) -> tuple[Predicate, ...]:
+    """Return what is ordinary: states, or the numbers on either side of a rare one."""
+    around = clue.usual
+    if not isinstance(around, Nearest):
+        return (around,)
+    sides = (Nearest(around.below, None), Nearest(None, around.above))
+    found = (each.interval(clue.variable) for each in sides)
+    return tuple(each for each in found if isinstance(each, Interval))
+
+
+def _value(value: Any) -> Scalar | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    found: Scalar | None = value
+    return found
 
 
 def json_schema() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from truism.errors import TableError
 from truism.explain.explanations import alike
-from truism.export.spreadsheets import tame
+from truism.model.wording import tame
 from truism.review.suspects import Suspects
 from truism.table.columns import Column, Table
 from truism.table.times import dated

@@ -6,6 +6,7 @@ list and the tenth digit of a measurement, but a value must never seem to satisf
 
 import html
 import math
+import re
 import struct
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -33,6 +34,11 @@ _MIN_DIGITS, _ALL_DIGITS = 4, 17
 _MOST_DECIMALS, _MAX_WHOLE = 300, 1e15
 _SINGLE = struct.Struct("f")  # a number of half as many digits
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+_FORMULA = re.compile(r"\s*[=+\-@|%]|[\t\r\n]")
+_NUMBER = re.compile(
+    r"[+-]?(\d[\d,]*(\.\d*)?(e[+-]?\d+)?|inf|nan)( ≤ .*)?", re.IGNORECASE | re.DOTALL
+)
 
 
 CHANGE = "Δ"  # before the name of a column: its change since the previous row
@@ -152,6 +158,19 @@ def visible(text: str) -> str:
         each.encode("unicode_escape").decode() if unicodedata.category(each) in _INVISIBLE else each
         for each in text
     )
+
+
+def tame(value: Any) -> Any:
+    """Put an apostrophe before text that a spreadsheet would run as a formula, and nothing else.
+
+    Numbers stay numbers, and so do ranges, which no spreadsheet takes for a formula.
+
+    >>> tame("=HYPERLINK(1)"), tame("-2.5"), tame("-3 ≤ level ≤ 5"), tame("pump = on"), tame(-1)
+    ("'=HYPERLINK(1)", '-2.5', '-3 ≤ level ≤ 5', 'pump = on', -1)
+    """
+    if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def name_some(values: Sequence[Scalar], most: int) -> str:
