@@ -97,9 +97,10 @@ def choose(checker: Checker, table: Table, case: Case, most: int) -> Iterator[Ex
     firsts = zip(case.segments, telling(events, ranges, table.n_rows), strict=True)
     reported = [(segment, first) for segment, first in firsts if first is not None]
     step = max(1, len(reported) // most)
-    nothing = Incidents(checker.scorer, table, (), checker.origin)
+    rows = found.incidents.rows
+    nothing = Incidents(checker.scorer, (), checker.origin, rows)
     for segment, outline in reported[::step][:most]:
-        alone = Incidents(checker.scorer, table, [outline], checker.origin)
+        alone = Incidents(checker.scorer, [outline], checker.origin, rows)
         is_shift = outline.kind == "shift"
         findings = msgspec.structs.replace(
             found,

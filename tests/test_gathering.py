@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from truism.explain.checker import Check, Checker
 from truism.explain.explanations import tabulate
-from truism.explain.keptrows import count_equal
+from truism.explain.incidents import count_equal
 from truism.incidents.delays import Delays
 from truism.incidents.keeping import Clock
 from truism.learn.learn import learn as train

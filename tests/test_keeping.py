@@ -16,7 +16,7 @@ from test_following import FAULTS, series
 from truism.errors import StateError
 from truism.explain.checker import Check, Checker
 from truism.explain.states import proceed
-from truism.incidents.keeping import Cell, Clock, Infinite, Kept, Stamp, as_rows, keep
+from truism.incidents.keeping import Cell, Clock, Infinite, Kept, Stamp, as_rows, cells_of
 from truism.table.columns import Column
 from truism.table.frames import as_table
 
@@ -197,7 +197,7 @@ def test_cells_come_back_as_they_were(values):
     if table is None:
         column = Column("a", "empty", np.zeros(len(values)), np.ones(len(values), np.bool_))
         table = msgspec.structs.replace(as_table({"a": [1.0] * len(values)}), columns=(column,))
-    kept = keep({}, table, Clock(None, {}), 7, ["a"], range(7, 7 + len(values)), ())
+    kept = {row: Kept(cells=cells_of(table, row, ["a"])) for row in range(len(values))}
     again = msgspec.json.decode(msgspec.json.encode(kept), type=dict[int, Kept])
     assert again == kept
     back = as_rows(list(again.values()), ["a"]).columns[0]
@@ -206,11 +206,9 @@ def test_cells_come_back_as_they_were(values):
     ]
 
 
-def test_rows_of_which_only_the_time_matters_have_no_cells():
+def test_cells_of_a_row_are_those_that_it_has():
     table = as_table({"a": [1.0, math.inf]})
-    before = {0: Kept(cells={"a": 5.0}), 1: Kept()}
-    kept = keep(before, table, Clock(None, {}), 3, ["a", "b"], {0, 4}, {2, 3})
-    assert kept == {0: before[0], 3: Kept(), 4: Kept(cells={"a": Infinite()})}
+    assert cells_of(table, 1, ["a", "b"]) == {"a": Infinite()}
     mixed: list[Cell] = ["x", 2.0]
     rows = as_rows([Kept(cells={"a": each}) for each in mixed], ["a"])
     assert [rows.columns[0].cell(row) for row in range(2)] == ["x", "2.0"]

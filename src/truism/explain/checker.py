@@ -16,8 +16,7 @@ from truism.explain.findings import (
     find_coarser,
     step_to_tell,
 )
-from truism.explain.incidents import Incidents, Origin
-from truism.explain.keptrows import KeptRows
+from truism.explain.incidents import Incidents, KeptRows, Origin
 from truism.explain.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.events import ENDED, Event, Kind, Limits, by_story
@@ -34,7 +33,6 @@ from truism.score.alignment import align, refuse_text_for_numbers, time_column
 from truism.score.past import last_rows, rows_by_series, seconds_in, times_in
 from truism.score.scorer import Scorer
 from truism.score.thresholds import adopt, calibrate, expecting, series_of
-from truism.table.aside import Aside
 from truism.table.columns import Table, join_tables
 from truism.table.deltas import Run, delta_name, last_values, with_deltas
 from truism.table.fingerprint import fingerprint
@@ -336,20 +334,18 @@ class Checker:
 class Check:
     """One check: takes a table batch by batch, and gathers what is found, however it is divided.
 
-    Of most rows nothing is kept but their number, unless the first batch is the whole table. The cells of
-    anomalous rows, and of rows by which incidents are told, are set aside.
+    Of most rows nothing is kept but their number. The cells of anomalous rows, and of rows by which
+    incidents are told, are set aside.
 
     Parameters
     ----------
-    checker
-        The model.
-    n_rows
-        How many rows there are in all.
+    checker, n_rows
+        The checker, and how many rows there are in all.
     before
         What was kept of the tables before; None if there are none.
     gap
-        Normal rows allowed within an incident; absent, five in a series with a past, else
-        `usual_gap`. Rows that are no series stand for themselves unless it is given.
+        Normal rows allowed within an incident; absent, that of `limits_of`. Rows that are no series
+        stand for themselves unless it is given.
     min_rows, delays
         Incidents with fewer rows, or that are over too soon, are left out.
     told
@@ -381,15 +377,17 @@ class Check:
         patterns: bool = True,
     ) -> None:
         self.checker, self.n_rows = checker, n_rows
-        self.following = self._before = Following() if before is None else before
+        self.following = Following() if before is None else before
         self.ordered = checker.model.series is not None or gap is not None
         self._gap, self._min_rows, self._delays, self._told = gap, min_rows, delays, told
         self._most, self._marking = most, patterns or not self.ordered
         self._limits: Limits | None = None
-        self._whole: tuple[Table, Found] | None = None
+        self._whole: Found | None = None  # if the first batch is all
         self._ended: dict[Kind, list[Event]] = {"incident": [], "shift": []}
         self._n_ended: dict[Kind, int] = {"incident": 0, "shift": 0}
-        self._rows = KeptRows(checker.model.schema, self._before.kept)
+        kept = self.following.kept
+        self._rows = KeptRows(checker.model.schema, kept)
+        self._zoned = next((k.stamp.zoned for k in kept.values() if k.stamp.moment), None)
         self._clock: Clock | None = None
         self._marks, self._examples, self._ends = list[Marks](), list[Table](), list[int]()
         self._n_taken = self._n_anomalous = 0
@@ -400,22 +398,17 @@ class Check:
         """Take the next rows, prepared after those before; return their scores and excess."""
         checker, before, model = self.checker, self.following, self.checker.model
         limits = limits_of(model, table, self._gap, self._delays)
-        zoned = {each.stamp.zoned for each in self._before.kept.values()} - {None}
-        refuse_other_zone(next(iter(zoned), None), time_column(model.schema, table))
-        if self.ordered:
-            found = find_events(checker.scorer, table, limits, before, checker.n_jobs)
-        else:
-            found = find_rows(checker.scorer, table, limits.threshold, before, checker.n_jobs)
+        refuse_other_zone(self._zoned, time_column(model.schema, table))
+        find = find_events if self.ordered else find_rows
+        found = find(checker.scorer, table, limits, before, checker.n_jobs)
         if self._limits is None:
             self._extra = checker.extra(table)
-            if table.n_rows == self.n_rows:
-                self._whole = table, found
+            self._whole = found if table.n_rows == self.n_rows else None
         self._limits = limits
         self.following = checker.leave(table, found.following, before)
         self._n_anomalous += int((found.excess > limits.threshold).sum())
         self._odd += count_odd(model, table)
-        events = found.events if self.ordered else ()
-        ended = [each for each in events if not each.is_open and self._is_shown(each)]
+        ended = [each for each in found.events if not each.is_open and self._is_shown(each)]
         self._end(ended)
         self._keep(table, found.marks, before.n_rows, ended)
         times = times_in(model.schema, table) if table.n_rows else None
@@ -442,21 +435,22 @@ class Check:
 
     def _keep(self, table: Table, marks: Marks, first: int, ended: Sequence[Event]) -> None:
         """Keep the marks of a batch, and the rows of it by which anything may be told."""
-        offset = 0 if self._whole is not None else first
+        marks = msgspec.structs.replace(marks, rows=marks.rows + first)
         if self._marking:
-            self._marks.append(msgspec.structs.replace(marks, rows=marks.rows + offset))
-        if self._whole is None:
-            latest = None if self._clock is None else self._clock.latest()
-            self._clock = self.checker.clock(table, latest)
-            marked = self._marks[-1].rows.tolist() if self._marking else ()
-            events = (*ended, *self.following.pending)
-            self._rows.add(table, first, self._clock, events, marked)
+            self._marks.append(marks)
+        latest = None if self._clock is None else self._clock.latest()
+        self._clock = self.checker.clock(table, latest)
+        events = (*ended, *self.following.pending)
+        self._rows.add(
+            table, first, self._clock, events, marks.rows.tolist() if self._marking else ()
+        )
 
     @property
     def needs_times(self) -> bool:
         """Whether times have to be read once more, because equal ones may lie far apart."""
-        clock = self._clock
-        return clock is not None and any(each.descends for each in clock.latest().values())
+        if self._clock is None or len(self._examples) < 2:  # one batch has counted them
+            return False
+        return any(latest.descends for latest in self._clock.latest().values())
 
     def read_times(self, read: Callable[[], Iterable[Table]]) -> None:
         """Count equal times, for ids; `read` reads the times and series of all rows in batches."""
@@ -472,14 +466,7 @@ class Check:
         checker, limits = self.checker, self._limits
         model, scorer = checker.model, checker.scorer
         assert limits is not None
-        rows: Table | Aside = self._rows.aside
-        table, first, offset = self._examples[0].take(slice(0, 0)), self.following.n_rows, 0
-        scores = excess = np.empty(0)
-        if self._whole is not None:
-            table, found = self._whole
-            rows, scores, excess = table, found.scores, found.excess
-            first = offset = self._before.n_rows
-            self._rows.add(table, first, checker.clock(table), self.following.pending, ())
+        rows, whole = self._rows, self._whole
         marks = _joined(self._marks, len(model.schema.names))
         gap = limits.gap if self.ordered else None
         still = [each for each in self.following.pending if each.is_open and self._is_shown(each)]
@@ -491,21 +478,21 @@ class Check:
             n_events = self._n_ended[kind] + len(events) - len(ended)
             outlines: Outlines = Grouped(events, n_events)
             if not self.ordered and kind == "incident" and self._min_rows <= 1:
-                outlines = Singles(scorer, rows, marks, limits.threshold, offset)
-            kinds[kind] = Incidents(scorer, table, outlines, checker.origin, first, self._rows)
+                outlines = Singles(scorer, rows.aside, marks, limits.threshold)
+            kinds[kind] = Incidents(scorer, outlines, checker.origin, rows)
         coarser: tuple[str, ...] = ()
         if self.n_rows >= MIN_ROWS_TO_DOUBT:
             coarser = find_coarser(model, join_tables(self._examples))
         return Findings(
-            scores=scores,
-            excess=excess,
+            scores=np.empty(0) if whole is None else whole.scores,
+            excess=np.empty(0) if whole is None else whole.excess,
             n_rows=self.n_rows,
             n_anomalous=self._n_anomalous,
             threshold=limits.threshold,
             gap=gap,
             incidents=kinds["incident"],
             shifts=kinds["shift"],
-            patterns=Patterns(scorer, rows, marks, gap, offset),
+            patterns=Patterns(scorer, rows.aside, marks, gap),
             ordered=self.ordered,
             expected=checker.expected(self.n_rows),
             extra=self._extra,

@@ -7,8 +7,7 @@ nothing.
 import datetime
 import html
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -33,13 +32,13 @@ from truism.explain.stories import Moments, say_again, tell
 from truism.explain.words import say_moment
 from truism.incidents.deviations import differences
 from truism.incidents.events import NAMED, NEVER, Event, Kind
-from truism.incidents.keeping import Clock, Kept, Stamp, as_rows
+from truism.incidents.keeping import Clock, Kept, Stamp, as_rows, cells_of, count_repeats
 from truism.incidents.outlines import Grouped, Outlines, Singles
-from truism.model.schema import Numeric, Variable, id_of
+from truism.model.schema import Numeric, Schema, Variable, id_of
 from truism.model.wording import visible
 from truism.score.alignment import time_column
-from truism.score.past import rows_by_series
 from truism.score.scorer import Scorer
+from truism.table.aside import Aside
 from truism.table.columns import Table
 from truism.table.times import Moment
 
@@ -219,53 +218,153 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         return told + blames_html(self.blames) + spared
 
 
-class Incidents(Listing[Incident]):
-    """The incidents of a table, by story; each is explained when it is looked at.
+class KeptRows:
+    """Rows by which findings are told, when their table is gone: the times of some, the cells of others.
 
-    Parameters
-    ----------
-    scorer, table
-        The model and the rows.
-    outlines
-        The incidents.
-    origin
-        Where they come from.
-    first
-        The number of the table's first row.
-    kept
-        Rows before it by which incidents are told.
-
+    `before` are rows of earlier tables. Ids count rows of the same time; where times descend, equal ones
+    may lie far apart, and times have to be read once more.
     """
+
+    def __init__(self, schema: Schema, before: Mapping[int, Kept]) -> None:
+        self.schema, self.aside, self._before = schema, Aside(), before
+        self._stamps: dict[int, Stamp] = {}
+        self._repeats: list[tuple[Rows, Rows]] = []
+        self._recounted: dict[int, int] = {}
+
+    def add(
+        self, table: Table, first: int, clock: Clock, events: Iterable[Event], marked: Iterable[int]
+    ) -> None:
+        """Keep the rows of a table, from row `first` on, by which events are told, and marked ones."""
+        told = {*marked}
+        for event in events:
+            told |= event.telling_rows
+            for row in event.telling_rows | event.marked_rows:
+                if row >= first:
+                    self._stamps[row] = clock.stamp(row - first)
+        numbers = np.array(sorted(row for row in told if row >= first), np.int64)
+        wanted = {*self.schema.names, self.schema.time}
+        columns = tuple(column for column in table.columns if column.name in wanted)
+        self.aside.add(Table(columns, table.n_rows).take(numbers - first), numbers)
+        if self.schema.time in table.names and len(numbers):
+            repeats = clock.repeats()[numbers - first]
+            self._repeats.append((numbers[repeats > 0], repeats[repeats > 0]))
+
+    def let_go(self, events: Iterable[Event]) -> None:
+        """Let go of the times by which none of these events is told."""
+        needed = {row for event in events for row in event.telling_rows | event.marked_rows}
+        self._stamps = {row: stamp for row, stamp in self._stamps.items() if row in needed}
+
+    def kept(self, events: Iterable[Event]) -> dict[int, Kept]:
+        """Return what a state keeps: cells of telling rows, of others only the time."""
+        told, timed = set[int](), set[int]()
+        for event in events:
+            told |= event.telling_rows
+            timed |= event.marked_rows
+        cells = {row: kept.cells for row, kept in self._before.items() if row in told}
+        for rows, part in self.parts(told - {*self._before}):
+            cells |= {row: cells_of(part, at, self.schema.names) for at, row in enumerate(rows)}
+        known = (told | timed) & (cells.keys() | self._stamps.keys() | self._before.keys())
+        return {row: Kept(self.stamp(row), cells.get(row, {})) for row in sorted(known)}
+
+    def recount(self, rows: Rows, read: Callable[[], Iterable[Clock]]) -> None:
+        """Count equal times before some rows; `read` reads the times of all rows in parts."""
+        self._recounted = dict(count_equal(rows, read))
+
+    def stamp(self, row: int) -> Stamp:
+        """Return when a row was."""
+        if row in self._before:
+            return self._before[row].stamp
+        stamp = self._stamps.get(row)
+        if stamp is None:
+            if self.schema.time is None or row not in self.aside:
+                return Stamp()
+            times = time_column(self.schema, self.aside.take([row], {self.schema.time}))
+            stamp = Stamp.of(None if times is None else times.cell(0), self._repeats_of(row))
+            self._stamps[row] = stamp
+        if row not in self._recounted or stamp.time is None:
+            return stamp
+        return msgspec.structs.replace(stamp, repeats=self._recounted[row])
+
+    def _repeats_of(self, row: int) -> int:
+        for numbers, repeats in self._repeats:
+            if len(numbers) and numbers[0] <= row <= numbers[-1]:
+                at = int(np.searchsorted(numbers, row))
+                return int(repeats[at]) if numbers[at] == row else 0
+        return 0
+
+    def parts(self, rows: Iterable[int]) -> Iterator[tuple[list[int], Table]]:
+        """Yield rows of earlier tables and then the others, with their cells."""
+        old, new = list[int](), list[int]()
+        for row in sorted(rows):
+            if row in self._before:
+                old.append(row)
+            elif row in self.aside:
+                new.append(row)
+        if old:
+            yield old, as_rows([self._before[row] for row in old], self.schema.names)
+        if new:
+            yield new, self.aside.take(new)
+
+
+def count_equal(rows: Rows, read: Callable[[], Iterable[Clock]]) -> Iterator[tuple[int, int]]:
+    """Yield for some rows of a long table how many rows before them in their series have the same time.
+
+    `read` reads the times in parts, from the first row on.
+    """
+    wanted: dict[str, list[NDArray[Any]]] = {}
+    for name, values, numbers in _by_series(read()):
+        chosen = values[np.isin(numbers, rows)]
+        if len(chosen):
+            wanted.setdefault(name, []).append(chosen)
+    times = {name: np.unique(np.concatenate(parts)) for name, parts in wanted.items()}
+    counts = {name: np.zeros(len(values), np.int64) for name, values in times.items()}
+    for name, values, numbers in _by_series(read()):
+        if name not in times:
+            continue
+        place = np.minimum(np.searchsorted(times[name], values), len(times[name]) - 1)
+        equal = np.flatnonzero(times[name][place] == values)
+        place, numbers = place[equal], numbers[equal]
+        before = count_repeats(place) + counts[name][place]
+        chosen = np.isin(numbers, rows)
+        yield from zip(numbers[chosen].tolist(), before[chosen].tolist(), strict=True)
+        counts[name] += np.bincount(place, minlength=len(counts[name]))
+
+
+def _by_series(parts: Iterable[Clock]) -> Iterator[tuple[str, NDArray[Any], Rows]]:
+    """Yield the series of each part, the times of its rows, and their numbers in the whole table."""
+    first = 0
+    for clock in parts:
+        for name, rows in clock.series.items():
+            yield name, clock.values[rows], rows + first
+        first += len(clock.values)
+
+
+class _Telling(msgspec.Struct, frozen=True, eq=False):
+    """A row by which an incident is told: its clues, its cells, and how far numbers lie off."""
+
+    clues: CluesOfRow
+    part: Table
+    at: int
+    apart: Floats | None
+
+    def cell(self, name: str) -> Any:
+        return self.part.column_of()[name].cell(self.at)
+
+
+class Incidents(Listing[Incident]):
+    """The incidents of a table, by story; each is explained when it is looked at."""
 
     n_shown = 3
 
     def __init__(
-        self,
-        scorer: Scorer,
-        table: Table,
-        outlines: Sequence[Event],
-        origin: Origin,
-        first: int = 0,
-        kept: Mapping[int, Kept] | None = None,
+        self, scorer: Scorer, outlines: Sequence[Event], origin: Origin, rows: KeptRows
     ) -> None:
         super().__init__()
-        self.scorer, self.table, self.origin = scorer, table, origin
+        self.scorer, self.origin, self.rows = scorer, origin, rows
         self.outlines: Outlines = (
             outlines if isinstance(outlines, Singles | Grouped) else Grouped(outlines)
         )
-        self._first, self._kept = first, {} if kept is None else kept
-        self._apart: dict[int, Floats] = {}
-
-    @cached_property
-    def _clock(self) -> Clock:
-        series = self.scorer.model.series
-        by = None if series is None else series.by
-        times = time_column(self.scorer.model.schema, self.table)
-        return Clock(times, rows_by_series(by, self.table))
-
-    @cached_property
-    def _steady(self) -> NDArray[np.bool_]:
-        return np.array([not each.varies for each in self.scorer.model.schema.variables])
+        self._steady = np.array([not one.varies for one in scorer.model.schema.variables])
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -281,48 +380,28 @@ class Incidents(Listing[Incident]):
 
     def stamp(self, row: int) -> Stamp:
         """Return when a row by which an incident is told was."""
-        if row >= self._first:
-            return self._clock.stamp(row - self._first)
-        return self._kept[row].stamp if row in self._kept else Stamp()
-
-    def _cell(self, row: int, name: str) -> Any:
-        """Return a value of a row by which an incident is told; None if it is missing."""
-        if row >= self._first:
-            return self.table.column_of()[name].cell(row - self._first)
-        return self._kept[row].cells.get(name) if row in self._kept else None
+        return self.rows.stamp(row)
 
     def _explain(self, outlines: Sequence[Event]) -> Iterator[Incident]:
         """Look for clues in the telling rows of some incidents."""
-        telling = {
+        rows = {
             row
-            for each in outlines
-            for i in blamed(each, self._steady)
-            for row in (_told_at(each, i), int(each.since[i]))
-            if row != NEVER
+            for event in outlines
+            for i in blamed(event, self._steady)
+            for row in (_told_at(event, i), int(event.since[i]))
         }
-        own = np.array(sorted(row for row in telling if row >= self._first), np.int64)
-        clues_at = self._clues(own, self.table.take(own - self._first))
-        old = [row for row in sorted(telling) if row < self._first and row in self._kept]
-        rows = as_rows([self._kept[row] for row in old], self.scorer.model.schema.names)
-        clues_at |= self._clues(old, rows)
-        if any(each.lately.any() for each in outlines):
-            self._apart |= self._differences(own, self.table.take(own - self._first))
-            self._apart |= self._differences(old, rows)
-        for each in outlines:
-            yield self._incident(each, clues_at)
+        moved = any(event.lately.any() for event in outlines)
+        telling: dict[int, _Telling] = {}
+        for numbers, part in self.rows.parts(rows - {NEVER}):
+            weighed = self.scorer.weigh_alone(part)
+            apart = differences(self.scorer, weighed) if moved else None
+            for at, clues in enumerate(find_clues(self.scorer, part, weighed)):
+                far = None if apart is None else apart[at]
+                telling[numbers[at]] = _Telling(clues, part, at, far)
+        for event in outlines:
+            yield self._incident(event, telling)
 
-    def _differences(self, rows: Sequence[int] | Rows, part: Table) -> dict[int, Floats]:
-        if not part.n_rows:
-            return {}
-        apart = differences(self.scorer, self.scorer.weigh_alone(part))
-        return dict(zip(map(int, rows), apart, strict=True))
-
-    def _clues(self, rows: Sequence[int] | Rows, part: Table) -> dict[int, CluesOfRow]:
-        if not part.n_rows:
-            return {}
-        return dict(zip(map(int, rows), find_clues(self.scorer, part), strict=True))
-
-    def _incident(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Incident:
+    def _incident(self, event: Event, telling: Mapping[int, _Telling]) -> Incident:
         marked = (event.first, event.last, event.peak)
         started, ended, peaked = (self.stamp(row).time for row in marked)
         main = event.since[event.blame >= NAMED * event.blame.max()]
@@ -344,7 +423,7 @@ class Incidents(Listing[Incident]):
             started=started,
             ended=ended,
             peaked=peaked,
-            blames=confront(tuple(self._blames(event, clues_at))),
+            blames=confront(tuple(self._blames(event, telling))),
             accepted=note(self.scorer.model, event.silences),
         )
 
@@ -360,18 +439,19 @@ class Incidents(Listing[Incident]):
     def _has_past(self) -> bool:
         return self.scorer.model.memory is not None
 
-    def _blames(self, event: Event, clues_at: Mapping[int, CluesOfRow]) -> Iterator[Blame]:
+    def _blames(self, event: Event, telling: Mapping[int, _Telling]) -> Iterator[Blame]:
         """Say why each variable is to blame, by the row in which it is to blame most."""
         shares, offsets, order = event.shares, event.offsets, blamed(event, self._steady)
         names = [self.scorer.model.schema.names[i] for i in order]
-        clues = [self._clues_of(event, i, clues_at) for i in order]
+        clues = [self._clues_of(event, i, telling.get(_told_at(event, i))) for i in order]
         told_by = [conditional_on(each[0]) for each in clues]
         behind = fold(names, self.scorer.model, dict(zip(names, told_by, strict=True)))
         for i, against in zip(order, clues, strict=True):
             variable = self.scorer.model.schema.variables[i]
             row, since = _told_at(event, i), int(event.since[i])
-            clues_then = clues_at.get(since, {}).get(variable.name, ())
-            then: tuple[Clue, ...] = (*self._moved(event, i, since), *clues_then)
+            began = telling.get(since)
+            clues_then = () if began is None else began.clues.get(variable.name, ())
+            then: tuple[Clue, ...] = (*self._moved(event, i, began), *clues_then)
             yield Blame(
                 variable.name,
                 float(shares[i]),
@@ -388,28 +468,32 @@ class Incidents(Listing[Incident]):
                 self.scorer.model.words,
             )
 
-    def _moved(self, event: Event, i: int, row: int) -> tuple[Moved, ...]:
+    def _moved(self, event: Event, i: int, telling: _Telling | None) -> tuple[Moved, ...]:
         """Say where a number of a row would be had it stayed where it stood before the event."""
         variable, lately = self.scorer.model.schema.variables[i], float(event.lately[i])
-        if row not in self._apart or not (isinstance(variable, Numeric) and lately):
+        if (
+            telling is None
+            or telling.apart is None
+            or not isinstance(variable, Numeric)
+            or not lately
+        ):
             return ()
-        found = self._cell(row, variable.name)
-        way = (float(self._apart[row][i]) - lately) * variable.std
+        found = telling.cell(variable.name)
+        way = (float(telling.apart[i]) - lately) * variable.std
         if not isinstance(found, int | float) or not math.isfinite(found) or not abs(way) > 0:
             return ()
         stayed = round_to(found - way, abs(way))
         return (Moved(variable.name, float(found), stayed, variable.low, variable.high),)
 
-    def _clues_of(
-        self, event: Event, i: int, clues_at: Mapping[int, CluesOfRow]
-    ) -> tuple[Clue, ...]:
+    def _clues_of(self, event: Event, i: int, telling: _Telling | None) -> tuple[Clue, ...]:
         """Return the evidence against a variable in the row in which it is to blame most."""
-        name, row = self.scorer.model.schema.names[i], _told_at(event, i)
-        clues = clues_at.get(row, {}).get(name, ())
+        name = self.scorer.model.schema.names[i]
+        clues = () if telling is None else telling.clues.get(name, ())
         if event.stood[i]:
-            dead = dead_clue(self.scorer.model, i, self._cell(row, name), int(event.stood[i]))
+            found = None if telling is None else telling.cell(name)
+            dead = dead_clue(self.scorer.model, i, found, int(event.stood[i]))
             clues = with_dead(dead, clues)
-        elif moved := self._moved(event, i, row):
+        elif moved := self._moved(event, i, telling):
             clues = (*moved, *clues)
         return clues or (Lasting(name, max(int(event.lasting[i]), 1), float(event.parts[i])),)
 

@@ -38,7 +38,7 @@ from truism.score.scorer import Scorer
 from truism.score.truths import blocks_of
 from truism.score.weighed import Violation
 from truism.table.aside import Aside
-from truism.table.columns import Column, Table, numbers
+from truism.table.columns import Column, numbers
 from truism.table.times import Moment
 
 N_WORST = 5  # rows that are shown of a pattern
@@ -209,27 +209,16 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 class Patterns(Listing[Pattern]):
     """The patterns of a table, those with most rows first; each is looked into when it is looked at.
 
-    Parameters
-    ----------
-    scorer, table
-        The model and the rows.
-    marks
-        What is wrong with the anomalous ones.
-    gap
-        How far apart rows may lie that occur together; None if rows are no series.
-    first
-        The number of the table's first row.
-
+    `marks` are the anomalous rows, which were set aside; `gap` is how far apart rows may lie that occur
+    together, None if rows are no series.
     """
 
     n_shown = 5
 
-    def __init__(
-        self, scorer: Scorer, table: Table | Aside, marks: Marks, gap: int | None, first: int = 0
-    ) -> None:
+    def __init__(self, scorer: Scorer, aside: Aside, marks: Marks, gap: int | None) -> None:
         super().__init__()
-        self.scorer, self.table, self.marks = scorer, table, marks
-        self._gap, self._first = gap, first
+        self.scorer, self.marks = scorer, marks
+        self._aside, self._gap = aside, gap
         self._groups = _grouped(marks)
 
     def __len__(self) -> int:
@@ -239,14 +228,14 @@ class Patterns(Listing[Pattern]):
         return (self._look_into(self._groups[each]) for each in positions)
 
     def rows(self, position: int) -> Rows:
-        """Return the rows of a pattern, ascending, as positions in the table."""
+        """Return the rows of a pattern, ascending."""
         return self.marks.rows[self._groups[position]]
 
     def _look_into(self, group: Rows) -> Pattern:
         model, marks = self.scorer.model, self.marks
         i, kind = int(marks.culprits[group[0]]), KINDS[int(marks.kinds[group[0]])]
         variable, rows = model.schema.variables[i], marks.rows[group]
-        part = self.table.take(rows, {variable.name, model.schema.time})
+        part = self._aside.take(rows, {variable.name, model.schema.time})
         column, times = part.column_of()[variable.name], time_column(model.schema, part)
         worst = np.argsort(-marks.scores[group], kind="stable")[:N_WORST]
         told = self._tell(variable.name, rows, worst) if kind == "conflict" else ()
@@ -265,7 +254,7 @@ class Patterns(Listing[Pattern]):
             told=told,
             worst=tuple(
                 Example(
-                    int(rows[at]) + self._first,
+                    int(rows[at]),
                     None if times is None else times.cell(int(at)),
                     float(marks.scores[group[at]]),
                     _say_value(column.cell(int(at))) + (unit if known[at] else ""),
@@ -280,14 +269,14 @@ class Patterns(Listing[Pattern]):
         spread = np.linspace(0, len(rows) - 1, N_ASKED).astype(np.int64)
         asked = np.array(list(dict.fromkeys([*worst.tolist(), *spread.tolist()]))[:N_ASKED])
         statements: dict[Clue, tuple[Sequence[Predicate], Predicate]] = {}
-        for clues in find_clues(self.scorer, self.table.take(rows[asked])):
+        for clues in find_clues(self.scorer, self._aside.take(rows[asked])):
             for clue in clues.get(name, ())[:1]:
                 statement = _statement(clue)
                 if statement is not None:
                     statements[clue] = statement
         applies = {clue: np.zeros(len(rows), np.bool_) for clue in statements}
         for block in blocks_of(len(rows)) if statements else ():
-            part = self.table.take(rows[block])
+            part = self._aside.take(rows[block])
             for clue, (conditions, expected) in statements.items():
                 applies[clue][block] = self.scorer.compare(conditions, (expected,), part)[1]
         told: list[Told] = []

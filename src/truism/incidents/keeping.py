@@ -7,7 +7,7 @@ last and its worst row. Such a row depends on nothing but itself, so its cells a
 import contextlib
 import datetime
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -193,44 +193,11 @@ def count_repeats(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def keep(
-    before: Mapping[int, Kept],
-    table: Table,
-    clock: Clock,
-    first: int,
-    names: Sequence[str],
-    told: Iterable[int],
-    timed: Iterable[int],
-) -> dict[int, Kept]:
-    """Return the rows to keep: of those that were kept before, and of a table.
-
-    Parameters
-    ----------
-    before
-        The rows that were kept, by number.
-    table, clock, first
-        The table, its times, and the number of its first row.
-    names
-        The columns of which cells are kept.
-    told
-        The rows of which cells are needed.
-    timed
-        The rows of which only times are needed.
-
-    """
+def cells_of(table: Table, row: int, names: Sequence[str]) -> dict[str, Cell]:
+    """Return the cells of a row that are not missing."""
     column_of = table.column_of()
-    columns = [column_of[name] for name in names if name in column_of]
-    whole = set(told)
-    found = {}
-    for row in sorted(whole | set(timed)):
-        if row < first:
-            if row in before:
-                found[row] = before[row]
-            continue
-        cells = {each.name: _cell(each, row - first) for each in columns} if row in whole else {}
-        known: dict[str, Cell] = {name: cell for name, cell in cells.items() if cell is not None}
-        found[row] = Kept(clock.stamp(row - first), known)
-    return found
+    cells = {name: _cell(column_of[name], row) for name in names if name in column_of}
+    return {name: cell for name, cell in cells.items() if cell is not None}
 
 
 def _cell(column: Column, row: int) -> Cell:

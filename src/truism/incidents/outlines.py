@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.incidents.deviations import Judge, differences, silences_of
-from truism.incidents.events import ENDED, NEVER, Event, Silence, by_story
+from truism.incidents.events import ENDED, NEVER, Event, Limits, Silence, by_story
 from truism.incidents.following import Following, Found
 from truism.incidents.marks import Marker, Marks
 from truism.score.scorer import Scorer
@@ -73,26 +73,11 @@ class Grouped(Sequence[Event]):
 
 
 class Singles(Sequence[Event]):
-    """Events of incidents that are one row each.
+    """Events of incidents that are one row each: those that are marked, which were set aside."""
 
-    Parameters
-    ----------
-    scorer, table
-        The model and the rows.
-    marks
-        The anomalous ones.
-    threshold
-        What they score above.
-    first
-        The number of the table's first row.
-
-    """
-
-    def __init__(
-        self, scorer: Scorer, table: Table | Aside, marks: Marks, threshold: float, first: int = 0
-    ) -> None:
-        self._scorer, self._table, self._first = scorer, table, first
-        self._threshold, self._parts, self._blame = threshold, marks.parts, marks.blame
+    def __init__(self, scorer: Scorer, aside: Aside, marks: Marks, threshold: float) -> None:
+        self._scorer, self._aside, self._threshold = scorer, aside, threshold
+        self._parts, self._blame = marks.parts, marks.blame
         order = np.argsort(-marks.scores, kind="stable")
         self._rows, self._scores = marks.rows[order], marks.scores[order]
 
@@ -111,8 +96,7 @@ class Singles(Sequence[Event]):
 
     def extents(self) -> Iterator[Extent]:
         """Yield where each incident is."""
-        numbers = self._rows + self._first
-        for row, score in zip(numbers.tolist(), self._scores.tolist(), strict=True):
+        for row, score in zip(self._rows.tolist(), self._scores.tolist(), strict=True):
             yield Extent(row, row, 1, row, score)
 
     def totals(self, n_variables: int) -> tuple[Floats, Floats]:
@@ -123,14 +107,12 @@ class Singles(Sequence[Event]):
     def _outline(self, rows: NDArray[np.int64], scores: Floats) -> list[Event]:
         if not len(rows):
             return []
-        weighed = self._scorer.weigh_alone(self._table.take(rows))
+        weighed = self._scorer.weigh_alone(self._aside.take(rows))
         far = Judge(self._scorer.model).deviations(weighed)
         apart = differences(self._scorer, weighed)
         silenced = silences_of(self._scorer.model, weighed)
         return [
-            self._event(
-                row + self._first, score, far[at], weighed.parts[at], apart[at], silenced[at]
-            )
+            self._event(row, score, far[at], weighed.parts[at], apart[at], silenced[at])
             for at, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
         ]
 
@@ -178,28 +160,16 @@ Outlines = Grouped | Singles
 def find_rows(
     scorer: Scorer,
     table: Table,
-    threshold: float,
+    limits: Limits,
     before: Following | None = None,
     n_jobs: int = 1,
 ) -> Found:
-    """Score rows that are no series; those above the threshold are incidents by themselves.
+    """Score rows that are no series, and mark those above the threshold: incidents by themselves.
 
-    Parameters
-    ----------
-    scorer, table
-        The model and the rows.
-    threshold
-        What is unusual.
-    before
-        What was kept of the rows before them: how many there were.
-    n_jobs
-        Number of threads; the result does not depend on it.
-
+    Of those before them, `before` says how many there were.
     """
-    first = 0 if before is None else before.n_rows
+    first, threshold = 0 if before is None else before.n_rows, limits.threshold
     scores, marker = scorer.score(table, n_jobs), Marker(scorer.model, table, threshold)
     for rows, weighed in scorer.weigh_some(table, np.flatnonzero(scores > threshold), n_jobs):
         marker.take(rows, weighed, scores[rows])
-    marks = marker.result()
-    outlines = Singles(scorer, table, marks, threshold, first)
-    return Found(scores, scores, outlines, Following(n_rows=first + table.n_rows), marks)
+    return Found(scores, scores, (), Following(n_rows=first + table.n_rows), marker.result())

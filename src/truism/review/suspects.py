@@ -16,6 +16,7 @@ from truism.model.settings import Settings
 from truism.model.wording import preformatted
 from truism.score.alignment import time_column
 from truism.score.scorer import Scorer
+from truism.table.aside import Aside
 from truism.table.columns import Table
 from truism.table.times import Moment
 from truism.work import Progress
@@ -159,6 +160,8 @@ def _groups(scorer: Scorer, table: Table, rows: Rows) -> Iterator[tuple[Rows, st
     marker = Marker(model, part, FAR * model.threshold)
     weighed = scorer.weigh(part)
     marker.take(np.arange(len(rows)), weighed, weighed.scores)
-    patterns = Patterns(scorer, part, marker.result(), None)
+    aside = Aside()
+    aside.add(part, np.arange(len(rows)))
+    patterns = Patterns(scorer, aside, marker.result(), None)
     for position in range(len(patterns)):
         yield rows[patterns.rows(position)], patterns[position].summary
