@@ -17,7 +17,6 @@ from truism.model.evidence import LEAF
 from truism.model.schema import Categorical
 from truism.score import alignment, contexts
 from truism.score.contexts import LeafProfiles, Leaves, state_evidence, statistics_of, surprise
-from truism.score.evidence import PreparedEvidence
 from truism.score.scorer import Scorer
 from truism.score.truths import Truths, pack
 from truism.table.frames import as_table
@@ -28,7 +27,7 @@ seen_in_contexts = learned(scoring="evidence", min_rows=30, max_rows=80, min_col
 
 def averages_of_each(scorer, leaves, readings):
     """The evidence of each context as if it were the only one: contexts × rows × variables."""
-    reader = scorer.prepared.reader
+    reader = scorer.weigher.reader
     found = np.empty((len(leaves), leaves.shape[1], len(reader.schema.variables)))
     for k, context in enumerate(scorer.model.evidence.contexts):
         judge = LeafProfiles(reader, [statistics_of(context)])
@@ -124,7 +123,9 @@ def test_missing_and_unseen_values_go_where_a_split_does_not_hold(drawn):
     columns = variable_columns(model.schema, as_table(data))
     splits, rows = model.evidence.splits, oracle.rows_of(data)
     true, _ = Truths(model.schema, splits).evaluate(columns)
-    found = PreparedEvidence(model.schema, model.evidence).leaves.find(true, len(rows))
+    found = Leaves(len(splits), [each.tree for each in model.evidence.contexts]).find(
+        true, len(rows)
+    )
     for row, leaves in zip(rows, found.T.tolist(), strict=True):
         truths = [oracle.holds(split, row) is True for split in splits]
         for context, leaf in zip(model.evidence.contexts, leaves, strict=True):
@@ -137,8 +138,8 @@ def test_the_judgement_is_the_formula_to_the_letter(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
     columns = variable_columns(model.schema, as_table(data))
-    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
-    found = scorer.prepared.profiles.contradict(weighed.leaves, weighed.readings)
+    weighed, _ = scorer.weigher.weigh(columns)
+    found = scorer.weigher.profiles.contradict(weighed.leaves, weighed.readings)
     for row, parts in zip(oracle.rows_of(data), found.tolist(), strict=True):
         wanted = oracle.judge(
             model.schema.variables, model.evidence.contexts, model.evidence.splits, row, CONSTANTS
@@ -152,8 +153,8 @@ def test_compiled_loops_judge_the_same_to_the_bit(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
     columns = variable_columns(model.schema, as_table(data))
-    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
-    judge = scorer.prepared.profiles
+    weighed, _ = scorer.weigher.weigh(columns)
+    judge = scorer.weigher.profiles
     rows = np.arange(2_500) % len(weighed.leaves.T)
     for leaves, known in (
         (weighed.leaves, weighed.readings),
@@ -175,8 +176,8 @@ def test_values_far_out_are_judged_by_all_contexts_without_an_overflow():
     far = {name: [1e300, -1e300, 40.0, np.nan, values[0]] * 120 for name, values in close.items()}
     scorer = Scorer(model)
     columns = variable_columns(model.schema, as_table(far))
-    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
-    judge, seen = scorer.prepared.profiles, (weighed.leaves, weighed.readings)
+    weighed, _ = scorer.weigher.weigh(columns)
+    judge, seen = scorer.weigher.profiles, (weighed.leaves, weighed.readings)
     plain, compiled = (judge.contradict(*seen, compiled=each) for each in (False, True))
     assert plain.tobytes() == compiled.tobytes()
     assert len(weighed.leaves) > 12
@@ -193,8 +194,8 @@ def test_each_context_alone_and_all_together_say_the_same(drawn):
     _, model, data = drawn
     scorer = Scorer(model)
     columns = variable_columns(model.schema, as_table(data))
-    weighed, _ = scorer._weigher.weigh(columns, compiled=False)
-    judge = scorer.prepared.profiles
+    weighed, _ = scorer.weigher.weigh(columns)
+    judge = scorer.weigher.profiles
     each = averages_of_each(scorer, weighed.leaves, weighed.readings)
     together = judge.contradict(weighed.leaves, weighed.readings)
     assert each.shape == (len(model.evidence.contexts), *together.shape)

@@ -27,6 +27,7 @@ from truism.model.schema import Categorical
 from truism.model.settings import Settings
 from truism.score import alignment, contexts, evidence, rarity
 from truism.score.alignment import Readings
+from truism.score.evidence import lift
 from truism.score.kernels import rarity as loops
 from truism.score.rarity import Emptiness
 from truism.score.rules import expected_exceptions, habit_worth, rule_worth
@@ -162,16 +163,16 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
 @given(weighed_models)
 def test_ordinary_values_are_set_aside_compiled_or_not(drawn):
     _, model, data = drawn
-    prepared = Scorer(model).prepared
+    weigher = Scorer(model).weigher
     table = as_table(data)
-    read = prepared.reader.read([table.column_of()[name] for name in model.schema.names])
-    found = prepared.rarities.weigh(read)
+    read = weigher.reader.read([table.column_of()[name] for name in model.schema.names])
+    found = weigher.rarities.weigh(read)
     of_numbers = zip(
-        prepared.reader.numbers, prepared.rarities.emptiness, read.numbers.T, strict=True
+        weigher.reader.numbers, weigher.rarities.emptiness, read.numbers.T, strict=True
     )
     for place, emptiness, values in of_numbers:
         assert found[:, place] == pytest.approx(emptiness.rarity(values), abs=1e-12)
-    assert np.array_equal(prepared.rarities.weigh(read, compiled=True), found)
+    assert np.array_equal(weigher.rarities.weigh(read, compiled=True), found)
 
 
 @given(
@@ -563,3 +564,55 @@ def test_columns_without_a_single_value_can_be_scored():
 
 def test_the_loops_run_on_almost_nothing():
     loops.exercise()
+
+
+sums = st.lists(st.floats(0, 1e6), min_size=1, max_size=20)
+
+
+@given(sums, st.floats(0, 100), st.floats(0, 100), st.integers(0, 10**6))
+def test_what_is_grave_adds_at_a_right_angle_and_keeps_the_order(values, least, score, seed):
+    own = np.array(values)
+    worth = np.random.default_rng(seed).uniform(0, 100, len(own))
+    added = lift(Grave(least, score), own, worth)
+    for before, each, much in zip(values, added.tolist(), worth.tolist(), strict=True):
+        wanted = math.hypot(before, score) if much > least else before
+        assert before + each == pytest.approx(wanted)
+    grave = worth > least
+    order = np.argsort(own[grave], kind="stable")
+    assert (np.diff((own + added)[grave][order]) >= -1e-6).all()
+
+
+@given(sums)
+def test_where_no_rows_could_tell_nothing_is_grave(values):
+    assert not lift(None, np.array(values), np.full(len(values), 1e9)).any()
+
+
+def mixed(table, share, seed):
+    """Return a table in which some rows have every other value from another row."""
+    random, rows = np.random.default_rng(seed), np.arange(table.n_rows)
+    others = np.where(random.random(len(rows)) < share, random.permutation(rows), rows)
+    columns = [
+        column.take(others) if place % 2 else column for place, column in enumerate(table.columns)
+    ]
+    return type(table)(tuple(columns), table.n_rows)
+
+
+@examples(max_examples=40)
+@given(
+    weighed_models,
+    st.sampled_from([0.0, 0.1, 1.0]),
+    st.integers(0, 99),
+    st.booleans(),
+    st.booleans(),
+)
+def test_scores_alone_are_the_sums_of_all_evidence(drawn, share, seed, grave, muted):
+    _, model, data = drawn
+    if grave:
+        learned_of = msgspec.structs.replace(model.evidence, grave=Grave(0.01, 5.0))
+        model = msgspec.structs.replace(model, evidence=learned_of)
+    scorer = Scorer(model, model.schema.names[:1] if muted else ())
+    table = mixed(as_table(data), share, seed)
+    for rows in (slice(None), slice(3, 9), slice(0, 1), slice(2, None)):
+        weighed = scorer.weigh(table.take(rows))
+        assert scorer.score(table.take(rows)).tobytes() == weighed.scores.tobytes()
+        assert weighed.silenced is None

@@ -14,8 +14,9 @@ from numba.core import caching
 
 import truism
 from truism.learn import kernels
+from truism.learn.kernels import mining
 from truism.score import kernels as scoring
-from truism.score.kernels import compiling, words
+from truism.score.kernels import compiling
 
 PROGRAM = """
 import json
@@ -62,7 +63,7 @@ def test_where_no_folder_can_be_written_loops_are_compiled_without_a_cache(tmp_p
     package = tmp_path / "truism"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(truism.__file__).parent, package, ignore=ignored)
-    nowhere = package / "learning" / "kernels" / "__pycache__"
+    nowhere = package / "learn" / "kernels" / "__pycache__"
     nowhere.write_text("not a folder")
     places = dict.fromkeys(["HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"], str(nowhere / "x"))
     places |= {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
@@ -128,9 +129,9 @@ def visit(word):
     """List the bits of a word, and count them; only loops may call the loops inside."""
     found, left = [0], word
     while left:
-        found.append(words.first_bit(left))
-        left = words.without_first_bit(left)
-    return found[1:], words.popcount(word)
+        found.append(mining.first_bit(left))
+        left = mining.without_first_bit(left)
+    return found[1:], mining.popcount(word)
 
 
 @pytest.mark.parametrize("word", [1, 0b1010, 1 << 63, (1 << 64) - 1])

@@ -87,7 +87,7 @@ def test_the_shortest_condition_is_chosen_that_keeps_most_of_the_evidence(learne
     blamed[:, [names.index(each) for each in suspects]] = True
     nodes_of = nodes_of_all(model.schema, model.evidence)
     chooser = Chooser(nodes_of, pieces.leaves, blamed)
-    i, place = names.index("level"), scorer.prepared.reader.numbers.index(names.index("level"))
+    i, place = names.index("level"), scorer.weigher.reader.numbers.index(names.index("level"))
     standard = pieces.readings.standard[:, place].astype(np.float64)
     chosen = chooser.choose_for_number(i, standard)
     shorter = 0

@@ -14,7 +14,7 @@ from benchmarks.metrics import auc, partial_auc
 from truism import InvariantRuleDetector
 from truism.learn import holdout as calibration
 from truism.score import contexts
-from truism.score import scorer as scoring
+from truism.score import evidence as scoring
 
 SETTINGS = tuple(itertools.product((0.4, 0.6, 0.8), (1.0, 1.25, 1.5, 2.0), (0, 1, 2, 3)))
 DEFAULT = (contexts.OWN_SHARE, scoring.RARITY_WEIGHT, calibration.TRUST_POWER)

@@ -183,9 +183,9 @@ class _ClueFinder:
         self.asked_in: dict[
             tuple[int, int], tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]
         ] = {}
-        reader = scorer.prepared.reader
+        reader = scorer.weigher.reader
         names = [self.variables[i].name for i in reader.numbers]
-        self.emptiness = dict(zip(names, scorer.prepared.rarities.emptiness, strict=True))
+        self.emptiness = dict(zip(names, scorer.weigher.rarities.emptiness, strict=True))
         self.number_at = {i: at for at, i in enumerate(reader.numbers)}
         self.code_at = {i: at for at, i in enumerate(reader.states)}
         self.is_odd = self._find_odd()

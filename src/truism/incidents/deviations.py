@@ -87,7 +87,7 @@ def differences(scorer: Scorer, weighed: Weighed) -> Floats:
     pieces = weighed.pieces
     if pieces is None:
         return np.full(weighed.parts.shape, np.nan)
-    found = scorer.prepared.profiles.differences(pieces.leaves, pieces.readings)
+    found = scorer.weigher.profiles.differences(pieces.leaves, pieces.readings)
     return np.where(np.isfinite(found), np.clip(found, -FARTHEST, FARTHEST), np.nan)
 
 

@@ -427,7 +427,7 @@ def _known(scorer: Scorer, weighed: Weighed) -> NDArray[np.bool_]:
     """Return which values are there."""
     found = np.ones(weighed.parts.shape, np.bool_)
     if weighed.pieces is not None:
-        reader, readings = scorer.prepared.reader, weighed.pieces.readings
+        reader, readings = scorer.weigher.reader, weighed.pieces.readings
         found[:, reader.numbers] = ~np.isnan(readings.numbers)
         found[:, reader.states] = readings.codes != MISSING
     return found

@@ -108,16 +108,14 @@ def find_leaves(
     n_jobs: int,
 ) -> NDArray[np.uint8]:
     """Find the leaf of every tree that each row falls into, as is done for new rows."""
-    truths, reader = Truths(schema, splits), Reader(schema)
+    truths = Truths(schema, splits)
     leaves = Leaves(len(splits), [each.nodes for each in trees])
     n_rows = len(columns[0].values)
     compiled = kernels.pay(n_rows, sum(len(each.nodes) for each in trees))
 
     def find(start: int) -> NDArray[np.uint8]:
         part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
-        true, _ = (
-            truths.evaluate_compiled(*reader.encode(part)) if compiled else truths.evaluate(part)
-        )
+        true, _ = truths.evaluate(part)
         return leaves.find(true, len(part[0].values), compiled=compiled)
 
     starts = range(0, n_rows, ROWS_AT_ONCE)

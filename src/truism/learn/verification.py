@@ -24,7 +24,6 @@ from truism.learn.rules import PredicateCounts, Search, count_predicates
 from truism.model.evidence import Evidence, Spacing, Split
 from truism.model.predicates import Predicate
 from truism.model.schema import Numeric, Schema
-from truism.score import kernels
 from truism.score.alignment import Reader
 from truism.score.truths import Truths, Words
 from truism.table.columns import Column, Table, join_tables, numbers
@@ -176,7 +175,7 @@ def recount(
     reader = Reader(schema)
     leaves = find_leaves(schema, provisional.splits, provisional.trees, columns, 1)
     together = (np.zeros(n_rows, np.int64),)
-    readings = reader.read(columns, compiled=kernels.pay(n_rows, len(columns) * len(leaves)))
+    readings = reader.read(columns)
     sums = sum_leaves(provisional.trees, leaves, readings, reader, together, 1, 1)
     return Recount(
         count_predicates(true, false, n_rows),

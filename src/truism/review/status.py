@@ -316,7 +316,7 @@ class _Adding(Scorer):
 
     def __init__(self, scorer: Scorer) -> None:
         if scorer.model.evidence is not None:
-            _ = scorer.prepared  # made once, for both
+            _ = scorer.weigher  # made once, for both
         self.__dict__.update(scorer.__dict__)
         self._total, self._n_rows = np.zeros(len(scorer.model.schema.names)), 0
 

@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import FRESH, Fresh
 from truism.errors import SchemaError, did_you_mean, shorten
 from truism.model.evidence import CLIP, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric, Schema, Variable
 from truism.table.columns import NOUNS, Column, Table, numbers
 from truism.table.times import dated
 
+_ROWS = 1024  # standardised at a time
 UNSEEN, MISSING = -2, -1  # codes of a categorical value that is not one of the variable's values
 
 
@@ -210,50 +210,36 @@ class Reader:
         self.states = [i for i, each in every if isinstance(each, Categorical)]
         self._numeric = [each for each in schema.variables if isinstance(each, Numeric)]
         self._categorical = [each for each in schema.variables if isinstance(each, Categorical)]
-        self._means = np.array([each.mean for each in self._numeric])
-        self._stds = np.array([each.std or 1.0 for each in self._numeric])
+        self._means = np.array([each.mean for each in self._numeric]).reshape(-1, 1)
+        self._stds = np.array([each.std or 1.0 for each in self._numeric]).reshape(-1, 1)
         self._classes = [classes(each).astype(np.uint8) for each in self._categorical]
 
-    def read(
-        self, columns: Sequence[Column], *, compiled: bool = False, memory: Fresh = FRESH
-    ) -> Readings:
+    def read(self, columns: Sequence[Column]) -> Readings:
         """Read one block of rows."""
-        values, known = self.encode(columns, memory)
-        found = memory.empty("classes", known.shape, np.uint8)
-        for of_state, own, into in zip(self._classes, known, found, strict=True):
+        values, known = self.encode(columns)
+        ranks = np.empty(known.shape, np.uint8)
+        for of_state, own, into in zip(self._classes, known, ranks, strict=True):
             np.take(of_state, own, out=into, mode="wrap")
-        standard = self._standardise(values, memory, compiled=compiled)
-        return Readings(values.T, standard, known.T, found.T)
+        standard = np.empty(values.shape[::-1], np.float32)
+        for start in range(0, len(standard), _ROWS):  # so few stay in the processor's cache
+            rows = slice(start, start + _ROWS)
+            standard[rows] = standardise(values[:, rows], self._means, self._stds).T
+        return Readings(values.T, standard, known.T, ranks.T)
 
-    def encode(
-        self, columns: Sequence[Column], memory: Fresh = FRESH
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def encode(self, columns: Sequence[Column]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Return numbers, and codes of states, each variables × rows."""
         n_rows = len(columns[0].values)
-        values = memory.empty("numbers", (len(self.numbers), n_rows))
+        values = np.empty((len(self.numbers), n_rows))
         for place, i in enumerate(self.numbers):
             values[place] = numbers(columns[i])
-        known = memory.empty("codes", (len(self.states), n_rows), np.int32)
+        known = np.empty((len(self.states), n_rows), np.int32)
         for place, i in enumerate(self.states):
             known[place] = codes(self._categorical[place], columns[i])
         return values, known
 
     def standard(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return numbers in standard deviations from the mean, however far off: rows × variables."""
-        return standardise(values, self._means, self._stds, most=np.inf)
-
-    def _standardise(
-        self, values: NDArray[np.float64], memory: Fresh, *, compiled: bool
-    ) -> NDArray[np.float32]:
-        """Return standardised numbers, rows × variables."""
-        if not compiled:
-            standard = standardise(values, self._means[:, None], self._stds[:, None])
-            return standard.T.astype(np.float32, order="C")
-        from truism.score.kernels import readings  # the compiler, only where it pays
-
-        found = memory.empty("standard", values.shape[::-1], np.float32)
-        readings.standardise(values, self._means, self._stds, CLIP, found)
-        return found
+        return standardise(values, self._means.T, self._stds.T, most=np.inf)
 
     def n_classes(self, place: int) -> int:
         """Return how many classes of states a categorical variable has, with unseen and missing."""

@@ -19,7 +19,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import FRESH, Fresh
 from truism.model.evidence import LEAF, Context
 from truism.score.alignment import Reader, Readings
 from truism.score.truths import Words, n_words
@@ -89,14 +88,12 @@ class Leaves:
                 nodes += [node for node, number in leaves if number >> digit & 1]
             yield np.array(nodes, np.int64), np.array(starts, np.int64)
 
-    def find(
-        self, true: Words, n_rows: int, *, compiled: bool = False, memory: Fresh = FRESH
-    ) -> NDArray[np.uint8]:
+    def find(self, true: Words, n_rows: int, *, compiled: bool = False) -> NDArray[np.uint8]:
         """Return the leaf of every context and row, given in which rows each split holds."""
         if compiled:
             from truism.score.kernels import contexts  # the compiler, only where it pays
 
-            walked = memory.empty("leaves", (self.n_trees, 8 * n_words(n_rows)), np.uint64)
+            walked = np.empty((self.n_trees, 8 * n_words(n_rows)), np.uint64)
             contexts.find_leaves(true, *self._paths, len(self._digits), walked)
             return np.ascontiguousarray(walked.view(np.uint8)[:, :n_rows])
         atoms = np.concatenate([true, ~true])
@@ -315,28 +312,25 @@ class LeafProfiles:
         readings: Readings,
         *,
         compiled: bool = False,
-        memory: Fresh = FRESH,
     ) -> NDArray[np.float64]:
         """Return the evidence against each variable: rows × variables."""
         if compiled:
-            return self._contradict_compiled(leaves, readings, memory)
+            return self._contradict_compiled(leaves, readings)
         return contradiction(self.average(leaves, readings), readings, self._reader)
 
-    def _contradict_compiled(
-        self, leaves: LeafNumbers, readings: Readings, memory: Fresh
-    ) -> NDArray[np.float64]:
+    def _contradict_compiled(self, leaves: LeafNumbers, readings: Readings) -> NDArray[np.float64]:
         """Do as `contradict`, a few rows at a time, so that they stay in the processor's cache."""
         from truism.score.kernels import contexts  # the compiler, only where it pays
 
         numbers, states = self._stacked
         n_rows, n_numbers = readings.standard.shape
-        found = memory.empty("contradictions", (len(self._times), n_rows))
+        found = np.empty((len(self._times), n_rows))
         tables = self._firsts, numbers.scales, numbers.shifts
         tail, steepness, share = np.float32(TAIL), (TAIL + 1) / 2, np.float32(OWN_SHARE)
         for start in range(0, n_rows, _ROWS):
             n_some = min(_ROWS, n_rows - start)
-            products = memory.empty("products", (2, n_some, n_numbers), np.float32)
-            powers = memory.empty("powers", (n_some, n_numbers), np.int32)
+            products = np.empty((2, n_some, n_numbers), np.float32)
+            powers = np.empty((n_some, n_numbers), np.int32)
             contexts.multiply_surprise(
                 leaves, *tables, readings.standard, tail, start, products, powers
             )

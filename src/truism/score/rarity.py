@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import FRESH, Counts, Floats, Fresh
+from truism.arrays import Counts, Floats
 from truism.score.alignment import Reader, Readings
 
 MIN_RARITY, MAX_RARITY = 0.05, 25.0  # less than the first counts as not rare at all
@@ -257,13 +257,12 @@ class Rarities:
         readings: Readings,
         *,
         compiled: bool = False,
-        memory: Fresh = FRESH,
     ) -> NDArray[np.float64]:
         """Return the rarity of each value: rows × variables; those that cannot be rare are set aside."""
         shape = len(self._reader.schema.variables), len(readings.numbers)
-        found = memory.zeros("rarities", shape)
+        found = np.zeros(shape)
         if compiled:
-            self._weigh_compiled(readings, memory, found)
+            self._weigh_compiled(readings, found)
             return found.T
         values = readings.numbers.T
         places, rows = self._suspects(values)
@@ -275,20 +274,18 @@ class Rarities:
             found[i] = of_state[readings.codes[:, place]]
         return found.T
 
-    def _weigh_compiled(
-        self, readings: Readings, memory: Fresh, found: NDArray[np.float64]
-    ) -> None:
+    def _weigh_compiled(self, readings: Readings, found: NDArray[np.float64]) -> None:
         """Note the same in zeros, variables × rows, with compiled loops but for the logarithm."""
         from truism.score.kernels import rarity as kernel  # the compiler, only where it pays
 
         values, curves = readings.numbers.T, self._curves
-        rows = memory.empty("suspects", (values.size,), np.int64)
-        suspects = memory.empty("values of suspects", (values.size,))
+        rows = np.empty(values.size, np.int64)
+        suspects = np.empty(values.size)
         counts = np.empty(len(values), np.int64)
         kernel.find_suspects(values, self._ordinary[..., 0], rows, suspects, counts)
         suspects = suspects[: counts.sum()]
-        inside = memory.empty("suspects inside", suspects.shape)
-        at = memory.empty("points", suspects.shape, np.int64)
+        inside = np.empty(suspects.shape)
+        at = np.empty(suspects.shape, np.int64)
         cells = curves.starts, curves.scales, curves.below
         kernel.find_points(suspects, counts, curves.points, *cells, inside, at)
         places = np.repeat(np.arange(len(counts)), counts)

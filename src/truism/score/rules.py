@@ -4,20 +4,19 @@ A univariate rule is checked against its column (KDD'23, section 4.3). Mined rul
 once: those with several consequents become unit rules, ordered by consequent, so that all unit rules
 that claim the same predicate are adjacent, because they share the degree by which a row fails it. An
 antecedent that several rules share is evaluated once. Everything is vectorised over rules and rows on
-packed truth vectors; where there is enough to do, compiled loops find the same faster.
+packed truth vectors.
 
 A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
 rows of its antecedent (`expected_exceptions`).
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import FRESH, Fresh
 from truism.model.model import Model
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range, variables
 from truism.model.rules import Rule, RuleSet
@@ -32,7 +31,7 @@ MIN_DEGREE, MAX_DEGREE = 1e-12, 1e6
 _NO_ROWS = np.empty(0, np.int64)
 _NO_DEGREES = np.empty(0)
 RULE_WEIGHT = 0.5
-MAX_WORDS = 1 << 20  # truth words of rules, or rows that break them, that are kept at a time
+MAX_WORDS = 1 << 20  # truth words of rules that are kept at a time
 
 
 def breaches(
@@ -178,9 +177,6 @@ class Consequent(msgspec.Struct, frozen=True, eq=False):
 Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
 """A violated consequent, the rows that fail it, and unit rules × rows: 1 where broken."""
 
-Summed = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
-"""A violated consequent, rows that fail it, and a number for each row about the rules it breaks."""
-
 
 class Rulebook:
     """Mined rules, ready to be checked against rows; immutable.
@@ -262,7 +258,9 @@ class Rulebook:
         """
         if not self._consequents:
             return
-        holds = self._antecedents_hold(true)
+        holds = true[self._antecedents[:, 0]]
+        for more in self._antecedents.T[1:]:
+            holds &= true[more]
         for some in self._portions(holds.shape[1]):
             units = slice(some[0].units.start, some[-1].units.stop)
             broken = holds[self._antecedent_of[units]]
@@ -289,98 +287,6 @@ class Rulebook:
                 mark[rows[broken[unit] > 0]] = True
         for index, mark in marks.items():
             yield self.rules[index], int(mark.sum())
-
-    def strongest(
-        self, true: Words, false: Words, n_rows: int, *, compiled: bool, memory: Fresh = FRESH
-    ) -> Iterator[Summed]:
-        """Yield each violated consequent, rows that fail it, and the worth of their strongest rule.
-
-        See `violated`; with `compiled`, the loops of `truism.score.kernels` find the same.
-        """
-        if compiled:
-            yield from self._strongest_compiled(true, false, memory)
-            return
-        for consequent, rows, broken in self.violated(true, false, n_rows):
-            yield consequent, rows, (broken * self.worths[consequent.units][:, None]).max(axis=0)
-
-    def _strongest_compiled(self, true: Words, false: Words, memory: Fresh) -> Iterator[Summed]:
-        from truism.score.kernels import rules  # the compiler, only where it pays
-
-        holds, n_rows = self._met(true, memory), 64 * true.shape[1]
-        n_some = max(1, min(MAX_WORDS // n_rows, len(self._consequents)))
-        rows = memory.empty("broken rows", (n_some * n_rows,), np.int64)
-        worth = memory.empty("broken worths", (n_some * n_rows,))
-        for first in range(0, len(self._consequents), n_some):
-            starts = self._starts[first : first + n_some + 1]
-            counts = np.zeros(len(starts) - 1, np.int64)
-            consequents = self._consequent_of[starts[:-1]]
-            by_worth = *self._by_worth, consequents, starts
-            rules.list_strongest(holds, false, *by_worth, rows, worth, counts)
-            ends = np.cumsum(counts)
-            for index in np.flatnonzero(counts).tolist():
-                own = slice(int(ends[index] - counts[index]), int(ends[index]))
-                yield self._consequents[first + index], rows[own].copy(), worth[own].copy()
-
-    def summed(self, true: Words, false: Words, n_rows: int, *, compiled: bool) -> Iterator[Summed]:
-        """Yield each violated consequent, rows that fail it, and the summed counts of their rules."""
-        if compiled:
-            from truism.score.kernels import rules  # the compiler, only where it pays
-
-            counted = self._antecedent_of, self.counts
-            yield from self._sweep(rules.add_counts, *counted, true, false)
-            return
-        for consequent, rows, broken in self.violated(true, false, n_rows):
-            yield consequent, rows, self.counts[consequent.units] @ broken
-
-    @functools.cached_property
-    def _by_worth(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Antecedents and worths of the unit rules, those of a consequent in falling order of worth."""
-        order = np.lexsort((-self.worths, np.repeat(self._starts[:-1], np.diff(self._starts))))
-        return self._antecedent_of[order], self.worths[order]
-
-    def _sweep(
-        self,
-        note: Callable[..., None],
-        antecedents: NDArray[np.int64],
-        values: NDArray[np.float64],
-        true: Words,
-        false: Words,
-    ) -> Iterator[Summed]:
-        """Let a compiled loop note a number for each row, consequent by consequent."""
-        from truism.score.kernels import rules  # the compiler, only where it pays
-
-        holds = self._met(true, FRESH)
-        violated = np.zeros(len(self._consequents), np.bool_)
-        starts = self._starts
-        first_units = self._consequent_of[starts[:-1]]
-        rules.find_violated(holds, false, self._antecedent_of, first_units, starts, violated)
-        for index in np.flatnonzero(violated).tolist():
-            consequent = self._consequents[index]
-            found = np.zeros(64 * true.shape[1])
-            fails = false[first_units[index]]
-            note(holds, fails, antecedents[consequent.units], values[consequent.units], found)
-            rows = np.flatnonzero(found)
-            yield consequent, rows, found[rows]
-
-    def _met(self, true: Words, memory: Fresh) -> Words:
-        """Return in which rows each antecedent holds, found with a compiled loop."""
-        from truism.score.kernels import rules  # the compiler, only where it pays
-
-        holds = memory.empty("antecedents", (len(self._antecedents), true.shape[1]), np.uint64)
-        rules.meet(true, self._antecedents, holds)
-        return holds
-
-    @functools.cached_property
-    def _starts(self) -> NDArray[np.int64]:
-        """The first unit rule of each consequent, and the number of unit rules."""
-        starts = [consequent.units.start for consequent in self._consequents]
-        return np.array([*starts, len(self.counts)], np.int64)
-
-    def _antecedents_hold(self, true: Words) -> Words:
-        holds = true[self._antecedents[:, 0]]
-        for more in self._antecedents.T[1:]:
-            holds &= true[more]
-        return holds
 
     def _portions(self, width: int) -> Iterator[list[Consequent]]:
         """Divide the consequents so that the truth words of a portion need little memory."""

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import Mask, Scratch
+from truism.arrays import Mask, Rows
 from truism.model.acceptances import Acceptance
 from truism.model.model import Model
 from truism.model.predicates import Predicate, Present, Range, variables
@@ -28,7 +28,7 @@ from truism.model.schema import Categorical, Schema, Variable
 from truism.model.series import Series
 from truism.score import kernels
 from truism.score.alignment import align, codes
-from truism.score.evidence import ROWS_AT_ONCE, PreparedEvidence, Weigher, add_parts, rows_at_once
+from truism.score.evidence import ROWS_AT_ONCE, Weigher
 from truism.score.past import State, Timeline, lay_out, remember, stillness_of
 from truism.score.rules import (
     Broken,
@@ -46,53 +46,56 @@ from truism.score.weighed import Silenced, Violation, Weighed, joined
 from truism.table.columns import Column, Table, numbers
 from truism.work import work_ahead
 
+_FEW_ROWS = 512  # of a block, in which no copies are looked for
 _FEW = 4  # variables that are looked at first
-_MOST = 0.75  # share of distinct rows up to which it pays to judge only those
 _FIRST, _MOST_FIRST = 8, 0.96  # of an eighth of the rows, where half of all are copies of others
+_MOST = 0.75  # share of distinct rows up to which it pays to judge only those
+_MIXING = np.uint64(0x9E3779B97F4A7C15)
 _BLOCKS_TAKEN = 4  # for each thread, from rows that lie scattered
 
 
-class Repeats(msgspec.Struct, frozen=True, eq=False):
-    """Where the first of equal rows are, and for each row which of those it equals."""
+def find_repeats(schema: Schema, columns: Sequence[Column]) -> tuple[Rows, Rows] | None:
+    """Return the first of the rows that are equal for a model, and which of those each row equals.
 
-    firsts: NDArray[np.int64]
-    same: NDArray[np.int64]
-
-
-def find_repeats(schema: Schema, columns: Sequence[Column]) -> Repeats | None:
-    """Find rows that are equal for a model; None if few are."""
-    from truism.score.kernels import repeats  # the compiler, only where it pays
-
-    n_rows = len(columns[0].values)
+    None if few rows are equal.
+    """
+    n_rows, firsts, same = len(columns[0].values), *np.empty((2, 0), np.int64)
+    values: list[NDArray[np.uint64]] = []
     # Numbers tell rows apart sooner than states do.
-    known = sorted(zip(schema.variables, columns, strict=True), key=_is_state)
-    seats = np.empty(1 << (2 * n_rows).bit_length(), np.int64)
-    firsts, same = np.empty((2, n_rows), np.int64)
-    n_found, first_rows = 0, slice(0, n_rows // _FIRST)
-    first = [(variable, column.take(first_rows)) for variable, column in known[:_FEW]]
-    for some, share in ((first, _MOST_FIRST), (known[:_FEW], _MOST), (known, _MOST)):
-        rows = np.stack([_whole(*each) for each in some], axis=1)
-        seats[:] = -1
-        most = int(share * len(rows))
-        n_found = repeats.match(rows, most, seats, firsts, same)
-        if n_found > most:
+    known = sorted(
+        zip(schema.variables, columns, strict=True),
+        key=lambda each: isinstance(each[0], Categorical),
+    )
+    for n_variables, n_looked, most in (
+        (_FEW, n_rows // _FIRST, _MOST_FIRST),
+        (_FEW, n_rows, _MOST),
+        (len(known), n_rows, _MOST),
+    ):
+        values = [_whole(*each)[:n_looked] for each in known[:n_variables]]
+        hashes = np.zeros(n_looked, np.uint64)
+        for each in values:
+            hashes = (hashes ^ each) * _MIXING
+            hashes ^= hashes >> np.uint64(32)
+        _, firsts, same = np.unique(hashes, return_index=True, return_inverse=True)
+        if len(firsts) > most * n_looked:
             return None
-    return Repeats(firsts[:n_found], same)
+    alike = all((each[firsts][same] == each).all() for each in values)
+    return (firsts, same) if alike else None  # unequal rows hardly ever have equal hashes
 
 
 def _is_state(known: tuple[Variable, Column]) -> bool:
     return isinstance(known[0], Categorical)
 
 
-def _whole(variable: Variable, column: Column) -> NDArray[np.int64]:
+def _whole(variable: Variable, column: Column) -> NDArray[np.uint64]:
     """Return the values of a column as whole numbers, equal where scoring sees no difference."""
     if isinstance(variable, Categorical):
-        return codes(variable, column).astype(np.int64)
-    return np.ascontiguousarray(numbers(column)).view(np.int64)
+        return codes(variable, column).astype(np.uint64)
+    return np.ascontiguousarray(numbers(column)).view(np.uint64)
 
 
-_Found = TypeVar("_Found")
-_Work = Callable[[Sequence[Column], Mask | None, bool], _Found]
+_Result = TypeVar("_Result")
+_Work = Callable[[Sequence[Column], Mask | None, bool], _Result]
 """Works on one block of rows, given where acceptances apply, and whether compiled loops pay."""
 
 
@@ -136,14 +139,10 @@ class Scorer:
         self._stillness = stillness_of(model.schema, model.memory, self._silent)
 
     @functools.cached_property
-    def _weigher(self) -> Weigher:
+    def weigher(self) -> Weigher:
+        """What weighs by evidence; made when the first row is weighed."""
         habits = habits_of(self.model, self._univariate)
         return Weigher(self.model, self._rulebook, habits, self._truths, self._silent)
-
-    @property
-    def prepared(self) -> PreparedEvidence:
-        """The evidence, prepared when the first row is weighed."""
-        return self._weigher.prepared
 
     def accepting(self, accepted: tuple[Acceptance, ...] | None) -> "Scorer":
         """Return the same scorer for a model that accepts something else."""
@@ -156,11 +155,7 @@ class Scorer:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
         if self.model.memory is None:
-            score_block = functools.partial(self._score_block, Scratch())
-            size = ROWS_AT_ONCE
-            if self.model.evidence is not None and self.tolerance is None:
-                size = rows_at_once(table.n_rows, len(self._place), n_jobs)
-            for block, scores in self._blocks(table, n_jobs, score_block, size):
+            for block, scores in self._blocks(table, n_jobs, self._score_block):
                 total[block] = scores
             return total
         for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
@@ -328,19 +323,15 @@ class Scorer:
             yield block, weighed, state
 
     def _blocks(
-        self, table: Table, n_jobs: int, work: _Work[_Found], n_compiled: int = ROWS_AT_ONCE
-    ) -> Iterator[tuple[slice, _Found]]:
-        """Work on rows, each by itself, block by block, so that memory stays bounded.
-
-        Compiled loops work on `n_compiled` rows at once.
-        """
+        self, table: Table, n_jobs: int, work: _Work[_Result]
+    ) -> Iterator[tuple[slice, _Result]]:
+        """Work on rows, each by itself, block by block, so that memory stays bounded."""
         compiled = self._pays(table.n_rows)
-        size = n_compiled if compiled else self._block_rows
-        blocks = blocks_of(table.n_rows, size) or [slice(0, 0)]
+        blocks = blocks_of(table.n_rows, self._block_rows) or [slice(0, 0)]
         columns, _ = align(self.model.schema, table)
         applies = None if self.tolerance is None else self.tolerance.find(table)
 
-        def work_on(block: slice) -> _Found:
+        def work_on(block: slice) -> _Result:
             own = None if applies is None else applies[:, block]
             return work([each.take(block) for each in columns], own, compiled)
 
@@ -350,36 +341,44 @@ class Scorer:
         if compiled:
             kernels.load()
         if self.model.evidence is not None:
-            _ = self.prepared  # made once, not by each thread
+            _ = self.weigher  # made once, not by each thread
         yield from zip(blocks, work_ahead(n_jobs, work_on, blocks), strict=True)
 
     def _score_block(
-        self, memory: Scratch, columns: Sequence[Column], applies: Mask | None, compiled: bool
+        self, columns: Sequence[Column], applies: Mask | None, compiled: bool
     ) -> NDArray[np.float64]:
         """Score one block of rows; rows that are equal are weighed once."""
-        if self.model.evidence is None or applies is not None or not compiled:
+        if self.model.evidence is None:
             return self._weigh_block(columns, applies, compiled).scores
-        repeats = find_repeats(self.model.schema, columns)
-        if repeats is None:
-            return self._weigher.score(columns, memory)
-        firsts = [each.take(repeats.firsts) for each in columns]
-        return self._weigher.score(firsts, memory)[repeats.same]
+        repeats = None
+        if applies is None and len(columns[0].values) >= _FEW_ROWS:
+            repeats = find_repeats(self.model.schema, columns)
+        if repeats is not None:
+            columns = [each.take(repeats[0]) for each in columns]
+        pieces, _ = self.weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
+        scores = np.zeros(len(columns[0].values))
+        for contradictions, rarities in zip(
+            pieces.contradictions.T, pieces.rarities.T, strict=True
+        ):
+            scores += contradictions + rarities
+        return scores if repeats is None else scores[repeats[1]]
 
     def _weigh_block(
         self, columns: Sequence[Column], applies: Mask | None, compiled: bool
     ) -> Weighed:
         if self.model.evidence is None:
-            penalties = self._penalties(columns, compiled=compiled)
+            penalties = self._penalties(columns)
             if self.tolerance is None or applies is None:
                 return Weighed(penalties, None)
             points = np.where(self.tolerance.muted(applies), penalties, 0.0)
             silenced = Silenced(applies, points) if applies.any() else None
             return Weighed(penalties - points, None, silenced=silenced)
-        pieces, silenced = self._weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
-        parts = add_parts(pieces.contradictions, pieces.rarities, compiled=compiled)
+        pieces, silenced = self.weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
+        # Row by row in memory: the order of sums must not vary.
+        parts = np.add(pieces.contradictions, pieces.rarities, order="C")
         return Weighed(parts, pieces, silenced=silenced)
 
-    def _penalties(self, columns: Sequence[Column], *, compiled: bool) -> NDArray[np.float64]:
+    def _penalties(self, columns: Sequence[Column]) -> NDArray[np.float64]:
         """Attribute the paper's score (KDD'23, section 5.1)."""
         parts = np.zeros((len(columns[0].values), len(columns)))
         for rule, place in self._univariate:
@@ -389,10 +388,8 @@ class Scorer:
         if not self._n_predicates:
             return parts
         truths = self._truths.evaluate(columns)
-        for consequent, rows, counts in self._rulebook.summed(
-            *truths, len(parts), compiled=compiled
-        ):
-            weight = counts / self.n_training
+        for consequent, rows, broken in self._rulebook.violated(*truths, len(parts)):
+            weight = self._rulebook.counts[consequent.units] @ broken / self.n_training
             penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
             for owner in consequent.owners:
                 parts[rows, owner] += penalty

@@ -16,10 +16,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import FRESH, Fresh
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate
 from truism.model.schema import Categorical, Numeric, Schema
-from truism.score.alignment import MISSING, codes
+from truism.score.alignment import MISSING, Readings, codes
 from truism.table.columns import Column, numbers
 
 BLOCK_ROWS = 1 << 15
@@ -84,10 +83,6 @@ def count_runs(words: Words) -> NDArray[np.int64]:
     return count(words & ~previous)
 
 
-Encoded = tuple[NDArray[np.float64], NDArray[np.int32]]
-"""Numbers, and codes of states, each variables × rows."""
-
-
 class _Cuts(msgspec.Struct, frozen=True, eq=False):
     """The cut-offs that a number is compared with, as a column."""
 
@@ -130,11 +125,6 @@ class Truths:
                 raise TypeError(f"{type(predicate).__name__} is not evaluated as a truth vector.")
         self.n_predicates = len(predicates)
         self._simple = np.array(simple, np.int64).reshape(-1, 2)
-        # The predicate that each part belongs to.
-        self._wholes = np.empty(len(parts), np.int64)
-        self._wholes[self._simple[:, 1]] = self._simple[:, 0]
-        for position, members in self._joins:
-            self._wholes[members] = position
         self._plan(parts)
 
     def _plan(self, parts: Sequence[Interval | OneOf]) -> None:
@@ -182,7 +172,7 @@ class Truths:
         self._n_atoms = atom
 
     def evaluate(
-        self, columns: Sequence[Column], encoded: Encoded | None = None
+        self, columns: Sequence[Column], readings: Readings | None = None
     ) -> tuple[Words, Words]:
         """Evaluate all predicates on one block of rows.
 
@@ -190,7 +180,7 @@ class Truths:
         ----------
         columns
             One per variable of the schema, in its order.
-        encoded
+        readings
             The same, where they were read before.
 
         Returns
@@ -203,7 +193,7 @@ class Truths:
         atoms = np.zeros((self._n_atoms, n_words(n_rows)), np.uint64)
         waiting: list[NDArray[np.bool_]] = []
         first = last = 1
-        for flags in self._atoms(columns, encoded):
+        for flags in self._atoms(columns, readings):
             waiting.append(flags)
             last += len(flags)
             # A few rows are packed in one go, many in batches, so that little is unpacked at a time.
@@ -215,37 +205,14 @@ class Truths:
         holds = atoms[self._lower] & ~atoms[self._upper]
         return self._join(holds, atoms[self._known] & ~holds)
 
-    def evaluate_compiled(
-        self, values: NDArray[np.float64], encoded: NDArray[np.int32], memory: Fresh = FRESH
-    ) -> tuple[Words, Words]:
-        """Do as `evaluate`, given numbers and codes of states."""
-        from truism.score.kernels import truths  # the compiler, only where it pays
-
-        atoms = memory.empty("atoms", (self._n_atoms, n_words(values.shape[1])), np.uint64)
-        atoms[_NEVER] = 0
-        first = 1
-        for index, compared in self._comparisons:
-            own = atoms[first:]
-            if isinstance(compared, _Cuts):
-                truths.compare(values[self._place[index]], compared.cuts[:, 0], own)
-                first += 1 + len(compared.cuts)
-            else:
-                equal, member = compared.equal[:, 0], compared.member
-                truths.compare_states(encoded[self._place[index]], MISSING, equal, member, own)
-                first += 1 + len(equal) + len(member)
-        true, false = memory.empty("truths", (2, self.n_predicates, atoms.shape[1]), np.uint64)
-        parts = self._lower, self._upper, self._known, self._wholes
-        truths.assemble(atoms, *parts, true, false)
-        return true, false
-
     def _atoms(
-        self, columns: Sequence[Column], encoded: Encoded | None
+        self, columns: Sequence[Column], readings: Readings | None
     ) -> Iterator[NDArray[np.bool_]]:
         """Compare, variable by variable, in the order of the atoms."""
         for index, compared in self._comparisons:
             place = self._place[index]
             if isinstance(compared, _Cuts):
-                values = numbers(columns[index]) if encoded is None else encoded[0][place]
+                values = numbers(columns[index]) if readings is None else readings.numbers[:, place]
                 finite = np.isfinite(values)
                 reached = values >= compared.cuts
                 if not finite.all():
@@ -255,7 +222,9 @@ class Truths:
                 continue
             variable = self.schema.variables[index]
             assert isinstance(variable, Categorical)
-            known = codes(variable, columns[index]) if encoded is None else encoded[1][place]
+            known = (
+                codes(variable, columns[index]) if readings is None else readings.codes[:, place]
+            )
             yield (known != MISSING)[None]
             yield known == compared.equal
             if len(compared.member):

@@ -12,17 +12,48 @@ it compiles several times as fast: numbers that a loop changes start as ``np.int
 would be compiled for once more, and rows are copied cell by cell.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from truism.score.kernels.compiling import inner, jit
-from truism.score.kernels.words import first_bit, popcount, without_first_bit
 
 NOWHERE, SEVERAL = -1, -2  # instead of the number of a block
 FOUND, NODES, INSIDE, OUTSIDE = 0, 1, 2, 3
 """Places in a tally: rules found, nodes searched, and whether longer ones may exist on either side."""
+
+
+def popcount(word: Any) -> int:
+    """Count the bits of a word (this body runs only when compilation is switched off)."""
+    return int(word).bit_count()
+
+
+@overload(popcount)
+def _compiled_popcount(word: Any) -> Any:  # noqa: ARG001
+    def bit_tricks(word: Any) -> Any:
+        x = np.uint64(word)
+        x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+        x = (x & np.uint64(0x3333333333333333)) + (
+            (x >> np.uint64(2)) & np.uint64(0x3333333333333333)
+        )
+        x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+        return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+    return bit_tricks
+
+
+@inner
+def first_bit(word):
+    """Return the place of the lowest bit that is set; there must be one."""
+    return popcount((word & (~word + np.uint64(1))) - np.uint64(1))
+
+
+@inner
+def without_first_bit(word):
+    """Take away the lowest bit that is set; there must be one."""
+    return word & (word - np.uint64(1))
 
 
 class Predicates(NamedTuple):

@@ -1,13 +1,8 @@
 """The compiled loops of scoring: what NumPy does, too, to the same bit, but in one pass over the rows.
 
-- `readings`: rows, standardised
-- `repeats`: which rows are equal
-- `truths`: in which rows predicates hold
-- `rules`: which rows break rules
 - `contexts`: which leaf a row falls into, and how unusual it is there
 - `rarity`: which values may be rare
-- `worth`: what speaks against each value, put together
-- `words`: bits, as the loops visit them
+- `memory`: what earlier rows of a series leave behind
 - `compiling`: how loops are compiled
 
 Logarithms stay NumPy's, so that a row scores the same either way. Importing a loop imports the compiler,
@@ -22,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NAMES = ("contexts", "rarity", "readings", "repeats", "rules", "truths", "worth")
+NAMES = ("contexts", "rarity")
 ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
 ENOUGH_ROWS = 512  # of a block, from which loops that are loaded are faster
 
