@@ -267,9 +267,12 @@ def test_what_returns_is_counted_and_listed_once():
     ]
     assert sorted(each.start for each in led) == [300, 450, 600, 750]
     assert [each.nth for each in sorted(led, key=lambda each: each.start)] == [1, 2, 3, 4]
+    assert {each.counted for each in led} == {
+        *("", "2nd incident led by level", "3rd incident led by level", "4th incident led by level")
+    }
     shown, n_more = to_show(found, 9)
     (also,) = [also for each, also in shown if each.id in {each.id for each in led}]
-    assert also.startswith("3 more like it: 1 Mar ")
+    assert also.startswith("3 more like it, about every 2 h 30 min: 1 Mar ")
     assert n_more == 0
     every, _ = to_show(found, 0)
     assert {each.id for each in led} <= {each.id for each, _ in every}

@@ -1,6 +1,7 @@
 """What a model finds in a table: all that a screen, a file or a page needs, made once."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import compress
 from math import sqrt
 
@@ -110,6 +111,7 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
 
 FEW = 0.01  # incidents: less is not said more precisely
 N_NAMED = 3  # incidents that are like one that is shown
+REGULAR = 0.2  # how far steps from one to the next may differ if they come at regular intervals
 DOUBTFUL_RATE, OFTEN_OUTSIDE, MIN_ROWS_TO_DOUBT = 0.2, 1 / 3, 100
 ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
 
@@ -270,13 +272,25 @@ def to_show(findings: Findings, n: int) -> tuple[list[tuple[Incident, str]], int
         elif event.first >= before or not event.is_open:
             groups[event.series, event.start] = [place]
     shown = []
-    for (incidents, at, _), *others in list(groups.values())[: n or None]:
+    for (incidents, at, event), *others in list(groups.values())[: n or None]:
         rows = sorted(each.first for *_, each in others)
-        when = [say_when(row, incidents.stamp(row).time) for row in rows]
-        rest = f" and {len(when) - N_NAMED:,} others" if len(when) > N_NAMED else ""
-        also = f"{len(when):,} more like it: {', '.join(when[:N_NAMED])}{rest}" if when else ""
-        shown.append((incidents[at], also))
+        shown.append((incidents[at], _say_alike(incidents, event.first, rows) if rows else ""))
     return shown, len(groups) - len(shown)
+
+
+def _say_alike(incidents: Incidents, first: int, rows: Sequence[int]) -> str:
+    """Say how often there were others like an incident, and when they began."""
+    times = [incidents.stamp(row).time for row in rows]
+    when = [say_when(row, time) for row, time in zip(rows, times, strict=True)]
+    rest = f" and {len(when) - N_NAMED:,} others" if len(when) > N_NAMED else ""
+    steps = np.diff(sorted((first, *rows)))
+    every = ""
+    if len(rows) >= N_NAMED and np.ptp(steps) <= REGULAR * np.median(steps):
+        every = f", about every {np.median(steps):.0f} rows"
+        if isinstance(times[0], datetime) and isinstance(times[-1], datetime):
+            whole = (times[-1] - times[0]).total_seconds()
+            every = f", about every {lasting(float(f'{whole / (len(rows) - 1):.2g}'))}"
+    return f"{len(when):,} more like it{every}: {', '.join(when[:N_NAMED])}{rest}"
 
 
 def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:

@@ -35,7 +35,7 @@ from truism.incidents.events import NAMED, NEVER, Event, Kind
 from truism.incidents.keeping import Clock, Kept, Stamp, as_rows, cells_of, count_repeats
 from truism.incidents.outlines import Grouped, Outlines, Singles
 from truism.model.schema import Numeric, Schema, Variable, id_of
-from truism.model.wording import visible
+from truism.model.wording import ordinal, visible
 from truism.score.alignment import time_column
 from truism.score.scorer import Scorer
 from truism.table.aside import Aside
@@ -135,10 +135,17 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
         """Return it as plain dicts and lists."""
         plain = {name: getattr(self, name) for name in _PLAIN}
         times = {name: say_moment(getattr(self, name)) for name in _TIMES}
-        told = {"summary": self.summary, "spared": self.spared}
+        told = {"nth": self.nth, "announced": self.announced, "spared": self.spared}
         accepted = [msgspec.to_builtins(each) for each in self.accepted]
         blames = [blame.to_dict() for blame in self.blames]
-        return {**plain, **times, **told, "accepted": accepted, "blames": blames}
+        return {
+            **plain,
+            **times,
+            "summary": self.summary,
+            **told,
+            "accepted": accepted,
+            "blames": blames,
+        }
 
     @property
     def summary(self) -> str:
@@ -165,6 +172,14 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     def told(self) -> tuple[str, ...]:
         """What is said of it beside the blames: the summary, what joined it, and what is spared."""
         return tuple(each for each in (self.summary, self.announced, self.spared) if each)
+
+    @property
+    def counted(self) -> str:
+        """Which of several incidents led by its main variable it is; empty of the first."""
+        if self.nth == 1 or not self.blames:
+            return ""
+        main = max(self.blames, key=lambda each: each.share)
+        return f"{ordinal(self.nth)} incident led by {main.variable}"
 
     @property
     def onset(self) -> int:

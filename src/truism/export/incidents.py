@@ -152,9 +152,11 @@ class IncidentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         How many rows are unusual.
     ongoing
         The same as `state`, as true or false.
-    summary, spared
-        What happened in one sentence, and what does not count because it was accepted; the last may be
-        empty.
+    nth
+        How many incidents its main variable has led in the series so far, this one included.
+    summary, announced, spared
+        What happened in one sentence, what was announced again after it began, and what does not count
+        because it was accepted; the last two may be empty.
     accepted
         What does not count because it was accepted, as values.
     blames
@@ -181,7 +183,9 @@ class IncidentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float | None
     n_rows: int
     ongoing: bool
+    nth: int
     summary: str
+    announced: str
     spared: str
     accepted: tuple[Spared, ...]
     blames: tuple[BlameRecord, ...]
@@ -275,7 +279,9 @@ class Teller:
             seconds=None if lasted is None else lasted.total_seconds(),
             n_rows=incident.n_rows,
             ongoing=incident.ongoing,
+            nth=incident.nth,
             summary=incident.summary,
+            announced=incident.announced,
             spared=incident.spared,
             accepted=incident.accepted,
             blames=tuple(map(_blame, incident.blames)),

@@ -149,6 +149,7 @@ class IncidentLine(msgspec.Struct, frozen=True):
     peaked: str | None
     summary: str
     told: tuple[str, ...]
+    counted: str
     id: str = ""
     story: str = ""
 

@@ -96,7 +96,8 @@ def _cards(summary: Summary, room: int) -> dict[str, list[dict[str, Any]]]:
         stands = card.incident.kind == "shift" and card.incident.ongoing
         first = first_of.setdefault(card.incident.story, card.number)
         story = f"same story as {first}" if first != card.number else ""
-        cards["standing" if stands else "cards"].append(_card(card, blames) | {"story": story})
+        among = [each for each in (card.incident.counted, story) if each]
+        cards["standing" if stands else "cards"].append(_card(card, blames) | {"among": among})
     return cards
 
 

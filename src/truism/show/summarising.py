@@ -220,7 +220,7 @@ def _leaders_first(incident: Incident) -> list[Blame]:
 
 
 def _line(incident: Incident) -> IncidentLine:
-    plain = {**incident.to_dict(), "told": incident.told}
+    plain = {**incident.to_dict(), "told": incident.told, "counted": incident.counted}
     return IncidentLine(**{name: plain[name] for name in IncidentLine.__struct_fields__})
 
 

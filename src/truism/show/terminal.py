@@ -15,7 +15,7 @@ from truism.explain.patterns import Pattern
 from truism.explain.states import Step
 from truism.explain.words import Reason, say_at
 from truism.model.predicates import format_number, quote_name
-from truism.model.wording import count, lasting, ordinal, percent, visible
+from truism.model.wording import count, lasting, percent, visible
 from truism.show.models import BAD, FAINT, GOOD, STRONG, say
 
 N_BLAMES = 3
@@ -170,10 +170,7 @@ def _facts(incident: Incident) -> list[str]:
     peak = f"peak score {incident.score:.3g}"
     if several:
         peak += f" {say_at(incident.peak, incident.peaked, incident.started)}"
-    main = max(incident.blames, key=lambda each: each.share, default=None)
-    if incident.nth > 1 and main is not None:
-        peak += f" · {ordinal(incident.nth)} incident led by {main.variable}"
-    return [*parts, peak]
+    return [*parts, peak, *filter(None, [incident.counted])]
 
 
 def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType:
