@@ -68,9 +68,8 @@ def test_the_file_has_a_section_for_them(model):
 
 
 LOW, STRANGE = Interval("P101", low=3.0), OneOf("P101", (3,))
-NOTHING = "an acceptance is missing or listed twice"
-EMPTY = "an acceptance has no reason or no condition"
-UNKNOWN = "a variable is missing, unknown or listed twice"
+NOTHING = "Expected `array` of length >= 1"
+UNKNOWN = "a variable is unknown or listed twice"
 FIRST = "$.accepted[0]"
 
 
@@ -82,13 +81,12 @@ def accepted(*conditions, names=("FIT201",), reason="no", **more):
     ("accepted", "problem", "place"),
     [
         ((), NOTHING, "$.accepted"),
-        ((VALVE_TEST,) * 2, NOTHING, "$.accepted"),
-        (accepted(), EMPTY, FIRST),
-        (accepted(ON, reason=""), EMPTY, FIRST),
-        (accepted(ON, until="soon"), "out of range", FIRST),
-        (accepted(ON, n_rows=-1), "out of range", FIRST),
+        ((VALVE_TEST,) * 2, "an acceptance is listed twice", "$.accepted"),
+        (accepted(), NOTHING, f"{FIRST}.conditions"),
+        (accepted(ON, reason=""), "Expected `str` of length >= 1", f"{FIRST}.reason"),
+        (accepted(ON, n_rows=-1), "Expected `int` >= 0", f"{FIRST}.n_rows"),
         (accepted(ON, names=("x",)), UNKNOWN, FIRST),
-        (accepted(ON, names=()), UNKNOWN, FIRST),
+        (accepted(ON, names=()), NOTHING, f"{FIRST}.variables"),
         (accepted(ON, names=("mode", "mode")), UNKNOWN, FIRST),
         (accepted(LOW), "a condition does not fit 'P101'", FIRST),
         (accepted(AnyOf((ON, STRANGE))), "a condition does not fit 'P101'", FIRST),
@@ -129,6 +127,8 @@ def test_an_end_is_a_date():
     for text in ("soon", "2025-13-01", 7):
         with pytest.raises(ParameterError, match=r"until must be a date such as 2025-08-31, got "):
             check_until(text)
+        with pytest.raises(ParameterError, match="until must be a date"):
+            Acceptance(("mode",), (ON,), "no", until=text)
 
 
 def test_a_state_goes_on_with_a_note_when_what_is_accepted_has_changed(model):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from test_layers import ROOMS
-from truism.model.contents import ModelFile
+from truism.model.files import ModelFile
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range
 
 ROOT = Path(__file__).parents[1]

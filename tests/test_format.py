@@ -1,5 +1,7 @@
 """The shape of a model file: to a file and back is the same model, and references must fit."""
 
+import time
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -7,8 +9,7 @@ from hypothesis import given
 from learned import learn
 from strategies import NORMAL, ratios, tables, thresholds
 from truism.errors import ModelFileError
-from truism.model.contents import FORMAT_VERSION, SECTIONS
-from truism.model.format import from_file, to_file
+from truism.model.files import FORMAT_VERSION, SECTIONS, from_file, to_file
 from truism.table.frames import as_table
 from truism.table.layouts import ColumnReading, Layout, Reading
 
@@ -74,3 +75,21 @@ def test_parts_that_do_not_fit_are_refused_and_it_is_said_where(model, damage, w
     with pytest.raises(ModelFileError) as caught:
         from_file(msgspec.structs.replace(file, **damage(file)))
     assert where in str(caught.value)
+
+
+def test_contexts_are_checked_in_the_same_time_however_many_variables_there_are():
+    # Listing the variables anew for each context would take a minute here.
+    data = {**NORMAL, "level": [float(i % 17) for i in range(100)]}
+    file = to_file(learn(as_table(data), min_support=0.1))
+    first, evidence = file.variables[0], file.evidence
+    more = tuple(msgspec.structs.replace(first, name=f"n{i}") for i in range(4000))
+    several = msgspec.structs.replace(
+        evidence,
+        contexts=evidence.contexts[:1] * 4000,
+        usual=(*evidence.usual, *evidence.usual[:1] * 4000),
+    )
+    provenance = msgspec.structs.replace(file.provenance, columns=())
+    changes = {"variables": (*file.variables, *more), "evidence": several, "provenance": provenance}
+    started = time.perf_counter()
+    from_file(msgspec.structs.replace(file, **changes))
+    assert time.perf_counter() - started < 10

@@ -9,7 +9,7 @@ import pytest
 
 from learned import learn
 from truism.explain.checker import Checker
-from truism.model.format import from_file, to_file
+from truism.model.files import from_file, to_file
 from truism.show.summarising import summarise
 from truism.table.frames import as_table
 

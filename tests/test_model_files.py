@@ -23,8 +23,14 @@ from truism.errors import ModelFileError
 from truism.explain.investigation import find_clues
 from truism.model import files as modelfiles
 from truism.model.acceptances import Acceptance
-from truism.model.contents import SECTIONS
-from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
+from truism.model.files import (
+    SECTIONS,
+    decode_model,
+    encode_model,
+    json_schema,
+    load_model,
+    save_model,
+)
 from truism.model.provenance import (
     AnyBrokenRule,
     ByHand,
@@ -167,8 +173,8 @@ def test_the_origin_of_a_threshold_is_kept(origin):
     ("sections", "which"),
     [
         ({"wishes": 1}, "'wishes' of version 1"),
-        ({"evidence": 1, "series": 7}, "'series' of version 7"),
-        ({"evidence": 2}, "'evidence' of version 2"),
+        ({"evidence": 2, "series": 7}, "'series' of version 7"),
+        ({"evidence": 3}, "'evidence' of version 3"),
     ],
 )
 def test_a_section_that_is_not_known_is_refused_by_name_and_version(sections, which):
@@ -302,21 +308,36 @@ REFUSALS = [
         origin("rate_of_incidents", rate={"count": 1.0, "per": "day"}, n_incidents=9, n_rows=1),
         "n_incidents must be at most 1, got 9 - at `$.threshold.origin`",
     ),
-    *((stepping(step), "out of range - at `$.series.step`") for step in (0.0, -1.0, 1e-320, 1e300)),
-    (setting("threshold", "value", -1.0), "out of range - at `$.threshold`"),
+    *(
+        (stepping(step), f"Expected `float` {bound} - at `$.series.step`")
+        for step, bound in (
+            *((0.0, ">= 1e-09"), (-1.0, ">= 1e-09")),
+            *((1e-320, ">= 1e-09"), (1e300, "<= 1000000000000.0")),
+        )
+    ),
+    (setting("threshold", "value", -1.0), "Expected `float` >= 0.0 - at `$.threshold.value`"),
     (setting("threshold", "value", "x"), "Expected `float`, got `str` - at `$.threshold.value`"),
     (setting("n_rows", 0), "Expected `int` >= 1 - at `$.n_rows`"),
     (setting("time", 5), "Expected `str | null`, got `int` - at `$.time`"),
     (setting("surprise", 1), "Object contains unknown field `surprise`"),
     (setting("variables", []), "Expected `array` of length >= 1 - at `$.variables`"),
-    (setting("variables", 0, "name", ""), "a name is empty - at `$.variables[0]`"),
+    (
+        setting("variables", 0, "name", ""),
+        "Expected `str` of length >= 1 - at `$.variables[0].name`",
+    ),
     (setting("variables", 0, "name", "V"), "a variable is listed twice - at `$.variables`"),
-    (setting("variables", 0, "n_missing", 40), "n_missing is out of range - at `$.variables[0]`"),
+    (
+        setting("variables", 0, "counts", []),
+        "Expected `array` of length >= 1 - at `$.variables[0].counts`",
+    ),
     (
         setting("variables", 0, "n_missing", 1),
         "counts do not add up to the rows - at `$.variables[0]`",
     ),
-    (setting("variables", 0, "counts", [40, 0]), "a count is not positive - at `$.variables[0]`"),
+    (
+        setting("variables", 0, "counts", [40, 0]),
+        "Expected `int` >= 1 - at `$.variables[0].counts[1]`",
+    ),
     (setting("variables", 0, "values", ["r", "c"]), "values do not ascend - at `$.variables[0]`"),
     (setting("variables", 0, "values", ["c", 1]), "a value is not text - at `$.variables[0]`"),
     (setting("variables", 0, "values", ["c"]), "values and counts differ - at `$.variables[0]`"),
@@ -324,7 +345,10 @@ REFUSALS = [
         setting("variables", numeric(), "edges", [1.0]),
         f"edges and counts differ - at `$.variables[{numeric()}]`",
     ),
-    (setting("variables", numeric(), "std", -1.0), f"out of range - at `$.variables[{numeric()}]`"),
+    (
+        setting("variables", numeric(), "std", -1.0),
+        f"Expected `float` >= 0.0 - at `$.variables[{numeric()}].std`",
+    ),
     (
         setting("variables", numeric(), "mean", None),
         f"Expected `float`, got `null` - at `$.variables[{numeric()}].mean`",
@@ -445,25 +469,26 @@ EVIDENCE_REFUSALS = [
     (lambda plain: plain.pop("evidence"), "evidence and scoring do not fit", "$.evidence"),
     (lambda plain: plain["sections"].clear(), "sections do not fit", "$.sections"),
     (setting("settings", "scoring", "paper"), "evidence and scoring do not fit", "$.evidence"),
-    (setting("evidence", "units", [0.0, 1.0]), "out of range", "$.evidence.units"),
-    (setting("evidence", "units", [1.0, -1.0]), "out of range", "$.evidence.units"),
-    (setting("evidence", "units", [1e-300, 1.0]), "out of range", "$.evidence.units"),
+    *(
+        (setting("evidence", unit, value), "Expected `float` >= 1.0", f"$.evidence.{unit}")
+        for unit in ("contradiction_unit", "rarity_unit")
+        for value in (0.0, -1.0, 1e-300)
+    ),
     (
         setting("evidence", "grave", {"worth": -1.0, "score": 1.0}),
-        "out of range",
-        "$.evidence.grave",
+        "Expected `float` >= 0.0",
+        "$.evidence.grave.worth",
     ),
     (
         setting("evidence", "grave", {"worth": 1.0, "score": -0.5}),
-        "out of range",
-        "$.evidence.grave",
+        "Expected `float` >= 0.0",
+        "$.evidence.grave.score",
     ),
     (
-        setting("evidence", "units", [1.0]),
-        "Expected `array` of length 2, got 1",
-        "$.evidence.units",
+        setting("evidence", "rarity_unit", "large"),
+        "Expected `float`, got `str`",
+        "$.evidence.rarity_unit",
     ),
-    (setting("evidence", "units", "large"), "Expected `array`, got `str`", "$.evidence.units"),
     (
         setting("evidence", "spacings", []),
         "spacings and numeric variables differ",
@@ -486,8 +511,8 @@ EVIDENCE_REFUSALS = [
     ),
     (
         altered("evidence", "spacings", 0, "counts", lambda v: [0, *v[1:]]),
-        "values and counts do not fit",
-        SPACING,
+        "Expected `int` >= 1",
+        f"{SPACING}.counts[0]",
     ),
     (
         altered("evidence", "spacings", 0, "counts", lambda v: [v[0] + 1, *v[1:]]),
@@ -496,12 +521,28 @@ EVIDENCE_REFUSALS = [
     ),
     (
         lambda plain: plain["evidence"]["spacings"][0].update(values=[], counts=[]),
-        "values and counts do not fit",
-        SPACING,
+        "Expected `array` of length >= 1",
+        f"{SPACING}.counts",
     ),
-    (setting("evidence", "spacings", 0, "near", 0), "out of range", SPACING),
-    (setting("evidence", "spacings", 0, "spread", 0.0), "out of range", SPACING),
-    (setting("evidence", "spacings", 0, "spread", -2.0), "out of range", SPACING),
+    (setting("evidence", "spacings", 0, "near", 0), "Expected `int` >= 1", f"{SPACING}.near"),
+    *(
+        (
+            setting("evidence", "spacings", 0, "spread", spread),
+            "Expected `float` > 0.0",
+            f"{SPACING}.spread",
+        )
+        for spread in (0.0, -2.0)
+    ),
+    (
+        setting("evidence", "usual", 0, "spread", 0.0),
+        "Expected `float` > 0.0",
+        "$.evidence.usual[0].spread",
+    ),
+    (
+        altered("evidence", "usual", lambda v: v[1:]),
+        "it does not fit the variables",
+        "$.evidence.usual",
+    ),
     (setting("evidence", "splits", 0, "variable", "nobody"), "it does not fit its variable", SPLIT),
     (
         setting("evidence", "splits", 0, {"type": "interval", "variable": "U", "high": 3.0}),
@@ -525,25 +566,45 @@ EVIDENCE_REFUSALS = [
     (altered("evidence", "contexts", C, "tree", lambda t: t[:-1]), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "tree", lambda t: [*t, -1]), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "tree", lambda t: [9999, *t[1:]]), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "tree", lambda t: [-2, *t[1:]]), UNFIT, CONTEXT),
+    (
+        altered("evidence", "contexts", C, "tree", lambda t: [-2, *t[1:]]),
+        "Expected `int` >= -1",
+        f"{CONTEXT}.tree[0]",
+    ),
     (altered("evidence", "contexts", C, "counts", lambda v: [v[0] + 1, *v[1:]]), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "counts", lambda v: [-v[0], *v[1:]]), UNFIT, CONTEXT),
+    (
+        altered("evidence", "contexts", C, "counts", lambda v: [-v[0], *v[1:]]),
+        "Expected `int` >= 0",
+        f"{CONTEXT}.counts[0]",
+    ),
     (altered("evidence", "contexts", C, "means", lambda v: v[1:]), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "means", 0, lambda v: [*v, 0.0]), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "means", 0, 0, lambda _: 1e308), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "spreads", 0, 0, lambda _: -1e-300), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "spreads", 0, 0, lambda _: 1e300), UNFIT, CONTEXT),
+    (
+        altered("evidence", "contexts", C, "means", 0, 0, lambda _: 1e308),
+        "Expected `float` <= 50.0",
+        f"{CONTEXT}.means[0][0]",
+    ),
+    (
+        altered("evidence", "contexts", C, "spreads", 0, 0, lambda _: -1e-300),
+        "Expected `float` >= 0.0",
+        f"{CONTEXT}.spreads[0][0]",
+    ),
+    (
+        altered("evidence", "contexts", C, "spreads", 0, 0, lambda _: 1e300),
+        "Expected `float` <= 100.0",
+        f"{CONTEXT}.spreads[0][0]",
+    ),
     (setting("evidence", "contexts", C, "known", [[1]]), UNFIT, CONTEXT),
-    (known(-1), UNFIT, CONTEXT),
+    (known(-1), "Expected `int` >= 0", f"{CONTEXT}.known[0][0]"),
     (known(10**9), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [*v, 1]), UNFIT, CONTEXT),
     (
         altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [-1, *v[1:]]),
-        UNFIT,
-        CONTEXT,
+        "Expected `int` >= 0",
+        f"{CONTEXT}.state_counts[0][0][0]",
     ),
     (
-        altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [10**30, *v[1:]]),
+        altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [10**9, *v[1:]]),
         UNFIT,
         CONTEXT,
     ),

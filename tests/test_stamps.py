@@ -3,7 +3,7 @@
 import datetime
 import re
 
-from truism.model import stamps
+from truism.model import provenance as stamps
 
 
 def test_a_moment_is_in_utc_to_the_second():

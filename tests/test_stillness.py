@@ -16,7 +16,7 @@ from truism.explain.states import decode_state, encode_state, proceed
 from truism.explain.words import join, say, state
 from truism.learn.series import find_stretches
 from truism.model.acceptances import Acceptance
-from truism.model.format import from_file, to_file
+from truism.model.files import from_file, to_file
 from truism.model.predicates import Interval
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.series import LOOKBACK, Memory, Tail

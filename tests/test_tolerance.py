@@ -11,7 +11,7 @@ import oracle
 from learned import learn
 from strategies import learned
 from truism.explain.blames import find_spared
-from truism.model import stamps
+from truism.model import provenance as stamps
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf
 from truism.model.schema import Categorical

@@ -26,7 +26,7 @@ from truism.errors import ParameterError
 from truism.explain.checker import Check, Checker
 from truism.model.files import edit_model, load_model, save_model
 from truism.model.model import Model
-from truism.model.stamps import today
+from truism.model.provenance import today
 from truism.review.accept import (
     Named,
     Offer,

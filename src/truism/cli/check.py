@@ -42,8 +42,7 @@ from truism.explain.states import JobState, Step, proceed, working_on
 from truism.export.incidents import Teller
 from truism.incidents.delays import Delays
 from truism.model.files import load_model
-from truism.model.provenance import ByHand, Threshold
-from truism.model.stamps import clock, now_here
+from truism.model.provenance import ByHand, Threshold, clock, now_here
 from truism.model.wording import count, tame, visible
 from truism.score.thresholds import expecting
 from truism.show.models import BAD, GOOD, STRONG

@@ -41,8 +41,8 @@ from truism.learn.learn import learn as learn_model
 from truism.learn.sampling import SAMPLE
 from truism.model.files import save_model
 from truism.model.model import Model
+from truism.model.provenance import now
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
-from truism.model.stamps import now
 from truism.model.wording import Legend, count, legend_of, visible
 from truism.review.suspects import Group as Suspected
 from truism.review.suspects import Suspects, find_suspects

@@ -17,7 +17,7 @@ from truism.cli.options import (
 )
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
-from truism.model.stamps import now_here
+from truism.model.provenance import now_here
 from truism.show.looks import describe, show_sight, to_record
 from truism.table.atomic import write_atomically
 from truism.table.files import open_files, read_first

@@ -11,8 +11,8 @@ from truism.errors import ParameterError, did_you_mean
 from truism.export.records import RuleRecord, rule_records, select
 from truism.model.files import edit_model, load_model
 from truism.model.model import Model
+from truism.model.provenance import today
 from truism.model.rules import Order
-from truism.model.stamps import today
 from truism.show.models import say, show_pairs, show_rules
 
 N_SHOWN = 20

@@ -12,7 +12,7 @@ from truism.estimator.inputs import names_in, settings_of, warn_caller
 from truism.learn.batches import BATCH_ROWS, Batches, Piece, Run
 from truism.learn.learn import learn
 from truism.model.model import Model
-from truism.model.stamps import now
+from truism.model.provenance import now
 from truism.model.wording import legend_of
 from truism.table.columns import Table, reading_of
 from truism.table.files import open_files, read_first

@@ -31,8 +31,8 @@ from truism.incidents.delays import Delays
 from truism.incidents.following import Following
 from truism.model.files import decode_model, encode_model, save_model
 from truism.model.model import Model
+from truism.model.provenance import now_here, today
 from truism.model.rules import RuleSet
-from truism.model.stamps import now_here, today
 from truism.review.accept import Named, Offer, offer
 from truism.review.compare import Source
 from truism.review.suspects import Suspects

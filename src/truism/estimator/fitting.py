@@ -8,8 +8,8 @@ from truism.errors import ParameterError
 from truism.estimator.inputs import names_in, settings_of
 from truism.learn.learn import learn
 from truism.model.model import Model
+from truism.model.provenance import now
 from truism.model.settings import check_threshold
-from truism.model.stamps import now
 from truism.model.wording import legend_of
 from truism.review.suspects import Suspects, find_suspects
 from truism.table.columns import Table, reading_of

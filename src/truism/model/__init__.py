@@ -10,5 +10,4 @@ Nothing in here reads a table. A model goes out as JSON and comes back equal.
 - `model`: the `Model`, which holds all of the above
 - `files`: the shape of a model file, its checks, and reading and writing it
 - `wording`, `parsing`: predicates, names and numbers as people read them, and read from text
-- `stamps`: dates
 """

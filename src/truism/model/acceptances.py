@@ -6,12 +6,14 @@ and for ever. It may name states that training never had.
 
 import datetime
 from collections.abc import Collection
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from truism.errors import ParameterError
 from truism.model.predicates import AnyOf, Interval, OneOf, variables
-from truism.model.schema import Schema, id_of
+from truism.model.schema import Count, Name, Schema, id_of
 from truism.model.wording import Legend, brief_conditions
 
 Condition = Interval | OneOf | AnyOf
@@ -38,13 +40,16 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
     """
 
-    variables: tuple[str, ...]
-    conditions: tuple[Condition, ...]
-    reason: str
+    variables: Annotated[tuple[str, ...], Meta(min_length=1)]
+    conditions: Annotated[tuple[Condition, ...], Meta(min_length=1)]
+    reason: Name
     who: str | None = None
     date: str | None = None
     until: str | None = None
-    n_rows: int = 0
+    n_rows: Count = 0
+
+    def __post_init__(self) -> None:
+        check_until(self.until)
 
     @property
     def id(self) -> str:

@@ -4,9 +4,13 @@ A model learned with ``scoring="evidence"`` holds one `Evidence`. `truism.learn`
 `truism.score` compares rows with it.
 """
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from truism.model.predicates import Interval, OneOf
+from truism.model.schema import Count, Counts, Positive
 
 LEAF = -1  # stands for a leaf among the nodes of a context's tree
 MAX_CLASSES = 64  # states of a variable that are kept apart; the rarest share the last class
@@ -14,6 +18,11 @@ CLIP = 50.0  # numbers farther out than this many standard deviations count as e
 MIN_UNIT = 1.0
 MAX_CONTEXTS = 500  # what they say together is a product of 32 bits
 N_EXACT = 50  # training values on each side that a spacing keeps exactly
+MAX_LEAVES = 256
+
+Width = Annotated[float, Meta(gt=0)]
+Size = Annotated[float, Meta(ge=0)]
+Unit = Annotated[float, Meta(ge=MIN_UNIT)]
 
 Split = Interval | OneOf
 """What a context's tree asks about a row."""
@@ -39,9 +48,9 @@ class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
     variable: str
     values: tuple[float, ...]
-    counts: tuple[int, ...]
-    near: int
-    spread: float
+    counts: Counts
+    near: Positive
+    spread: Width
 
 
 class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -67,28 +76,28 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
     """
 
-    tree: tuple[int, ...]
-    numbers: tuple[int, ...]
-    states: tuple[int, ...]
-    counts: tuple[int, ...]
-    means: tuple[tuple[float, ...], ...]
-    spreads: tuple[tuple[float, ...], ...]
-    state_counts: tuple[tuple[tuple[int, ...], ...], ...]
-    known: tuple[tuple[int, ...], ...] = ()
+    tree: tuple[Annotated[int, Meta(ge=LEAF)], ...]
+    numbers: tuple[Count, ...]
+    states: tuple[Count, ...]
+    counts: Annotated[tuple[Count, ...], Meta(max_length=MAX_LEAVES)]
+    means: tuple[tuple[Annotated[float, Meta(ge=-CLIP, le=CLIP)], ...], ...]
+    spreads: tuple[tuple[Annotated[float, Meta(ge=0, le=2 * CLIP)], ...], ...]
+    state_counts: tuple[tuple[tuple[Count, ...], ...], ...]
+    known: tuple[tuple[Count, ...], ...] = ()
 
 
 class Usual(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Mean and spread of one variable's contradictions in normal rows, in units of the score."""
 
-    mean: float
-    spread: float
+    mean: Size
+    spread: Width
 
 
 class Grave(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The worth above which a broken rule is grave, and the least that such a row then scores."""
 
-    worth: float
-    score: float
+    worth: Size
+    score: Size
 
 
 class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,8 +123,8 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     spacings: tuple[Spacing, ...]
     splits: tuple[Split, ...]
-    contexts: tuple[Context, ...]
-    contradiction_unit: float
-    rarity_unit: float
+    contexts: Annotated[tuple[Context, ...], Meta(max_length=MAX_CONTEXTS)]
+    contradiction_unit: Unit
+    rarity_unit: Unit
     usual: tuple[Usual, ...]
     grave: Grave | None = None

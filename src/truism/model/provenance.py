@@ -1,5 +1,7 @@
 """Where a model came from, and what was switched off since."""
 
+import datetime
+import time
 from typing import Annotated, Literal
 
 import msgspec
@@ -83,7 +85,7 @@ ThresholdOrigin = ByHand | AnyBrokenRule | ShareOfRows | RateOfIncidents | Calib
 class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Rows that score above `value` are anomalies; `origin` says why it is what it is."""
 
-    value: float
+    value: Annotated[float, Meta(ge=0)]
     origin: ThresholdOrigin
 
 
@@ -202,3 +204,26 @@ class Disabled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule_id: str
     reason: str
     date: str | None = None
+
+
+# --- dates: nothing else in truism looks at a clock ---
+
+
+def now() -> str:
+    """Return the current time in UTC, for a model."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def clock() -> int:
+    """Return the current time in microseconds since 1970, by which a job tells times in the future."""
+    return time.time_ns() // 1000
+
+
+def today() -> str:
+    """Return the current date in UTC, for a change to a model."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def now_here() -> str:
+    """Return the current local time to the minute, for a report."""
+    return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")

@@ -17,6 +17,8 @@ Scalar = bool | int | float | str
 MAX_COUNT = (1 << 53) - 1  # the largest whole number that JSON and floats hold exactly
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+Counts = Annotated[tuple[Positive, ...], Meta(min_length=1)]
+Name = Annotated[str, Meta(min_length=1)]
 
 
 def refuse_more(name: str, part: int, whole: int) -> None:
@@ -47,14 +49,14 @@ class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=
 
     """
 
-    name: str
+    name: Name
     low: float
     high: float
     mean: float
-    std: float
-    n_missing: int
+    std: Annotated[float, Meta(ge=0)]
+    n_missing: Count
     edges: tuple[float, ...]
-    counts: tuple[int, ...]
+    counts: Counts
 
     @property
     def varies(self) -> bool:
@@ -85,11 +87,11 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical", forbid_unknown
 
     """
 
-    name: str
+    name: Name
     holds: Literal["text", "boolean", "number"]
     values: tuple[Scalar, ...]
-    counts: tuple[int, ...]
-    n_missing: int
+    counts: Counts
+    n_missing: Count
 
     @property
     def varies(self) -> bool:

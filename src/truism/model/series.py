@@ -7,12 +7,12 @@ it, `truism.score` and `truism.explain` use it.
 import math
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from truism.model.schema import MAX_COUNT
+from truism.model.schema import Count, Positive, refuse_more
 
 PER = 1000  # rows that rates are told for
 RARE = 1.0  # incidents in that many rows
@@ -21,7 +21,6 @@ LOOKBACK, MAX_LOOKBACK = 15, 1_000_000  # rows
 # Far beyond what is learned, but products of them are finite.
 Lookback = Annotated[int, Meta(ge=1, le=MAX_LOOKBACK)]
 Points = Annotated[float, Meta(ge=0, le=1e12)]
-Stretch = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Rest = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
@@ -39,10 +38,13 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     """
 
-    level: float
-    scale: float
-    n_incidents: int
-    n_rows: int
+    level: Annotated[float, Meta(ge=0)]
+    scale: Annotated[float, Meta(gt=0)]
+    n_incidents: Count
+    n_rows: Positive
+
+    def __post_init__(self) -> None:
+        refuse_more("n_incidents", self.n_incidents, self.n_rows)
 
     def rate(self, threshold: float) -> float:
         """Return how many incidents to expect in 1,000 normal rows.
@@ -109,15 +111,21 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     highest: tuple[Points, ...]
     stray: tuple[Points, ...]
     tail: Tail
-    longest: tuple[Stretch, ...]
-    absent: tuple[Stretch, ...]
+    longest: tuple[Count, ...]
+    absent: tuple[Count, ...]
     rest: tuple[Rest | None, ...]
 
     def at(self, kept: Sequence[int]) -> "Memory":
         """Return what it holds of the variables at some positions."""
-        names = ("usual", "highest", "stray", "longest", "absent", "rest")
-        of_kept = {name: tuple(getattr(self, name)[i] for i in kept) for name in names}
+        of_kept = {
+            name: tuple(values[i] for i in kept) for name, values in self.of_variables().items()
+        }
         return msgspec.structs.replace(self, **of_kept)
+
+    def of_variables(self) -> dict[str, tuple[Any, ...]]:
+        """Return what it holds of each variable, by name of the field."""
+        names = ("usual", "highest", "stray", "longest", "absent", "rest")
+        return {name: getattr(self, name) for name in names}
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,6 +142,6 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     """
 
-    step: float | None = None
+    step: Annotated[float, Meta(ge=1e-9, le=1e12)] | None = None
     by: str | None = None
     memory: Memory | None = None

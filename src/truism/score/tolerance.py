@@ -13,8 +13,8 @@ from truism.arrays import Mask
 from truism.model.acceptances import Acceptance, Condition
 from truism.model.model import Model
 from truism.model.predicates import AnyOf, OneOf
+from truism.model.provenance import today
 from truism.model.schema import Categorical, Scalar, Schema
-from truism.model.stamps import today
 from truism.score.alignment import align, time_column
 from truism.score.past import Stillness
 from truism.score.truths import Truths, unpack
