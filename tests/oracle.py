@@ -498,14 +498,6 @@ def split_gains(codes, members, is_state, n_splits, targets, least, rows):
     return found
 
 
-# --- two models -----------------------------------------------------------------------------------
-
-
-def implies(one, other, rows):
-    """Whether one predicate holds in no row without the other, in so many rows."""
-    return all(holds(other, row) is True for row in rows if holds(one, row) is True)
-
-
 # --- a series followed row by row, from docs/method.md ---------------------------------------------
 
 

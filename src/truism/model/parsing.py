@@ -1,14 +1,14 @@
 """Conditions read from text: the inverse of how rules print them.
 
-The names of the variables are known, so that a name may hold blanks and brackets; one that a rule
-prints in quotation marks needs them here. ``<=`` and ``>=`` stand for ``≤`` and ``≥``. A text that can
-be read in no way is refused, with the place at which reading stopped.
+Signs and keywords stand outside quotation marks: a name or state that holds one is printed in them, and
+needs them here. ``<=`` and ``>=`` stand for ``≤`` and ``≥``. A text that cannot be read is refused,
+with the place at which reading stopped.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 from truism.errors import ParameterError, did_you_mean
 from truism.model.acceptances import Condition
@@ -16,11 +16,18 @@ from truism.model.predicates import AnyOf, Interval, OneOf, format_value, quote_
 from truism.model.schema import Categorical, Numeric, Scalar, Schema, Variable
 from truism.model.wording import NO_LEGEND, Legend
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(?![\w.])")
-_WORD = re.compile(r"[\w.+\-/:%°]+")
-_BLANK = re.compile(r"\s*")
-
-Found = Iterator[tuple[Condition, int]]
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_NAME = rf'(?P<name>(?:{_QUOTED}|[^"=<>≤≥{{}}])+?)'
+_AND, _OR = (re.compile(rf'{_QUOTED}|(?<=[\s)}}"])({word})(?=[\s("]|$)') for word in ("and", "or"))
+_BETWEEN = re.compile(
+    rf"(?P<low>{_NUMBER})\s*(?:≤|<=)\s*{_NAME}\s*<(?!=)\s*(?P<high>.*)", re.DOTALL
+)
+_ONE = re.compile(
+    rf"{_NAME}\s*(?P<sign>≥|>=|<(?!=)|=|(?<=\s)in(?=\s*\{{))\s*(?P<rest>.*)", re.DOTALL
+)
+_LIMIT = re.compile(_NUMBER + r"(?![\w.])\s*")
+_STATE = re.compile(rf"(?:{_QUOTED}|[\w.+\-/:%°]+)\s*")
 
 
 def parse_conditions(
@@ -47,214 +54,149 @@ def parse_conditions(
     ['MV101 = open', '1 ≤ FIT101 < 2']
 
     """
+    if not isinstance(text, str) or not text.strip():
+        raise ParameterError.of(parameter, "hold a condition", text)
     return _Reader(text, schema, legend, parameter).read()
 
 
 class _Reader:
-    """Reads one text, by trying; it remembers how far it came, and what was missing there."""
+    """Reads one text; places are counted from its beginning."""
 
     def __init__(self, text: str, schema: Schema, legend: Legend, parameter: str) -> None:
         self.text, self.legend, self.parameter = text, legend, parameter
-        printed = {quote_name(each.name): each for each in schema.variables}
-        self.names = sorted(printed.items(), key=lambda entry: -len(entry[0]))
-        self.farthest, self.wanted = 0, "a condition"
+        self.variable_of = {quote_name(variable.name): variable for variable in schema.variables}
 
     def read(self) -> tuple[Condition, ...]:
         """Read the whole text."""
-        if not isinstance(self.text, str) or not self.text.strip():
-            raise ParameterError.of(self.parameter, "hold a condition", self.text)
-        try:
-            for found, at in self._all(self._skip(0), ()):
-                if self._skip(at) == len(self.text):
-                    return found
-                self._miss(self._skip(at), '"and", "or" or the end')
-        except RecursionError:
-            raise ParameterError(f"{self.parameter} has too many conditions.") from None
-        raise self._refusal()
+        spans = self._split(_AND, 0, len(self.text))
+        return tuple(self._condition(*span, alone=len(spans) == 1) for span in spans)
 
-    def _all(
-        self, at: int, before: tuple[Condition, ...]
-    ) -> Iterator[tuple[tuple[Condition, ...], int]]:
-        """Read conditions that are joined with "and", the longest list first."""
-        for condition, after in self._condition(at, alone=not before):
-            found = (*before, condition)
-            following = self._keyword("and", after)
-            if following is not None:
-                yield from self._all(following, found)
-            yield found, after
+    def _split(self, keyword: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+        """Return the spans between a keyword, without the blanks around them."""
+        spans = []
+        for found in keyword.finditer(self.text, start, end):
+            if found[1]:
+                spans.append((start, found.start()))
+                start = found.end()
+        spans.append((start, end))
+        return [self._stripped(*span) for span in spans]
 
-    def _condition(self, at: int, *, alone: bool) -> Found:
-        """Read one condition: a join in brackets, a join by itself, or a comparison."""
-        if self.text.startswith("(", at):
-            for join, after in self._join(self._skip(at + 1), '"or" or ")"'):
-                end = self._skip(after)
-                if self.text.startswith(")", end):
-                    yield join, end + 1
-        if alone:
-            yield from self._join(at)
-        yield from self._comparison(at)
+    def _stripped(self, start: int, end: int) -> tuple[int, int]:
+        text = self.text[start:end]
+        start = end - len(text.lstrip())
+        return start, max(start, start + len(text.strip()))
 
-    def _join(self, at: int, wanted: str = '"and", "or" or the end') -> Found:
-        for parts, after in self._parts(at, ()):
-            self._miss(self._skip(after), wanted)
-            if len(parts) > 1:
-                yield AnyOf(parts), after
+    def _condition(self, start: int, end: int, *, alone: bool) -> Condition:
+        """Read a join in brackets, a join by itself, or a comparison."""
+        parts = self._split(_OR, start, end) if alone else [(start, end)]
+        if self.text.startswith("(", start) and self.text.endswith(")", start, end):
+            inner = self._split(_OR, start + 1, end - 1)
+            parts = inner if len(inner) > 1 else parts
+        if len(parts) == 1:
+            return self._comparison(*parts[0])
+        states = []
+        for part in parts:
+            condition = self._comparison(*part)
+            if not isinstance(condition, OneOf):
+                self._refuse(part[0], 'a state: "or" joins no numbers')
+            states.append(condition)
+        return AnyOf(tuple(states))
 
-    def _parts(self, at: int, before: tuple[OneOf, ...]) -> Iterator[tuple[tuple[OneOf, ...], int]]:
-        for part, after in self._comparison(at):
-            if isinstance(part, OneOf):
-                found = (*before, part)
-                following = self._keyword("or", after)
-                if following is not None:
-                    yield from self._parts(following, found)
-                yield found, after
-
-    def _comparison(self, at: int) -> Found:
+    def _comparison(self, start: int, end: int) -> Interval | OneOf:
         """Read ``name < number`` and the like, or ``number ≤ name < number``."""
-        for variable, after in self._name(at):
-            yield from self._after_name(variable, self._skip(after))
-        low = self._number(at)
-        if low is None:
-            return
-        after_low = self._sign(("≤", "<="), low[1])
-        if after_low is None:
-            return
-        for variable, end in self._name(after_low):
-            upto = self._sign(("<",), end)
-            high = None if upto is None else self._bound(variable, upto)
-            if high is not None:
-                yield from self._interval(at, variable, low[0], *high)
-
-    def _after_name(self, variable: Variable, at: int) -> Found:
-        for signs, is_low in ((("≥", ">="), True), (("<",), False)):
-            after = self._sign(signs, at)
-            bound = None if after is None else self._bound(variable, after)
-            if bound is not None:
-                low, high = (bound[0], math.inf) if is_low else (-math.inf, bound[0])
-                yield from self._interval(at, variable, low, high, bound[1])
-        equal = self._sign(("=",), at)
-        if equal is not None:
-            yield from self._states(variable, equal, several=False)
-        among = self._keyword("in", at)
-        if among is not None and self.text.startswith("{", among):
-            yield from self._states(variable, self._skip(among + 1), several=True)
-
-    def _interval(self, at: int, variable: Variable, low: float, high: float, after: int) -> Found:
+        between = _BETWEEN.fullmatch(self.text, start, end)
+        if between is not None:
+            variable = self._variable(between)
+            high = self._number(variable, between.start("high"), end)
+            return self._interval(variable, between.start("name"), end, float(between["low"]), high)
+        one = _ONE.fullmatch(self.text, start, end)
+        if one is None:
+            printed = [name for name in self.variable_of if self.text.startswith(name, start, end)]
+            if not printed:
+                self._refuse_name(start)
+            at = self._stripped(start + max(map(len, printed)), end)[0]
+            self._refuse(at, "one of the signs <, ≥, = and in, or bounds such as 3 ≤ x < 4")
+        variable, at = self._variable(one), one.start("rest")
+        if one["sign"] in ("=", "in"):
+            return self._states(variable, at, end, several=one["sign"] == "in")
         if not isinstance(variable, Numeric):
-            self._miss(at, f"a state of {variable.name!r}, which is no number")
-        elif not low < high:
-            self._miss(after, "a lower bound below the upper one")
-        else:
-            yield Interval(variable.name, low, high), after
+            self._refuse(one.start("sign"), f"a state of {variable.name!r}, which is no number")
+        limit = self._number(variable, at, end)
+        low, high = (-math.inf, limit) if one["sign"] == "<" else (limit, math.inf)
+        return self._interval(variable, at, end, low, high)
 
-    def _states(self, variable: Variable, at: int, *, several: bool) -> Found:
-        if not isinstance(variable, Categorical):
-            self._miss(at, f"<, ≥ or two bounds: {variable.name!r} is a number")
-            return
-        known = {format_value(each): each for each in variable.values}
-        found: list[Scalar] = []
-        while True:
-            read = self._value(known, at)
-            if read is None:
-                return
-            found.append(read[0])
-            at = read[1]
-            if not several:
-                break
-            at = self._skip(at)
-            if self.text.startswith("}", at):
-                at += 1
-                break
-            if not self.text.startswith(",", at):
-                self._miss(at, '"," or "}"')
-                return
-            at = self._skip(at + 1)
-        yield OneOf(variable.name, tuple(found)), at
+    def _variable(self, found: re.Match[str]) -> Variable:
+        printed = found["name"].rstrip()
+        if printed not in self.variable_of:
+            self._refuse_name(found.start("name"))
+        return self.variable_of[printed]
 
-    def _value(self, known: dict[str, Scalar], at: int) -> tuple[Scalar, int] | None:
-        """Read a state as rules print it."""
-        word = self._quoted(at) or _WORD.match(self.text, at)
-        end = word if isinstance(word, int) else at if word is None else word.end()
-        token = self.text[at:end]
-        if isinstance(word, int) and token not in known:
-            # The same text may be escaped in more than one way.
-            token = json.dumps(json.loads(token), ensure_ascii=False)
-            plain = json.loads(token)
-            token = token if token in known else plain
-        if token in known and token:
-            return known[token], end
-        guess = did_you_mean(token, known) if token else None
-        some = ", ".join(list(known)[:5]) + (" …" if len(known) > 5 else "")
-        self._miss(at, f"one of the states {some}" + (f" ({guess})" if guess else ""))
-        return None
+    def _interval(self, variable: Variable, at: int, end: int, low: float, high: float) -> Interval:
+        if not isinstance(variable, Numeric):
+            self._refuse(at, f"a state of {variable.name!r}, which is no number")
+        if not low < high or low == math.inf:
+            self._refuse(end, "a lower bound below the upper one")
+        return Interval(variable.name, low, high)
 
-    def _name(self, at: int) -> Iterator[tuple[Variable, int]]:
-        """Read the name of a variable; where several fit, the longest first."""
-        for printed, variable in self.names:
-            if self.text.startswith(printed, at):
-                yield variable, at + len(printed)
-        self._miss(at, "the name of a variable")
-
-    def _bound(self, variable: Variable, at: int) -> tuple[float, int] | None:
+    def _number(self, variable: Variable, at: int, end: int) -> float:
         """Read a number, and its unit if it is there."""
-        found = self._number(at)
-        if found is None:
-            self._miss(at, "a number")
-            return None
+        found = _LIMIT.match(self.text, at, end)
+        if found is None or math.isinf(float(found[0])):
+            self._refuse(at, "a number")
         unit = self.legend.unit(variable.name)
-        place = self._skip(found[1])
-        if unit is not None and self.text.startswith(unit, place):
-            return found[0], place + len(unit)
-        return found
+        after = found.end()
+        if unit is not None and self.text.startswith(unit, after):
+            after = self._stripped(after + len(unit), end)[0]
+        self._finish(after, end)
+        return float(found[0])
 
-    def _number(self, at: int) -> tuple[float, int] | None:
-        read = _NUMBER.match(self.text, at)
-        if read is None or math.isinf(float(read.group())):
-            return None
-        return float(read.group()), read.end()
+    def _states(self, variable: Variable, at: int, end: int, *, several: bool) -> OneOf:
+        if not isinstance(variable, Categorical):
+            self._refuse(at, f"<, ≥ or two bounds: {variable.name!r} is a number")
+        state_of = {format_value(state): state for state in variable.values}
+        states: list[Scalar] = []
+        while not states or several:
+            if several:
+                at = self._stripped(at + 1, end)[0]  # the brace or the comma
+            found = _STATE.match(self.text, at, end)
+            if found is None and self.text.startswith('"', at):
+                self._refuse(at, "the end of a text in quotation marks")
+            token = "" if found is None else found[0].rstrip()
+            states.append(self._state(token, state_of, at))
+            at = at if found is None else found.end()
+            if several and self.text.startswith("}", at):
+                at = self._stripped(at + 1, end)[0]
+                break
+            if several and not self.text.startswith(",", at):
+                self._refuse(at, '"," or "}"')
+        self._finish(at, end)
+        return OneOf(variable.name, tuple(states))
 
-    def _quoted(self, at: int) -> int | None:
-        if not self.text.startswith('"', at):
-            return None
-        try:
-            return int(json.JSONDecoder().raw_decode(self.text, at)[1])
-        except ValueError:
-            self._miss(at, "the end of a text in quotation marks")
-            return None
+    def _state(self, token: str, state_of: dict[str, Scalar], at: int) -> Scalar:
+        """Return the state that rules print so; the same text may be escaped in more than one way."""
+        if token.startswith('"') and token not in state_of:
+            try:
+                plain = json.loads(token)
+            except ValueError:
+                self._refuse(at, "the end of a text in quotation marks")
+            escaped = json.dumps(plain, ensure_ascii=False)
+            token = escaped if escaped in state_of else plain
+        if not token or token not in state_of:
+            guess = did_you_mean(token, state_of) if token else None
+            some = ", ".join(list(state_of)[:5]) + (" …" if len(state_of) > 5 else "")
+            self._refuse(at, f"one of the states {some}" + (f" ({guess})" if guess else ""))
+        return state_of[token]
 
-    def _sign(self, signs: Sequence[str], at: int) -> int | None:
-        """Return where the text goes on after one of some signs."""
-        at = self._skip(at)
-        for sign in signs:
-            if self.text.startswith(sign, at) and not (
-                sign == "<" and self.text.startswith("<=", at)
-            ):
-                return self._skip(at + len(sign))
-        self._miss(at, "one of the signs <, ≥, = and in, or bounds such as 3 ≤ x < 4")
-        return None
+    def _finish(self, at: int, end: int) -> None:
+        if at < end:
+            self._refuse(at, '"and", "or" or the end')
 
-    def _keyword(self, word: str, at: int) -> int | None:
-        """Return where the text goes on after a word that stands by itself."""
-        found = re.compile(rf"\s*\b{word}(?=[\s({{\"]|$)\s*").match(self.text, at)
-        return None if found is None else found.end()
+    def _refuse_name(self, at: int) -> NoReturn:
+        word = re.split(r"[=<>≤≥\s]", self.text[at:], maxsplit=1)[0]
+        self._refuse(at, "the name of a variable", did_you_mean(word, self.variable_of))
 
-    def _skip(self, at: int) -> int:
-        found = _BLANK.match(self.text, at)
-        return at if found is None else found.end()
-
-    def _miss(self, at: int, wanted: str) -> None:
-        if at > self.farthest or (at == self.farthest and self.wanted == "a condition"):
-            self.farthest, self.wanted = at, wanted
-
-    def _refusal(self) -> ParameterError:
-        at = self.farthest
+    def _refuse(self, at: int, wanted: str, hint: str | None = None) -> NoReturn:
         rest = self.text[at:]
         place = f"at character {at + 1}, before {rest[:20]!r}" if rest else "at its end"
-        constraint = (
-            f"be a condition such as P101 = on and LIT301 ≥ 800; {place} it lacks {self.wanted}"
-        )
-        hint = None
-        if self.wanted == "the name of a variable":
-            word = re.split(r"[=<>≤≥\s]", rest, maxsplit=1)[0]
-            hint = did_you_mean(word, [name for name, _ in self.names])
-        return ParameterError.of(self.parameter, constraint, self.text, hint)
+        constraint = f"be a condition such as P101 = on and LIT301 ≥ 800; {place} it lacks {wanted}"
+        raise ParameterError.of(self.parameter, constraint, self.text, hint)

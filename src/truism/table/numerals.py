@@ -105,36 +105,19 @@ _FIELDS = ("limit", "open", "sign", "money", "inner", "body", "exp", "close", "m
 
 def _plain(texts: pa.Array, decimal: str) -> Numbers | None:
     """Read texts that are plain numbers or have no digit at all; None where some are neither."""
-    valid = _plain_known(texts, decimal)
-    if valid is None:
+    valid = _matches(texts, PLAIN[decimal])
+    words = texts.filter(pa.array(~valid))
+    if not valid.any() or _matches(words, r"\d").any():
         return None
-    if not valid.all():
-        texts = pc.if_else(pa.array(valid), texts, "0")
-    signed = bool(pc.any(pc.match_substring(texts, decimal)).as_py())
-    cleaned = pc.replace_substring(texts, "−", "-")
-    if bool(pc.any(pc.starts_with(cleaned, "+")).as_py()):
-        cleaned = pc.replace_substring_regex(cleaned, r"^\+", "")
-    if decimal == ",":
-        cleaned = pc.replace_substring(cleaned, ",", ".")
-    whole = not signed and bool(_matches(texts, _WHOLE).all()) and bool(valid.all())
+    whole = len(words) == 0 and bool(_matches(texts, _WHOLE).all())
+    cleaned = pc.if_else(pa.array(valid), pc.replace_substring(texts, "−", "-"), "nan")
+    cleaned = pc.replace_substring(pc.utf8_ltrim(cleaned, "+"), decimal, ".")
     values = np.array(cleaned.cast(pa.int64() if whole else pa.float64()))
-    if not valid.all():
-        values[~valid] = np.nan
+    signed = pc.any(pc.match_substring(cleaned, ".")).as_py()
     nothing = np.zeros(len(texts), bool)
     return Numbers(
         values, valid, decimal if signed else None, nothing, {}, nothing, nothing, None, nothing
     )
-
-
-def _plain_known(texts: pa.Array, decimal: str) -> Mask | None:
-    """Return which texts are plain numbers, None where the others are not all without a digit."""
-    valid = _matches(texts, PLAIN[decimal])
-    if valid.all():
-        return valid
-    others = texts.filter(pa.array(~valid))
-    if not valid.any() or bool(pc.any(pc.match_substring_regex(others, r"\d")).as_py()):
-        return None
-    return valid
 
 
 def _either(one: pa.Array, other: pa.Array) -> Mask:

@@ -25,15 +25,6 @@ from truism.table.words import is_status, says_time, words_in
 
 NAIVE = np.iinfo(np.int32).min  # the offset of a time without a zone
 DAY_US = 86_400_000_000
-_PLAIN = r"^{}(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{2,6}})?)?(Z|[+-]\d{{2}}:?\d{{2}})?)?$"
-_OFFSET = r"(:[\d.]+)(?:Z|[+-]\d{2}:?\d{2})$"
-_ISO = {
-    "year first": (r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", r"\1-\2-\3"),
-    "day first": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1"),
-    "month first": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\1-\2"),
-}
-"""Dates of digits, and how they are written as Arrow reads them."""
-
 _CLOCK = (
     r"(?P<H>\d{1,2})(?:[:.hH](?P<M>\d{2})(?:[:.m](?P<S>\d{2})(?:[.,:](?P<f>\d{1,9}))?s?)?)?"
     r"(?: ?(?P<p>[AaPp]\.?[Mm]\.?))?"
@@ -151,9 +142,6 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
     ['2014-03-01T07:30:00.000000', 'NaT']
     """
     texts = pc.utf8_trim_whitespace(texts.cast(pa.string()))
-    instants = _cast(texts, style)
-    if instants is not None:
-        return instants
     times = np.full(len(texts), "NaT", "datetime64[us]")
     offsets = np.full(len(texts), NAIVE, np.int32)
     for pattern in _PATTERNS.get(style) or (_pattern_of(style),):
@@ -163,29 +151,6 @@ def read_instants(texts: pa.Array, style: str) -> Instants:
             instants = _Parts.of(parts.take(pa.array(rows))).instants(style == "clock")
             times[rows], offsets[rows] = instants.times, instants.offsets
     return Instants(times, offsets)
-
-
-def _cast(texts: pa.Array, style: str) -> Instants | None:
-    """Let Arrow read times of which all are written in plain digits; None where some are not."""
-    if style not in _ISO:
-        return None
-    date, iso = _ISO[style]
-    plain = _PLAIN.format(date)
-    if not pc.all(pc.match_substring_regex(texts, plain), min_count=1).as_py():
-        return None
-    offsets = np.full(len(texts), NAIVE, np.int32)
-    zoned = pc.any(pc.match_substring_regex(texts, _OFFSET)).as_py()
-    written = pc.replace_substring_regex(texts, r"\b(\d)\b", r"0\1")
-    written = pc.replace_substring_regex(written, f"^{date}", iso)
-    if zoned:
-        offsets, _ = _offsets(pc.replace_substring_regex(texts, plain, r"\4"))
-        written = pc.replace_substring_regex(written, _OFFSET, r"\1")
-    try:
-        times = np.asarray(written.cast(pa.timestamp("us")))
-    except pa.ArrowInvalid:
-        return None
-    minutes = np.where(offsets == NAIVE, 0, offsets).astype("timedelta64[m]")
-    return Instants(times - minutes, offsets)
 
 
 def may_read(texts: pa.Array, style: str, part: float = 0.5) -> bool:
@@ -308,7 +273,7 @@ def _offset(text: str) -> int | None:
     return minutes if match[1] == "+" else -minutes
 
 
-_SAMPLE, _MANY = 64, 2_000
+_SAMPLE = 64
 _EARLIEST, _LATEST = 315_532_800, 4_102_444_800  # 1980 and 2100, in seconds
 _EXCEL_EPOCH = 25_569  # days from Excel's 30 December 1899 to 1970
 _DATE_WORDS = (
@@ -381,9 +346,6 @@ def find_times(texts: Texts, style: str | None = None) -> Timing | None:
 
 def _day_or_month(texts: Texts) -> Timing:
     """Decide which comes first, from all texts and then from the order of the rows."""
-    sure = _sure_from_sample(texts.distinct)
-    if sure is not None:
-        return sure
     days = read_instants(texts.distinct, "day first")
     if days.valid.all() and "." in str(texts.distinct[0])[:3]:
         return Timing(days, "day first")
@@ -406,20 +368,6 @@ def _day_or_month(texts: Texts) -> Timing:
     if american:
         return Timing(months, "month first", undecided=True)
     return Timing(days, "day first", undecided=True)
-
-
-def _sure_from_sample(texts: pa.Array) -> Timing | None:
-    """Return all texts in the one way that a sample allows, None where some text is no time in it."""
-    step = max(1, len(texts) // _MANY)
-    if step == 1:
-        return None
-    sampled = texts.take(pa.array(np.arange(0, len(texts), step)))
-    fits = {style: read_instants(sampled, style).valid for style in ("day first", "month first")}
-    for style, other in (("day first", "month first"), ("month first", "day first")):
-        if fits[style].all() and not fits[other].all():
-            every = read_instants(texts, style)
-            return Timing(every, style) if every.valid.all() else None
-    return None
 
 
 def _jumpiness(column: Column) -> float:
