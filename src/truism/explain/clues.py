@@ -28,28 +28,13 @@ REGULAR = object()
 
 
 class Circumstance(msgspec.Struct, frozen=True, gc=False):
-    """What the training rows of a leaf have in common in one variable.
-
-    Parameters
-    ----------
-    variable
-        The variable.
-    allowed
-        The interval or the states; None if no state is left.
-    excluded
-        States that the rows do not have, if these are shorter to list.
-    besides
-        What else those rows may have: a missing value, for example.
-    holds
-        Whether `allowed` holds in the row being explained.
-
-    """
+    """What the training rows of a leaf have in common in one variable."""
 
     variable: str
-    allowed: Interval | OneOf | None
-    excluded: tuple[Scalar, ...]
-    besides: tuple[Odd, ...]
-    holds: bool
+    allowed: Interval | OneOf | None  # the interval or the states; None if no state is left
+    excluded: tuple[Scalar, ...]  # states that the rows do not have, if these are shorter to list
+    besides: tuple[Odd, ...]  # what else those rows may have: a missing value, for example
+    holds: bool  # whether `allowed` holds in the row being explained
 
 
 def circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstance:
@@ -324,31 +309,16 @@ class UsualStates(msgspec.Struct, frozen=True, gc=False):
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):
-    """A value that is unusual in rows that are otherwise like this one.
-
-    Parameters
-    ----------
-    variable, found
-        The variable and its value.
-    expected
-        Its usual interval, or the states that most training rows like this one have; None if the value
-        is not far from the mean, or its state the most common one, and only less common than elsewhere.
-    circumstances
-        What those rows have in common; empty if they are all rows.
-    usual
-        What the variable was like in those rows.
-    n_like
-        The number of those rows.
-    penalty
-        What this adds to the row's score.
-
-    """
+    """A value that is unusual in rows that are otherwise like this one."""
 
     variable: str
     found: Any
+    # its usual interval, or the states that most training rows like this one have; None if the value
+    # is not far from the mean, or its state the most common one, and only less common than elsewhere
     expected: Interval | OneOf | None
+    # what those rows have in common; empty if they are all rows
     circumstances: tuple[Circumstance, ...]
-    usual: UsualNumber | UsualStates
+    usual: UsualNumber | UsualStates  # what the variable was like in those rows
     n_like: int
     penalty: float
 
@@ -374,29 +344,14 @@ class SameState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Rarity(msgspec.Struct, frozen=True, gc=False):
-    """A value that is unusual whatever the other variables are.
-
-    Parameters
-    ----------
-    variable, found
-        The variable and its value.
-    usual
-        The more common states, or the nearest ordinary numbers.
-    seen
-        How many training rows have such a value.
-    penalty
-        What this adds to the row's score.
-    new
-        Whether training had no such value.
-
-    """
+    """A value that is unusual whatever the other variables are."""
 
     variable: str
     found: Any
-    usual: OneOf | Nearest
-    seen: SameState | Beyond | Sparse
+    usual: OneOf | Nearest  # the more common states, or the nearest ordinary numbers
+    seen: SameState | Beyond | Sparse  # how many training rows have such a value
     penalty: float
-    new: bool
+    new: bool  # whether training had no such value
 
     @property
     def expected(self) -> Interval | OneOf | None:
@@ -405,26 +360,14 @@ class Rarity(msgspec.Struct, frozen=True, gc=False):
 
 
 class Outside(msgspec.Struct, frozen=True, gc=False):
-    """A number below or above everything that training had.
-
-    Parameters
-    ----------
-    variable, found
-        The variable and its value.
-    low, high
-        The smallest and the largest training value.
-    penalty
-        What this adds to the row's score.
-    rule
-        The id of the univariate rule that it breaks; empty if it is within that rule's margin.
-
-    """
+    """A number below or above everything that training had."""
 
     variable: str
     found: Any
-    low: float
+    low: float  # the smallest and the largest training value
     high: float
     penalty: float
+    # the id of the univariate rule that it breaks; empty if it is within that rule's margin
     rule: str = ""
 
     @property
@@ -434,74 +377,35 @@ class Outside(msgspec.Struct, frozen=True, gc=False):
 
 
 class Lasting(msgspec.Struct, frozen=True, gc=False):
-    """What earlier rows leave behind: a variable that has been unusual for some time.
-
-    Parameters
-    ----------
-    variable
-        The variable.
-    n_rows
-        For how many rows, this one included, it has been clearly so.
-    penalty
-        What this adds to the row's score.
-
-    """
+    """What earlier rows leave behind: a variable that has been unusual for some time."""
 
     variable: str
-    n_rows: int
+    n_rows: int  # for how many rows, this one included, it has been clearly so
     penalty: float
 
 
 class Dead(msgspec.Struct, frozen=True):
-    """A variable that died: it stands still, or is missing, for far longer than ever in training.
+    """A variable that died: it stands still, or is missing, for far longer than ever in training."""
 
-    Parameters
-    ----------
-    variable, found
-        The variable, and the value that it repeats; None if it is missing.
-    n_rows
-        For how many rows, this one included.
-    longest
-        For how many consecutive rows training had that at most, other than at `rest`.
-    step
-        The usual time from one row to the next, in seconds; None if there are no times.
-    penalty
-        What this adds to the row's score.
-    rest
-        The value at which it may stand still; None if there is none.
-
-    """
-
-    variable: str
+    variable: str  # the variable, and the value that it repeats; None if it is missing
     found: Any
-    n_rows: int
-    longest: int
+    n_rows: int  # for how many rows, this one included
+    longest: int  # for how many consecutive rows training had that at most, other than at `rest`
+    # the usual time from one row to the next, in seconds; None if there are no times
     step: float | None
     penalty: float
-    rest: float | None = None
+    rest: float | None = None  # the value at which it may stand still; None if there is none
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """A number that had stood elsewhere, and has left that place.
-
-    Parameters
-    ----------
-    variable, found
-        The variable and its value.
-    lately
-        Where it would be had it stayed.
-    low, high
-        The smallest and the largest training value.
-    penalty
-        What this adds to the row's score: nothing, for that is about what was learned.
-
-    """
+    """A number that had stood elsewhere, and has left that place."""
 
     variable: str
     found: float
-    lately: float
-    low: float
+    lately: float  # where it would be had it stayed
+    low: float  # the smallest and the largest training value
     high: float
+    # what this adds to the row's score: nothing, for that is about what was learned
     penalty: float = 0.0
 
 

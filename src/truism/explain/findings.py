@@ -117,58 +117,32 @@ ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
 
 
 class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """What a model finds in a table.
+    """What a model finds in a table."""
 
-    Parameters
-    ----------
-    scores, excess
-        The rows' scores, and what is compared with the threshold; none where rows were not held.
-    n_rows, n_anomalous
-        How many rows were checked, and how many of them are above the threshold.
-    threshold
-        The threshold.
-    gap
-        How many normal rows may lie between two anomalous rows of one incident; None if each row
-        stands for itself.
-    incidents
-        What happened, the gravest story first.
-    shifts
-        What became unusual and stayed so, the gravest story first.
-    patterns
-        What anomalous rows have in common, those with most rows first.
-    ordered
-        Whether rows are taken for a series, because they are one or a gap was asked for; if not,
-        each incident is one row, and patterns tell more.
-    expected
-        How many incidents normal rows were expected to form; None if that is not known.
-    extra
-        Columns that the model does not know; they were ignored.
-    coarser
-        Variables that have fewer decimals than in training; see `find_coarser`.
-    odd
-        In how many rows each variable is outside its range of training, or in a state never seen.
-    state
-        What to hand in with the rows that follow.
-    seconds
-        The time from the first row to the last; None if that is not known.
-
-    """
-
+    # the rows' scores, and what is compared with the threshold; none where rows were not held
     scores: NDArray[np.float64]
     excess: NDArray[np.float64]
-    n_rows: int
+    n_rows: int  # how many rows were checked, and how many of them are above the threshold
     n_anomalous: int
     threshold: float
+    # how many normal rows may lie between two anomalous rows of one incident; None if each row stands
+    # for itself
     gap: int | None
-    incidents: Incidents
-    shifts: Incidents
-    patterns: Patterns
-    state: Following
+    incidents: Incidents  # what happened, the gravest story first
+    shifts: Incidents  # what became unusual and stayed so, the gravest story first
+    patterns: Patterns  # what anomalous rows have in common, those with most rows first
+    state: Following  # what to hand in with the rows that follow
+    # whether rows are taken for a series, because they are one or a gap was asked for; if not, each
+    # incident is one row, and patterns tell more
     ordered: bool = True
+    # how many incidents normal rows were expected to form; None if that is not known
     expected: float | None = None
-    extra: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()  # columns that the model does not know; they were ignored
+    # variables that have fewer decimals than in training; see `find_coarser`
     coarser: tuple[str, ...] = ()
+    # in how many rows each variable is outside its range of training, or in a state never seen
     odd: tuple[int, ...]
+    # the time from the first row to the last; None if that is not known
     seconds: float | None = None
 
     @property

@@ -34,29 +34,18 @@ Integers = NDArray[np.int64]
 
 
 class Nodes(msgspec.Struct, frozen=True, eq=False):
-    """The nodes of a context's tree, the root first.
+    """The nodes of a context's tree, the root first."""
 
-    Parameters
-    ----------
-    answers
-        The splits on the way to each node, and whether each holds there.
-    paths
-        For each leaf the nodes on the way to it, its own repeated to fill the row: leaves × steps.
-    asks
-        How many bounds the path to each node sets to each variable, two at most: nodes × variables.
-    statistics
-        Those of the leaves below each node, added up; means and spreads are of the rows that have the
-        number.
-    known
-        How many these are: nodes × numbers.
-
-    """
-
+    # the splits on the way to each node, and whether each holds there
     answers: tuple[tuple[tuple[int, bool], ...], ...]
+    # for each leaf the nodes on the way to it, its own repeated to fill the row: leaves × steps
     paths: Integers
+    # how many bounds the path to each node sets to each variable, two at most: nodes × variables
     asks: Integers
+    # those of the leaves below each node, added up; means and spreads are of the rows that have the
+    # number
     statistics: Statistics
-    known: Integers
+    known: Integers  # how many these are: nodes × numbers
 
 
 def nodes_of_all(schema: Schema, evidence: Evidence) -> list[Nodes]:

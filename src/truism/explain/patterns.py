@@ -50,22 +50,12 @@ Rows = NDArray[np.int64]
 
 
 class Told(msgspec.Struct, frozen=True, dict=True):
-    """A reason, and how many rows of a pattern it applies to.
+    """A reason, and how many rows of a pattern it applies to."""
 
-    Parameters
-    ----------
-    clue
-        The evidence, as found in one of the rows.
-    n_training
-        Number of training rows.
-    n_rows
-        How many rows meet the condition and fail the expectation; each is counted for the first
-        reason that applies to it.
-
-    """
-
-    clue: Clue
-    n_training: int
+    clue: Clue  # the evidence, as found in one of the rows
+    n_training: int  # number of training rows
+    # how many rows meet the condition and fail the expectation; each is counted for the first reason
+    # that applies to it
     n_rows: int
     legend: Legend = NO_LEGEND
 

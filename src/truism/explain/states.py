@@ -60,45 +60,24 @@ class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """What a job keeps from call to call.
+    """What a job keeps from call to call."""
 
-    Parameters
-    ----------
-    model, source
-        The id of the model, and the name of what is checked.
-    threshold, tuning
-        The threshold, and a digest of what else can be changed without learning again.
-    variables
-        The variables, in the order of all that is kept of them.
-    gap
-        How many normal rows may lie within an incident; None if each row stands for itself.
-    seen
-        The time of the latest row in microseconds, by series.
-    zoned
-        Whether times have a zone; None if there are none.
-    stuck
-        The series of which the last call checked no row, because a time lay in the future.
-    let_go
-        The time of the latest row of the series that were let go; None if none was.
-    told
-        What was said of what is open, by id.
-    following
-        What has to be kept of the rows.
-
-    """
-
-    model: str
+    model: str  # the id of the model, and the name of what is checked
     source: str | None
+    # the threshold, and a digest of what else can be changed without learning again
     threshold: float
     tuning: str
-    variables: tuple[str, ...]
+    variables: tuple[str, ...]  # the variables, in the order of all that is kept of them
+    # how many normal rows may lie within an incident; None if each row stands for itself
     gap: Count | None
-    seen: dict[str, Time]
-    zoned: bool | None
+    seen: dict[str, Time]  # the time of the latest row in microseconds, by series
+    zoned: bool | None  # whether times have a zone; None if there are none
+    # the series of which the last call checked no row, because a time lay in the future
     stuck: tuple[str, ...]
+    # the time of the latest row of the series that were let go; None if none was
     let_go: Time | None
-    told: dict[str, Told]
-    following: Following
+    told: dict[str, Told]  # what was said of what is open, by id
+    following: Following  # what has to be kept of the rows
 
 
 class Change(msgspec.Struct, frozen=True, eq=False):
@@ -121,30 +100,14 @@ class Change(msgspec.Struct, frozen=True, eq=False):
 
 
 class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """What one call of a job found.
+    """What one call of a job found."""
 
-    Parameters
-    ----------
-    findings
-        What is unusual in the new rows, and what was open before them.
-    told
-        What was said before of what was open.
-    state
-        What to hand in with the next call; None if there is none.
-    n_skipped
-        How many rows were not newer than those of the calls before.
-    notes
-        What else there is to say, in sentences.
-    stuck
-        Why no row of some series was checked, in a sentence; None if that is not so.
-
-    """
-
-    findings: Findings
-    told: dict[str, Told]
-    state: JobState | None = None
-    n_skipped: int = 0
-    notes: tuple[str, ...] = ()
+    findings: Findings  # what is unusual in the new rows, and what was open before them
+    told: dict[str, Told]  # what was said before of what was open
+    state: JobState | None = None  # what to hand in with the next call; None if there is none
+    n_skipped: int = 0  # how many rows were not newer than those of the calls before
+    notes: tuple[str, ...] = ()  # what else there is to say, in sentences
+    # why no row of some series was checked, in a sentence; None if that is not so
     stuck: str | None = None
     is_stuck_again: bool = False
 

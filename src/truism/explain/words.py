@@ -380,32 +380,17 @@ _USUAL = " is usual"
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """What was wrong with a variable: a subject, a verb and the rest.
+    """What was wrong with a variable: a subject, a verb and the rest."""
 
-    Parameters
-    ----------
-    variable
-        The subject.
-    verb
-        ``"read"`` for numbers, ``"changed by"`` for changes, ``"stood at"`` for numbers that no longer
-        change, ``"was"`` for everything else.
-    rest
-        What was found, and instead of what.
-    condition
-        Under which conditions that was unexpected; empty if there are none, or too many to say.
-    about
-        The variables of the condition.
-    name
-        What the subject is called; empty if by its name.
-
-    """
-
-    variable: str
+    variable: str  # the subject
+    # ``"read"`` for numbers, ``"changed by"`` for changes, ``"stood at"`` for numbers that no longer
+    # change, ``"was"`` for everything else
     verb: str
-    rest: str
+    rest: str  # what was found, and instead of what
+    # under which conditions that was unexpected; empty if there are none, or too many to say
     condition: str = ""
-    about: tuple[str, ...] = ()
-    name: str = ""
+    about: tuple[str, ...] = ()  # the variables of the condition
+    name: str = ""  # what the subject is called; empty if by its name
 
 
 def state(variable: str, clue: Clue, legend: Legend = NO_LEGEND) -> Statement:

@@ -306,31 +306,17 @@ def _range_of(variable: Numeric, column: Column) -> Interval:
 
 
 class Price(msgspec.Struct, frozen=True):
-    """What an acceptance silences in a table.
+    """What an acceptance silences in a table."""
 
-    Parameters
-    ----------
-    n_rows, n_applied
-        How many rows there are, and in how many of them it applies.
-    n_anomalous, n_silenced
-        Rows above the threshold without it, and how many fewer there are with it.
-    n_incidents, n_gone
-        Incidents and lasting changes without it, and those of them that would not be reported.
-    gone
-        The worst of those.
-    n_left
-        Accepted rows that would be above the threshold all the same.
-
-    """
-
-    n_rows: int
+    n_rows: int  # how many rows there are, and in how many of them it applies
     n_applied: int
-    n_anomalous: int
+    n_anomalous: int  # rows above the threshold without it, and how many fewer there are with it
     n_silenced: int
+    # incidents and lasting changes without it, and those of them that would not be reported
     n_incidents: int
     n_gone: int
-    gone: tuple[Sighting, ...]
-    n_left: int = 0
+    gone: tuple[Sighting, ...]  # the worst of those
+    n_left: int = 0  # accepted rows that would be above the threshold all the same
 
     @property
     def share(self) -> float:

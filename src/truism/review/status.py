@@ -51,27 +51,14 @@ MIN_MET, N_RULES = 50, 500  # rows in which a condition should have held, and ru
 
 
 class Sign(msgspec.Struct, frozen=True):
-    """Something that differs from what was learned.
+    """Something that differs from what was learned."""
 
-    Parameters
-    ----------
-    kind, variable
-        What differs, and of which variable, if of one.
-    size, verdict
-        The effect size, and what it means by itself.
-    since
-        Since when, if that is known.
-    text
-        The same in words.
-
-    """
-
-    kind: Kind
+    kind: Kind  # what differs, and of which variable, if of one
     variable: str | None
-    size: float
+    size: float  # the effect size, and what it means by itself
     verdict: Verdict
-    since: str | None
-    text: str
+    since: str | None  # since when, if that is known
+    text: str  # the same in words
 
 
 class Status(msgspec.Struct, frozen=True):

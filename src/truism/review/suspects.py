@@ -25,29 +25,14 @@ GAP = 5  # rows between two suspects of one incident
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Suspects that belong together: rows of a series near each other, or rows of one pattern.
+    """Suspects that belong together: rows of a series near each other, or rows of one pattern."""
 
-    Parameters
-    ----------
-    rows
-        Their positions in the table, ascending.
-    score
-        The highest score among them, in multiples of the threshold.
-    started, ended
-        The times of the first and the last row, if the table has times.
-    explanation
-        Why the row with the highest score is contradicted.
-    summary
-        What a pattern has in common; empty for rows of a series.
-
-    """
-
-    rows: tuple[int, ...]
-    score: float
-    started: Moment | None
+    rows: tuple[int, ...]  # their positions in the table, ascending
+    score: float  # the highest score among them, in multiples of the threshold
+    started: Moment | None  # the times of the first and the last row, if the table has times
     ended: Moment | None
-    explanation: Explanation
-    summary: str = ""
+    explanation: Explanation  # why the row with the highest score is contradicted
+    summary: str = ""  # what a pattern has in common; empty for rows of a series
 
     def __str__(self) -> str:
         first, last = self.rows[0], self.rows[-1]

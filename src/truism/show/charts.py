@@ -32,24 +32,13 @@ Tick = tuple[float, str]
 
 
 class Axes(msgspec.Struct, frozen=True):
-    """What the whole numbers of a plot stand for.
+    """What the whole numbers of a plot stand for."""
 
-    Parameters
-    ----------
-    unit
-        What x is: milliseconds since 1970, row numbers, or shares.
-    first, step, n_steps
-        Where the x axis begins, and its steps.
-    low, high, logarithmic
-        The y axis.
-
-    """
-
-    unit: Unit | Literal["share"]
-    first: float
+    unit: Unit | Literal["share"]  # what x is: milliseconds since 1970, row numbers, or shares
+    first: float  # where the x axis begins, and its steps
     step: float
     n_steps: int
-    low: float = 0.0
+    low: float = 0.0  # the y axis
     high: float = 1.0
     logarithmic: bool = False
 

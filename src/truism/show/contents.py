@@ -55,19 +55,10 @@ Unit = Literal["time", "row"]
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A series reduced for drawing: it keeps the smallest and the largest value of every bucket.
+    """A series reduced for drawing: it keeps the smallest and the largest value of every bucket."""
 
-    Parameters
-    ----------
-    x
-        Milliseconds since 1970 or row numbers, as `Summary.unit` says.
-    y
-        Values; None where missing.
-
-    """
-
-    x: tuple[float, ...]
-    y: tuple[float | None, ...]
+    x: tuple[float, ...]  # milliseconds since 1970 or row numbers, as `Summary.unit` says
+    y: tuple[float | None, ...]  # values; None where missing
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -78,51 +69,24 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class Band(msgspec.Struct, frozen=True):
-    """What a variable should be, and where that was expected.
+    """What a variable should be, and where that was expected."""
 
-    Parameters
-    ----------
-    low, high
-        An interval of numbers; None for an open side.
-    states
-        Positions of states, for a variable with states.
-    spans
-        Where the condition held.
-
-    """
-
-    low: float | None
+    low: float | None  # an interval of numbers; None for an open side
     high: float | None
-    states: tuple[int, ...]
-    spans: tuple[Span, ...]
+    states: tuple[int, ...]  # positions of states, for a variable with states
+    spans: tuple[Span, ...]  # where the condition held
 
 
 class Panel(msgspec.Struct, frozen=True):
-    """One variable over an incident and some time around it.
-
-    Parameters
-    ----------
-    variable
-        Its name.
-    says
-        What was expected of it, or its part of the condition.
-    states
-        Names of its states, if it has states; `line` then holds positions in this list.
-    line
-        Its values.
-    band
-        The expected interval or states; None if no rule names any.
-    broken
-        Rows that break the expectation, as a line of points.
-
-    """
+    """One variable over an incident and some time around it."""
 
     variable: str
-    says: str
+    says: str  # what was expected of it, or its part of the condition
+    # names of its states, if it has states; `line` then holds positions in this list
     states: tuple[str, ...]
-    line: Line
-    band: Band | None
-    broken: Line
+    line: Line  # its values
+    band: Band | None  # the expected interval or states; None if no rule names any
+    broken: Line  # rows that break the expectation, as a line of points
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -222,49 +186,24 @@ class Card(msgspec.Struct, frozen=True):
 
 
 class RuleLine(msgspec.Struct, frozen=True):
-    """One rule in the list of rules.
+    """One rule in the list of rules."""
 
-    Parameters
-    ----------
-    id, text, variables
-        The rule itself.
-    rows, support
-        Training rows in which it holds, in words, and their share of all training rows.
-    log_chance
-        How likely it is by chance, as a natural logarithm.
-    n_broken
-        Rows of this table that break it.
-    incidents
-        Numbers of the incidents that name it.
-    disabled
-        Why it is switched off; None when it is not.
-
-    """
-
-    id: str
+    id: str  # the rule itself
     text: str
     variables: tuple[str, ...]
-    rows: str
+    rows: str  # training rows in which it holds, in words, and their share of all training rows
     support: float
-    log_chance: float
-    n_broken: int
-    incidents: tuple[int, ...]
-    disabled: str | None
+    log_chance: float  # how likely it is by chance, as a natural logarithm
+    n_broken: int  # rows of this table that break it
+    incidents: tuple[int, ...]  # numbers of the incidents that name it
+    disabled: str | None  # why it is switched off; None when it is not
 
 
 class Histogram(msgspec.Struct, frozen=True):
-    """How values are spread in training and here, as shares of the values that are not missing.
+    """How values are spread in training and here, as shares of the values that are not missing."""
 
-    Parameters
-    ----------
-    labels
-        The state, or the interval, of each bin.
-    training, here
-        The share of the values in each bin; values beyond the ends count in the outer bins.
-
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # the state, or the interval, of each bin
+    # the share of the values in each bin; values beyond the ends count in the outer bins
     training: tuple[float, ...]
     here: tuple[float, ...]
 
@@ -301,36 +240,20 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class Detection(msgspec.Struct, frozen=True):
-    """How well the scores separate labelled rows from the others.
+    """How well the scores separate labelled rows from the others."""
 
-    Parameters
-    ----------
-    label
-        The column that holds the labels.
-    n_labelled
-        Rows with a label.
-    auc, partial_auc
-        Area under the ROC, and its standardised part up to a false-positive rate of
-        `max_false_positive_rate` (McClish 1989), as in the paper.
-    false_positive_rates, true_positive_rates
-        The ROC.
-    false_positive_rate, true_positive_rate
-        The rates at the threshold.
-    segments
-        The labelled segments.
-
-    """
-
-    label: str
-    n_labelled: int
+    label: str  # the column that holds the labels
+    n_labelled: int  # rows with a label
+    # area under the ROC, and its standardised part up to a false-positive rate of
+    # `max_false_positive_rate` (McClish 1989), as in the paper
     auc: float
     partial_auc: float
     max_false_positive_rate: float
-    false_positive_rates: tuple[float, ...]
+    false_positive_rates: tuple[float, ...]  # the ROC
     true_positive_rates: tuple[float, ...]
-    false_positive_rate: float
+    false_positive_rate: float  # the rates at the threshold
     true_positive_rate: float
-    segments: tuple[Segment, ...]
+    segments: tuple[Segment, ...]  # the labelled segments
 
     @property
     def n_detected(self) -> int:

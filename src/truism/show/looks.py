@@ -36,31 +36,16 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class ColumnSight(msgspec.Struct, frozen=True):
-    """One column in words.
+    """One column in words."""
 
-    Parameters
-    ----------
-    name, kind, unit, missing
-        What it is called, what it holds, in which unit, and how many values are missing.
-    holds
-        From where to where its numbers go, or its states and how often each occurs.
-    first
-        Its first values.
-    bars
-        How many values lie in each bin, or in each state.
-    fate
-        What becomes of it if it is not simply learned from.
-
-    """
-
-    name: str
+    name: str  # what it is called, what it holds, in which unit, and how many values are missing
     kind: str
     unit: str
     missing: str
-    holds: str
-    first: str
-    bars: tuple[int, ...]
-    fate: str
+    holds: str  # from where to where its numbers go, or its states and how often each occurs
+    first: str  # its first values
+    bars: tuple[int, ...]  # how many values lie in each bin, or in each state
+    fate: str  # what becomes of it if it is not simply learned from
 
 
 class Sight(msgspec.Struct, frozen=True):
