@@ -13,7 +13,9 @@ from learned import learn
 from truism.explain.checker import Checker
 from truism.explain.clues import Contradiction, Rarity
 from truism.explain.explanations import explain_rows
+from truism.explain.investigation import find_clues
 from truism.explain.patterns import N_TOLD, N_WORST, pattern_id
+from truism.explain.words import say
 from truism.incidents.marks import KINDS, most_blamed
 from truism.incidents.outlines import Grouped, Singles
 from truism.model.schema import Categorical
@@ -104,12 +106,21 @@ def test_what_is_told_of_a_pattern_is_counted_in_all_its_rows(kinds):
     table, own = attacked(kinds), checker()
     patterns = own.find(table).patterns
     for at, pattern in enumerate(patterns):
-        told_of = set()
+        told_of, rows = set(), patterns.rows(at)
+        clues = (
+            each[pattern.variable][0]
+            for each in find_clues(own.scorer, table.take(rows))
+            if pattern.variable in each
+        )
+        clue_of = {say(clue, own.scorer.n_training): clue for clue in clues}
+        clue_of = {(r.expected, r.because, r.evidence): clue for r, clue in clue_of.items()}
         for told in pattern.told:
-            expected, conditions = statement(told.clue)
+            reason = told.reason
+            clue = clue_of[reason.expected, reason.because, reason.evidence]
+            expected, conditions = statement(clue)
             fits = {
                 row
-                for row in patterns.rows(at).tolist()
+                for row in rows.tolist()
                 if all(holds(each, table, row) for each in conditions)
                 and not holds(expected, table, row)
             }

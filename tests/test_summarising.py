@@ -86,10 +86,6 @@ def test_rows_that_are_no_series_are_told_by_pattern_and_never_joined_by_a_line(
     assert not told.ordered
     assert [(each.n_rows, each.kind) for each in told.patterns] == [(4, "unseen"), (2, "conflict")]
     assert told.n_patterns == 2
-    numbers = {card.incident.start: card.number for card in told.incidents}
-    assert [row.number for row in told.patterns[0].worst] == [
-        numbers[row.row] for row in told.patterns[0].worst
-    ]
     assert all(blame.picture is None for card in told.incidents for blame in card.blames)
     assert told.weaker == ()
 

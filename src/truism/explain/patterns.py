@@ -8,7 +8,6 @@ counted in all rows of it.
 
 import html
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -24,8 +23,6 @@ from truism.model.model import Model
 from truism.model.predicates import Predicate
 from truism.model.schema import Categorical, Scalar, Variable, id_of
 from truism.model.wording import (
-    NO_LEGEND,
-    Legend,
     about_percent,
     count,
     same_side,
@@ -39,7 +36,6 @@ from truism.score.truths import blocks_of
 from truism.score.weighed import Violation
 from truism.table.aside import Aside
 from truism.table.columns import Column, numbers
-from truism.table.times import Moment
 
 N_WORST = 5  # rows that are shown of a pattern
 N_ASKED = 8  # rows that are explained to find out what a pattern is about
@@ -49,32 +45,26 @@ N_STATES = 3  # states that are named
 Rows = NDArray[np.int64]
 
 
-class Told(msgspec.Struct, frozen=True, dict=True):
-    """A reason, and how many rows of a pattern it applies to."""
+class Told(msgspec.Struct, frozen=True):
+    """A reason against one of the rows of a pattern, and to how many of them it applies.
 
-    clue: Clue  # the evidence, as found in one of the rows
-    n_training: int  # number of training rows
-    # how many rows meet the condition and fail the expectation; each is counted for the first reason
-    # that applies to it
+    A row is counted for the first reason that applies to it.
+    """
+
+    reason: Reason
     n_rows: int
-    legend: Legend = NO_LEGEND
-
-    @cached_property
-    def reason(self) -> Reason:
-        """The clue in words."""
-        return say(self.clue, self.n_training, legend=self.legend)
 
 
 class Example(msgspec.Struct, frozen=True):
     """A row of a pattern: its position, its time if there are times, its score, and what was found."""
 
     row: int
-    time: Moment | None
+    time: str | None
     score: float
     found: str
 
 
-class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     """Anomalous rows with the same culprit and the same kind of reason.
 
     Parameters
@@ -90,16 +80,14 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         How many rows there are, and their share of all anomalous rows.
     n_times
         How often it occurred: in a series, rows no farther apart than the gap count once.
-    usual
-        What training had, in words; empty if that is not the point.
+    summary, headline
+        What is wrong with the rows, in one sentence, with a condition and without.
     found
         What was found, in words.
     told
         What a few of the rows say, and of how many rows that is true, most first.
     worst
         The rows with the highest scores.
-    legend
-        Units and titles.
 
     """
 
@@ -109,51 +97,11 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     n_rows: int
     share: float
     n_times: int
-    usual: str
+    summary: str
+    headline: str
     found: str
     told: tuple[Told, ...]
     worst: tuple[Example, ...]
-    legend: Legend = NO_LEGEND
-
-    @property
-    def summary(self) -> str:
-        """What is wrong with the rows, in one sentence."""
-        name, found, usual = self.legend.name(self.variable), self.found, self.usual
-        match self.kind:
-            case "missing":
-                return f"{name} is missing{usual}"
-            case "unseen":
-                return f"{name} never seen in training ({found})"
-            case "above":
-                return f"{name} above everything in training: {found}{usual}"
-            case "below":
-                return f"{name} below everything in training: {found}{usual}"
-            case "rare":
-                return f"{name} rarely so in training: {found}"
-            case "dead":
-                return f"{name} stands still for longer than ever in training ({found})"
-            case "lasting":
-                return f"{name} unusual because of the rows before"
-        said = self.headline
-        mostly = self._mostly
-        return said if mostly is None or mostly.because is None else f"{said} {mostly.why}"
-
-    @property
-    def headline(self) -> str:
-        """The sentence without a condition."""
-        if self.kind != "conflict":
-            return self.summary
-        name, mostly = self.legend.name(self.variable), self._mostly
-        if mostly is None:
-            return f"{name} at odds with other variables: {self.found}"
-        return f"{name} {self.found}, expected {mostly.expected}"
-
-    @property
-    def _mostly(self) -> Reason | None:
-        """The reason that is true of at least half of the rows, if there is one."""
-        if not self.told or 2 * self.told[0].n_rows < self.n_rows:
-            return None
-        return self.told[0].reason
 
     @property
     def percent(self) -> str:
@@ -161,26 +109,30 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return about_percent(self.share)
 
     @property
+    def others(self) -> tuple[str, ...]:
+        """The reasons in words, unless one applies to all rows: then the summary says it."""
+        if len(self.told) == 1 and self.told[0].n_rows == self.n_rows:
+            return ()
+        return tuple(
+            f"{count(one.n_rows, 'row')}: expected {one.reason.expected} {one.reason.why}"
+            for one in self.told
+        )
+
+    @property
     def examples(self) -> str:
         """The worst rows in words: when, or which, and what was found."""
-        timed = all(each.time is not None for each in self.worst)
-        said = [f"{each.time if timed else each.row} ({each.found})" for each in self.worst]
+        timed = all(row.time is not None for row in self.worst)
+        said = [f"{row.time if timed else row.row} ({row.found})" for row in self.worst]
         noun = "" if timed else "row " if len(said) == 1 else "rows "
         return noun + ", ".join(said)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
-        names = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "found")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "reasons": [
-                {**msgspec.to_builtins(each.reason), "n_rows": each.n_rows} for each in self.told
-            ],
-            "worst": [
-                {**msgspec.structs.asdict(each), "time": say_moment(each.time)}
-                for each in self.worst
-            ],
-        }
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        del plain["headline"]
+        told, worst = plain.pop("told"), plain.pop("worst")
+        reasons = [{**one["reason"], "n_rows": one["n_rows"]} for one in told]
+        return {**plain, "reasons": reasons, "worst": worst}
 
     def __str__(self) -> str:
         lines = (self._head(), self.summary, f"worst: {self.examples}")
@@ -232,6 +184,11 @@ class Patterns(Listing[Pattern]):
         apart = np.diff(rows) > (0 if self._gap is None else self._gap + 1)
         unit = "" if isinstance(variable, Categorical) else model.words.after(variable.name)
         known = np.ones(len(rows), np.bool_) if column.missing is None else ~column.missing
+        found = "missing" if kind == "missing" else _say_found(variable, column) + unit
+        name, mostly = model.words.name(variable.name), _mostly(told, len(rows))
+        headline = summary = _summarise(name, kind, found, _say_usual(variable, kind, unit), mostly)
+        if kind == "conflict" and mostly is not None and mostly.because is not None:
+            summary = f"{headline} {mostly.why}"
         return Pattern(
             id=pattern_id(model, variable.name, kind),
             variable=variable.name,
@@ -239,19 +196,19 @@ class Patterns(Listing[Pattern]):
             n_rows=len(rows),
             share=len(rows) / len(marks.rows),
             n_times=1 + int(apart.sum()),
-            usual=_say_usual(variable, kind, unit),
-            found="missing" if kind == "missing" else _say_found(variable, column) + unit,
+            summary=summary,
+            headline=headline,
+            found=found,
             told=told,
             worst=tuple(
                 Example(
                     int(rows[at]),
-                    None if times is None else times.cell(int(at)),
+                    None if times is None else say_moment(times.cell(int(at))),
                     float(marks.scores[group[at]]),
                     _say_value(column.cell(int(at))) + (unit if known[at] else ""),
                 )
                 for at in worst.tolist()
             ),
-            legend=model.words,
         )
 
     def _tell(self, name: str, rows: Rows, worst: Rows) -> tuple[Told, ...]:
@@ -276,8 +233,8 @@ class Patterns(Listing[Pattern]):
             n_rows = int((applies[best] & left).sum())
             if not n_rows:
                 break
-            words = self.scorer.model.words
-            told.append(Told(best, self.scorer.n_training, n_rows, words))
+            reason = say(best, self.scorer.n_training, legend=self.scorer.model.words)
+            told.append(Told(reason, n_rows))
             left &= ~applies.pop(best)
         return tuple(told)
 
@@ -306,6 +263,33 @@ def _statement(clue: Clue) -> tuple[Sequence[Predicate], Predicate] | None:
         case Outside():
             return (), clue.expected
     return None
+
+
+def _mostly(told: Sequence[Told], n_rows: int) -> Reason | None:
+    """Return the reason that is true of at least half of the rows, if there is one."""
+    return told[0].reason if told and 2 * told[0].n_rows >= n_rows else None
+
+
+def _summarise(name: str, kind: Wrong, found: str, usual: str, mostly: Reason | None) -> str:
+    """Say what is wrong with the rows in one sentence, without a condition."""
+    match kind:
+        case "missing":
+            return f"{name} is missing{usual}"
+        case "unseen":
+            return f"{name} never seen in training ({found})"
+        case "above":
+            return f"{name} above everything in training: {found}{usual}"
+        case "below":
+            return f"{name} below everything in training: {found}{usual}"
+        case "rare":
+            return f"{name} rarely so in training: {found}"
+        case "dead":
+            return f"{name} stands still for longer than ever in training ({found})"
+        case "lasting":
+            return f"{name} unusual because of the rows before"
+    if mostly is None:
+        return f"{name} at odds with other variables: {found}"
+    return f"{name} {found}, expected {mostly.expected}"
 
 
 def _say_usual(variable: Variable, kind: Wrong, unit: str) -> str:

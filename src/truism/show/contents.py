@@ -10,46 +10,11 @@ from typing import Literal
 import msgspec
 
 from truism.explain.findings import Differing
+from truism.explain.patterns import Pattern
 from truism.explain.words import Reason
 from truism.incidents.events import Kind
-from truism.incidents.marks import Wrong
 from truism.model.provenance import Trial
 from truism.model.wording import html_table
-
-
-class ToldLine(msgspec.Struct, frozen=True):
-    """What some rows of a pattern say, and of how many rows that is true."""
-
-    n_rows: int
-    reason: Reason
-
-
-class ExampleLine(msgspec.Struct, frozen=True):
-    """A row of a pattern: which or when, its score, and what was found.
-
-    `number` is that of its card, if it has one.
-    """
-
-    row: int
-    when: str
-    score: float
-    found: str
-    number: int | None
-
-
-class PatternCard(msgspec.Struct, frozen=True):
-    """Anomalous rows with the same culprit and kind of reason; see `truism.explain.patterns`."""
-
-    id: str
-    variable: str
-    kind: Wrong
-    summary: str
-    n_rows: int
-    share: float
-    n_times: int
-    told: tuple[ToldLine, ...]
-    worst: tuple[ExampleLine, ...]
-
 
 Unit = Literal["time", "row"]
 
@@ -116,6 +81,11 @@ class IncidentLine(msgspec.Struct, frozen=True):
     counted: str
     id: str = ""
     story: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is a lasting change that has not returned."""
+        return self.kind == "shift" and self.ongoing
 
 
 class BlameCard(msgspec.Struct, frozen=True):
@@ -322,7 +292,7 @@ class Summary(msgspec.Struct, frozen=True):
     incidents: tuple[Card, ...]
     n_incidents: int
     differing: tuple[Differing, ...]
-    patterns: tuple[PatternCard, ...]
+    patterns: tuple[Pattern, ...]
     n_patterns: int
     weaker: tuple[Span, ...]
     rules: tuple[RuleLine, ...]

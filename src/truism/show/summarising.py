@@ -27,15 +27,12 @@ from truism.show.contents import (
     BlameCard,
     Card,
     Detection,
-    ExampleLine,
     Fact,
     IncidentLine,
-    PatternCard,
     RuleLine,
     Segment,
     Span,
     Summary,
-    ToldLine,
     VariableLine,
 )
 from truism.show.pictures import Axis, Painter, extent, histogram, reduce, runs
@@ -132,7 +129,7 @@ def summarise(
         cards,
         len(findings.incidents) + len(findings.shifts),
         findings.differing,
-        _patterns(axis, findings, cards),
+        () if findings.ordered else findings.patterns[:MAX_PATTERNS],
         len(findings.patterns),
         _weaker(axis, findings, shown) if findings.ordered else (),
         _rules(scorer, table, cards),
@@ -150,36 +147,6 @@ def summarise(
 
 def _variable(incident: Incident) -> str:
     return incident.blames[0].variable if incident.blames else "no variable"
-
-
-def _patterns(axis: Axis, findings: Findings, cards: Sequence[Card]) -> tuple[PatternCard, ...]:
-    """Tell the patterns of rows that are no series."""
-    if findings.ordered:
-        return ()
-    number_of = {card.incident.start: card.number for card in cards}
-    return tuple(
-        PatternCard(
-            each.id,
-            each.variable,
-            each.kind,
-            each.summary,
-            each.n_rows,
-            each.share,
-            each.n_times,
-            tuple(ToldLine(told.n_rows, told.reason) for told in each.told),
-            tuple(
-                ExampleLine(
-                    row.row,
-                    axis.when(row.row, row.row),
-                    row.score,
-                    row.found,
-                    number_of.get(row.row),
-                )
-                for row in each.worst
-            ),
-        )
-        for each in findings.patterns[:MAX_PATTERNS]
-    )
 
 
 def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -> tuple[Card, ...]:

@@ -99,11 +99,8 @@ def show_pattern(pattern: Pattern, *, ordered: bool) -> RenderableType:
         Text.assemble((" · ".join(parts), STRONG), (f" · pattern {pattern.id}", FAINT)),
         Padding(say(pattern.summary), (0, 0, 0, 3)),
     ]
-    if len(pattern.told) > 1 or (pattern.told and pattern.told[0].n_rows < pattern.n_rows):
-        for told in pattern.told:
-            why = f"expected {told.reason.expected} {told.reason.why}"
-            lines.append(Padding(say(f"{count(told.n_rows, 'row')}: {why}", FAINT), (0, 0, 0, 3)))
-    lines.append(Padding(say(f"worst: {pattern.examples}", FAINT), (0, 0, 0, 3)))
+    further = (*pattern.others, f"worst: {pattern.examples}")
+    lines += [Padding(say(line, FAINT), (0, 0, 0, 3)) for line in further]
     return Group(*lines)
 
 
