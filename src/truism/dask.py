@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
+import pyarrow as pa
+
 from truism.errors import ParameterError, TruismError, did_you_mean
 from truism.estimator.batches import ArrowScorer, Left, arrow_scorer
 from truism.estimator.clusters import (
@@ -25,7 +27,7 @@ from truism.estimator.clusters import (
 from truism.learn.batches import Job, Run, Task
 from truism.model.model import Model
 from truism.table.files import OPENING
-from truism.table.frames import as_batch, as_frame, as_table, empty_like
+from truism.table.frames import as_table
 from truism.work import Advance, Progress, be_silent
 
 __all__ = ["learn", "score"]
@@ -218,7 +220,8 @@ def score(rows: Any, model: Any, *, blames: int = 0, keep: Sequence[str] = ()) -
 
     check_distributed(rows, "to_delayed")
     scorer = arrow_scorer(model, blames=blames, keep=keep, n_jobs=1)
-    meta = empty_like(rows._meta, scorer.schema)
+    schema = scorer.schema(pa.Schema.from_pandas(rows._meta, preserve_index=False))
+    meta = schema.empty_table().to_pandas()
     has_past = scorer.checker.model.memory is not None or bool(scorer.checker.model.derived)
     shared, state, scored = dask.delayed(scorer), None, []
     for part in rows.to_delayed():
@@ -229,5 +232,6 @@ def score(rows: Any, model: Any, *, blames: int = 0, keep: Sequence[str] = ()) -
 
 
 def _follow(scorer: ArrowScorer, frame: Any, state: Left | None) -> tuple[Any, Any]:
-    [(batch, after)] = scorer.follow([as_batch(frame)], state)
-    return as_frame(batch, frame), after
+    rows = pa.RecordBatch.from_pandas(frame, preserve_index=False)
+    [(batch, after)] = scorer.follow([rows], state)
+    return batch.to_pandas().set_index(frame.index), after

@@ -11,8 +11,10 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from truism.errors import ParameterError, TruismError
-from truism.estimator.batches import arrow_scorer
+from truism.estimator.batches import arrow_scorer, check_kept
 from truism.estimator.clusters import (
     Partition,
     are_files,
@@ -23,7 +25,7 @@ from truism.estimator.clusters import (
 from truism.learn.batches import Job, Run, Task, merge_all
 from truism.model.model import Model
 from truism.table.files import OPENING
-from truism.table.frames import as_table, check_kept, content_batch, contents_of
+from truism.table.frames import as_table
 from truism.work import Advance, Progress, be_silent
 
 __all__ = ["learn", "score"]
@@ -97,7 +99,7 @@ def _count(batches: Iterator[Any]) -> Iterator[Any]:
     context = TaskContext.get()
     n_rows = sum(batch.num_rows for batch in batches)
     if context is not None:
-        yield content_batch(context.partitionId(), str(n_rows).encode())
+        yield _result(context.partitionId(), str(n_rows).encode())
 
 
 def run_on(session: Any, frame: Any = None, places: Mapping[int, int] = {}) -> Run:
@@ -148,6 +150,11 @@ def _run(
     return merge_all(found[at] for at in range(len(jobs)))
 
 
+def _result(at: int, content: bytes) -> pa.RecordBatch:
+    """Return bytes as a batch of one row, with their place."""
+    return pa.record_batch({"at": pa.array([at], pa.int64()), "content": pa.array([content])})
+
+
 Work = Callable[[Iterator[Any]], Iterator[Any]]
 
 
@@ -157,8 +164,8 @@ def _on_files(shared: Any, pack: Any) -> Work:
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         jobs, task = shared.value
         for batch in batches:
-            for at in contents_of(batch):
-                yield content_batch(at, pack.dumps(_done(jobs[at], task)))
+            for at in batch.column(0).to_pylist():
+                yield _result(at, pack.dumps(_done(jobs[at], task)))
 
     return work
 
@@ -173,7 +180,7 @@ def _on_partitions(shared: Any, pack: Any, place_of: dict[int, int]) -> Work:
         context = TaskContext.get()
         at = place_of.get(context.partitionId()) if context is not None else None
         if at is not None:
-            yield content_batch(at, pack.dumps(_done(jobs[at], task, batches)))
+            yield _result(at, pack.dumps(_done(jobs[at], task, batches)))
 
     return work
 

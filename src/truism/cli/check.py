@@ -49,9 +49,8 @@ from truism.show.models import BAD, GOOD, STRONG
 from truism.show.summarising import check_ending, summarise, write_report
 from truism.show.terminal import show_findings, show_progress, verdict
 from truism.table.columns import Table
-from truism.table.frames import typed
 from truism.table.layouts import seconds_of
-from truism.table.writing import writing
+from truism.table.writing import Columns, typed, writing
 from truism.work import Progress
 
 CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]
@@ -469,7 +468,7 @@ def write_page(
     write_report(place, summary)
 
 
-def _written(columns: dict[str, Any], place: str) -> dict[str, Any]:
+def _written(columns: Columns, place: str) -> Columns:
     """Return columns as they are written: without texts that a spreadsheet runs, if one may open them."""
     if place.endswith((".csv", ".csv.gz")):
         columns = {

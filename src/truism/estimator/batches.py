@@ -2,13 +2,14 @@
 
 import functools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 
-from truism.errors import ParameterError, TableError
+from truism.errors import ParameterError, TableError, shorten
 from truism.estimator.detector import InvariantRuleDetector
 from truism.estimator.inputs import followed, names_in
 from truism.estimator.models import model_of
@@ -20,7 +21,8 @@ from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
 from truism.model.settings import check_whole
 from truism.table.columns import Table
-from truism.table.frames import Kind, as_table, widened, widened_schema
+from truism.table.frames import as_table
+from truism.table.writing import ARROW_TYPES, Holds
 from truism.work import count_threads
 
 
@@ -116,7 +118,14 @@ class ArrowScorer:
             self._n_rows += table.n_rows
             self.checker.scorer.expect(self._n_rows)
             added, kept = self._score(table, kept)
-            yield widened(batch, self.schema(batch.schema), added), Left(self._model_id, kept)
+            schema = self.schema(batch.schema)
+            arrays = [
+                pa.array(added[field.name], field.type)
+                if field.name in added
+                else batch[field.name]
+                for field in schema
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema), Left(self._model_id, kept)
 
     @functools.cached_property
     def _model_id(self) -> str:
@@ -124,12 +133,14 @@ class ArrowScorer:
 
     def schema(self, schema: Any) -> Any:
         """Return the Arrow schema of what comes out for batches of a schema."""
-        return widened_schema(schema, self.keep, self.added)
+        check_kept(schema.names, self.keep, self.added)
+        fields = [pa.field(name, ARROW_TYPES[kind]) for name, kind in self.added.items()]
+        return pa.schema([*(schema.field(name) for name in self.keep), *fields])
 
     @property
-    def added(self) -> dict[str, Kind]:
+    def added(self) -> dict[str, Holds]:
         """The columns that come out besides those that are kept, and what they hold."""
-        beyond: dict[str, Kind] = {} if self.checker.model.memory is None else {"excess": "number"}
+        beyond: dict[str, Holds] = {} if self.checker.model.memory is None else {"excess": "number"}
         return {"score": "number", **beyond, "anomaly": "boolean", **blame_kinds(self.blames)}
 
     def _score(self, table: Table, before: Following | None) -> tuple[dict[str, Any], Following]:
@@ -158,6 +169,24 @@ class ArrowScorer:
     def __reduce__(self) -> tuple[Any, ...]:
         content = encode_model(self.checker.model)
         return _rebuild, (content, self.blames, self.keep, self.n_jobs)
+
+
+def check_kept(names: Sequence[str], keep: Sequence[str], added: Collection[str]) -> None:
+    """Refuse columns to keep that are not there, are given twice, or are named like added ones."""
+    absent = [name for name in keep if name not in names]
+    if absent:
+        raise TableError(
+            f"Columns to keep must be in every batch, got none named {shorten(absent)}."
+        )
+    repeated = [name for name in dict.fromkeys(keep) if list(keep).count(name) > 1]
+    if repeated:
+        raise TableError(f"Columns to keep must be distinct, got {shorten(repeated)} twice.")
+    twice = [name for name in keep if name in added]
+    if twice:
+        raise TableError(
+            f"Columns to keep must not be named like those that are added, got {shorten(twice)}.",
+            "rename them first.",
+        )
 
 
 def _rebuild(content: bytes, blames: int, keep: Sequence[str], n_jobs: int | None) -> ArrowScorer:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -16,34 +16,35 @@ from truism.table.atomic import replacing
 
 Columns = Mapping[str, Any]
 """Arrow arrays, NumPy arrays or lists of equal length, by name."""
+Holds = Literal["number", "boolean", "text"]
+ARROW_TYPES: Mapping[Holds, Any] = {
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "text": pa.string(),
+}
+
+
+def typed(columns: Columns, kinds: Mapping[str, Holds]) -> Columns:
+    """Return columns as Arrow arrays, some of a given kind, even where no row has a value.
+
+    >>> typed({"row": [1], "found": [None]}, {"found": "text"})["found"].type
+    DataType(string)
+    """
+    types = {name: ARROW_TYPES[kind] for name, kind in kinds.items()}
+    return {name: pa.array(values, types.get(name)) for name, values in columns.items()}
 
 
 def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
-    """Write columns as the file name asks: ``.parquet``, ``.feather``, ``.arrow``, ``.csv`` or ``.gz``.
-
-    Parameters
-    ----------
-    columns
-        Arrow arrays, NumPy arrays or lists of equal length, by name.
-    path
-        Where to; a file that is there survives any failure.
-
-    """
+    """Write columns as the ending asks: ``.parquet``, ``.feather``, ``.arrow``, ``.csv`` or ``.gz``."""
     with writing(path) as write:
         write(columns)
 
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Callable[[Columns], None]]:
-    """Provide a function that writes parts of a table one below the other.
+    """Provide a function that writes parts of a table one below the other, of the types of the first.
 
-    The first part decides the types of the columns. The file is there when all parts are.
-
-    Parameters
-    ----------
-    path
-        Where to, as for `write_table`.
-
+    The file is there when all parts are; one that was there survives any failure.
     """
     place = Path(path)
     with replacing(path) as file, contextlib.ExitStack() as stack:
