@@ -319,6 +319,14 @@ def test_times_in_two_columns_may_be_absent_later():
     )
 
 
+def test_times_in_two_columns_are_put_into_their_zone_once():
+    write("t.csv", "D;T;x\n01.03.2014;07:30;1\n13.03.2014;07:31;2\n")
+    found = read(["t.csv"], Layout(time=("D", "T"), zone="Europe/Vienna"))
+    assert str(found.table.columns[0].cell(0)) == "2014-03-01 07:30:00+01:00"
+    frame = {"D": ["01.03.2014"], "T": ["07:30"], "x": [1]}
+    assert str(as_table(frame, found.reading).columns[0].cell(0)) == "2014-03-01 07:30:00+01:00"
+
+
 def test_an_empty_file_without_a_model_is_a_table_without_columns():
     assert read([write("empty.csv", "")], allow_empty=True).table.columns == ()
 

@@ -49,16 +49,9 @@ from truism.table.layouts import (
     renamed,
 )
 from truism.table.notices import Notice
-from truism.table.texts import (
-    BadCell,
-    Interpreted,
-    cast,
-    find_sentinels,
-    interpret,
-    without_values,
-)
+from truism.table.texts import BadCell, cast, find_sentinels, read_columns, without_values
 from truism.table.timelines import examine, find_axis
-from truism.table.times import join_times, read_instants
+from truism.table.times import read_instants
 from truism.table.words import says_time
 
 OPENING = 1 << 18  # rows that decide how larger tables are read
@@ -737,14 +730,7 @@ def _interpret_all(
     closed: bool,
 ) -> TableRead:
     """Decide what each column holds, or follow what was decided, and put times together."""
-    readings = _readings_of(reading, layout)
-    units = _units(parts)
-    results = [
-        interpret(column, layout, units.get(column.name), readings.get(column.name), closed)
-        for column in table.columns
-    ]
-    if len(layout.time) > 1:
-        results = _joined(results, layout, later=reading is not None)
+    results = read_columns(table, layout, reading, _units(parts), closed=closed)
     columns = tuple(result.column for result in results)
     whole = Table(columns, table.n_rows)
     extra = [notice for result in results for notice in result.notices]
@@ -763,15 +749,6 @@ def _interpret_all(
         () if reading is None else reading.optional,
     )
     return TableRead(whole, decided, (*notices, *extra))
-
-
-def _readings_of(reading: Reading | None, layout: Layout) -> dict[str, ColumnReading]:
-    """Return how columns were read; the first of two time columns was read as the two joined were."""
-    readings = {} if reading is None else reading.column_of()
-    joined = readings.get(" ".join(layout.time))
-    if len(layout.time) == 2 and joined is not None:
-        readings[layout.time[0]] = msgspec.structs.replace(joined, name=layout.time[0])
-    return readings
 
 
 def _units(parts: Sequence[Part]) -> dict[str, str]:
@@ -822,39 +799,6 @@ def _check_time(table: Table, layout: Layout) -> None:
         if name not in table.names:
             hint = did_you_mean(name, table.names)
             raise ParameterError.of("time", "name columns of the table", name, hint)
-
-
-def _joined(results: list[Interpreted], layout: Layout, *, later: bool) -> list[Interpreted]:
-    """Join the columns that together give the time, in the place of the first.
-
-    In later files all times may be missing.
-    """
-    by_name = {result.column.name: result for result in results}
-    date, clock = (by_name[name].column for name in layout.time[:2])
-    name = " ".join(layout.time)
-    times = join_times(name, date, clock) if len(layout.time) == 2 else None
-    if times is None or (len(times.values) and not len(times.present) and not later):
-        which = clock if kind_of(date) == "time" else date
-        row = 0 if which.missing is None else int((~which.missing).argmax())
-        wanted = "a time of day" if which is clock else "a date"
-        cell = which.cell(row)
-        raise BadCell(which.name, row, "" if cell is None else str(cell), wanted)
-    first = by_name[layout.time[0]]
-    text = f"Columns {shorten(layout.time)} are read as one column of times, {name!r}."
-    joined = Interpreted(
-        times,
-        msgspec.structs.replace(first.reading, name=name),
-        (*first.notices, Notice("times_joined", text, (name,))),
-    )
-    if layout.zone is not None:
-        joined = msgspec.structs.replace(joined, column=interpret(times, layout).column)
-    parts = []
-    for result in results:
-        if result.column.name == layout.time[0]:
-            parts.append(joined)
-        elif result.column.name not in layout.time:
-            parts.append(result)
-    return parts
 
 
 def _hints(table: Table, layout: Layout) -> list[Notice]:

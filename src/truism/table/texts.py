@@ -7,7 +7,7 @@ when learned raises a `BadCell` that names it.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truism.arrays import Mask
-from truism.errors import SchemaError
+from truism.errors import SchemaError, shorten
 from truism.table.columns import NOUNS, Column, Table, Texts, kind_of, truths_of
 from truism.table.columns import renamed as with_names
 from truism.table.layouts import DAYS, EPOCHS, ColumnReading, Layout, Reading, renamed
@@ -500,61 +500,92 @@ def _bad_text(texts: Texts, mask: Mask, learned: ColumnReading) -> BadCell:
 # --- tables ---
 
 
-def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, ...]]:
-    """Read the columns of a table that already has types, such as a dataframe, as they were learned.
+def read_columns(
+    table: Table,
+    layout: Layout,
+    reading: Reading | None = None,
+    units: Mapping[str, str] = {},
+    *,
+    closed: bool = False,
+) -> list[Interpreted]:
+    """Decide what each column holds, or follow what was decided, and put two columns of time together."""
+    readings, several = {} if reading is None else reading.column_of(), len(layout.time) > 1
+    joined = readings.get(" ".join(layout.time))
+    if several and joined is not None:  # the first of the two was read as both were
+        readings[layout.time[0]] = msgspec.structs.replace(joined, name=layout.time[0])
+    naive = msgspec.structs.replace(layout, zone=None)
+    results = [
+        interpret(
+            column,
+            naive if several and column.name in layout.time else layout,
+            units.get(column.name),
+            readings.get(column.name),
+            closed,
+        )
+        for column in table.columns
+    ]
+    return _joined(results, layout, later=reading is not None) if several else results
 
-    Returns
-    -------
-    table
-        With columns converted where that is exact.
-    notices
-        What there is to say about it.
 
+def _joined(results: list[Interpreted], layout: Layout, *, later: bool) -> list[Interpreted]:
+    """Join the columns that together give the time, in the place of the first.
+
+    In later files all times may be missing.
     """
-    learned = reading.column_of()
-    columns: list[Column] = []
-    notices: list[Notice] = []
+    by_name = {result.column.name: result for result in results}
+    date, clock = (by_name[name].column for name in layout.time[:2])
+    name = " ".join(layout.time)
+    moments = join_times(name, date, clock) if len(layout.time) == 2 else None
+    if moments is None or (len(moments.values) and not len(moments.present) and not later):
+        which = clock if kind_of(date) == "time" else date
+        row = 0 if which.missing is None else int((~which.missing).argmax())
+        wanted = "a time of day" if which is clock else "a date"
+        cell = which.cell(row)
+        raise BadCell(which.name, row, "" if cell is None else str(cell), wanted)
+    first = by_name[layout.time[0]]
+    text = f"Columns {shorten(layout.time)} are read as one column of times, {name!r}."
+    notices = (*first.notices, Notice("times_joined", text, (name,)))
+    whole = zoned(moments, msgspec.structs.replace(first.reading, name=name), notices, layout)
+    return [
+        whole if result.column.name == layout.time[0] else result
+        for result in results
+        if result.column.name not in layout.time[1:]
+    ]
+
+
+def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, ...]]:
+    """Read a table that has types, such as a dataframe, as it was learned, where that is exact."""
+    learned, layout = reading.column_of(), reading.layout
+    if layout.renames:
+        table = with_names(table, renamed(table.names, layout))
+    apart = len(layout.time) == 2 and {*layout.time} <= {*table.names}
+    if not apart or reading.axis in table.names:
+        layout = msgspec.structs.replace(layout, time=())
+
+    def differs(column: Column) -> bool:
+        wanted = learned.get(column.name)
+        other = wanted is not None and kind_of(column) != wanted.kind
+        return column.fault is None and (other or column.name in layout.time)
+
+    some = Table(tuple(filter(differs, table.columns)), table.n_rows)
     try:
-        table = _with_joined_times(_renamed(table, reading.layout), reading)
-        for column in table.columns:
-            wanted = learned.get(column.name)
-            if wanted is None or column.fault is not None or kind_of(column) == wanted.kind:
-                columns.append(column)
-                continue
-            result = interpret(column, reading.layout, learned=wanted)
-            columns.append(msgspec.structs.replace(result.column, index=column.index))
-            notices += result.notices
+        results = read_columns(some, layout, reading)
     except BadCell as cell:
         raise SchemaError(
             f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, got {cell.value!r}.",
             "convert the column, or learn the model again.",
         ) from None
-    return Table(tuple(columns), table.n_rows), tuple(notices)
-
-
-def _renamed(table: Table, layout: Layout) -> Table:
-    return with_names(table, renamed(table.names, layout)) if layout.renames else table
-
-
-def _with_joined_times(table: Table, reading: Reading) -> Table:
-    """Put two columns that say when together into one, as was done when learning."""
-    layout, axis = reading.layout, reading.axis
-    learned, column_of = reading.column_of().get(axis or ""), table.column_of()
-    if len(layout.time) != 2 or learned is None or axis is None or axis in column_of:
-        return table
-    if not {*layout.time} <= {*column_of}:
-        return table
-    first, second = layout.time
-    date = interpret(
-        column_of[first], Layout(), learned=msgspec.structs.replace(learned, name=first)
-    )
-    clock = interpret(column_of[second], Layout(), learned=ColumnReading(second, "clock"))
-    times = join_times(axis, date.column, clock.column)
-    if times is None:
-        return table
-    joined = zoned(times, learned, (), layout).column
-    columns = (joined if column.name == first else column for column in table.columns)
-    return Table(tuple(column for column in columns if column.name != second), table.n_rows)
+    changed = {result.column.name: result.column for result in results}
+    columns = []
+    for column in table.columns:
+        name = reading.axis if column.name in layout.time[:1] else column.name
+        if name in changed:
+            columns.append(msgspec.structs.replace(changed[name], index=column.index))
+        elif name not in layout.time:
+            columns.append(column)
+    notices = (notice for result in results for notice in result.notices)
+    others = tuple(notice for notice in notices if notice.code != "times_joined")
+    return Table(tuple(columns), table.n_rows), others
 
 
 # --- numbers that may stand for missing values ---
