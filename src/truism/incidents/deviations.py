@@ -49,7 +49,7 @@ class Judge:
             return np.asarray(np.divide(parts, total, out=np.zeros_like(parts), where=total > 0))
         found: Floats = weighed.pieces.plain[at] + weighed.pieces.rarities[at]
         if weighed.remembered is not None and weighed.remembered.dead is not None:
-            found += np.where(weighed.remembered.dead[at] > 0, self._grave, 0.0)
+            found[weighed.remembered.dead[at] > 0] += self._grave
         return found
 
     def deviations(self, weighed: Weighed, at: Rows | slice = slice(None)) -> Floats:

@@ -291,10 +291,11 @@ class LeafProfiles:
         """
         found = np.full((leaves.shape[1], len(self._times)), np.nan)
         standard = self._reader.standard(readings.numbers)
-        weight, total = np.zeros((2, *standard.shape))
-        for leaf, (scale, shift) in zip(leaves, self._scaled, strict=True):
-            weight += np.square(scale[leaf], dtype=np.float64)
-            total += np.multiply(scale[leaf], shift[leaf], dtype=np.float64)
+        n_numbers = standard.shape[1]
+        sums = np.zeros((len(standard), 2 * n_numbers))
+        for leaf, table in zip(leaves, self._weighed, strict=True):
+            sums += table.take(leaf, axis=0)
+        weight, total = sums[:, :n_numbers], sums[:, n_numbers:]
         mean = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
         found[:, self._reader.numbers] = standard - mean
         return found
@@ -341,6 +342,16 @@ class LeafProfiles:
             leaves, *judges, readings.classes.T, self._offsets, *states.judged, found
         )
         return found.T
+
+    @functools.cached_property
+    def _weighed(self) -> list[NDArray[np.float64]]:
+        """How precisely each leaf knows the mean of each number, and that times the mean."""
+        return [
+            np.concatenate(
+                [np.square(scale, dtype=float), np.multiply(scale, shift, dtype=float)], 1
+            )
+            for scale, shift in self._scaled
+        ]
 
     @functools.cached_property
     def _stacked(self) -> tuple["_Numbers", "_States"]:
