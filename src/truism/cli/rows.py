@@ -21,37 +21,7 @@ N_FIRST = 1000  # rows in which it is seen which columns there are
 
 
 class Rows:
-    """The rows of files, read for a model batch by batch, as often as needed; one batch if they fit.
-
-    Parameters
-    ----------
-    screen
-        Where notes about the files go.
-    checker
-        The model.
-    sources, how
-        Paths, folders and patterns, and how they are to be read.
-    size
-        How much memory may be used, in bytes; all rows are one batch when absent.
-    whole
-        Options that need all rows at once.
-    allow_missing
-        Whether any columns may be absent; None does without checking that.
-    allow_empty
-        Whether there may be no rows.
-    only_doubts
-        Whether notes are left out that are no doubts.
-
-    Attributes
-    ----------
-    checker
-        The checker that suits the columns.
-    opening
-        The first rows, with all columns; all rows if they fit.
-    doubts
-        What readers of a report about the rows must know.
-
-    """
+    """The rows of files, read for a model batch by batch, as often as needed; one batch if they fit."""
 
     def __init__(
         self,
@@ -60,11 +30,11 @@ class Rows:
         sources: Sequence[str],
         how: FileOptions,
         *,
-        size: int | None = None,
-        whole: Sequence[str] = (),
-        allow_missing: bool | None = False,
+        size: int | None = None,  # bytes of memory; all rows are one batch when absent
+        whole: Sequence[str] = (),  # options that need all rows at once
+        allow_missing: bool | None = False,  # None does without columns unchecked
         allow_empty: bool = False,
-        only_doubts: bool = False,
+        only_doubts: bool = False,  # leave out notes that are no doubts
     ) -> None:
         self._screen, self._how, self._size = screen, how, size or 0
         self._noted: set[tuple[str, tuple[str, ...]]] = set()
@@ -86,7 +56,8 @@ class Rows:
                 "take fewer files at a time, or raise --memory-limit.",
             )
         self._note([n for n in first.notices if n.doubtful or not only_doubts])
-        self.opening, self._reading = first.table, reading or first.reading
+        self._reading = reading or first.reading
+        self.opening = first.table  # the first rows, with all columns; all rows if they fit
         self.n_rows = self.opening.n_rows if self._files is None else self._files.n_rows
         self.doubts = tuple(str(notice) for notice in first.notices if notice.doubtful)
         if how.layout.time:

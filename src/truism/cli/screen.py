@@ -31,19 +31,7 @@ FAILED, INTERRUPTED = 2, 130
 
 
 class Outlet(io.RawIOBase):
-    """What stands behind a standard stream while a command runs.
-
-    Parameters
-    ----------
-    sink
-        Where the bytes go; None where the stream was closed before the program began.
-
-    Attributes
-    ----------
-    problem
-        Why some of the output is lost; None if none is, or if its reader wanted no more.
-
-    """
+    """What stands behind a standard stream while a command runs."""
 
     def __init__(self, sink: Any) -> None:
         self._sink = sink

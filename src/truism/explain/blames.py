@@ -186,17 +186,8 @@ def fold(
 
     A number goes with one that it moves together with in training, unless one speaks against the other:
     then they do not move together now. ``ΔX`` goes with ``X``, or the other way round. A state goes with
-    nobody: a pump that is off is often the cause of a flow that is not.
-
-    Parameters
-    ----------
-    blamed
-        The blamed variables, most blamed first.
-    model
-        The model, which knows the twins.
-    witnesses
-        By whose values each variable is told to be wrong.
-
+    nobody: a pump that is off is often the cause of a flow that is not. `witnesses` says by whose values
+    each variable, most blamed first, is told to be wrong.
     """
     told_by = {} if witnesses is None else witnesses
     twins = {frozenset(pair) for pair in model.twins or ()}

@@ -42,31 +42,7 @@ DEFAULT_RATE = 0.01  # share of normal rows that may be reported
 
 
 class Checker:
-    """A model ready to check tables that have the training table's columns.
-
-    Parameters
-    ----------
-    model
-        The model.
-    n_jobs
-        Number of threads; results do not depend on it.
-    scorer
-        A scorer of the same model, if there is one; its threshold may differ.
-    origin
-        Where incidents come from, if not from this very model.
-
-    Examples
-    --------
-    >>> from truism.learn.learn import learn
-    >>> from truism.model.settings import Settings
-    >>> from truism.table.frames import as_table
-    >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
-    >>> checker = Checker(learn(normal, Settings(min_support=0.1)))
-    >>> table = checker.prepare(as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]}))
-    >>> checker.find(table).incidents[0].blames[0].variable
-    'pump'
-
-    """
+    """A model ready to check tables that have the training table's columns."""
 
     def __init__(
         self,
@@ -169,13 +145,7 @@ class Checker:
     def prepare(self, table: Table, before: Following | None = None) -> Table:
         """Add the variables that the model derives from others, and refuse a table that does not fit.
 
-        Parameters
-        ----------
-        table
-            A table.
-        before
-            What was kept of the tables before it, if it goes on where they ended.
-
+        `before` is what was kept of the tables before it, if it goes on where they ended.
         """
         refuse_text_for_numbers(self.model.schema, table)
         if not self.model.derived:
@@ -257,18 +227,7 @@ class Checker:
         return np.flatnonzero(self.excess(table) > self.model.threshold)
 
     def find(self, table: Table, before: Following | None = None, **options: Any) -> Findings:
-        """Score a prepared table, and group what is unusual into incidents.
-
-        Parameters
-        ----------
-        table
-            A prepared table.
-        before
-            The `state` of the findings in the rows before it; None if there are none.
-        options
-            As for `Check`.
-
-        """
+        """Score a prepared table, and group what is unusual into incidents, with options of `Check`."""
         check = Check(self, table.n_rows, before, **options)
         check.take(table)
         return check.findings()
@@ -281,15 +240,8 @@ class Checker:
     ) -> Model:
         """Return the model with a threshold that suits normal rows which were not learned from.
 
-        Parameters
-        ----------
-        table
-            A prepared table of such rows.
-        max_false_positive_rate
-            The share of them that may be reported; 1 % if nothing is said.
-        max_false_incidents
-            How many incidents they may form, for a series; ``"auto"`` is what suits most.
-
+        At most a share of them is reported, 1 % if nothing is said; or, of a series, so many incidents
+        are: ``"auto"`` is what suits most.
         """
         if max_false_incidents is None:
             rate = DEFAULT_RATE if max_false_positive_rate is None else max_false_positive_rate
@@ -336,45 +288,21 @@ class Check:
 
     Of most rows nothing is kept but their number. The cells of anomalous rows, and of rows by which
     incidents are told, are set aside.
-
-    Parameters
-    ----------
-    checker, n_rows
-        The checker, and how many rows there are in all.
-    before
-        What was kept of the tables before; None if there are none.
-    gap
-        Normal rows allowed within an incident; absent, that of `limits_of`. Rows that are no series
-        stand for themselves unless it is given.
-    min_rows, delays
-        Incidents with fewer rows, or that are over too soon, are left out.
-    told
-        Incidents that were reported before, by series and start: they are never left out.
-    most
-        How many incidents and lasting changes will be looked at; the others are only counted. All
-        when absent.
-    patterns
-        Whether patterns of a series will be looked at; those of other rows always are.
-
-    Attributes
-    ----------
-    following
-        What the next batch needs of those so far.
-
     """
 
     def __init__(
         self,
         checker: Checker,
-        n_rows: int,
-        before: Following | None = None,
+        n_rows: int,  # in all
+        before: Following | None = None,  # what was kept of the tables before
         *,
-        gap: int | None = None,
-        min_rows: int = 1,
+        gap: int
+        | None = None,  # normal rows within an incident; makes a series of rows that are none
+        min_rows: int = 1,  # incidents with fewer are left out
         delays: Delays | None = None,
-        told: Collection[tuple[str, int]] = (),
-        most: int | None = None,
-        patterns: bool = True,
+        told: Collection[tuple[str, int]] = (),  # series and start of incidents never to leave out
+        most: int | None = None,  # incidents that will be looked at; others are only counted
+        patterns: bool = True,  # whether patterns of a series will be looked at
     ) -> None:
         self.checker, self.n_rows = checker, n_rows
         self.following = Following() if before is None else before

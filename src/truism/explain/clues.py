@@ -203,15 +203,7 @@ def usual_classes(counts: Sequence[int], found: int, rest: int | None = None) ->
 
     One, if at least half of the rows have it; else as many as it takes for four fifths of the rows that
     do not have the state found. None, if most rows have that one: it is only less common than elsewhere.
-
-    Parameters
-    ----------
-    counts
-        How many rows have each class.
-    found
-        The class that was found.
-    rest
-        The class that the rarest of very many states share; it is named only if nothing else is left.
+    `rest`, the class that the rarest of very many states share, is named only if nothing else is left.
 
     >>> usual_classes([50, 0, 1], 1), usual_classes([20, 20, 19, 1], 3), usual_classes([60, 40], 0)
     ((0,), (0, 1, 2), ())

@@ -274,20 +274,7 @@ def blame_rows(
     anomalies: NDArray[np.bool_],
     most: int = N_BLAMES,
 ) -> list[Blames]:
-    """Return for each row the variables that are most to blame, worst first.
-
-    Parameters
-    ----------
-    scorer
-        The model.
-    table, weighed
-        The rows, and what speaks against them.
-    anomalies
-        Which rows are anomalies; their blames have reasons.
-    most
-        How many variables to name.
-
-    """
+    """Return for each row the variables that are most to blame, worst first."""
     above = np.flatnonzero(anomalies)
     told = find_clues(scorer, table.take(above), weighed.take(above))
     clues_at = dict(zip(above.tolist(), told, strict=True))

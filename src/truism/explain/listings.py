@@ -17,16 +17,9 @@ Member = TypeVar("Member", bound=Shown)
 
 
 class Listing(Sequence[Member]):
-    """A list that makes its members when they are looked at.
+    """A list that makes its members when they are looked at."""
 
-    Attributes
-    ----------
-    n_shown
-        How many are printed, and shown in notebooks.
-
-    """
-
-    n_shown: int
+    n_shown: int  # how many are printed, and shown in notebooks
 
     def __init__(self) -> None:
         self._known: dict[int, Member] = {}

@@ -131,16 +131,8 @@ class Chosen(msgspec.Struct, frozen=True, eq=False):
 class Chooser:
     """Chooses the shortest condition under which a value is unusual, for some rows.
 
-    Parameters
-    ----------
-    nodes
-        Those of every context.
-    leaves
-        The leaf of each row: contexts × rows.
-    blamed
-        Which variables are suspects themselves: rows × variables. A condition on one of them counts
-        twice; so does one with two bounds, which is narrow.
-
+    A condition on one of the suspects themselves, `blamed`, counts twice; so does one with two bounds,
+    which is narrow.
     """
 
     def __init__(

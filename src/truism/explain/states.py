@@ -142,31 +142,12 @@ def proceed(
     gap: int | None = None,
     min_rows: int = 1,
     delays: Delays | None = None,
-    retain: float | None = None,
-    now: int | None = None,
+    retain: float
+    | None = None,  # seconds for which a series is kept that has no rows; None for ever
+    now: int
+    | None = None,  # in microseconds: rows far beyond it, and beyond all others, are set aside
 ) -> Step:
-    """Check the rows of a table that are new.
-
-    Parameters
-    ----------
-    checker
-        The model.
-    table
-        The rows; not prepared.
-    state
-        What the call before left; None if there was none.
-    gap
-        Normal rows allowed within an incident.
-    min_rows
-        Incidents with fewer rows are not told.
-    delays
-        How long something must last to be told, and how long its return is waited for.
-    retain
-        For how many seconds a series is kept that has no rows while others have; None for ever.
-    now
-        The time in microseconds: rows far beyond it, and beyond all others, are set aside.
-
-    """
+    """Check the rows of a table, not prepared, that are new since the call that left a state."""
     names = checker.model.schema.names
     seen, let_go = ({}, None) if state is None else (state.seen, state.let_go)
     notes: tuple[str, ...] = ()
@@ -635,20 +616,9 @@ def read_state(path: str | os.PathLike[str]) -> JobState | None:
 def working_on(
     path: str | os.PathLike[str], patience: float | None = None
 ) -> Iterator[tuple[JobState | None, Callable[[JobState], None]]]:
-    """Read a state, keep others from it, and let it be written in the end.
+    """Read a state, keep others from it, and yield it with what replaces it in the end.
 
-    Parameters
-    ----------
-    path
-        The state file.
-    patience
-        Seconds to wait for another job that has it; ten when absent.
-
-    Yields
-    ------
-    state, write
-        What was there, and how to replace it.
-
+    Another job that has it is waited for, for ten seconds when `patience` is absent.
     """
     try:
         with alone_with(path, PATIENCE if patience is None else patience, create=True) as unchanged:

@@ -60,18 +60,7 @@ class Named(msgspec.Struct, frozen=True, eq=False):
 
 
 def find_named(findings: Findings, wanted: str, kind: str) -> Named:
-    """Return the rows that belong to an incident, a lasting change or a pattern.
-
-    Parameters
-    ----------
-    findings
-        What a check of the rows found.
-    wanted
-        The id that it shows.
-    kind
-        ``"pattern"``, or anything else for incidents and lasting changes.
-
-    """
+    """Return the rows of what has an id: a pattern, or else an incident or a lasting change."""
     if kind == "pattern":
         for position, pattern in enumerate(findings.patterns):
             if pattern.id == wanted:
@@ -106,34 +95,15 @@ def offer(
     named: Named | None = None,
     *,
     reason: str,
-    when: str | None = None,
-    mute: Sequence[str] = (),
+    when: str | None = None,  # as rules print conditions; absent, that of the rows
+    mute: Sequence[str] = (),  # variables, or only "all"; absent, those of the rows
     until: str | None = None,
     who: str | None = None,
     date: str | None = None,
-    here: Source | None = None,
-    history: tuple[Checker, Source] | None = None,
+    here: Source | None = None,  # the table at hand
+    history: tuple[Checker, Source] | None = None,  # earlier rows, and the checker that suits them
 ) -> "Offer":
-    """Work out what it takes to accept rows, and what that silences.
-
-    Parameters
-    ----------
-    checker
-        The model.
-    rows, named
-        The rows, prepared, and which they are; not needed if condition and variables are given.
-    reason, until, who, date
-        Why, until which day, who says so and when.
-    when
-        The condition, as rules print conditions; None takes that of the rows.
-    mute
-        The variables, or only ``"all"``; nothing takes those of the rows.
-    here
-        The table at hand.
-    history
-        Earlier rows, with the checker that suits them.
-
-    """
+    """Work out what it takes to accept rows, prepared, or a given condition, and what that silences."""
     reason, until = check_text("reason", reason), check_until(until)
     pricing = None if here is None else _Pricing(checker, here, named)
     n_rows = 0 if rows is None else rows.n_rows
@@ -181,18 +151,7 @@ def _propose(
 
 
 class _Finder:
-    """Finds variables and a condition for rows.
-
-    Parameters
-    ----------
-    checker, rows
-        The model, and the rows, prepared.
-    conditions
-        The condition, if it is given.
-    reported
-        Which of the rows are above the threshold where they are.
-
-    """
+    """Finds variables and a condition for rows."""
 
     def __init__(
         self, checker: Checker, rows: Table, conditions: tuple[Condition, ...], reported: Mask
@@ -330,23 +289,7 @@ class Price(msgspec.Struct, frozen=True):
 
 
 class _Pricing:
-    """Finds out what acceptances silence in a table.
-
-    Parameters
-    ----------
-    checker
-        The model without them.
-    source
-        The table.
-    named
-        The rows to accept.
-
-    Attributes
-    ----------
-    reported
-        Which of these are above the threshold without the acceptance.
-
-    """
+    """Finds out what acceptances silence in a table; `reported` says which accepted rows are."""
 
     def __init__(self, checker: Checker, source: Source, named: Named | None = None) -> None:
         self._checker, self._source = checker, source

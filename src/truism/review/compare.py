@@ -356,21 +356,7 @@ def _divide(
 
 
 class Reports:
-    """What a model reports in a table that it takes batch by batch.
-
-    Parameters
-    ----------
-    checker, n_rows
-        The model, and how many rows there are.
-
-    Attributes
-    ----------
-    scores, reported
-        The scores of the rows, and which of them are above the threshold; like the others after `close`.
-    findings, places
-        What was found, and which incident of which list a sighting is.
-
-    """
+    """What a model reports in a table that it takes batch by batch."""
 
     def __init__(self, checker: Checker, n_rows: int) -> None:
         self.checker, self._check = checker, Check(checker, n_rows, patterns=False)

@@ -146,16 +146,7 @@ def say_remedy(status: Status) -> str:
 
 
 def status(checker: Checker, table: Table) -> Status:
-    """Find out whether a model still fits rows.
-
-    Parameters
-    ----------
-    checker
-        The model.
-    table
-        The rows, not prepared; columns may be absent.
-
-    """
+    """Find out whether a model still fits rows."""
     survey = Survey(checker, table.n_rows, checker.absent(table))
     if survey.is_blind:
         return survey.status()
@@ -165,18 +156,7 @@ def status(checker: Checker, table: Table) -> Status:
 
 
 class Survey:
-    """Finds out whether a model still fits rows that come in parts.
-
-    Parameters
-    ----------
-    checker
-        The model.
-    n_rows
-        How many rows there are in all.
-    absent
-        Columns that the model needs and the rows lack.
-
-    """
+    """Finds out whether a model still fits rows that come in parts."""
 
     def __init__(self, checker: Checker, n_rows: int, absent: Sequence[str]) -> None:
         self.n_rows, self._absent = n_rows, absent

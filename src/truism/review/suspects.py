@@ -50,20 +50,8 @@ class Group(msgspec.Struct, frozen=True):
 class Suspects(Sequence[Group]):
     """Training rows that the others contradict, in groups, those that are contradicted most first.
 
-    Parameters
-    ----------
-    rows
-        All of them: positions in the table, ascending.
-    n_rows
-        How many rows the table has.
-    groups
-        The groups.
-    time
-        The table's column of times, if there is one.
-    hidden
-        Those of the rows that are ordinary once they are learned, which should not be; all of them in a
-        series, and when absent.
-
+    `hidden` are those of the rows that are ordinary once they are learned, which should not be; all of
+    them in a series.
     """
 
     def __init__(

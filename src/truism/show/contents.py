@@ -89,68 +89,33 @@ class IncidentLine(msgspec.Struct, frozen=True):
 
 
 class BlameCard(msgspec.Struct, frozen=True):
-    """One blamed variable of an incident.
+    """One blamed variable of an incident."""
 
-    Parameters
-    ----------
-    variable, share
-        The variable, and its share of the blame for the incident.
-    reason
-        The strongest reason.
-    place
-        Where it was found, as words to put after what was found; empty if that is the peak.
-    related
-        Other reasons, strongest first; only as many as a person would read.
-    n_related
-        How many others there are.
-    picture
-        The reason as a picture, for the first blames of the worst incidents.
-    since, began
-        The first row in which the variable deviates, and its time.
-    heading
-        The variable with its title.
-
-    """
-
-    variable: str
+    variable: str  # the variable, and its share of the blame for the incident
     share: float
-    reason: Reason
+    reason: Reason  # the strongest reason
+    # where it was found, as words to put after what was found; empty if that is the peak
     place: str
+    # other reasons, strongest first; only as many as a person would read
     related: tuple[Reason, ...]
-    n_related: int
-    picture: Picture | None
-    since: int | None = None
+    n_related: int  # how many others there are
+    picture: Picture | None  # the reason as a picture, for the first blames of the worst incidents
+    since: int | None = None  # the first row in which the variable deviates, and its time
     began: str | None = None
-    heading: str = ""
+    heading: str = ""  # the variable with its title
 
 
 class Card(msgspec.Struct, frozen=True):
-    """One incident as it is shown.
+    """One incident as it is shown."""
 
-    Parameters
-    ----------
-    number
-        1 is the worst.
-    title
-        The variable blamed most.
-    when, lasted, peaked
-        In words.
-    span
-        Its stretch of the x axis.
-    incident
-        Its rows, times and peak score.
-    blames, n_blamed
-        The blamed variables, largest share first, and how many there are in all.
-
-    """
-
-    number: int
-    title: str
-    when: str
+    number: int  # 1 is the worst
+    title: str  # the variable blamed most
+    when: str  # in words
     lasted: str
     peaked: str
-    span: Span
-    incident: IncidentLine
+    span: Span  # its stretch of the x axis
+    incident: IncidentLine  # its rows, times and peak score
+    # the blamed variables, largest share first, and how many there are in all
     blames: tuple[BlameCard, ...]
     n_blamed: int
 
@@ -232,79 +197,41 @@ class Detection(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Everything a report says.
+    """Everything a report says."""
 
-    Parameters
-    ----------
-    format, format_version
-        The name and version of the JSON format.
-    verdict
-        The findings in one sentence.
-    source, created
-        Where the rows came from, and when the report was made, as text.
-    n_rows, n_anomalous
-        Rows, and rows above the threshold.
-    threshold
-        Rows that score above it are anomalies.
-    ordered
-        Whether rows are a series; if not, there is no timeline, and patterns come first.
-    several
-        Whether they are several series in one table; then no line joins the scores.
-    unit
-        What x is: milliseconds since 1970, or row numbers.
-    scores
-        The score over time.
-    incidents, n_incidents, differing
-        The gravest incidents and lasting changes, those that still stand last, and how many there are.
-    patterns, n_patterns
-        What most rows have in common, where rows are no series, and how many patterns there are.
-    weaker
-        Where the other incidents are; neighbours are merged if there are very many.
-    rules, n_rules, n_active
-        The rules that are listed, how many the model has, and how many of them were checked.
-    variables
-        Every variable.
-    model, data
-        Facts about the model and about the table.
-    trials
-        The values of θ that were tried.
-    detection
-        How the scores compare with the labels, if there are labels.
-    notices
-        What puts the result in doubt.
-    remarks
-        What else there is to know about how the model was learned.
-
-    """
-
-    format: Literal["truism-report"]
+    format: Literal["truism-report"]  # the name and version of the JSON format
     format_version: Literal[3]
-    verdict: str
-    source: str | None
+    verdict: str  # the findings in one sentence
+    source: str | None  # where the rows came from, and when the report was made, as text
     created: str | None
-    n_rows: int
+    n_rows: int  # rows, and rows above the threshold
     n_anomalous: int
-    threshold: float
+    threshold: float  # rows that score above it are anomalies
+    # whether rows are a series; if not, there is no timeline, and patterns come first
     ordered: bool
-    several: bool
-    unit: Unit
-    scores: Line
+    several: bool  # whether they are several series in one table; then no line joins the scores
+    unit: Unit  # what x is: milliseconds since 1970, or row numbers
+    scores: Line  # the score over time
+    # the gravest incidents and lasting changes, those that still stand last, and how many there are
     incidents: tuple[Card, ...]
     n_incidents: int
     differing: tuple[Differing, ...]
+    # what most rows have in common, where rows are no series, and how many patterns there are
     patterns: tuple[Pattern, ...]
     n_patterns: int
+    # where the other incidents are; neighbours are merged if there are very many
     weaker: tuple[Span, ...]
+    # the rules that are listed, how many the model has, and how many of them were checked
     rules: tuple[RuleLine, ...]
     n_rules: int
     n_active: int
-    variables: tuple[VariableLine, ...]
-    model: tuple[Fact, ...]
+    variables: tuple[VariableLine, ...]  # every variable
+    model: tuple[Fact, ...]  # facts about the model and about the table
     data: tuple[Fact, ...]
-    trials: tuple[Trial, ...]
-    detection: Detection | None
-    notices: tuple[str, ...]
-    remarks: tuple[str, ...]
+    trials: tuple[Trial, ...]  # the values of θ that were tried
+    detection: Detection | None  # how the scores compare with the labels, if there are labels
+    notices: tuple[str, ...]  # what puts the result in doubt
+    remarks: tuple[str, ...]  # what else there is to know about how the model was learned
 
     def __repr__(self) -> str:
         return f"<Summary: {self.verdict}>"

@@ -58,16 +58,7 @@ class Sight(msgspec.Struct, frozen=True):
 
 
 def describe(look: Look, name_of: Callable[[str], str] = str) -> Sight:
-    """Put a look into words.
-
-    Parameters
-    ----------
-    look
-        What a table holds.
-    name_of
-        What the user's face calls a setting.
-
-    """
+    """Put a look into words."""
     size = f"{count(look.n_rows, 'row')} of {count(len(look.columns), 'column')}"
     facts = [("time", _times(look)), ("learned", _learned(look)), ("read as", _layout(look))]
     return Sight(

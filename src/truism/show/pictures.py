@@ -160,18 +160,7 @@ _OTHER = "not seen in training"
 
 
 class Painter:
-    """Draws the incidents of one table.
-
-    Parameters
-    ----------
-    scorer
-        The model.
-    table
-        The rows.
-    axis
-        Their places on the x axis.
-
-    """
+    """Draws the incidents of one table."""
 
     def __init__(self, scorer: Scorer, table: Table, axis: Axis) -> None:
         self.scorer, self.table, self.axis = scorer, table, axis
