@@ -191,11 +191,10 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
     out, _, code = run("check", "today.csv", "-m", "s.truism.json", *often)
     assert code == 1
     assert json.loads(out)["threshold"] < 2.43
-    out, err, code = run(
-        *("check", "today.csv", "-m", "s.truism.json", "--calibrate", "normal.csv"),
-        *("--max-false-incidents", "1/week", "--format", "json"),
-    )
+    rate = ("--max-false-incidents", "1/week")
+    _, err, code = run("calibrate", "s.truism.json", "normal.csv", *rate)
     assert "about 1 a week to be expected of normal rows, extrapolated from 400" in err
+    out, _, _ = run("check", "today.csv", "-m", "s.truism.json", "--format", "json")
     assert json.loads(out)["expected"] < 0.1
 
 
@@ -217,10 +216,6 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
         (
             ["--max-false-incidents", "1/day", "--threshold", "3"],
             "Error: --threshold and --max-false-incidents must not both be given.\n",
-        ),
-        (
-            ["--calibrate", "normal.csv", "--threshold", "3"],
-            "Error: --threshold and --calibrate must not both be given.\n",
         ),
     ],
 )
@@ -273,56 +268,24 @@ def test_check_with_a_threshold_reports_less(place):
     assert (out, err, code) == ("clean: none of 400 rows scores above 1000.\n", "", 0)
 
 
-def test_check_chooses_a_threshold_on_calibration_rows(place):
+def test_a_model_keeps_a_threshold_chosen_on_other_rows(place):
     Path("quiet.csv").write_text(table(200, wrong=(1,)))
-    out, err, code = run(
-        *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.001"),
-        *("--calibrate", "quiet.csv"),
-    )
-    limit = re.fullmatch(
-        r"Note: threshold (\S+): 0 of 200 calibration rows \(0 %\) exceed it.\n", err
-    )
-    assert limit
-    assert (out, code) == (f"clean: none of 400 rows scores above {limit[1]}.\n", 0)
-    _, err, _ = run(
-        *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.01"),
-        *("--calibrate", "quiet.csv"),
-    )
-    assert err == "Note: threshold 0.679: 1 of 200 calibration rows (0.5 %) exceed it.\n"
-
-
-def test_learn_keeps_a_threshold_chosen_on_calibration_rows(place):
-    Path("quiet.csv").write_text(table(200, wrong=(1,)))
-    out, err, code = run(
-        *("learn", "normal.csv", "-o", "c.truism.json", "--max-false-positive-rate", "0.01"),
-        *("--lookback", "0"),
-        *("--calibrate", "quiet.csv"),
-    )
+    assert run("learn", "normal.csv", "-o", "c.truism.json", "--lookback", "0")[2] == 0
+    rate = ("--max-false-positive-rate", "0.01")
+    _, err, code = run("calibrate", "c.truism.json", "quiet.csv", *rate)
     meaning = "1 of 200 calibration rows (0.5 %) exceed it"
     assert (err, code) == (f"Note: threshold 0.679: {meaning}.\n", 0)
-    assert meaning in " ".join(out.split())
     model = load_model("c.truism.json")
     assert (model.threshold, str(model.limit.origin)) == (0.679, meaning)
     assert "score above 0.679" in run("check", "quiet.csv", "-m", "c.truism.json")[0]
-
-
-def test_learn_writes_nothing_when_the_calibration_rows_lack_a_column(place):
+    before = Path("c.truism.json").read_bytes()
     Path("fewer.csv").write_text("pump,level\non,1\n")
-    out, err, code = run(
-        *("learn", "normal.csv", "-o", "none.truism.json", "--max-false-positive-rate", "0.01"),
-        *("--calibrate", "fewer.csv"),
-    )
+    out, err, code = run("calibrate", "c.truism.json", "fewer.csv", *rate)
     assert (out, code) == ("", 2)
     assert err.startswith("Error: Column 'flow' is missing from the table to score.")
-    assert not Path("none.truism.json").exists()
-
-
-def test_check_says_when_the_calibration_rows_were_learned_from(place):
-    _, err, _ = run(
-        *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.01"),
-        *("--calibrate", "normal.csv"),
-    )
-    first = "Note: the --calibrate rows are the rows that were learned from; use other rows."
+    assert Path("c.truism.json").read_bytes() == before
+    _, err, _ = run("calibrate", "c.truism.json", "normal.csv", *rate)
+    first = "Note: the rows are the rows that were learned from; use other rows."
     assert err.splitlines()[0] == first
 
 
@@ -842,40 +805,9 @@ FAILURES = [
         "Hint: see --missing.\n",
     ),
     (
-        [
-            *("check", "-", "-m", "m.truism.json"),
-            *("--max-false-positive-rate", "0.1", "--calibrate", "-"),
-        ],
-        "Error: Standard input can be read only once, got '-' for both DATA and --calibrate.\n",
-    ),
-    (
-        ["learn", "normal.csv", "-o", "n.truism.json", "--max-false-positive-rate", "0.1"],
-        "Error: --max-false-positive-rate and --calibrate must be given together.\n"
-        "Hint: the rate is measured on the rows of the --calibrate file.\n",
-    ),
-    (
-        [
-            *("learn", "normal.csv", "-o", "n.truism.json", "--threshold", "1"),
-            *("--max-false-positive-rate", "0.1", "--calibrate", "today.csv"),
-        ],
-        "Error: --threshold and --max-false-positive-rate must not both be given.\n",
-    ),
-    (
         ["learn", "normal.csv", "-o", "n.truism.json", "--lookback", "soon"],
         "Error: --lookback must be 'auto', a number of rows, or a duration such as '10min', got "
         "'soon'.\n",
-    ),
-    (
-        ["check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "0.1"],
-        "Error: --max-false-positive-rate and --calibrate must be given together.\n"
-        "Hint: the rate is measured on the rows of the --calibrate file.\n",
-    ),
-    (
-        [
-            *("check", "today.csv", "-m", "m.truism.json", "--max-false-positive-rate", "2"),
-            *("--calibrate", "normal.csv"),
-        ],
-        "Error: --max-false-positive-rate must be at least 0 and below 1, got 2.0.\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--scores", "s.xlsx"],

@@ -64,9 +64,7 @@ def test_a_file_without_the_odd_states_is_checked_as_what_it_is():
     assert (out.splitlines()[-1].split(":")[0], err, code) == ("clean", "", 0)
     out, err, code = run("explain", "today.csv", "-m", MODEL, "--row", "3")
     assert (err, code) == ("", 0)
-    rate = ("--max-false-positive-rate", "0.1", "--calibrate", "today.csv")
-    assert check("today.csv", *rate)[2] == 0
-    learn("normal.csv", *rate)
+    assert run("calibrate", MODEL, "today.csv", "--max-false-positive-rate", "0.1")[2] == 0
 
 
 def test_files_that_differ_are_learned_and_checked_together():

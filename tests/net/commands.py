@@ -85,7 +85,8 @@ SHOWN: Mapping[Callable[[Answer], dict[str, Any]], Sequence[str]] = {
     whole: (
         "learn normal.csv -o m.json",
         "learn normal.csv -o other.json --ignore count --seed 3",
-        "learn normal.csv -o strict.json --calibrate later.csv --max-false-positive-rate 0.02",
+        "learn normal.csv -o strict.json",
+        "calibrate strict.json later.csv --max-false-positive-rate 0.02",
         "learn series.csv -o series.json",
         "rules m.json --top 3",
         "rules m.json --about power --about load --sort support --top 4 --format csv",
@@ -111,7 +112,6 @@ SHOWN: Mapping[Callable[[Answer], dict[str, Any]], Sequence[str]] = {
         "learn normal.csv -o n.json --support-ratio -1",
         "learn normal.csv -o n.json --lookback never",
         "learn normal.csv -o n.json --max-false-incidents often",
-        "learn normal.csv -o n.json --max-false-positive-rate 0.1",
         "check later.csv -m nowhere.json",
         "check later.csv -m later.csv",
         "check later.csv -m broken.json",

@@ -18,7 +18,7 @@ from msgspec import Meta
 from rich.text import Text
 
 from truism.cli.app import say_problem
-from truism.cli.calibrate import calibrated, calibration_options, check_calibration
+from truism.cli.calibrate import check_threshold_options, incidents_option
 from truism.cli.options import (
     Command,
     FileOptions,
@@ -88,9 +88,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None
     state_place: str | None
     threshold: float | None
-    max_false_positive_rate: float | None
     max_false_incidents: str | None
-    calibration: tuple[str, ...]
     gap: int | None
     min_rows: int
     on_delay: str
@@ -130,8 +128,6 @@ Examples:
   truism check today.csv -m plant.truism.json --format json | jq .incidents[0]
   truism check today.csv -m plant.truism.json --report today.html
   truism check today.csv -m plant.truism.json --scores scores.parquet
-  truism check today.csv -m plant.truism.json \\
-      --max-false-positive-rate 0.001 --calibrate lastweek.csv
   truism check hour.csv -m plant.truism.json --state plant.state --format events
   truism check --models machines.toml
 
@@ -162,7 +158,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     type=float,
     help="Report rows that score above φ.  [default: the model's]",
 )
-@calibration_options
+@incidents_option
 @click.option(
     "--gap",
     metavar="N",
@@ -272,9 +268,8 @@ def check(screen: Screen, /, machines_place: str | None, place: str | None, **op
 
 def _check_options(wanted: Wanted) -> None:
     """Refuse options that contradict each other, and outputs that cannot be written."""
-    rates = (wanted.max_false_positive_rate, wanted.max_false_incidents)
-    check_calibration(wanted.threshold, *rates, wanted.calibration, wanted.data)
-    taken = (*wanted.data, *wanted.calibration, wanted.place)
+    check_threshold_options(wanted.threshold, wanted.max_false_incidents)
+    taken = (*wanted.data, wanted.place)
     _check_places(wanted.scores_place, wanted.report_place, wanted.label, taken)
     if wanted.state_place is None and wanted.retain is not None:
         raise ParameterError("--retain must be given with --state, which keeps series.")
@@ -347,15 +342,7 @@ def _examine(
 ) -> tuple[Checker, Step]:
     """Read the rows and check them; write scores and the report."""
     needing_all = {"--state": wanted.state_place, "--report": wanted.report_place}
-    allow_missing = wanted.allow_missing
     with screen.stages() as progress:
-        if wanted.calibration:
-            progress("calibrating", 0, 0)
-            normal = Rows(
-                screen, checker, wanted.calibration, wanted.how, allow_missing=allow_missing
-            )
-            rates = (wanted.max_false_positive_rate, wanted.max_false_incidents)
-            checker = checker.adopting(calibrated(screen, normal.checker, normal.table, *rates))
         progress("reading", 0, 0)
         rows = Rows(
             screen,
@@ -364,7 +351,7 @@ def _examine(
             wanted.how,
             size=size_of(wanted.memory_limit),
             whole=[option for option, value in needing_all.items() if value is not None],
-            allow_missing=allow_missing,
+            allow_missing=wanted.allow_missing,
             allow_empty=True,
             only_doubts=wanted.state_place is not None,  # the next call would say the same again
         )
@@ -661,7 +648,6 @@ def _refuse(wanted: Wanted) -> None:
         "--scores": wanted.scores_place,
         "--report": wanted.report_place,
         "--label": wanted.label,
-        "--calibrate": wanted.calibration,
     }
     for option, value in given.items():
         if value:

@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from truism.cli.calibrate import calibrated, calibration_options, check_calibration
+from truism.cli.calibrate import check_threshold_options, incidents_option
 from truism.cli.options import (
     LEAST_ROWS,
     Command,
@@ -26,13 +26,11 @@ from truism.cli.options import (
     jobs_option,
     layout_options,
     memory_option,
-    read_data,
     show_notices,
     size_of,
 )
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, shorten
-from truism.explain.checker import Checker
 from truism.export.suspects import listed_rows, suspects_as_columns
 from truism.learn import kernels
 from truism.learn.batches import BATCH_ROWS, Batches
@@ -109,8 +107,6 @@ Examples:
   truism learn export.csv -o m.truism.json --decimal , --missing Bad
   truism learn july.csv -o plant.truism.json --accepted plant.accepted.parquet
   zcat log.csv.gz | truism learn - -o m.truism.json --ignore batch_id
-  truism learn june.csv -o plant.truism.json \\
-      --max-false-positive-rate 0.001 --calibrate july.csv
   truism learn june.csv -o plant.truism.json --suspects suspects.csv
   truism learn june.csv -o plant.truism.json --exclude suspects.csv""",
 )
@@ -183,7 +179,7 @@ Examples:
     help="Weigh all evidence, or add up broken rules as in the paper.",
 )
 @click.option("--threshold", metavar="φ", type=float, help="Report rows that score above φ.")
-@calibration_options
+@incidents_option
 @click.option(
     "--accepted",
     multiple=True,
@@ -221,8 +217,6 @@ def learn(
     output: str,
     delta: bool,
     threshold: float | None,
-    max_false_positive_rate: float | None,
-    calibration: tuple[str, ...],
     accepted: tuple[str, ...],
     optional: tuple[str, ...],
     jobs: int,
@@ -241,27 +235,21 @@ def learn(
     how = file_options(options)
     settings = settings_of(options)
     size_of(memory_limit)  # small files do not need it, but what is no size is a mistake
-    rate = options["max_false_incidents"]
-    check_calibration(threshold, max_false_positive_rate, rate, calibration, data)
-    check_output(output, (*data, *calibration, *accepted))
-    exclusion = asked_exclusion(options, (*data, *calibration, *accepted))
+    check_threshold_options(threshold, options["max_false_incidents"])
+    check_output(output, (*data, *accepted))
+    exclusion = asked_exclusion(options, (*data, *accepted))
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
         found, parts = read_rows(screen, data, how, memory_limit, jobs, dask)
         found = _with_accepted(screen, found, accepted, large=parts is not None)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
-        normal = read_data(screen, calibration, how, found.reading) if calibration else None
         legend = _read_legend(options, found.reading)
         excluded = exclude(
             exclusion, found, settings, delta, jobs, progress, is_whole=parts is None
         )
         model = learn_table(found, settings, delta, threshold, jobs, progress, parts, excluded.rows)
         model = msgspec.structs.replace(model, legend=legend)
-        if normal is not None:
-            progress("calibrating", 0, 0)
-            checker = Checker(model, jobs)
-            model = calibrated(screen, checker, normal.table, max_false_positive_rate, rate)
         write_suspects(exclusion, excluded, found.table)
         save_model(model, output)
     screen.announce_unkept()

@@ -12,8 +12,8 @@ import msgspec
 from truism.cli.app import option_of
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, TruismError
-from truism.table.files import STDIN, TableRead, read
-from truism.table.layouts import Layout, Reading, read_renames
+from truism.table.files import STDIN
+from truism.table.layouts import Layout, read_renames
 from truism.table.notices import Notice, refuse_doubts
 from truism.work import n_cores
 
@@ -279,15 +279,6 @@ def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], 
             raise ParameterError.of("rename_file", "be a text in UTF-8", place) from None
         found += read_renames(text)
     return tuple(found)
-
-
-def read_data(
-    screen: Screen, sources: Sequence[str], how: FileOptions, reading: Reading
-) -> TableRead:
-    """Read tables as earlier ones were read, and note where a reader may wonder."""
-    table = read(sources, how.layout, reading=reading)
-    show_notices(screen, table.notices, how)
-    return table
 
 
 def show_notices(screen: Screen, notices: Sequence[Notice], how: FileOptions) -> None:
