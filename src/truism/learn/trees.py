@@ -10,6 +10,7 @@ Deviation: a node whose best split gains nothing is a leaf; splitting it further
 cut-offs of quality zero.
 """
 
+import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -121,7 +122,7 @@ def propose(
     proposals: list[list[Proposal]] = [[] for _ in min_leaves]
     if not table.bins:
         return proposals
-    grower = _Grower(table, np.array(min_leaves, np.int64))
+    grower = _Grower(table, min_leaves)
     targets = [
         (variable, column)
         for variable, column in zip(schema.variables, columns, strict=True)
@@ -141,89 +142,181 @@ def propose(
     return [sorted(found) for found in proposals]
 
 
-_Target = tuple[Numeric | Categorical, Column]
+_Known = tuple[Numeric | Categorical, Column]
 _Grown = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+class _Node(msgspec.Struct, eq=False, gc=False):
+    """Rows, their histogram if known, and the leaf sizes, from first to before last, to split for."""
+
+    rows: NDArray[np.int32]
+    h: NDArray[np.int64] | None
+    first: int
+    last: int
+
+
+class _Target(msgspec.Struct, frozen=True, eq=False):
+    """What a tree predicts: class numbers; or, without classes, packed numbers of a variable, `skip`."""
+
+    values: NDArray[np.int64]
+    n_classes: int
+    skip: int
 
 
 class _Grower:
     """Grows trees: one after the other, or those of numbers side by side where that is faster."""
 
-    def __init__(self, table: BinnedTable, min_leaves: NDArray[np.int64]) -> None:
+    def __init__(self, table: BinnedTable, min_leaves: Sequence[int]) -> None:
         from truism.learn.kernels import trees  # only learning loads compiled code
 
-        self.min_leaves = min_leaves
+        self.kernels, self.table, self.min_leaves = trees, table, list(min_leaves)
         counts = np.arange(1, table.n_rows + 1, dtype=np.float64)
         self.xlogx = np.zeros(table.n_rows + 1, np.int64)
         self.xlogx[1:] = np.rint(counts * np.log2(counts) * trees.LOG_SCALE)
-        n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
-        width = int(n_bins.max()) + 1
-        self.n_cells = len(n_bins) * width
+        self.n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
+        self.width = int(self.n_bins.max()) + 1
+        self.n_cells = len(self.n_bins) * self.width
         self.abreast = table.n_rows <= MAX_ABREAST and self.n_cells > MAX_CACHED
-        binned = table.binned.view(np.uint8)
-        wide = binned.shape[1] > len(n_bins)
-        self.bins = trees.Bins(binned, n_bins, width, wide, *_in_order(table, self.abreast))
+        self.binned = table.binned.view(np.uint8)
+        self.wide = self.binned.shape[1] > len(self.n_bins)
         self.place_of = {bins.variable: place for place, bins in enumerate(table.bins)}
         self.count_bits = table.n_rows.bit_length()
         # A histogram cell holds a sum of targets and a count in one word: |sum| ≤ n·2^point_bits.
         self.point_bits = min(FIXED_POINT_BITS, 61 - 2 * self.count_bits)
 
-    def group(self, targets: Sequence[_Target]) -> list[list[_Target]]:
+    def group(self, targets: Sequence[_Known]) -> list[list[_Known]]:
         """Divide targets into groups to be grown at once: states each alone, numbers maybe together."""
         alone = [[each] for each in targets if isinstance(each[0], Categorical)]
         numeric = [each for each in targets if isinstance(each[0], Numeric)]
         size = N_ABREAST if self.abreast else 1
         return alone + [numeric[i : i + size] for i in range(0, len(numeric), size)]
 
-    def grow(self, targets: Sequence[_Target]) -> _Grown:
-        """Grow the trees of a group; return their splits and gains, see `grow_tree`."""
+    def grow(self, targets: Sequence[_Known]) -> _Grown:
+        """Grow the trees of a group; return their splits and gains, not yet divided by the rows.
+
+        A split is a variable, a bin, and the first and the last position of the leaf sizes it is for.
+        """
         variable, column = targets[0]
         if isinstance(variable, Categorical):
-            return self._classify(variable, column)
-        return self._regress(targets)
-
-    def _classify(self, variable: Categorical, column: Column) -> _Grown:
-        from truism.learn.kernels import trees
-
-        classes = codes(variable, column).astype(np.int64)
-        n_classes = len(variable.values)
-        tabled = not self.abreast and self.n_cells * max(n_classes, 2) <= MAX_TABLE
-        target = trees.Target(classes, n_classes, self.count_bits, self.xlogx, -1)
-        rows = np.flatnonzero(classes >= 0).astype(np.int32)
-        grown: _Grown = trees.grow_tree(self.bins, target, rows, self.min_leaves, tabled)
-        return grown
-
-    def _regress(self, targets: Sequence[_Target]) -> _Grown:
-        from truism.learn.kernels import forest, trees
-
+            classes = codes(variable, column).astype(np.int64)
+            rows = np.flatnonzero(classes >= 0).astype(np.int32)
+            return self._grow_tree(_Target(classes, len(variable.values), -1), rows)
         numeric = [(each, column) for each, column in targets if isinstance(each, Numeric)]
         values = np.array([self._packed(each, column) for each, column in numeric])
         skips = np.array([self.place_of[each.name] for each, _ in numeric])
         if self.abreast:
-            found, gains = forest.grow_forest(
-                self.bins, values, skips, self.count_bits, self.min_leaves
-            )
+            splits, gains = self._grow_forest(values, skips)
         else:
-            target = trees.Target(values[0], 0, self.count_bits, self.xlogx, int(skips[0]))
             rows = np.flatnonzero(values[0]).astype(np.int32)
-            found, gains = trees.grow_tree(self.bins, target, rows, self.min_leaves, True)
-        return found, gains / 4.0**self.point_bits
+            splits, gains = self._grow_tree(_Target(values[0], 0, int(skips[0])), rows)
+        return splits, gains / 4.0**self.point_bits
+
+    def _grow_forest(self, values: NDArray[np.int64], skips: NDArray[np.int64]) -> _Grown:
+        from truism.learn.kernels import forest  # only wide tables load it
+
+        bins = self.binned, self.n_bins, self.width, self.wide, *self._in_order
+        leaves = np.array(self.min_leaves, np.int64)
+        grown: _Grown = forest.grow_forest(*bins, values, skips, self.count_bits, leaves)
+        return grown
+
+    @functools.cached_property
+    def _in_order(self) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
+        """The rows in the order of each variable's bins, and which variables are never missing."""
+        order = np.argsort(self.table.binned, axis=0, kind="stable").astype(np.uint16)
+        complete = np.array([each.n_present == self.table.n_rows for each in self.table.bins])
+        return np.ascontiguousarray(order.T), complete
+
+    def _grow_tree(self, target: _Target, rows: NDArray[np.int32]) -> _Grown:
+        """Grow one tree for several minimum leaf sizes, ascending, at once.
+
+        Trees share their nodes for as long as they choose the same splits.
+        """
+        least, splits, gains = self.min_leaves, list[tuple[int, ...]](), list[float]()
+        shape = len(self.n_bins), self.width, max(1, target.n_classes)
+        # Where a histogram would be too large, classes are counted by sorting.
+        tabled = not target.n_classes or (
+            not self.abreast and self.n_cells * max(target.n_classes, 2) <= MAX_TABLE
+        )
+        room = np.empty(shape if tabled else (1, 0, 0), np.int64)
+        waiting = [_Node(rows, None, 0, len(least))]
+        while waiting:
+            node = waiting.pop()
+            while node.first < node.last and len(node.rows) >= 2 * least[node.first]:
+                if node.h is None:
+                    node.h = self._describe(node.rows, target, room)
+                while len(node.rows) < 2 * least[node.last - 1]:
+                    node.last -= 1
+                q, f, b, size = self._split(node, target)
+                if f < 0:
+                    break
+                shared = node.first
+                while shared < node.last and least[shared] <= size:
+                    shared += 1
+                splits.append((f, b, node.first, shared - 1))
+                gains.append(q)
+                waiting += self._divide(node, target, f, b, shared)
+                node.first = shared
+        return np.array(splits, np.int64).reshape(-1, 4), np.array(gains)
+
+    def _describe(
+        self, rows: NDArray[np.int32], target: _Target, room: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the histogram of rows; that of many has memory of its own, which a child may inherit."""
+        h = room
+        if room.size:
+            h = np.zeros(room.shape, np.int64) if len(rows) >= self.width else room
+            h.fill(0)
+            self._add(h, rows, target, 1)
+        return h
+
+    def _add(
+        self, h: NDArray[np.int64], rows: NDArray[np.int32], target: _Target, sign: int
+    ) -> None:
+        of_rows = self.binned, self.wide, rows, target.values
+        self.kernels.add_rows(h, *of_rows, target.n_classes > 0, sign)
+
+    def _split(self, node: _Node, target: _Target) -> tuple[float, int, int, int]:
+        """Return the first of the best splits: its gain, variable, bin, and rows of the smaller side."""
+        least = self.min_leaves[node.first]
+        if target.n_classes:
+            bins, states = (self.binned, self.wide, self.n_bins), (target.values, target.n_classes)
+            split = self.kernels.split_classes(node.h, *bins, node.rows, *states, self.xlogx, least)
+        else:
+            numbers = node.h, self.n_bins, target.skip, self.count_bits
+            split = self.kernels.split_numbers(*numbers, least)
+        found: tuple[float, int, int, int] = split
+        return found
+
+    def _divide(self, node: _Node, target: _Target, f: int, b: int, shared: int) -> list[_Node]:
+        """Return the children of a node that may be split, the larger one first.
+
+        A large child inherits the histogram, less those of all other rows.
+        """
+        least, n_rows = 2 * self.min_leaves[node.first], len(node.rows)
+        sides = [np.empty(n_rows, np.int32) for _ in range(3)]
+        bins = self.binned, self.wide, int(self.n_bins[f])
+        sizes = self.kernels.part(*bins, node.rows, f, b, *sides)
+        left, right, neither = (side[:size] for side, size in zip(sides, sizes, strict=True))
+        smaller, larger = (left, right) if len(left) <= len(right) else (right, left)
+        of_larger = of_smaller = None
+        assert node.h is not None
+        if node.h.size and len(larger) >= max(self.width, least):
+            # Other leaf sizes may still need the node's histogram.
+            of_larger = node.h.copy() if shared < node.last else node.h
+            self._add(of_larger, neither, target, -1)
+            if len(smaller) >= max(self.width, least):
+                of_smaller = np.zeros(of_larger.shape, np.int64)
+                self._add(of_smaller, smaller, target, 1)
+                of_larger -= of_smaller
+            else:
+                self._add(of_larger, smaller, target, -1)
+        children = (larger, of_larger), (smaller, of_smaller)
+        return [_Node(rows, h, node.first, shared) for rows, h in children if len(rows) >= least]
 
     def _packed(self, variable: Numeric, column: Column) -> NDArray[np.int64]:
         """Return a target's numbers, with a bit that counts the row; 0 where it is missing."""
         fixed, present = _fixed_point(variable, column, self.point_bits)
         return ((fixed << self.count_bits) + 1) * present
-
-
-def _in_order(table: BinnedTable, asked: bool) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
-    """Return the rows in the order of each variable's bins, and of which variables that is known.
-
-    Known are the variables that are never missing, if that is asked for.
-    """
-    if not asked:
-        return np.empty((0, 0), np.uint16), np.zeros(len(table.bins), np.bool_)
-    order = np.argsort(table.binned, axis=0, kind="stable").astype(np.uint16)
-    complete = np.array([each.n_present == table.n_rows for each in table.bins])
-    return np.ascontiguousarray(order.T), complete
 
 
 def _fixed_point(

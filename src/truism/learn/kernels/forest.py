@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.learn.kernels.trees import Target, bin_in, cut_sums, part
+from truism.learn.kernels.trees import bin_in, cut_sums, part
 from truism.score.kernels.compiling import inner, jit
 
 LANES = 64
@@ -25,10 +25,10 @@ STEPS = 64  # in which a row counts; few, so that counts are exact
 
 
 class Node(NamedTuple):
-    """Rows, what is predicted, and the leaf sizes, from first to before last, to split for."""
+    """Rows, the target, and the leaf sizes, from first to before last, to split for."""
 
     rows: NDArray[np.int32]
-    target: Target
+    t: int
     first: int
     last: int
 
@@ -85,14 +85,14 @@ def enter(lanes, at, rows, min_leaf):
 
 
 @inner
-def raise_bar(lanes, at, node, best, min_leaf):
+def raise_bar(lanes, at, rows, values, count_bits, best, min_leaf):
     """Scale the targets of a node so that the best gain so far is the unit."""
-    rows, target, n, s = node.rows, node.target, node.rows.size, np.int64(0)
+    n, s = rows.size, np.int64(0)
     for i in range(n):
-        s += target.values[rows[i]] >> target.count_bits
+        s += values[rows[i]] >> count_bits
     mean, scale, size = s / n, np.sqrt(n / best), 0.0
     for i in range(n):
-        value = ((target.values[rows[i]] >> target.count_bits) - mean) * scale
+        value = ((values[rows[i]] >> count_bits) - mean) * scale
         lanes.values[rows[i], at] = value
         size += abs(value)
     # Unless the bar is passed, no sum is larger than n / 2.
@@ -121,15 +121,17 @@ def add_up(order, lanes, n_lanes):
 
 
 @inner
-def add_to_one(h, bins, rows, values, f):
+def add_to_one(h, binned, n_bins, wide, rows, values, f):
     """Add packed counts and target sums per bin of one variable to nothing."""
-    h[: bins.n_bins[f] + 1] = 0
+    h[: n_bins[f] + 1] = 0
     for i in range(rows.size):
-        h[bin_in(bins.binned[rows[i]], f, bins.wide), 0] += values[rows[i]]
+        h[bin_in(binned[rows[i]], f, wide), 0] += values[rows[i]]
 
 
 @inner
-def split_all(nodes, lanes, h, bins, min_leaves):
+def split_all(
+    nodes, lanes, h, binned, n_bins, wide, order, is_ordered, values, skips, count_bits, min_leaves
+):
     """Find the best split of each node: gains, and variables, bins, and the rows of the smaller sides.
 
     The best has the largest variance reduction (times rows), first of equals; without one the variable
@@ -138,55 +140,58 @@ def split_all(nodes, lanes, h, bins, min_leaves):
     gains, splits = np.zeros(len(nodes)), np.full((len(nodes), 3), -1)
     for at in range(len(nodes)):
         enter(lanes, at, nodes[at].rows, min_leaves[nodes[at].first])
-    for f in range(bins.n_bins.size):
-        if bins.is_ordered[f]:
-            add_up(bins.order[f], lanes, (len(nodes) + 7) // 8 * 8)
+    for f in range(n_bins.size):
+        if is_ordered[f]:
+            add_up(order[f], lanes, (len(nodes) + 7) // 8 * 8)
         for at in range(len(nodes)):
-            rows, target, first, _ = nodes[at]
-            beaten = bins.is_ordered[f] and lanes.most[at] <= lanes.bar[at]
-            if beaten or f == target.skip:
+            rows, t, first, _ = nodes[at]
+            beaten = is_ordered[f] and lanes.most[at] <= lanes.bar[at]
+            if beaten or f == skips[t]:
                 continue
-            add_to_one(h, bins, rows, target.values, f)
-            q, b, size = cut_sums(
-                h, bins.n_bins[f], target.count_bits, min_leaves[first], gains[at]
-            )
+            add_to_one(h, binned, n_bins, wide, rows, values[t], f)
+            q, b, size = cut_sums(h, n_bins[f], count_bits, min_leaves[first], gains[at])
             if b >= 0:
                 gains[at], splits[at, 0], splits[at, 1], splits[at, 2] = q, f, b, size
-                raise_bar(lanes, at, nodes[at], q, min_leaves[first])
+                raise_bar(lanes, at, rows, values[t], count_bits, q, min_leaves[first])
     return gains, splits
 
 
 @inner
 def put(stack, node, min_leaves):
     """Let a node wait for its split, for the leaf sizes that its rows suffice for."""
-    rows, target, first, last = node
+    rows, t, first, last = node
     while first < last and rows.size < 2 * min_leaves[last - 1]:
         last -= 1
     if first < last:
-        stack.append(Node(rows, target, first, last))
+        stack.append(Node(rows, t, first, last))
 
 
 @jit
-def grow_forest(bins, values, skips, count_bits, min_leaves):
+def grow_forest(
+    binned, n_bins, width, wide, order, is_ordered, values, skips, count_bits, min_leaves
+):
     """Grow a tree for each of several numbers, and for several minimum leaf sizes at once.
 
-    Return what `grow_tree` does, for all trees. `values` are those of targets × rows, 0 where missing,
-    `skips` the targets' own variables; see `Target`.
+    Bins are bytes, one or two (`wide`) for each row and variable; bin ``n_bins[f]`` is missing, and
+    `width` the largest number of bins, with that of missing values. `order` has for each variable the
+    rows in the order of their bins, if all have one (`is_ordered`). `values` are packed targets × rows,
+    0 where missing, `skips` the targets' own variables.
     """
-    lanes, h = open_lanes(bins.binned.shape[0]), np.zeros((bins.width, 1), np.int64)
+    lanes, h = open_lanes(binned.shape[0]), np.zeros((width, 1), np.int64)
     splits, gains = [(-1, -1, -1, -1)], [0.0]  # the first ones are there for their types
-    no_table = np.zeros(0, np.int64)
-    stack = [Node(np.zeros(0, np.int32), Target(values[0], 0, count_bits, no_table, -1), 0, 0)]
+    stack = [Node(np.zeros(0, np.int32), 0, 0, 0)]
     stack.clear()
     for t in range(skips.size):
-        target = Target(values[t], 0, count_bits, no_table, skips[t])
         rows = np.flatnonzero(values[t]).astype(np.int32)
-        put(stack, Node(rows, target, 0, min_leaves.size), min_leaves)
+        put(stack, Node(rows, t, 0, min_leaves.size), min_leaves)
     while len(stack) > 0:
         nodes = [stack.pop() for _ in range(min(LANES, len(stack)))]
-        best, found = split_all(nodes, lanes, h, bins, min_leaves)
+        best, found = split_all(
+            *(nodes, lanes, h, binned, n_bins, wide, order, is_ordered),
+            *(values, skips, count_bits, min_leaves),
+        )
         for at in range(len(nodes)):
-            rows, target, first, last = nodes[at]
+            rows, t, first, last = nodes[at]
             f, b, size = found[at]
             if f < 0:
                 continue
@@ -195,8 +200,9 @@ def grow_forest(bins, values, skips, count_bits, min_leaves):
                 shared += 1
             splits.append((f, b, first, shared - 1))
             gains.append(best[at])
-            left, right, _ = part(rows, bins, f, b)
-            put(stack, Node(left, target, first, shared), min_leaves)
-            put(stack, Node(right, target, first, shared), min_leaves)
-            put(stack, Node(rows, target, shared, last), min_leaves)
+            left, right, neither = np.empty((3, rows.size), np.int32)
+            n_left, n_right, _ = part(binned, wide, n_bins[f], rows, f, b, left, right, neither)
+            put(stack, Node(left[:n_left].copy(), t, first, shared), min_leaves)
+            put(stack, Node(right[:n_right].copy(), t, first, shared), min_leaves)
+            put(stack, Node(rows, t, shared, last), min_leaves)
     return np.array(splits)[1:], np.array(gains)[1:]

@@ -11,49 +11,17 @@ faster than the number of rows. So memory is asked for what will be needed soon 
 no such function, LLVM has.
 """
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
-from numpy.typing import NDArray
 
-from truism.learn.kernels.mining import counts, table
+from truism.learn.kernels.mining import counts
 from truism.score.kernels.compiling import inner, jit
 
 AHEAD = 16  # rows between asking memory for a row and using it
 LOG_SCALE = 1 << 20  # x·log2(x) is tabulated in units of 1/LOG_SCALE
-
-
-class Bins(NamedTuple):
-    """Bins per row and variable, as bytes, one or two (`wide`) for each; bin ``n_bins[f]`` is missing.
-
-    `width` is the largest number of bins, with that of missing values. Of small tables, `order` has for
-    each variable the rows in the order of their bins, if all have one; see `is_ordered`.
-    """
-
-    binned: NDArray[np.uint8]
-    n_bins: NDArray[np.int64]
-    width: int
-    wide: bool
-    order: NDArray[np.uint16]
-    is_ordered: NDArray[np.bool_]
-
-
-class Target(NamedTuple):
-    """What a tree predicts: class numbers; or, when `n_classes` is 0, fixed-point numbers.
-
-    Numbers stand above `count_bits` bits that count the row, so that one sum is of both. `xlogx` holds
-    x·log2(x) in units of ``1 / LOG_SCALE``. `skip` is the variable that is the target itself, or -1.
-    """
-
-    values: NDArray[np.int64]
-    n_classes: int
-    count_bits: int
-    xlogx: NDArray[np.int64]
-    skip: int
 
 
 def prefetch(cells, i):
@@ -82,14 +50,6 @@ def _prefetch(typing, cells, i):  # noqa: ARG001
 
 
 @inner
-def fetch(binned, values, row):
-    """Ask memory for all of a row."""
-    prefetch(binned[row], 0)
-    prefetch(binned[row], binned.shape[1] - 1)
-    prefetch(values, row)
-
-
-@inner
 def bin_in(row, f, wide):
     """Read a bin number: one byte, or two where some variable has more than 255 bins.
 
@@ -101,12 +61,14 @@ def bin_in(row, f, wide):
     return np.int64(row[f])
 
 
-@inner
-def add_rows(h, bins, rows, target, sign):
+@jit
+def add_rows(h, binned, wide, rows, values, has_classes, sign):
     """Add counts of classes, or packed counts and target sums, per bin, or take them away."""
-    binned, wide, values, has_classes = bins.binned, bins.wide, target.values, target.n_classes > 0
     for i in range(rows.size):
-        fetch(binned, values, rows[min(i + AHEAD, rows.size - 1)])
+        ahead = rows[min(i + AHEAD, rows.size - 1)]
+        prefetch(binned[ahead], 0)
+        prefetch(binned[ahead], binned.shape[1] - 1)
+        prefetch(values, ahead)
         row, value = binned[rows[i]], values[rows[i]]
         k = value if has_classes else np.int64(0)
         amount = sign if has_classes else sign * value
@@ -148,32 +110,48 @@ def cut_sums(h, n_bins, count_bits, min_leaf, least):
     return best, best_b, best_size
 
 
+@jit
+def split_numbers(h, n_bins, skip, count_bits, min_leaf):
+    """Find the first of the best splits: gain times rows, variable, bin, rows of the smaller side.
+
+    Numbers stand above `count_bits` bits that count the row, so that one sum is of both. `skip` is the
+    variable that is the target itself.
+    """
+    best, best_f, best_b, best_size = 0.0, -1, -1, np.int64(0)
+    for f in range(n_bins.size):
+        if f != skip:
+            q, b, size = cut_sums(h[f], n_bins[f], count_bits, min_leaf, best)
+            if b >= 0:
+                best, best_f, best_b, best_size = q, f, b, size
+    return best, best_f, best_b, best_size
+
+
 @inner
-def deal(bins, rows, values, f, in_bin_order):
-    """Put the classes of rows in the order of their bins; return where each bin starts."""
-    n_bins = bins.n_bins[f]
-    first, place = counts(n_bins + 2), counts(n_bins + 2)
+def deal(binned, wide, rows, values, f, n_bins, in_bin_order, first):
+    """Put the classes of rows in the order of their bins, and note where each bin starts."""
+    place = counts(n_bins + 2)
+    for b in range(n_bins + 2):
+        first[b] = 0
     for i in range(rows.size):
-        first[bin_in(bins.binned[rows[i]], f, bins.wide) + 1] += 1
+        first[bin_in(binned[rows[i]], f, wide) + 1] += 1
     for b in range(n_bins + 1):
         first[b + 1] += first[b]
         place[b + 1] = first[b + 1]
     for i in range(rows.size):
-        b = bin_in(bins.binned[rows[i]], f, bins.wide)
+        b = bin_in(binned[rows[i]], f, wide)
         in_bin_order[place[b]] = values[rows[i]]
         place[b] += 1
-    return first
 
 
 @inner
-def cut_classes(h, dealt, first, n_bins, target, min_leaf, least):
+def cut_classes(h, dealt, first, n_bins, n_classes, xlogx, min_leaf, least):
     """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin, rows.
 
     Classes are counted in `h`; if that is empty, `dealt` in the order of bins, which start at `first`.
     """
-    xlogx, tabled = target.xlogx, h.size > 0
+    tabled = h.size > 0
     best, best_b, best_size = least, -1, np.int64(0)
-    left_of, right_of = counts(target.n_classes), counts(target.n_classes)
+    left_of, right_of = counts(n_classes), counts(n_classes)
     for i in range(0 if tabled else first[n_bins]):
         right_of[dealt[i]] += 1
     for b in range(n_bins if tabled else 0):
@@ -205,50 +183,31 @@ def cut_classes(h, dealt, first, n_bins, target, min_leaf, least):
     return best, best_b, best_size
 
 
-@inner
-def best_split(h, bins, rows, target, min_leaf):
-    """Find the first of the best splits: gain times rows, variable, bin, rows of the smaller side.
+@jit
+def split_classes(h, binned, wide, n_bins, rows, values, n_classes, xlogx, min_leaf):
+    """Do as `split_numbers`, given the numbers of classes, and x·log2(x) in units of 1/LOG_SCALE.
 
-    Without room for a histogram classes are counted by sorting. What half a unit too much in each
-    tabulated number could add up to is no gain.
+    Without a histogram classes are counted by sorting. What half a unit too much in each tabulated
+    number could add up to is no gain.
     """
-    n_classes = target.n_classes
-    sorts = n_classes > 0 and h.size == 0
+    sorts = h.size == 0
     dealt, first = counts(rows.size if sorts else 0), counts(0)
-    best = np.float64(n_classes * 3 // 2 + 2) if n_classes > 0 else 0.0
-    best_f, best_b, best_size = -1, -1, np.int64(0)
-    for f in range(bins.n_bins.size):
-        if f == target.skip:
-            continue
+    best, best_f, best_b, best_size = np.float64(n_classes * 3 // 2 + 2), -1, -1, np.int64(0)
+    for f in range(n_bins.size):
+        if sorts:
+            first = counts(n_bins[f] + 2)
+            deal(binned, wide, rows, values, f, n_bins[f], dealt, first)
         own = h[0 if sorts else f]
-        if n_classes == 0:
-            q, b, size = cut_sums(own, bins.n_bins[f], target.count_bits, min_leaf, best)
-        else:
-            if sorts:
-                first = deal(bins, rows, target.values, f, dealt)
-            q, b, size = cut_classes(own, dealt, first, bins.n_bins[f], target, min_leaf, best)
+        q, b, size = cut_classes(own, dealt, first, n_bins[f], n_classes, xlogx, min_leaf, best)
         if b >= 0:
             best, best_f, best_b, best_size = q, f, b, size
-    return best / LOG_SCALE if n_classes > 0 else best, best_f, best_b, best_size
+    return best / LOG_SCALE, best_f, best_b, best_size
 
 
-class Node(NamedTuple):
-    """Rows, their histogram if known, and the leaf sizes, from first to before last, to split for."""
-
-    rows: NDArray[np.int32]
-    h: NDArray[np.int64]
-    first: int
-    last: int
-
-
-@inner
-def part(rows, bins, f, b):
-    """Divide rows into left of the cut, right of it, and missing the split variable."""
-    binned, wide, n_bins = bins.binned, bins.wide, bins.n_bins[f]
-    left = np.empty(rows.size, rows.dtype)
-    right = np.empty(rows.size, rows.dtype)
-    neither = np.empty(rows.size, rows.dtype)
-    i_left, i_right, i_neither = 0, 0, 0
+@jit
+def part(binned, wide, n_bins, rows, f, b, left, right, neither):
+    """Divide rows into left of the cut, right of it, and missing the split variable: how many of each."""
+    i_left, i_right, i_neither = np.int64(0), np.int64(0), np.int64(0)
     for i in range(rows.size):
         prefetch(binned[rows[min(i + AHEAD, rows.size - 1)]], 2 * f if wide else f)
         bin_ = bin_in(binned[rows[i]], f, wide)
@@ -257,105 +216,14 @@ def part(rows, bins, f, b):
         i_left += bin_ <= b
         i_right += b < bin_ < n_bins
         i_neither += bin_ >= n_bins
-    return left[:i_left].copy(), right[:i_right].copy(), neither[:i_neither].copy()
-
-
-@inner
-def histogram(shape):
-    """Make room for a histogram."""
-    return np.zeros(shape, np.int64)
-
-
-@inner
-def describe(node, room, bins, target):
-    """Return the histogram of a node, if there is room for one.
-
-    A large node has a histogram of its own, which a child may inherit.
-    """
-    if node.h.size > 0 or room.size == 0:
-        return node.h if node.h.size > 0 else room
-    h = room
-    if node.rows.size >= bins.width:
-        h = histogram(room.shape)
-    else:
-        h.fill(0)
-    add_rows(h, bins, node.rows, target, np.int64(1))
-    return h
-
-
-@inner
-def bequeath(h, children, bins, target, least):
-    """Give a large child its histogram, the parent's less those of all other rows; it is used up.
-
-    Children are the larger, the smaller and rows in neither; those with fewer than `least` rows, and
-    all where the parent has no histogram, are given nothing.
-    """
-    larger, smaller, neither = children
-    nothing = histogram((0, 0, 0))
-    if h.size == 0 or larger.size < max(bins.width, least):
-        return nothing, nothing
-    add_rows(h, bins, neither, target, np.int64(-1))
-    if smaller.size < max(bins.width, least):
-        add_rows(h, bins, smaller, target, np.int64(-1))
-        return h, nothing
-    h_smaller = histogram(h.shape)
-    add_rows(h_smaller, bins, smaller, target, np.int64(1))
-    for f in range(h.shape[0]):
-        for b in range(h.shape[1]):
-            for k in range(h.shape[2]):
-                h[f, b, k] -= h_smaller[f, b, k]
-    return h, h_smaller
-
-
-@jit
-def grow_tree(bins, target, rows, min_leaves, tabled):
-    """Grow one tree for several minimum leaf sizes, ascending, at once.
-
-    Trees share their nodes for as long as they choose the same splits. Where a histogram would be too
-    large to be `tabled`, classes are counted by sorting. Return a row per split: variable, bin, first and
-    last position in `min_leaves`; and the gains, not yet divided by the number of rows.
-    """
-    shape = (bins.n_bins.size, bins.width, max(1, target.n_classes))
-    room = histogram(shape if tabled else (1, 0, 0))
-    stack = [Node(rows, histogram((0, 0, 0)), 0, min_leaves.size)]
-    n_splits, most = 0, 0
-    for least in min_leaves:
-        most += rows.size // least
-    splits, gains = table(most, 4), np.empty(most)
-    while len(stack) > 0:
-        node = stack.pop()
-        h = describe(node, room, bins, target)
-        first, last = node.first, node.last
-        while first < last and node.rows.size >= 2 * min_leaves[first]:
-            while node.rows.size < 2 * min_leaves[last - 1]:
-                last -= 1
-            q, f, b, size = best_split(h, bins, node.rows, target, min_leaves[first])
-            if f < 0:
-                break
-            shared = first
-            while shared < last and min_leaves[shared] <= size:
-                shared += 1
-            splits[n_splits, 0], splits[n_splits, 1] = f, b
-            splits[n_splits, 2], splits[n_splits, 3] = first, shared - 1
-            gains[n_splits] = q
-            n_splits += 1
-            left, right, neither = part(node.rows, bins, f, b)
-            smaller, larger = (left, right) if left.size <= right.size else (right, left)
-            least = 2 * min_leaves[first]
-            # Other leaf sizes may still need the node's histogram.
-            own = h.copy() if shared < last and larger.size >= max(bins.width, least) else h
-            h_larger, h_smaller = bequeath(own, (larger, smaller, neither), bins, target, least)
-            if larger.size >= least:
-                stack.append(Node(larger, h_larger, first, shared))
-            if smaller.size >= least:
-                stack.append(Node(smaller, h_smaller, first, shared))
-            first = shared
-    return splits[:n_splits], gains[:n_splits]
+    return i_left, i_right, i_neither
 
 
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
-    whole = np.zeros(1, np.int64)
-    order, no = np.zeros((1, 1), np.uint16), np.zeros(1, np.bool_)
-    bins = Bins(np.zeros((1, 1), np.uint8), whole + 1, 2, False, order, no)
-    grow_tree(bins, Target(whole, 0, 1, whole, -1), np.zeros(1, np.int32), whole + 1, True)
+    whole, rows = np.zeros(1, np.int64), np.zeros(1, np.int32)
+    h, bins = np.zeros((1, 2, 1), np.int64), (np.zeros((1, 1), np.uint8), False)
+    add_rows(h, *bins, rows, whole, False, 1)
+    split_numbers(h, whole + 1, -1, 1, 1)
+    split_classes(h, *bins, whole + 1, rows, whole, 1, np.zeros(2, np.int64), 1)
+    part(*bins, 1, rows, 0, 0, rows.copy(), rows.copy(), rows.copy())
