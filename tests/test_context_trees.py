@@ -13,7 +13,6 @@ import oracle
 from learned import learn
 from strategies import tables
 from truism.learn import contexts
-from truism.learn.kernels import contexts as kernels
 from truism.learn.kinds import infer_schema, variable_columns
 from truism.model.evidence import LEAF, MAX_CLASSES
 from truism.model.schema import Categorical, Numeric
@@ -149,18 +148,6 @@ def test_rows_grew_into_the_leaves_in_which_they_are_found(data):
         found = contexts.find_leaves(schema, splits, trees, columns, 1)
         assert leaves.dtype == found.dtype
         assert leaves.tolist() == found.tolist()
-
-
-@given(st.integers(1, 6), st.integers(0, 9), st.integers(1, 40), st.integers(0, 10**6))
-def test_targets_are_combined_like_a_product_of_matrices(n_targets, n_some, n_rows, seed):
-    random = np.random.default_rng(seed)
-    targets = random.integers(-(10**6), 10**6, (n_targets, n_rows)).astype(np.int32)
-    signs = random.choice([-1, 1], (n_targets, 3)).astype(np.int32)
-    some = random.integers(0, n_targets, n_some)
-    before = random.integers(-99, 99, (3, n_rows)).astype(np.int32)
-    sums = before.copy()
-    kernels.combine(targets, some, signs, sums)
-    assert sums.tolist() == (before + signs[some].T.astype(np.int64) @ targets[some]).tolist()
 
 
 @given(st.integers(0, 40), st.integers(0, 9))

@@ -12,7 +12,6 @@ import oracle
 from strategies import exact, ratios, thresholds, truth_tables
 from truism.learn.kernels.mining import count_planes
 from truism.learn.mining import Budget, UnitRule, mine, mine_broken, minimum_counts
-from truism.score.kernels.compiling import jit
 from truism.score.truths import pack
 
 
@@ -301,19 +300,14 @@ def test_the_minimum_count_is_the_least_that_exceeds(counts, n_rows, min_support
     assert isinstance(exact(min_support), Fraction)
 
 
-@jit
-def counted(chosen, true, mask):
-    """Let Python call what only compiled loops do."""
-    return count_planes(chosen, true, mask)
-
-
 @examples(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_counters_in_slices_hold_how_many_predicates_a_row_meets(seed, n_chosen):
     random = np.random.default_rng(seed)
     truths = random.random((n_chosen, 100)) < random.random((n_chosen, 1))
     mask = random.random(100) < 0.7
-    planes = counted(np.arange(n_chosen, dtype=np.int32), pack(truths), pack(mask[None])[0])
+    planes = np.zeros((n_chosen.bit_length(), 2), np.uint64)
+    count_planes(np.arange(n_chosen, dtype=np.int32), pack(truths), pack(mask[None])[0], planes)
     bits = np.unpackbits(planes.view(np.uint8), axis=1, count=100, bitorder="little")
     found = (bits.astype(np.int64) << np.arange(len(planes))[:, None]).sum(axis=0)
     assert found.tolist() == np.where(mask, truths.sum(axis=0), 0).tolist()

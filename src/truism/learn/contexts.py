@@ -249,18 +249,13 @@ def _grow_all(
     coded: _Coded, groups: Sequence[NDArray[np.int64]], seed: int, least: int, n_jobs: int
 ) -> Iterator[_Grown]:
     """Grow a tree for each group of members; it explains random combinations of all other targets."""
-    from truism.learn.kernels import contexts as kernels  # only learning loads compiled code
-
-    n_targets, n_rows = coded.targets.shape
-    signs = np.random.default_rng(seed).choice([-1, 1], (n_targets, N_TARGETS)).astype(np.int32)
-    everything = np.zeros((N_TARGETS, n_rows), np.int32)
-    kernels.combine(coded.targets, np.arange(n_targets), signs, everything)
+    signs = np.random.default_rng(seed).choice([-1, 1], (len(coded.targets), N_TARGETS))
 
     def one(members: NDArray[np.int64]) -> _Grown:
-        explained = everything.copy()
-        own = np.flatnonzero(np.bincount(members, minlength=len(coded.variables))[coded.owner])
-        kernels.combine(coded.targets, own, -signs, explained)
-        return _grow_tree(coded, members, np.ascontiguousarray(explained.T), least)
+        others = ~np.isin(coded.owner, members)
+        # Sums of whole numbers, which are exact.
+        explained = coded.targets[others].T.astype(np.float64) @ signs[others].astype(np.float64)
+        return _grow_tree(coded, members, np.ascontiguousarray(explained, np.int32), least)
 
     return share_out(n_jobs, one, groups)
 
@@ -311,6 +306,7 @@ def _grow_nodes(
     shape = (len(members), (int(coded.codes.max()) + 1) * (targets.shape[1] + 1))
     remembers = max_leaves * math.prod(shape) <= MAX_REMEMBERED
     is_state, n_splits = coded.is_state[members], coded.n_splits[members]
+    room = np.empty(targets.shape[1]), np.empty(targets.shape[1] + 1)
 
     def study(node: _Node, table: NDArray[np.int64] | None = None) -> None:
         if table is None:
@@ -319,7 +315,7 @@ def _grow_nodes(
         node.table, n_rows = table if remembers else None, len(node.rows)
         if n_rows >= 2 * least:
             node.gain, node.member, node.code = kernels.best_split(
-                table, is_state, n_splits, targets.shape[1], n_rows, least
+                table, is_state, n_splits, n_rows, least, *room
             )
 
     root = _Node(np.arange(len(targets)))

@@ -20,11 +20,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Counts
 from truism.model.predicates import Predicate, variables
 from truism.model.settings import MAX_NODES, MAX_RULES
-from truism.score.truths import Words, count
+from truism.score.truths import Words, count, pack, unpack
 from truism.work import Advance, share_out, stand_still
 
+Chosen = NDArray[np.int32]  # places of predicates, in the order of the search
+
+_Search = Callable[[int, int, Chosen, int, Counts, Counts], None]
+
+_ROOM = 256  # sixteen times so many rules have room at first
 _BATCH, _N_PARTS = 64, 32  # predicates searched before budgets are looked at, in so many parts
 
 
@@ -162,8 +168,7 @@ class Miner:
         from truism.learn.kernels import mining as kernels  # only learning loads compiled code
 
         self.kernels: Any = kernels
-        self.limits = kernels.Limits(0, budget.max_nodes, budget.max_rules)
-        true, false = (np.ascontiguousarray(each[in_order]) for each in (true, false))
+        self.true, self.false = (np.ascontiguousarray(each[in_order]) for each in (true, false))
         self.least, self.in_order = least, in_order
         self.budget, self.n_jobs = budget, n_jobs
         self.n_nodes = 0
@@ -171,15 +176,16 @@ class Miner:
         self.implied = np.zeros((len(true), len(true)), np.bool_)
         # Whether every predicate is true or false in every row that has any.
         either = true | false
-        known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
-        self.predicates = kernels.Predicates(
-            true,
-            false,
-            np.array([true.shape[1]], np.int64) if ends is None else ends,
-            np.asarray(group, np.int64)[in_order],
-            known,
-            true.shape[1] if counted is None else counted,
-        )
+        self.known = bool((either == np.bitwise_or.reduce(either, axis=0)).all())
+        self.group = np.asarray(group, np.int64)[in_order]
+        self.counted = true.shape[1] if counted is None else counted
+        self.ends = np.array([true.shape[1]], np.int64) if ends is None else ends
+        self.blocks = list(itertools.pairwise([0, *self.ends.tolist()]))
+        # Whether a predicate fails in more than one block, if there is more than one.
+        fails = [self.false[:, first:last].any(axis=1) for first, last in self.blocks]
+        self.varied = np.sum(fails, axis=0) >= min(2, len(self.blocks))
+        if len(self.blocks) == 1:
+            self.varied[:] = True
         self._partners: dict[int, NDArray[np.int32]] = {}
         # Predicates for which longer antecedents may exist, on either side of the arrow.
         self.open_inside = list(range(len(true)))
@@ -190,7 +196,7 @@ class Miner:
 
     def longest(self, wanted: int) -> int:
         """How many predicates an antecedent can have: no two of one variable, nor the consequent's."""
-        n_groups = len(np.unique(self.predicates.group))
+        n_groups = len(np.unique(self.group))
         return max(1, min(wanted, n_groups - 1))
 
     def complete_to(self, levels: Sequence[NDArray[np.int64]], wanted: int) -> int:
@@ -226,10 +232,8 @@ class Miner:
         self.open_inside, self.open_outside = [], []
         for start in range(0, len(rarest), _BATCH):
             # What is over the budget is given up as a whole, so no search goes far beyond it.
-            self.limits = self.limits._replace(
-                max_nodes=self.budget.max_nodes - nodes,
-                max_found=self.budget.max_rules - self.n_rules - n_found,
-            )
+            self.max_nodes = self.budget.max_nodes - nodes
+            self.max_found = self.budget.max_rules - self.n_rules - n_found
             batch = rarest[start : start + _BATCH]
             jobs = [(r, length, r in inside, r in outside) for r in batch]
             share = -(-len(jobs) // _N_PARTS)
@@ -259,24 +263,101 @@ class Miner:
 
     def _one(self, r: int, length: int, inside: bool, outside: bool) -> _Searched:
         """Search the rules in which `r` is the rarest predicate, on both sides of the arrow."""
-        least = int(self.least[r])
         if r not in self._partners:
-            self._partners[r] = self.kernels.partners(r, self.predicates, least).astype(np.int32)
-        chosen, predicates = self._partners[r], self.predicates
-        limits = self.limits._replace(least=least)
+            kept, where = (np.empty(size, np.int64) for size in self.true.shape)
+            of_r = self.group, self.counted, self.least[r], where, kept
+            n_kept = self.kernels.partners(r, self.true, *of_r)
+            self._partners[r] = kept[:n_kept].astype(np.int32)
+        chosen, kernels = self._partners[r], self.kernels
         tally = np.zeros(4, np.int64)
-        tally[self.kernels.NODES] = len(self.implied) - r if length == 1 else 0
-        searched = []
-        if len(chosen) and length == 1:
-            searched.append(self.kernels.pair_up(r, chosen, predicates, limits))
-        if len(chosen) and length > 1 and inside:
-            searched.append(
-                self.kernels.search_inside(r, length, chosen, predicates, self.implied, limits)
+        tally[kernels.NODES] = len(self.implied) - r if length == 1 else 0
+        parts = []
+        for search in self._searches(length, inside, outside) if len(chosen) else ():
+            most, given_up = _ROOM, True
+            while given_up:
+                most = min(16 * most, self.max_found)
+                found = np.empty((most + 2 * len(chosen) + 2, length + 3), np.int64)
+                counted = tally.copy()
+                counted[kernels.FOUND] = 0
+                search(r, length, chosen, most, found, counted)
+                n_found = int(counted[kernels.FOUND])
+                given_up = most < n_found and most < self.max_found  # for want of room alone
+            tally = counted
+            parts.append(found[:n_found].copy())
+        _, n_nodes, *more = tally.tolist()
+        return _Searched(r, tuple(parts), n_nodes, *map(bool, more))
+
+    def _searches(self, length: int, inside: bool, outside: bool) -> Sequence[_Search]:
+        if length == 1:
+            return [self._pairs]
+        return [self._inside] * inside + [self._outside] * outside
+
+    def _pairs(self, r: int, _: int, chosen: Chosen, __: int, found: Counts, tally: Counts) -> None:
+        sets = self.true, self.false, self.ends, self.varied, self.counted
+        path = np.zeros(2, np.int64)
+        self.kernels.pair_up(r, chosen, *sets, self.least[r], path, found, tally)
+
+    def _inside(
+        self, r: int, length: int, chosen: Chosen, most: int, found: Counts, tally: Counts
+    ) -> None:
+        """Search the rules with `r` in the antecedent, in its rows alone.
+
+        They get bits one after the other, those of each block, and those that do not count, in words of
+        their own.
+        """
+        rows = np.flatnonzero(unpack(self.true[r], 64 * self.true.shape[1]))
+        until = np.array([(min(last, self.counted), last) for _, last in self.blocks]).ravel()
+        sizes = np.diff(np.searchsorted(rows, 64 * until), prepend=0)
+        words = np.cumsum((sizes + 63) // 64)
+        starts = np.concatenate([[0], words[:-1]])
+        bits = np.arange(len(rows)) + np.repeat(64 * starts - (np.cumsum(sizes) - sizes), sizes)
+        own = np.zeros((2, len(chosen), int(words[-1])), np.uint64)
+        self.kernels.project(chosen, self.true, rows, bits, own[0])
+        if self.known:
+            own[1] = ~own[0]
+        else:
+            self.kernels.project(chosen, self.false, rows, bits, own[1])
+        counted = int(words[until <= self.counted].max(initial=0))
+        path, size, n_items, at = np.zeros((4, length + 1), np.int64)
+        items = np.zeros((length + 1, len(chosen)), np.int64)
+        extends, opens = np.zeros((2, length + 1, len(chosen)), np.bool_)
+        left = np.zeros((length + 1, own.shape[2]), np.uint64)
+        path[1], size[1], n_items[1] = r, len(rows), len(chosen)
+        flags = np.zeros(64 * own.shape[2], np.bool_)
+        flags[bits] = True
+        left[1], items[1], extends[1] = pack(flags), np.arange(len(chosen)), True
+        opens[1] = ~self.implied[r, chosen] & self.varied[chosen]
+        self.kernels.search_inside(
+            *(length, chosen, own[0], own[1], words[1::2], counted, self.group, self.implied),
+            *(self.least[r], self.max_nodes, most),
+            *(path, left, size, items, extends, opens, n_items, at, found, tally),
+        )
+
+    def _outside(
+        self, r: int, length: int, chosen: Chosen, most: int, found: Counts, tally: Counts
+    ) -> None:
+        """Search the rules with `r` as the consequent, of several blocks without each in turn."""
+        if not self.varied[r]:
+            return
+        kernels, width = self.kernels, self.true.shape[1]
+        planes = np.zeros((len(chosen).bit_length(), width), np.uint64)
+        kernels.count_planes(chosen, self.true, self.false[r], planes)
+        path, n_branches, at = np.zeros((3, length + 1), np.int64)
+        inside, outside = np.zeros((2, length + 1, width), np.uint64)
+        branches = np.zeros((length + 1, len(chosen)), np.int64)
+        forbidden, left = np.zeros(len(chosen), np.bool_), np.zeros(width, np.uint64)
+        several = len(self.blocks) > 1
+        for block, span in enumerate(self.blocks):
+            if several and not self.false[r, slice(*span)].any():
+                continue
+            left_out = (block, *span) if several else (kernels.NOWHERE, 0, 0)
+            kernels.search_outside(
+                *(r, *left_out, length, chosen, planes, self.true, self.false, self.group),
+                *(self.counted, self.least[r], self.max_nodes, most),
+                *(path, inside, outside, branches, n_branches, at, forbidden, left, found, tally),
             )
-        if len(chosen) and length > 1 and outside:
-            searched.append(self.kernels.search_outside(r, length, chosen, predicates, limits))
-        _, n_nodes, *more = (tally + sum(own for _, own in searched)).tolist()
-        return _Searched(r, tuple(rows for rows, _ in searched), n_nodes, *map(bool, more))
+            if tally[kernels.NODES] > self.max_nodes or tally[kernels.FOUND] > most:
+                break
 
     def _minimal(
         self, found: NDArray[np.int64], shorter: list[NDArray[np.int64]]
@@ -289,7 +370,8 @@ class Miner:
         keep = np.ones(len(found), np.bool_)
         claims = _without_counts(found)
         for known in shorter:
-            self.kernels.drop_supersets(claims, _without_counts(known), keep)
+            key = np.empty(known.shape[1] - 2, np.int64)
+            self.kernels.drop_supersets(claims, _without_counts(known), key, keep)
         return found[keep]
 
 

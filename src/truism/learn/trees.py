@@ -279,8 +279,11 @@ class _Grower:
         """Return the first of the best splits: its gain, variable, bin, and rows of the smaller side."""
         least = self.min_leaves[node.first]
         if target.n_classes:
-            bins, states = (self.binned, self.wide, self.n_bins), (target.values, target.n_classes)
-            split = self.kernels.split_classes(node.h, *bins, node.rows, *states, self.xlogx, least)
+            of_rows = self.binned, self.wide, self.n_bins, node.rows, target.values
+            room = (len(node.rows),), (2, self.width + 1), (2, target.n_classes)
+            split = self.kernels.split_classes(
+                node.h, *of_rows, self.xlogx, least, *(np.empty(each, np.int64) for each in room)
+            )
         else:
             numbers = node.h, self.n_bins, target.skip, self.count_bits
             split = self.kernels.split_numbers(*numbers, least)

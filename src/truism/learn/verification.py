@@ -91,9 +91,9 @@ def verify(claims: Claims, table: Table, true: Words, false: Words, first: int) 
     counts, broken = np.zeros((2, n_rules), np.int64)
     exceptions = np.full((n_rules, N_EXCEPTIONS), _NONE)
     if n_rules:
-        kernels.verify(
-            true, false, claims.antecedents, claims.consequents, first, counts, broken, exceptions
-        )
+        held = np.empty(true.shape[1], np.uint64)
+        rules = claims.antecedents, claims.consequents
+        kernels.verify(true, false, *rules, first, held, counts, broken, exceptions)
     rows = np.unique(exceptions[exceptions < _NONE])
     return Verdicts(counts, broken, exceptions, (table.take(rows - first),), (rows,))
 

@@ -14,17 +14,6 @@ from truism.score.kernels.compiling import inner, jit
 
 
 @jit
-def combine(targets, some, signs, sums):
-    """Add some targets, rows of the first table, to all sums, or take them off, as the signs say."""
-    for at in range(some.size):
-        target = targets[some[at]]
-        for k in range(sums.shape[0]):
-            sign = signs[some[at], k]
-            for i in range(target.size):
-                sums[k, i] += sign * target[i]
-
-
-@jit
 def tabulate(codes, members, targets, rows, table):
     """Count some rows with each code of each member variable, and sum their targets.
 
@@ -52,15 +41,16 @@ def squares_of(below, total, whole, n_rows):
 
 
 @jit
-def best_split(table, is_state, n_splits, n_targets, n_rows, least):
+def best_split(table, is_state, n_splits, n_rows, least, total, below):
     """Find the split that takes most off the squares of the targets: gain, member, code.
 
     Which members have states, and how many splits each has, are given; without a split the gain is 0.
+    There is room for a sum of each target, and of one side with its count.
     """
-    width = n_targets + 1
+    n_targets, width = total.size, below.size
     n_codes, whole = table.shape[1] // width, 0.0
-    total, below = np.zeros(n_targets), np.zeros(width)
     for k in range(n_targets):
+        total[k] = 0.0
         for c in range(n_codes):
             total[k] += table[0, c * width + 1 + k]
         whole += total[k] * total[k]
@@ -126,9 +116,8 @@ def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     whole = np.zeros(1, np.int64)
     codes, targets = np.zeros((1, 1), np.uint8), np.zeros((1, 1), np.int32)
-    combine(targets, whole, targets, targets)
     judged = Judged(np.zeros((1, 1), np.float32), np.float32(1), codes, whole, whole)
     sum_up(whole, judged, Sums(np.zeros(1), np.zeros((3, 1, 1)), targets))
     table = np.zeros((1, 2), np.int64)
     tabulate(codes, whole, targets, whole, table)
-    best_split(table, np.zeros(1, np.bool_), whole, 1, 1, 1)
+    best_split(table, np.zeros(1, np.bool_), whole, 1, 1, np.zeros(1), np.zeros(2))

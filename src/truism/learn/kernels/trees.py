@@ -17,7 +17,6 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from truism.learn.kernels.mining import counts
 from truism.score.kernels.compiling import inner, jit
 
 AHEAD = 16  # rows between asking memory for a row and using it
@@ -127,11 +126,10 @@ def split_numbers(h, n_bins, skip, count_bits, min_leaf):
 
 
 @inner
-def deal(binned, wide, rows, values, f, n_bins, in_bin_order, first):
+def deal(binned, wide, rows, values, f, n_bins, in_bin_order, first, place):
     """Put the classes of rows in the order of their bins, and note where each bin starts."""
-    place = counts(n_bins + 2)
     for b in range(n_bins + 2):
-        first[b] = 0
+        first[b] = place[b] = 0
     for i in range(rows.size):
         first[bin_in(binned[rows[i]], f, wide) + 1] += 1
     for b in range(n_bins + 1):
@@ -144,14 +142,15 @@ def deal(binned, wide, rows, values, f, n_bins, in_bin_order, first):
 
 
 @inner
-def cut_classes(h, dealt, first, n_bins, n_classes, xlogx, min_leaf, least):
+def cut_classes(h, dealt, first, n_bins, left_of, right_of, xlogx, min_leaf, least):
     """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin, rows.
 
     Classes are counted in `h`; if that is empty, `dealt` in the order of bins, which start at `first`.
     """
     tabled = h.size > 0
     best, best_b, best_size = least, -1, np.int64(0)
-    left_of, right_of = counts(n_classes), counts(n_classes)
+    for k in range(right_of.size):
+        left_of[k] = right_of[k] = 0
     for i in range(0 if tabled else first[n_bins]):
         right_of[dealt[i]] += 1
     for b in range(n_bins if tabled else 0):
@@ -184,21 +183,29 @@ def cut_classes(h, dealt, first, n_bins, n_classes, xlogx, min_leaf, least):
 
 
 @jit
-def split_classes(h, binned, wide, n_bins, rows, values, n_classes, xlogx, min_leaf):
+def split_classes(h, binned, wide, n_bins, rows, values, xlogx, min_leaf, dealt, bins, classes):
     """Do as `split_numbers`, given the numbers of classes, and x·log2(x) in units of 1/LOG_SCALE.
 
     Without a histogram classes are counted by sorting. What half a unit too much in each tabulated
-    number could add up to is no gain.
+    number could add up to is no gain. There is room for the classes of rows, and twice for whole numbers
+    of bins and of classes.
     """
-    sorts = h.size == 0
-    dealt, first = counts(rows.size if sorts else 0), counts(0)
+    sorts, n_classes = h.size == 0, classes.shape[1]
     best, best_f, best_b, best_size = np.float64(n_classes * 3 // 2 + 2), -1, -1, np.int64(0)
     for f in range(n_bins.size):
         if sorts:
-            first = counts(n_bins[f] + 2)
-            deal(binned, wide, rows, values, f, n_bins[f], dealt, first)
-        own = h[0 if sorts else f]
-        q, b, size = cut_classes(own, dealt, first, n_bins[f], n_classes, xlogx, min_leaf, best)
+            deal(binned, wide, rows, values, f, n_bins[f], dealt, bins[0], bins[1])
+        q, b, size = cut_classes(
+            h[0 if sorts else f],
+            dealt,
+            bins[0],
+            n_bins[f],
+            classes[0],
+            classes[1],
+            xlogx,
+            min_leaf,
+            best,
+        )
         if b >= 0:
             best, best_f, best_b, best_size = q, f, b, size
     return best / LOG_SCALE, best_f, best_b, best_size
@@ -225,5 +232,8 @@ def exercise() -> None:
     h, bins = np.zeros((1, 2, 1), np.int64), (np.zeros((1, 1), np.uint8), False)
     add_rows(h, *bins, rows, whole, False, 1)
     split_numbers(h, whole + 1, -1, 1, 1)
-    split_classes(h, *bins, whole + 1, rows, whole, 1, np.zeros(2, np.int64), 1)
+    room = np.zeros((2, 9), np.int64)
+    split_classes(
+        h, *bins, whole + 1, rows, whole, room[0], 1, whole.copy(), room, room[:, :1].copy()
+    )
     part(*bins, 1, rows, 0, 0, rows.copy(), rows.copy(), rows.copy())
