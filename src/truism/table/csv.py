@@ -1,4 +1,4 @@
-"""CSV files, read as an Arrow table, and the line of any row.
+"""CSV files, read as the texts in them, and the line of any row.
 
 How a file is written is detected from its beginning: encoding, delimiter, decimal sign, lines before the
 names and a row of units; `Layout` overrides what is detected wrongly, and what held for an earlier file
@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -25,8 +25,15 @@ from truism.table.layouts import Layout, Reading, check_names, renamed
 from truism.table.notices import Notice, lines_before_names, unit_row
 from truism.table.words import MISSING, is_status
 
-_MAX_UNIT = 15
+DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
+SAMPLE_ROWS = 200
+WINDOWS = "windows-1252"
+_SAMPLE_BYTES = 1 << 18
+_BLOCK_BYTES = 8 << 20  # no line may be longer
+_SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_ANNOTATIONS = ("#datatype", "#group", "#default")  # InfluxDB's, in any order
 _NUMERAL = re.compile(r"[<>]?[+\-−]?[€$£¥]?[+\-−]?(?:\d[\d.,'’]*|[.,]\d+)(?:[eE][+-]?\d+)?%?")
+_MAX_UNIT = 15
 _SIGNS = frozenset("°%‰/³²µΩ")
 _UNIT = re.compile(
     r"[\[(]?(?:deg ?[CFK]?"
@@ -34,104 +41,12 @@ _UNIT = re.compile(
     r"|psi[ag]?|rpm|ppm|ppb|pH|NTU|C|F|K|h|hr|min|sec|d|cm|in|ft|gal|gpm|cfm|lbs?|m3|Nm3?|pcs|counts?"
     r"|mm2|cm2|m2|mmHg|inHg|dB|lx|lux|cd|mol|UTC|date|time|text|RN|TS)[\])]?"
 )
-
-
-def find_units(
-    rows: Sequence[Sequence[str]], names: Sequence[str], learned: Reading | None = None
-) -> tuple[tuple[str, ...], int]:
-    """Return the units that stand below the names, and how many rows there are above the values.
-
-    >>> find_units([["t", "T"], ["", "[°C]"], ["1", "20.5"]], ["t", "T"])
-    (('', '°C'), 1)
-    """
-    if len(rows) < 2:
-        return (), 0
-    cells = [cell.strip() for cell in rows[1]]
-    for n_above in (2, 1):
-        if len(rows) > n_above and _are_units(rows, names, n_above):
-            return _bare_units(cells, len(names)), n_above
-    if learned is not None and learned.unit_row:
-        unit_of = {
-            column.name: column.unit for column in learned.columns if column.unit is not None
-        }
-        if _are_again(names, cells, unit_of):
-            return _bare_units(cells, len(names)), 1
-    return (), 0
-
-
-def _are_again(names: Sequence[str], cells: Sequence[str], unit_of: Mapping[str, str]) -> bool:
-    pairs = [
-        (bare(cell), unit_of[name])
-        for name, cell in zip(names, cells, strict=False)
-        if name in unit_of
-    ]
-    return bool(pairs) and all(cell == unit for cell, unit in pairs)
-
-
-def _are_units(rows: Sequence[Sequence[str]], names: Sequence[str], n_above: int) -> bool:
-    """Return whether above all columns of numbers stand words, and most in the first row are units."""
-    above, below = rows[1 : 1 + n_above], rows[1 + n_above :]
-    width = min(len(names), *(len(row) for row in above))
-    numeric = [i for i in range(width) if _holds_numbers(below, i)]
-    if not numeric:
-        return False
-    for row in above:
-        cells = [row[i].strip() for i in numeric]
-        if any(is_number(cell) or len(cell) > _MAX_UNIT for cell in cells):
-            return False
-        if any(is_status(cell) and cell not in ("-", "--") for cell in cells):
-            return False
-        if all(not cell or is_status(cell) for cell in cells):
-            return False
-    units = [cell for cell in (rows[1][i].strip() for i in numeric) if cell and not is_status(cell)]
-    return 0 < len(units) <= 2 * sum(map(_is_unit, units))
-
-
-def _is_unit(text: str) -> bool:
-    return not _SIGNS.isdisjoint(text) or _UNIT.fullmatch(text) is not None
-
-
-def _bare_units(cells: Sequence[str], n: int) -> tuple[str, ...]:
-    units = [("" if is_status(cell) else bare(cell)) for cell in cells]
-    return tuple([*units, *[""] * n][:n])
-
-
-def bare(unit: str) -> str:
-    """Return a unit without brackets.
-
-    >>> bare("[m³/h]")
-    'm³/h'
-    """
-    return unit[1:-1].strip() if unit[:1] + unit[-1:] in ("[]", "()") else unit
-
-
-def is_number(text: str) -> bool:
-    """Return whether a field reads as a number, however it is written."""
-    if _NUMERAL.fullmatch("".join(text.split())) is not None:  # blanks may stand anywhere
-        return True
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
-
-
-def _holds_numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
-    fields = [row[column].strip() for row in rows if len(row) > column]
-    there = [field for field in fields if field not in MISSING and not is_status(field)]
-    return bool(there) and sum(map(is_number, there)) * 2 > len(there)
-
-
-DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
-SAMPLE_ROWS = 200
-_SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 # Arrow's patterns take time in proportion to the text; Python's may not.
 _NUMBER = r"^[+\-−]?[€$£¥]?[\s\x{a0}\x{202f}]*(?:%s)[\s\x{a0}\x{202f}]*%%?$"
 _COMMA = _NUMBER % r"\d{1,3}(?:[. \x{a0}\x{202f}]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+"
 _POINT = _NUMBER % r"\d{1,3}(?:[, \x{a0}\x{202f}]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+"
-
-ANNOTATIONS = ("#datatype", "#group", "#default")  # InfluxDB's, in any order
-_PARTS_OF_KEYS = str.maketrans("", "", "_.-")
+_BETWEEN = str.maketrans(dict.fromkeys(',;|"', " "))  # words of a CSV file, as blanks are
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _LOOKS: dict[str, Callable[[str], bool]] = {
     "log lines with keys and values": lambda line: _n_pairs(line) > 1,
     "columns of fixed width": lambda line: "  " in line or "\t" in line,
@@ -143,7 +58,7 @@ class EmptyFileError(TableError):
     """A file holds nothing."""
 
 
-class Dialect(msgspec.Struct, frozen=True):
+class CsvDialect(msgspec.Struct, frozen=True):
     """How one CSV file is written."""
 
     encoding: str
@@ -162,29 +77,58 @@ class _Row(msgspec.Struct, frozen=True):
     fields: list[str]
 
 
-def see_dialect(
-    source: str,
-    text: str,
-    encoding: str,
-    layout: Layout,
-    learned: Reading | None = None,
-) -> tuple[Dialect, tuple[Notice, ...]]:
-    """Return how a file is written."""
+def see_csv(
+    name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
+) -> tuple[CsvDialect, tuple[Notice, ...]]:
+    """Return how a CSV file is written, as its beginning shows."""
+    head = file.read(_SAMPLE_BYTES)
+    file.seek(0)
+    encoding = _encoding(head, layout, learned)
+    if b"\x00" in head and "16" not in encoding and "32" not in encoding:
+        raise TableError(
+            f"{name} is neither CSV nor another known table format.",
+            "if it is text in another encoding, such as utf-16, say which.",
+            see=("encoding",),
+        )
+    text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
+    if len(head) == _SAMPLE_BYTES:  # it may end in the middle of a character and of a line
+        end = max(text.rfind("\n"), text.rfind("\r"))
+        text = text[: end + 1] if end >= 0 else text
+    if not text.strip():
+        raise EmptyFileError(f"{name} is empty.")
+    dialect, notices = _see_dialect(name, text, encoding, layout, learned)
+    given = layout.encoding or (None if learned is None else learned.layout.encoding)
+    foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
+    if encoding == WINDOWS != given and foreign:
+        said = (
+            f"{name} is not UTF-8; it is read as {encoding}, in which a part of it is "
+            f"{foreign[0][:40]!r}."
+        )
+        notices.insert(0, Notice("windows_text", said, doubtful=True, see=("encoding",)))
+    if any("\ufffd" in name for name in dialect.names):  # what could not be decoded
+        raise _wrong_encoding(name, encoding)
+    if not dialect.names[0]:
+        _check_one_table(name, file)
+    return dialect, tuple(notices)
+
+
+def _see_dialect(
+    source: str, text: str, encoding: str, layout: Layout, learned: Reading | None
+) -> tuple[CsvDialect, list[Notice]]:
     notices: list[Notice] = []
-    delimiter = _delimiter(source, text, layout, learned, notices)
+    separator = _SEPARATOR.fullmatch(next(iter(text[:100].splitlines()), "").strip())
+    delimiter = layout.delimiter or (None if separator is None else separator[1])
+    delimiter = delimiter or _delimiter(source, text, learned, notices)
     rows = sample(text, delimiter)
-    marked = _SEPARATOR.fullmatch(_first_line(text)) is not None and len(rows) > 1
+    marked = separator is not None and len(rows) > 1
     start = marked + _first_row(rows[marked:], layout.header)
     before, rows = rows[:start], rows[start:]
     if before[marked:]:
         first = delimiter.join(before[marked].fields)
         notices.append(lines_before_names(source, before[-1].line, first[:40]))
     named = layout.header is not False
-    width = _width(rows)
-    names = _names(rows[0].fields, layout.header)
-    if names and (not names[-1] or len(names) == width - 1):
-        names = _without_last(source, names, rows, width, notices)
-    annotated = bool(before) and before[0].fields[0] in ANNOTATIONS and not names[0]
+    names = _names(rows, layout.header, source, notices)
+    annotated = bool(before) and before[0].fields[0] in _ANNOTATIONS and not names[0]
     kept = names[annotated : len(names) - (not names[-1])]
     check_names(renamed(kept, layout), _two_lines(rows, names))
     units, n_above = find_units([row.fields for row in rows], names, learned) if named else ((), 0)
@@ -193,18 +137,12 @@ def see_dialect(
     body = rows[1 + n_above :] if named else rows
     if len(names) == 1 and layout.delimiter is None and learned is None:
         notices += _one_text(source, [row.fields[0].strip() for row in body])
+    decimal = layout.decimal or (None if learned is None else learned.layout.decimal)
+    if delimiter == ",":  # a quoted "2,5" in a file of commas is seen column by column
+        decimal = layout.decimal or "."
+    decimal = decimal or _find_decimal([field for row in body for field in row.fields])
     n_lines = rows[n_above].line if named else (before[-1].line if before else 0)
-    return (
-        Dialect(
-            encoding,
-            delimiter,
-            layout.decimal or _decimal(body, delimiter, learned),
-            tuple(names),
-            n_lines,
-            units,
-        ),
-        tuple(notices),
-    )
+    return CsvDialect(encoding, delimiter, decimal, tuple(names), n_lines, units), notices
 
 
 def sample(text: str, delimiter: str) -> list[_Row]:
@@ -222,14 +160,7 @@ def sample(text: str, delimiter: str) -> list[_Row]:
     return rows or [_Row(1, [text])]
 
 
-def _delimiter(
-    source: str, text: str, layout: Layout, learned: Reading | None, notices: list[Notice]
-) -> str:
-    if layout.delimiter is not None:
-        return layout.delimiter
-    separator = _SEPARATOR.fullmatch(_first_line(text))
-    if separator is not None:
-        return separator[1]
+def _delimiter(source: str, text: str, learned: Reading | None, notices: list[Notice]) -> str:
     usual = None if learned is None else learned.layout.delimiter
     if usual is not None and learned is not None:
         names = {column.name for column in learned.columns}
@@ -238,13 +169,9 @@ def _delimiter(
             return usual
     delimiter = find_delimiter(text)
     if usual is not None and usual != delimiter:
-        text = f"{source} has the delimiter {delimiter!r}; earlier files had {usual!r}."
-        notices.append(Notice("other_delimiter", text))
+        said = f"{source} has the delimiter {delimiter!r}; earlier files had {usual!r}."
+        notices.append(Notice("other_delimiter", said))
     return delimiter
-
-
-def _first_line(text: str) -> str:
-    return next(iter(text[:100].splitlines()), "").strip()
 
 
 def find_delimiter(text: str) -> str:
@@ -262,13 +189,10 @@ def find_delimiter(text: str) -> str:
     best = max(DELIMITERS, key=agreement)
     if agreement(best) > 0:
         return best
-    return " " if agreement(" ") == 1 and _mostly_numbers(sample(text, " ")[1:]) else ","
-
-
-def _mostly_numbers(rows: Sequence[_Row]) -> bool:
-    """Return whether more fields are numbers than not: blanks also stand between words."""
-    fields = [field for row in rows for field in row.fields]
-    return 2 * sum(map(is_number, fields)) > len(fields)
+    if agreement(" ") < 1:
+        return ","
+    fields = [field for row in sample(text, " ")[1:] for field in row.fields]
+    return " " if 2 * sum(map(is_number, fields)) > len(fields) else ","  # words have blanks, too
 
 
 def _width(rows: Sequence[_Row]) -> int:
@@ -281,30 +205,38 @@ def _first_row(rows: Sequence[_Row], header: bool | None) -> int:
     """Return which row holds the names: the first as wide as the table, if only narrower come before."""
     if rows[0].fields[0] in ("TOA5", "TOACI1") and len(rows) > 1:  # Campbell's loggers
         return 1
-    if rows[0].fields[0] in ANNOTATIONS:
-        return next((i for i, row in enumerate(rows) if row.fields[0] not in ANNOTATIONS), 0)
+    if rows[0].fields[0] in _ANNOTATIONS:
+        return next((i for i, row in enumerate(rows) if row.fields[0] not in _ANNOTATIONS), 0)
     width = _width(rows)
     wide = next(i for i, row in enumerate(rows) if len(row.fields) == width)
-    if wide == 0 or width < 2:
+    if wide == 0 or width < 2 or len(rows) - wide < 2:
         return 0
     if header is not False and any(is_number(field) for field in rows[wide].fields):
         return 0
-    if len(rows) - wide < 2 or max(len(row.fields) for row in rows[:wide]) == width - 1 > 1:
-        return 0
-    return wide
+    return 0 if max(len(row.fields) for row in rows[:wide]) == width - 1 > 1 else wide
 
 
-def _names(first: Sequence[str], header: bool | None) -> list[str]:
+def _names(
+    rows: Sequence[_Row], header: bool | None, source: str, notices: list[Notice]
+) -> list[str]:
+    """Return the names; a last column that has neither a name nor a value is left out."""
+    names = [name.strip().removeprefix("\ufeff") for name in rows[0].fields]
     if header is False:
-        return [f"x{i}" for i in range(len(first))]
-    names = [name.strip().removeprefix("\ufeff") for name in first]
-    if header is None and all(is_number(name) for name in names):
+        names = [f"x{i}" for i in range(len(names))]
+    elif header is None and all(is_number(name) for name in names):
         raise TableError(
-            f"The first line holds numbers where names are expected, got {shorten(list(names), 3)}.",
+            f"The first line holds numbers where names are expected, got {shorten(names, 3)}.",
             "say whether the first line holds names.",
             see=("header",),
         )
-    return names
+    width = _width(rows)
+    full = [row.fields for row in rows[1:] if len(row.fields) == width]
+    empty = width > 1 and all(not fields[-1].strip() for fields in full)
+    if (names[-1] and len(names) != width - 1) or not empty or (names[-1] and not full):
+        return names
+    text = f"{source}: every line ends with a delimiter; the empty last column is left out."
+    notices.append(Notice("column_without_name", text))
+    return [*names[: width - 1], ""]
 
 
 def _two_lines(rows: Sequence[_Row], names: Sequence[str]) -> str | None:
@@ -337,100 +269,98 @@ def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
 def _n_pairs(line: str) -> int:
     """Return how often ``key=value`` stands in a line."""
     pairs = (word.partition("=") for word in line.replace(",", " ").split())
-    return sum(key.translate(_PARTS_OF_KEYS).isalnum() and value != "" for key, _, value in pairs)
+    return sum(re.sub("[_.-]", "", key).isalnum() and value != "" for key, _, value in pairs)
 
 
-def _without_last(
-    source: str, names: list[str], rows: Sequence[_Row], width: int, notices: list[Notice]
-) -> list[str]:
-    """Leave a last column out that has neither a name nor a value."""
-    full = [row.fields for row in rows[1:] if len(row.fields) == width]
-    if width < 2 or not all(not fields[-1].strip() for fields in full):
-        return names
-    if not full and names[-1]:
-        return names
-    text = f"{source}: every line ends with a delimiter; the empty last column is left out."
-    notices.append(Notice("column_without_name", text))
-    return [*names[: width - 1], ""]
-
-
-def _decimal(rows: Sequence[_Row], delimiter: str, learned: Reading | None) -> str | None:
-    """Find the decimal sign: the one that more fields show beyond doubt."""
-    if delimiter == ",":
-        # A quoted "2,5" in a file of commas is seen column by column.
-        return "."
-    decimal = None if learned is None else learned.layout.decimal
-    if decimal is not None:
-        return decimal
-    return find_decimal([row.fields for row in rows])
-
-
-def find_decimal(rows: Sequence[Collection[str]]) -> str | None:
-    """Return the decimal sign that fields show, None where they show none.
-
-    >>> find_decimal([["2,5", "1.2"], ["3,25", "x"]])
-    ','
-    """
-    fields = [field for row in rows for field in row]
-    commas, points = _matches(fields, _COMMA), _matches(fields, _POINT)
+def _find_decimal(fields: Collection[str]) -> str | None:
+    """Return the decimal sign that more fields show beyond doubt, None where they show none."""
+    texts = [field.strip().encode(errors="replace").decode() for field in fields]
+    commas, points = (
+        pc.sum(pc.match_substring_regex(pa.array(texts, pa.string()), sign), min_count=0).as_py()
+        for sign in (_COMMA, _POINT)
+    )
     if commas == points:
         return None if not commas else "."
     return "," if commas > points else "."
 
 
-def _matches(fields: Sequence[str], pattern: str) -> int:
-    """Return how many fields match a pattern, blanks at both ends aside."""
-    texts = [field.strip().encode(errors="replace").decode() for field in fields]
-    matched = pc.match_substring_regex(pa.array(texts, pa.string()), pattern)
-    return int(pc.sum(matched, min_count=0).as_py())
+# --- units ---
 
 
-WINDOWS = "windows-1252"
-_SAMPLE_BYTES = 1 << 18
-_BLOCK_BYTES = 8 << 20  # no line may be longer
-_BETWEEN = str.maketrans(dict.fromkeys(',;|"', " "))  # words of a CSV file, as blanks are
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+def find_units(
+    rows: Sequence[Sequence[str]], names: Sequence[str], learned: Reading | None = None
+) -> tuple[tuple[str, ...], int]:
+    """Return the units that stand below the names, and how many rows there are above the values.
+
+    >>> find_units([["t", "T"], ["", "[°C]"], ["1", "20.5"]], ["t", "T"])
+    (('', '°C'), 1)
+    """
+    cells = [cell.strip() for cell in rows[1]] if len(rows) > 1 else []
+    n_above = next((n for n in (2, 1) if len(rows) > n and _are_units(rows, names, n)), 0)
+    if not n_above and learned is not None and learned.unit_row:
+        unit_of = {column.name: column.unit for column in learned.columns if column.unit}
+        pairs = [(bare(cell), unit_of.get(name)) for name, cell in zip(names, cells, strict=False)]
+        again = [cell == unit for cell, unit in pairs if unit is not None]
+        n_above = int(bool(again) and all(again))
+    if not n_above:
+        return (), 0
+    units = ["" if is_status(cell) else bare(cell) for cell in cells]
+    return tuple([*units, *[""] * len(names)][: len(names)]), n_above
 
 
-def see_csv(
-    name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
-) -> tuple[Dialect, tuple[Notice, ...]]:
-    """Return how a CSV file is written, as its beginning shows."""
-    head = file.read(_SAMPLE_BYTES)
-    whole = len(head) < _SAMPLE_BYTES
-    file.seek(0)
-    encoding = _encoding(head, layout, learned)
-    if b"\x00" in head and "16" not in encoding and "32" not in encoding:
-        raise TableError(
-            f"{name} is neither CSV nor another known table format.",
-            "if it is text in another encoding, such as utf-16, say which.",
-            see=("encoding",),
-        )
-    text = _decoded(head, encoding, whole)
-    if not text.strip():
-        raise EmptyFileError(f"{name} is empty.")
-    dialect, notices = see_dialect(name, text, encoding, layout, learned)
-    given = layout.encoding or (None if learned is None else learned.layout.encoding)
-    if encoding == WINDOWS and given != WINDOWS:
-        foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
-        if foreign:
-            said = (
-                f"{name} is not UTF-8; it is read as {encoding}, in which a part of it is "
-                f"{foreign[0][:40]!r}."
-            )
-            doubt = Notice("windows_text", said, doubtful=True, see=("encoding",))
-            notices = (doubt, *notices)
-    if any("\ufffd" in name for name in dialect.names):  # what could not be decoded
-        raise _wrong_encoding(name, encoding)
-    if not dialect.names[0]:
-        _check_one_table(name, file)
-    return dialect, tuple(notices)
+def _are_units(rows: Sequence[Sequence[str]], names: Sequence[str], n_above: int) -> bool:
+    """Return whether above all columns of numbers stand words, and most in the first row are units."""
+    above, below = rows[1 : 1 + n_above], rows[1 + n_above :]
+    width = min(len(names), *(len(row) for row in above))
+    numeric = [i for i in range(width) if _holds_numbers(below, i)]
+    if not numeric:
+        return False
+    for row in above:
+        cells = [row[i].strip() for i in numeric]
+        if any(is_number(cell) or len(cell) > _MAX_UNIT for cell in cells):
+            return False
+        if any(is_status(cell) and cell not in ("-", "--") for cell in cells):
+            return False
+        if all(not cell or is_status(cell) for cell in cells):
+            return False
+    units = [cell for cell in (rows[1][i].strip() for i in numeric) if cell and not is_status(cell)]
+    known = [not _SIGNS.isdisjoint(unit) or bool(_UNIT.fullmatch(unit)) for unit in units]
+    return 0 < len(units) <= 2 * sum(known)
+
+
+def bare(unit: str) -> str:
+    """Return a unit without brackets.
+
+    >>> bare("[m³/h]")
+    'm³/h'
+    """
+    return unit[1:-1].strip() if unit[:1] + unit[-1:] in ("[]", "()") else unit
+
+
+def is_number(text: str) -> bool:
+    """Return whether a field reads as a number, however it is written."""
+    if _NUMERAL.fullmatch("".join(text.split())) is not None:  # blanks may stand anywhere
+        return True
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _holds_numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
+    fields = [row[column].strip() for row in rows if len(row) > column]
+    there = [field for field in fields if field not in MISSING and not is_status(field)]
+    return bool(there) and sum(map(is_number, there)) * 2 > len(there)
+
+
+# --- reading ---
 
 
 def read_blocks(
     name: str,
     file: BinaryIO,
-    dialect: Dialect,
+    dialect: CsvDialect,
     missing: Sequence[str] = (),
     names: Sequence[str] | None = None,
 ) -> Iterator[pa.Table]:
@@ -470,7 +400,7 @@ def read_blocks(
 
 
 @contextmanager
-def _refusing(name: str, file: BinaryIO, dialect: Dialect) -> Iterator[None]:
+def _refusing(name: str, file: BinaryIO, dialect: CsvDialect) -> Iterator[None]:
     """Say what is wrong with a file, and where, if pyarrow cannot read it."""
     try:
         yield
@@ -500,7 +430,7 @@ def _check_one_table(name: str, file: BinaryIO) -> None:
     """Refuse a file of InfluxDB in which annotations begin another table."""
     above = True
     for number, line in enumerate(file, 1):
-        annotated = line.startswith(tuple(sign.encode() for sign in ANNOTATIONS))
+        annotated = line.startswith(tuple(sign.encode() for sign in _ANNOTATIONS))
         if annotated and not above:
             raise TableError(
                 f"{name}, line {number}: another table begins here.",
@@ -509,7 +439,7 @@ def _check_one_table(name: str, file: BinaryIO) -> None:
         above = above and annotated
 
 
-def find_line(file: BinaryIO, dialect: Dialect, row: int) -> int:
+def find_line(file: BinaryIO, dialect: CsvDialect, row: int) -> int:
     """Return the line in which a row begins; people count lines, and a row may span several."""
     lines = _rows(file, dialect)
     for number, (line, _) in enumerate(lines):
@@ -518,7 +448,7 @@ def find_line(file: BinaryIO, dialect: Dialect, row: int) -> int:
     return dialect.n_lines + row + 1
 
 
-def _rows(file: BinaryIO, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+def _rows(file: BinaryIO, dialect: CsvDialect) -> Iterator[tuple[int, list[str]]]:
     """Yield each row below the names with the line in which it begins."""
     file.seek(0)
     text = io.TextIOWrapper(file, encoding=dialect.encoding, errors="replace", newline="")
@@ -560,15 +490,6 @@ def _is_windows(head: bytes) -> bool:
     return False
 
 
-def _decoded(head: bytes, encoding: str, whole: bool) -> str:
-    """Decode the beginning of a file; it may end in the middle of a character and of a line."""
-    text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
-    if not whole:
-        end = max(text.rfind("\n"), text.rfind("\r"))
-        text = text[: end + 1] if end >= 0 else text
-    return text
-
-
 def _wrong_encoding(name: str, encoding: str) -> TableError:
     other = "latin-1" if encoding.lower().startswith("utf") else "utf-8"
     return TableError(
@@ -578,7 +499,7 @@ def _wrong_encoding(name: str, encoding: str) -> TableError:
     )
 
 
-def _ragged(name: str, file: BinaryIO, dialect: Dialect) -> TableError:
+def _ragged(name: str, file: BinaryIO, dialect: CsvDialect) -> TableError:
     """Find the line that the fast reader stumbled over; it counts rows, people count lines."""
     expected, delimiter = len(dialect.names), dialect.delimiter
     line, fields, after = dialect.n_lines + 1, [""], dialect.n_lines + 2

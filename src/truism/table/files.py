@@ -35,7 +35,7 @@ from truism.table.cells import (
     read_sqlite,
 )
 from truism.table.columns import Table, kind_of
-from truism.table.csv import Dialect, EmptyFileError, bare, find_line, read_blocks, see_csv
+from truism.table.csv import CsvDialect, EmptyFileError, bare, find_line, read_blocks, see_csv
 from truism.table.frames import as_table
 from truism.table.historian import looks_long, pivot
 from truism.table.layouts import (
@@ -86,7 +86,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     frame: pa.Table  # the columns, with the names that they are to have
     columns: tuple[str, ...] = ()  # the names of all columns of the file
     names: dict[str, str] = {}  # the names in the file, by the names that the columns are to have
-    dialect: Dialect | None = None  # how it is written, of a CSV file
+    dialect: CsvDialect | None = None  # how it is written, of a CSV file
     notices: tuple[Notice, ...] = ()  # notices about it
     content: bytes | None = None  # its bytes, where it can be read only once
     units: dict[
@@ -372,7 +372,7 @@ class _Parsed(msgspec.Struct, frozen=True, eq=False):
 
     schema: pa.Schema
     read: Callable[[Sequence[str], int | None, tuple[int, int] | None], Iterator[pa.Table]]
-    dialect: Dialect | None = None
+    dialect: CsvDialect | None = None
     notices: tuple[Notice, ...] = ()
     units: dict[str, str] = {}
     sizes: tuple[int, ...] | None = None  # of its groups of rows, if it says them
