@@ -23,26 +23,14 @@ _MIN_UPS = 10
 
 
 class Counter(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """A column that only grows.
-
-    Parameters
-    ----------
-    column
-        Its name.
-    counts
-        ``rows`` for a running number, which is left out; ``amounts`` for a meter, of which the
-        change is taken.
-    n_rows
-        Over how many rows it grew.
-    named
-        Whether a word of its name helped.
-
-    """
+    """A column that only grows."""
 
     column: str
-    counts: Literal["rows", "amounts"]
-    n_rows: int
-    named: bool
+    counts: Literal[
+        "rows", "amounts"
+    ]  # a running number is left out; of a meter, the change is taken
+    n_rows: int  # over how many it grew
+    named: bool  # whether a word of its name helped
 
     @property
     def reason(self) -> str:

@@ -65,7 +65,6 @@ ENDINGS = (
 
 LEDGER = ".accepted.parquet"  # the ending of a ledger of accepted rows
 OWN = b'{"format":"truism-'  # how models and states begin, blanks aside
-N_OPENING = 64
 
 
 class RowGroups(msgspec.Struct, frozen=True):
@@ -89,9 +88,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     dialect: CsvDialect | None = None  # how it is written, of a CSV file
     notices: tuple[Notice, ...] = ()  # notices about it
     content: bytes | None = None  # its bytes, where it can be read only once
-    units: dict[
-        str, str
-    ] = {}  # units by the names in the file, where a row below the names holds them
+    units: dict[str, str] = {}  # by the names in the file, where a row below the names holds them
     first: int = 0  # how many rows of the file come before these
 
     @property
@@ -137,16 +134,11 @@ def _is_table(path: Path, folder: str) -> bool:
     below = path.relative_to(folder).parts
     if any(part.startswith((".", "~$")) for part in below) or not path.is_file():
         return False
-    return path.name.lower().removesuffix(".gz").endswith(ENDINGS) and not _is_own(path)
-
-
-def _is_own(path: Path) -> bool:
-    """Return whether truism wrote a file for itself, beside the tables: a model, a state or a ledger."""
-    if path.name.endswith(LEDGER):
-        return True
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(N_OPENING).replace(b" ", b"").replace(b"\n", b"").startswith(OWN)
-    return False
+    if not path.name.lower().removesuffix(".gz").endswith(ENDINGS) or path.name.endswith(LEDGER):
+        return False
+    with suppress(OSError), path.open("rb") as file:  # truism's own, beside the tables
+        return not file.read(64).replace(b" ", b"").replace(b"\n", b"").startswith(OWN)
+    return True
 
 
 def name_of(place: str) -> str:
@@ -597,7 +589,8 @@ def read_first(
         except EmptyFileError as empty:
             problem = problem or empty
         if batches and (any(batch.frame.num_rows for batch in batches) or allow_empty):
-            parts.append(_joined_parts(batches))
+            whole = pa.concat_tables([batch.frame for batch in batches])
+            parts.append(msgspec.structs.replace(batches[0], frame=whole))
             notices = (*notices, *batches[0].notices)
         else:
             empty_file = f"{name_of(place)} has no rows."
@@ -609,15 +602,10 @@ def read_first(
     if beyond:
         return _opening(files, parts, n_first, notices)
     if not parts:
-        reading = files.learned
-        return TableRead(_nothing(reading), reading or Reading(files.layout), notices)
+        reading = files.learned or Reading(files.layout)
+        columns = tuple(without_values(column) for column in reading.columns)
+        return TableRead(Table(columns, 0), reading, notices)
     return understand(parts, files.layout, files.learned, notices)
-
-
-def _joined_parts(parts: Sequence[Part]) -> Part:
-    """Return the batches of a file as one."""
-    frame = pa.concat_tables([part.frame for part in parts])
-    return msgspec.structs.replace(parts[0], frame=frame)
 
 
 def _opening(
@@ -686,9 +674,14 @@ def understand(
         layout = merged = _with_axis(merged, stacked)
     with naming(parts[0].place):
         table = as_table(stacked)
-    layout = _with_two_times(layout, table)
+    if len(layout.time) == 1 and layout.time[0] not in table.names:  # DATE,TIME is two columns
+        names = tuple(name.strip() for name in layout.time[0].split(","))
+        layout = msgspec.structs.replace(layout, time=names if len(names) == 2 else layout.time)
+    for name in layout.time:
+        if name not in table.names:
+            hint = did_you_mean(name, table.names)
+            raise ParameterError.of("time", "name columns of the table", name, hint)
     merged = _with_dialect(layout if reading is None else layout.over(reading.layout), parts)
-    _check_time(table, layout)
     if not set(merged.time) <= {*table.names}:  # a later file may lack only the time column
         merged = msgspec.structs.replace(merged, time=())
     try:
@@ -699,12 +692,6 @@ def understand(
         return _interpret_all(table, merged, reading, parts, notices, closed)
     except BadCell as cell:
         raise _cell_error(cell, parts, merged, closed) from None
-
-
-def _nothing(reading: Reading | None) -> Table:
-    """Return a table without rows, with the columns that are known."""
-    columns = () if reading is None else reading.columns
-    return Table(tuple(without_values(column) for column in columns), 0)
 
 
 def _with_dialect(layout: Layout, parts: Sequence[Part]) -> Layout:
@@ -762,14 +749,6 @@ def _units(parts: Sequence[Part]) -> dict[str, str]:
     return units
 
 
-def _with_two_times(layout: Layout, table: Table) -> Layout:
-    """Return a layout in which ``DATE,TIME`` is two columns, unless one column is called so."""
-    if len(layout.time) != 1 or layout.time[0] in table.names:
-        return layout
-    parts = tuple(part.strip() for part in layout.time[0].split(","))
-    return msgspec.structs.replace(layout, time=parts) if len(parts) == 2 else layout
-
-
 def _with_axis(layout: Layout, frame: pa.Table) -> Layout:
     """Return a layout that names the first column whose times are written as asked."""
     style = layout.time_format or ""
@@ -792,13 +771,6 @@ def _is_written(values: pa.ChunkedArray, name: str, style: str) -> bool:
         return style == "digits" and says_time(name)
     texts = values.unique().drop_null()
     return len(texts) > 0 and 2 * int(read_instants(texts, style).valid.sum()) > len(texts)
-
-
-def _check_time(table: Table, layout: Layout) -> None:
-    for name in layout.time:
-        if name not in table.names:
-            hint = did_you_mean(name, table.names)
-            raise ParameterError.of("time", "name columns of the table", name, hint)
 
 
 def _hints(table: Table, layout: Layout) -> list[Notice]:

@@ -193,38 +193,25 @@ def _read(name: str, values: Any) -> Column:
     """Read a column, or keep it with the reason why that is not possible."""
     try:
         column = _column(name, _arrow(name, values))
-        return column if isinstance(values, pa.ChunkedArray) else _owned(column)
+        if isinstance(values, pa.ChunkedArray) or column.values.flags.owndata:
+            return column
+        return msgspec.structs.replace(column, values=column.values.copy())  # it may change later
     except (*_UNREADABLE, TypeError) as problem:
         if _types(values) == {"Decimal"}:  # Arrow's decimals know neither infinity nor NaN
-            return _column(name, pa.array([_float(value) for value in values], pa.float64()))
+            floats = [None if value is None or value != value else float(value) for value in values]
+            return _column(name, pa.array(floats, pa.float64()))
         kind, fault = _find_fault(name, values, problem)
         return Column(name, kind, np.zeros(len(values)), fault=fault)
-
-
-def _owned(column: Column) -> Column:
-    """Return a column that stays as it is if the caller changes a dataframe later."""
-    if column.values.flags.owndata:
-        return column
-    return msgspec.structs.replace(column, values=column.values.copy())
-
-
-def _float(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)
 
 
 def _find_fault(name: str, values: Any, problem: Exception) -> tuple[ColumnKind, Fault]:
     """Say why Arrow does not take a column."""
     if isinstance(problem, UnicodeError):
-        wrong = Fault(
-            "holds text that is not valid Unicode", "it was probably read with a wrong encoding."
-        )
-        return "faulty", wrong
+        wrong_text = "it was probably read with a wrong encoding."
+        return "faulty", Fault("holds text that is not valid Unicode", wrong_text)
     if isinstance(problem, OverflowError):
-        wrong = Fault(
-            "holds whole numbers beyond 64 bits",
-            "turn it into text, or into floating-point numbers.",
-        )
-        return "faulty", wrong
+        too_long = "turn it into text, or into floating-point numbers."
+        return "faulty", Fault("holds whole numbers beyond 64 bits", too_long)
     types = _types(values)
     if len(types) == 1:
         return "other", _foreign(types.pop())
@@ -336,7 +323,9 @@ def _column(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
     if pa.types.is_duration(kind):
         ticks = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
         seconds = ticks / _TICKS[kind.unit]
-        return Column(name, "number", _with_nan(seconds, missing), missing)
+        if missing is not None:
+            seconds[missing] = np.nan
+        return Column(name, "number", seconds, missing)
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         zone = getattr(kind, "tz", None)
         instants = array.cast(pa.timestamp("us", tz=zone), safe=False)
@@ -354,12 +343,6 @@ def _filled(array: pa.Array, value: float | bool) -> pa.Array:
 
 
 _TICKS = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of a second, by unit
-
-
-def _with_nan(
-    values: NDArray[np.float64], missing: NDArray[np.bool_] | None
-) -> NDArray[np.float64]:
-    return values if missing is None else np.where(missing, np.nan, values)
 
 
 def _stored(array: pa.ExtensionArray) -> pa.Array:
@@ -408,18 +391,9 @@ def library_of(data: Any) -> str | None:
 
 
 def to_frame(columns: Mapping[str, Any], library: str | None = None, like: Any = None) -> Any:
-    """Return columns as a dataframe.
+    """Return columns as a dataframe, by default of the first library of `LIBRARIES` that is installed.
 
-    Parameters
-    ----------
-    columns
-        Its columns, by name.
-    library
-        Its library, one of `LIBRARIES`. By default, the first that is installed of pandas, Polars and
-        PyArrow.
-    like
-        A frame with the same rows; if it has an index, the new one has it, too.
-
+    If there is a frame with the same rows and an index, the new one has that, too.
     """
     for backend in LIBRARIES if library is None else (library,):
         try:

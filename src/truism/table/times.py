@@ -71,33 +71,11 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_OFFSETS = {
-    "Z": 0,
-    "UTC": 0,
-    "GMT": 0,
-    "WET": 0,
-    "WEST": 60,
-    "BST": 60,
-    "CET": 60,
-    "MEZ": 60,
-    "CEST": 120,
-    "MESZ": 120,
-    "EET": 120,
-    "EEST": 180,
-    "MSK": 180,
-    "IST": 330,
-    "JST": 540,
-    "EST": -300,
-    "EDT": -240,
-    "CST": -360,
-    "CDT": -300,
-    "MST": -420,
-    "MDT": -360,
-    "PST": -480,
-    "PDT": -420,
-    "AEST": 600,
-    "AEDT": 660,
-    "SGT": 480,
+_OFFSETS = {  # minutes from UTC
+    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "MEZ": 60,
+    "CEST": 120, "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "IST": 330, "JST": 540,
+    "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420, "MDT": -360,
+    "PST": -480, "PDT": -420, "AEST": 600, "AEDT": 660, "SGT": 480,
 }
 _SIGNS = {
     "Y": r"(?P<y>\d{4})",
@@ -160,15 +138,12 @@ def may_read(texts: pa.Array, style: str, part: float = 0.5) -> bool:
 
 def _pattern_of(style: str) -> str:
     """Translate a strptime format."""
-    pieces = re.split(r"(%.)", style)
     return "".join(
-        _SIGNS[piece[1]] if piece.startswith("%") and len(piece) == 2 else _escaped(piece)
-        for piece in pieces
+        _SIGNS[piece[1]]
+        if piece.startswith("%") and len(piece) == 2
+        else re.sub(r"\\? +", " +", re.escape(piece))
+        for piece in re.split(r"(%.)", style)
     )
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"\\? +", " +", re.escape(text))
 
 
 Whole = NDArray[np.int64]
@@ -195,11 +170,16 @@ class _Parts(msgspec.Struct, frozen=True, eq=False):
         numbers = {
             name: _numbers(field.get(name, nothing), default) for name, default in _DEFAULTS.items()
         }
-        short = np.asarray(pc.equal(pc.utf8_length(field.get("y", nothing)), 2))
-        numbers["y"] = _centuries(numbers["y"], short)
+        short, years = (
+            np.asarray(pc.equal(pc.utf8_length(field.get("y", nothing)), 2)),
+            numbers["y"],
+        )
+        numbers["y"] = np.where(short, years + np.where(years < 69, 2000, 1900), years)
         numbers["f"] = _numbers(pc.utf8_rpad(field.get("f", nothing), 9, "0"), 0)
         if "month" in field:
-            named = _named_months(field["month"])
+            coded = field["month"].dictionary_encode()
+            months = [_MONTHS.get(text.casefold(), 0) for text in coded.dictionary.to_pylist()]
+            named = np.array([*months, 0], np.int64)[np.asarray(coded.indices)]
             numbers["m"] = np.where(named == 0, numbers["m"], named) if "m" in field else named
         half = pc.utf8_lower(pc.utf8_slice_codeunits(field.get("p", nothing), 0, 1))
         late, early = (np.asarray(pc.equal(half, sign)) for sign in ("p", "a"))
@@ -241,16 +221,6 @@ def _numbers(texts: pa.Array, default: int) -> Whole:
     return np.asarray(filled.cast(pa.int64()))
 
 
-def _centuries(years: Whole, short: NDArray[np.bool_]) -> Whole:
-    return np.where(short, years + np.where(years < 69, 2000, 1900), years)
-
-
-def _named_months(texts: pa.Array) -> Whole:
-    coded = texts.dictionary_encode()
-    numbers = [_MONTHS.get(text.casefold(), 0) for text in coded.dictionary.to_pylist()]
-    return np.asarray(np.array([*numbers, 0], np.int64)[np.asarray(coded.indices)])
-
-
 def _offsets(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return minutes from UTC, and where the zone is known."""
     coded = texts.dictionary_encode()
@@ -276,16 +246,11 @@ def _offset(text: str) -> int | None:
 _SAMPLE = 64
 _EARLIEST, _LATEST = 315_532_800, 4_102_444_800  # 1980 and 2100, in seconds
 _EXCEL_EPOCH = 25_569  # days from Excel's 30 December 1899 to 1970
-_DATE_WORDS = (
-    "date",
-    "datetime",
-    "timestamp",
-    "datum",
-    "fecha",
-    "dato",
+_DATE_WORDS = {
+    *("date", "datetime", "timestamp", "datum", "fecha", "dato"),
     "zeitstempel",
     "zeitpunkt",
-)
+}
 _NUMERAL = re.compile(r"[<>(+\-−]?\s*\d+(?:[.,]\d*)?(?:[eE][+\-]?\d+)?\s*[%)]?")
 _RISING = 0.99  # part of the steps that do not go back
 
@@ -439,7 +404,7 @@ def find_epoch(column: Column) -> str | None:
     if not (_EXCEL_EPOCH + _EARLIEST / day <= low and high <= _EXCEL_EPOCH + _LATEST / day):
         return None
     rising = len(values) < 2 or float(np.mean(np.diff(values) >= 0)) >= _RISING
-    dates = any(word in _DATE_WORDS for word in words_in(column.name))
+    dates = not _DATE_WORDS.isdisjoint(words_in(column.name))
     return DAYS if rising and (dates or bool((values % 1 != 0).any())) else None
 
 
