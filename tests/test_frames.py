@@ -295,18 +295,15 @@ def test_a_table_with_no_rows_has_no_rows(to_library):
         ),
         (
             {"a": [1], " ": [2]},
-            "Column names must not be empty, got ' ' at position 1.\n"
-            "Hint: give the column a name, or drop it.",
+            "Column names must not be empty, got none for column 2 of 2.\nHint: rename or drop it.",
         ),
         (
             pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]),
-            "Column names must be distinct, got more than one 'a'.\n"
-            "Hint: rename or drop one of them.",
+            "Column names must be distinct, got 'a' for columns 1 and 3.\nHint: rename or drop it.",
         ),
         (
             pa.table([[1], [2]], names=["a", "a"]),
-            "Column names must be distinct, got more than one 'a'.\n"
-            "Hint: rename or drop one of them.",
+            "Column names must be distinct, got 'a' for columns 1 and 2.\nHint: rename or drop it.",
         ),
         (
             {"\ud800": [1]},

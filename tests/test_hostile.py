@@ -81,28 +81,23 @@ def test_no_usable_column():
     [
         (
             pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
-            "Column names must be distinct, got more than one 'a'.\n"
-            "Hint: rename or drop one of them.",
+            "Column names must be distinct, got 'a' for columns 1 and 2.\nHint: rename or drop it.",
         ),
         (
             pa.table([[1, 2], [3, 4]], names=["a", "a"]),
-            "Column names must be distinct, got more than one 'a'.\n"
-            "Hint: rename or drop one of them.",
+            "Column names must be distinct, got 'a' for columns 1 and 2.\nHint: rename or drop it.",
         ),
         (
             pd.DataFrame([[1, 2], [3, 4]], columns=["a", ""]),
-            "Column names must not be empty, got '' at position 1.\n"
-            "Hint: give the column a name, or drop it.",
+            "Column names must not be empty, got none for column 2 of 2.\nHint: rename or drop it.",
         ),
         (
             pa.table([[1, 2], [3, 4]], names=["a", ""]),
-            "Column names must not be empty, got '' at position 1.\n"
-            "Hint: give the column a name, or drop it.",
+            "Column names must not be empty, got none for column 2 of 2.\nHint: rename or drop it.",
         ),
         (
             pl.DataFrame({"a": [1, 2], "": [3, 4]}),
-            "Column names must not be empty, got '' at position 1.\n"
-            "Hint: give the column a name, or drop it.",
+            "Column names must not be empty, got none for column 2 of 2.\nHint: rename or drop it.",
         ),
         (
             pd.DataFrame([[1, 2], [3, 4]], columns=["a", 7]),

@@ -68,6 +68,18 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
         return 0 if self.missing is None else int(self.missing.sum())
 
     @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows that have a value."""
+        if self.missing is None:
+            return np.arange(len(self.values))
+        return np.flatnonzero(~self.missing)
+
+    @property
+    def first_row(self) -> int:
+        """The first row that has a value; 0 if none has."""
+        return 0 if self.missing is None else int((~self.missing).argmax())
+
+    @property
     def present(self) -> NDArray[Any]:
         """The values that are not missing."""
         return self.values if self.missing is None else self.values[~self.missing]
@@ -81,10 +93,9 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
         value = self.values[row].item()
         if self.kind == "text":
             return self.categories[value]
+        # Whole numbers are the same, whatever a file or a library keeps them as.
         if self.kind == "number" and float(value).is_integer():
-            return int(
-                value
-            )  # whole numbers are the same, whatever a file or a library keeps them as
+            return int(value)
         if isinstance(value, int) and self.values.dtype.kind == "M":
             return far_moment(self.values[row])
         if self.kind == "time" and isinstance(value, int) and self.values.dtype.kind == "i":
@@ -298,34 +309,19 @@ def _blank(part: Column, like: Column) -> NDArray[np.generic]:
 def read_labels(table: Table, label: str) -> NDArray[np.bool_]:
     """Return for each row whether a column marks it as anomalous: neither 0, false nor missing."""
     column = table.column_of().get(label)
+    means = "0 and false mean normal, everything else anomalous."
     if column is None:
-        raise ParameterError.of(
-            "label",
-            "name a column of the table",
-            label,
-            did_you_mean(label, table.names),
-        )
+        hint = did_you_mean(label, table.names)
+        raise ParameterError.of("label", "name a column of the table", label, hint)
     if column.kind not in ("number", "boolean"):
-        raise ParameterError.of(
-            "label",
-            "name a column of numbers or booleans",
-            label,
-            "0 and false mean normal, everything else anomalous.",
-        )
-    values = column.present
-    if (values % 1 != 0).any():
-        raise ParameterError.of(
-            "label",
-            "name a column of whole numbers or booleans",
-            label,
-            f"it holds {values[values % 1 != 0][0]:g}; 0 and false mean normal, everything else "
-            f"anomalous.",
-        )
-    truth = column.values.astype(np.bool_)
-    if column.missing is not None:
-        truth = truth & ~column.missing
+        raise ParameterError.of("label", "name a column of numbers or booleans", label, means)
+    parts = column.present[column.present % 1 != 0]
+    if len(parts):
+        constraint = "name a column of whole numbers or booleans"
+        raise ParameterError.of("label", constraint, label, f"it holds {parts[0]:g}; {means}")
+    truth = np.zeros(table.n_rows, np.bool_)
+    truth[column.rows] = column.present != 0
     if truth.all() or not truth.any():
-        only = "anomalous" if truth.all() else "normal"
-        hint = f"all its rows are {only}."
+        hint = f"all its rows are {'anomalous' if truth.all() else 'normal'}."
         raise ParameterError.of("label", "mark some rows and not all", label, hint)
     return truth

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from truism.errors import TableError, shorten
+from truism.errors import TableError
 from truism.table.columns import Column, ColumnKind, Fault, Table
-from truism.table.layouts import Reading
+from truism.table.layouts import Reading, check_names
 from truism.table.texts import conform_table
 
 
@@ -172,18 +172,7 @@ def _check_names(names: Sequence[Any]) -> None:
                 f"Column names must be valid Unicode, got {name!r}.",
                 "they were probably read with a wrong encoding.",
             )
-        if not name.strip():
-            raise TableError(
-                f"Column names must not be empty, got {name!r} at position {names.index(name)}.",
-                "give the column a name, or drop it.",
-            )
-    seen: set[str] = set()
-    twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
-    if twice:
-        raise TableError(
-            f"Column names must be distinct, got more than one {shorten(list(dict.fromkeys(twice)))}.",
-            "rename or drop one of them.",
-        )
+    check_names(names, "rename or drop it.", apart=False)
 
 
 _UNREADABLE = (pa.ArrowException, OverflowError, UnicodeError)

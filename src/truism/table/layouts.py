@@ -50,22 +50,15 @@ Kind = Literal["number", "boolean", "text", "time", "clock", "empty", "other"]
 MAX_MISSING = 10_000  # bytes; pyarrow takes a few more before it crashes
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 _SECONDS = {
-    "ms": 1e-3,
-    "s": 1.0,
-    "sec": 1.0,
-    "second": 1.0,
-    "seconds": 1.0,
-    "": 1.0,
-    "m": 60.0,
-    "min": 60.0,
-    "minute": 60.0,
-    "minutes": 60.0,
-    "h": 3600.0,
-    "hour": 3600.0,
-    "hours": 3600.0,
-    "d": 86400.0,
-    "day": 86400.0,
-    "days": 86400.0,
+    unit: seconds
+    for seconds, units in (
+        (1e-3, ("ms",)),
+        (1.0, ("", "s", "sec", "second", "seconds")),
+        (60.0, ("m", "min", "minute", "minutes")),
+        (3600.0, ("h", "hour", "hours")),
+        (86400.0, ("d", "day", "days")),
+    )
+    for unit in units
 }
 
 
@@ -262,12 +255,8 @@ def _check_delimiter(delimiter: str | None) -> None:
     if len(delimiter) != 1 or delimiter in '"\r\n\x00':
         raise ParameterError.of("delimiter", "be one character", delimiter)
     if not delimiter.isascii():
-        raise ParameterError.of(
-            "delimiter",
-            "be an ASCII character",
-            delimiter,
-            "replace it in the file, for instance by a tab.",
-        )
+        hint = "replace it in the file, for instance by a tab."
+        raise ParameterError.of("delimiter", "be an ASCII character", delimiter, hint)
 
 
 def _check_encoding(encoding: str | None) -> None:
@@ -279,12 +268,8 @@ def _check_encoding(encoding: str | None) -> None:
         if codecs.lookup(encoding).name in ("idna", "punycode"):
             raise ValueError("it is for names of computers")
     except (LookupError, ValueError):
-        raise ParameterError.of(
-            "encoding",
-            "be one that Python knows",
-            encoding,
-            "for instance utf-8, latin-1, cp1252 or utf-16.",
-        ) from None
+        hint = "for instance utf-8, latin-1, cp1252 or utf-16."
+        raise ParameterError.of("encoding", "be one that Python knows", encoding, hint) from None
 
 
 def _check_zone(zone: str | None) -> None:
@@ -301,18 +286,15 @@ def _check_format(style: str | None) -> None:
     day = {"d", "j"} & {*signs} and {"y", "Y"} & {*signs}
     unknown = [sign for sign in signs if sign not in SIGNS]
     if unknown or not (day or {"H", "I"} & {*signs}):
-        raise ParameterError.of(
-            "time_format",
-            "be a format such as '%d.%m.%Y %H:%M'",
-            style,
-            f"or one of {', '.join(map(repr, (*STYLES[:-1], *EPOCHS, DAYS)))}.",
-        )
+        hint = f"or one of {', '.join(map(repr, (*STYLES[:-1], *EPOCHS, DAYS)))}."
+        constraint = "be a format such as '%d.%m.%Y %H:%M'"
+        raise ParameterError.of("time_format", constraint, style, hint)
 
 
-def check_names(names: Sequence[str], hint: str | None = None) -> None:
-    """Refuse names that are empty, occur twice, or differ only by case or blanks."""
+def check_names(names: Sequence[str], hint: str | None = None, *, apart: bool = True) -> None:
+    """Refuse names that are empty or occur twice; of files also those that differ by case or blanks."""
     for position, name in enumerate(names):
-        if not name:
+        if not name.strip():
             raise TableError(
                 f"Column names must not be empty, got none for column {position + 1} of {len(names)}.",
                 hint
@@ -331,7 +313,7 @@ def check_names(names: Sequence[str], hint: str | None = None) -> None:
             see=("header",),
         )
     seen: dict[str, str] = {}
-    for name in names:
+    for name in names if apart else ():
         other = seen.setdefault("".join(name.split()).casefold(), name)
         if other != name:
             raise TableError(

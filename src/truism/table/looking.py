@@ -127,20 +127,16 @@ def _histogram(column: Column) -> tuple[str | None, str | None, tuple[int, ...]]
     """Return the smallest and largest value and how many lie in each of equally wide bins."""
     if column.kind not in ("number", "time"):
         return None, None, ()
-    rows = (
-        np.arange(len(column.values)) if column.missing is None else np.flatnonzero(~column.missing)
-    )
     values = column.present.astype(np.int64 if column.kind == "time" else np.float64)
     finite = np.isfinite(values)
-    rows, values = rows[finite], values[finite].astype(np.float64)
+    rows, values = column.rows[finite], values[finite].astype(np.float64)
     if not len(values):
         return None, None, ()
     low, high = (_shown(column, int(rows[place])) for place in (values.argmin(), values.argmax()))
     if values.min() == values.max():
         return low, high, (len(values),)
-    values = np.ldexp(
-        values, -int(np.frexp(np.abs(values).max())[1])
-    )  # so that no difference overflows
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -exponent)  # so that no difference overflows
     spread = (values - values.min()) / 2 ** np.floor(np.log2(np.ptp(values) + 1e-300))
     counts, _ = np.histogram(spread, N_BINS)
     return low, high, tuple(counts.tolist())
@@ -165,10 +161,7 @@ def _states(column: Column) -> tuple[StateCount, ...]:
 def _span(column: Column | None) -> tuple[str | None, str | None, float | None]:
     if column is None or not len(column.present):
         return None, None, None
-    rows = (
-        np.arange(len(column.values)) if column.missing is None else np.flatnonzero(~column.missing)
-    )
-    times = column.values[rows].astype(np.int64)
+    rows, times = column.rows, column.present.astype(np.int64)
     steps = np.diff(times)
     ahead = steps[steps > 0]
     step = float(np.median(ahead)) / 1e6 if len(ahead) else None

@@ -167,7 +167,7 @@ def _as_epochs(
     moments = column_of_epochs(column, style)
     notices: tuple[Notice, ...] = ()
     if learned is None and len(column.present):
-        row = 0 if column.missing is None else int((~column.missing).argmax())
+        row = column.first_row
         notices = (_times_read(moments, style, str(column.cell(row)), row),)
     reading = learned or ColumnReading(column.name, "time", style=style)
     return zoned(moments, reading, notices, layout)
@@ -487,7 +487,7 @@ def _listed(words: dict[str, int], most: int = 5) -> str:
 
 def _bad_value(column: Column, learned: ColumnReading) -> BadCell:
     """Return the first value of a column that holds values of the wrong kind."""
-    row = 0 if column.missing is None else int((~column.missing).argmax())
+    row = column.first_row
     return BadCell(column.name, row, str(column.cell(row)), _WANTED[learned.kind])
 
 
@@ -538,10 +538,8 @@ def _joined(results: list[Interpreted], layout: Layout, *, later: bool) -> list[
     moments = join_times(name, date, clock) if len(layout.time) == 2 else None
     if moments is None or (len(moments.values) and not len(moments.present) and not later):
         which = clock if kind_of(date) == "time" else date
-        row = 0 if which.missing is None else int((~which.missing).argmax())
-        wanted = "a time of day" if which is clock else "a date"
-        cell = which.cell(row)
-        raise BadCell(which.name, row, "" if cell is None else str(cell), wanted)
+        wanted, cell = "a time of day" if which is clock else "a date", which.cell(which.first_row)
+        raise BadCell(which.name, which.first_row, "" if cell is None else str(cell), wanted)
     first = by_name[layout.time[0]]
     text = f"Columns {shorten(layout.time)} are read as one column of times, {name!r}."
     notices = (*first.notices, Notice("times_joined", text, (name,)))

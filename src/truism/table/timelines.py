@@ -59,9 +59,7 @@ def examine(column: Column, by: Column | None = None) -> tuple[Notice, ...]:
 
 
 def _oddities(column: Column, by: Column | None) -> Iterator[Notice]:
-    rows = np.arange(len(column.values))
-    if column.missing is not None:
-        rows = rows[~column.missing]
+    rows = column.rows
     goes_on = np.ones(max(len(rows) - 1, 0), np.bool_)
     if by is not None:
         series = np.unique(by.values, return_inverse=True)[1]
@@ -131,11 +129,8 @@ def in_zone(column: Column, zone: str) -> tuple[Column, tuple[Notice, ...]]:
             .copy()
             for which in ("earliest", "latest")
         )
-        rows = np.arange(len(early))
-        if column.missing is not None:
-            rows = np.flatnonzero(~column.missing)
-        second, undecided = _second_time(column.values[rows], (early != late)[rows])
-        instants = early
+        rows, instants = column.rows, early
+        second, undecided = _second_time(column.present, (early != late)[rows])
         instants[rows[second]] = late[rows[second]]
         if undecided.any():
             row = int(rows[undecided.argmax()])

@@ -71,11 +71,25 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_OFFSETS = {  # minutes from UTC
-    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "MEZ": 60,
-    "CEST": 120, "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "IST": 330, "JST": 540,
-    "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420, "MDT": -360,
-    "PST": -480, "PDT": -420, "AEST": 600, "AEDT": 660, "SGT": 480,
+_OFFSETS = {
+    name: minutes
+    for minutes, names in (
+        (0, "Z UTC GMT WET"),
+        (60, "WEST BST CET MEZ"),
+        (120, "CEST MESZ EET"),
+        (180, "EEST MSK"),
+        (330, "IST"),
+        (480, "SGT"),
+        (540, "JST"),
+        (600, "AEST"),
+        (660, "AEDT"),
+        (-240, "EDT"),
+        (-300, "EST CDT"),
+        (-360, "CST MDT"),
+        (-420, "MST PDT"),
+        (-480, "PST"),
+    )
+    for name in names.split()
 }
 _SIGNS = {
     "Y": r"(?P<y>\d{4})",
