@@ -48,7 +48,7 @@ from truism.model.rules import Rule
 from truism.plant import schedule, simulate
 from truism.review.status import status
 from truism.score.weighed import Violation
-from truism.show.terminal import STANDING, say_progress, show_findings, show_progress
+from truism.show.terminal import STANDING, say_progress, show_findings
 from truism.table.atomic import alone_with
 from truism.table.columns import Column
 from truism.table.frames import as_table
@@ -216,14 +216,17 @@ def test_what_still_differs_from_training_is_listed_apart(checker, today):
     assert first.variable == shift.blames[0].variable
     assert (first.since, first.began) == (shift.blames[0].since, str(shift.blames[0].began))
     assert first.cost > 1
-    for shown in (list(show_progress(step, 20)), list(show_findings(step.findings, 20))):
+    for shown in (
+        list(show_findings(step.findings, 20, step=step)),
+        list(show_findings(step.findings, 20)),
+    ):
         assert shown.count(STANDING) == 1
     # It stays in the list as long as it stands, and in the list alone once it is old.
     step = proceed(checker, today.take(slice(shift.start + 80, shift.start + 85)), step.state)
     assert {each.incident for each in step.findings.differing} == {shift.id}
     assert shift.id in {each.id for each in gravest(step.findings, 0)}
     assert shift.id not in {each.id for each, _ in to_show(step.findings, 0)[0]}
-    assert STANDING in list(show_progress(step, 20))
+    assert STANDING in list(show_findings(step.findings, 20, step=step))
 
 
 def test_rows_are_not_clean_where_a_third_is_unlike_all_of_training(checker):
@@ -250,7 +253,7 @@ def test_what_changed_is_said_in_a_line(checker, today):
     assert said[12].endswith("1 lasting change is over.")
     step = run(checker, today, ())[0]
     assert "came and went" in say_progress(step)
-    assert "4 more; --top 0 shows all." in map(str, show_progress(step, 1))
+    assert "4 more; --top 0 shows all." in map(str, show_findings(step.findings, 1, step=step))
 
 
 def test_few_rows_are_not_told_until_they_are_many(checker, today):

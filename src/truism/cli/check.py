@@ -47,7 +47,7 @@ from truism.model.wording import count, tame, visible
 from truism.score.thresholds import expecting
 from truism.show.models import BAD, GOOD, STRONG
 from truism.show.summarising import check_ending, summarise, write_report
-from truism.show.terminal import show_findings, show_progress, verdict
+from truism.show.terminal import show_findings, verdict
 from truism.table.columns import Table
 from truism.table.layouts import seconds_of
 from truism.table.writing import Columns, typed, writing
@@ -477,10 +477,8 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
         len(findings.incidents) + len(findings.shifts), len(findings.patterns)
     )
     if form == "table":
-        if wanted.state_place is None:
-            screen.show(*show_findings(findings, n_shown, patterns=wanted.patterns))
-        else:
-            screen.show(*show_progress(step, n_shown, patterns=wanted.patterns))
+        job = None if wanted.state_place is None else step
+        screen.show(*show_findings(findings, n_shown, patterns=wanted.patterns, step=job))
         return
     teller = Teller(checker.origin, model_name(wanted.place), findings.threshold)
     shown: Sequence[Incident] = ()

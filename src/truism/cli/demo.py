@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-import msgspec
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -39,44 +38,10 @@ from truism.work import Progress
 N_RUNS, N_ROWS, N_ATTACKED = 4, 3000, 3600
 MAX_RATE = "1/day"
 N_SHOWN = 3
+QUIET, ATTACKED = "quiet.csv", "attacked.csv"
+MODEL, REPORT = "plant.truism.json", "report.html"
 AFTERMATH = 60  # rows after an attack in which its effects may still show
 _CHART_WIDTH = 60
-
-
-class Files(msgspec.Struct, frozen=True):
-    """The files that the demonstration writes."""
-
-    folder: Path
-
-    @property
-    def normal(self) -> list[Path]:
-        """The runs to learn from."""
-        return [self.folder / f"normal-{i}.csv" for i in range(1, N_RUNS + 1)]
-
-    @property
-    def quiet(self) -> Path:
-        """The run to choose the threshold on."""
-        return self.folder / "quiet.csv"
-
-    @property
-    def attacked(self) -> Path:
-        """The run with attacks."""
-        return self.folder / "attacked.csv"
-
-    @property
-    def attacks(self) -> Path:
-        """The true attacks in that run."""
-        return self.folder / "attacks.json"
-
-    @property
-    def model(self) -> Path:
-        """What was learned."""
-        return self.folder / "plant.truism.json"
-
-    @property
-    def report(self) -> Path:
-        """The report, as a page."""
-        return self.folder / "report.html"
 
 
 @click.command(
@@ -103,55 +68,59 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     The files are kept in DIR (by default "demo"), so that you can go on with them.
     """
     began = time.monotonic()
-    files = Files(Path(folder))
-    files.folder.mkdir(parents=True, exist_ok=True)
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
     with screen.stages() as progress:
-        recorded = simulate_runs(files, progress)
+        recorded = simulate_runs(place, progress)
     screen.show(_title(1, "A water treatment plant at work"), _show_plant(recorded), "")
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found = read([str(path) for path in files.normal])
+        found = read([str(path) for path in _normal_runs(place)])
         model = learn_table(found, Settings(), False, None, jobs, progress)
     screen.show(_title(2, "What is always true of it"), _show_model(model), "")
     with screen.stages() as progress:
         progress("attacking", 0, 0)
-        attacks = write_attacked(files.folder, N_ATTACKED, seed=seed)
+        attacks = write_attacked(place, N_ATTACKED, seed=seed)
         progress("checking", 0, 0)
-        model, findings = check_runs(files, model, jobs)
+        model, findings = check_runs(place, model, jobs)
     screen.show(_title(3, "Someone attacks it"), _show_attacks(attacks), "")
     screen.show(_title(4, "What truism found"), _show_threshold(model))
     screen.show(Padding(verdict(findings), (0, 0, 0, 3)), "", _chart(attacks, findings), "")
     for number, incident in enumerate(gravest(findings, 0)[:N_SHOWN], 1):
         screen.show(show_incident(incident, number), _show_truth(incident, attacks), "")
     screen.show(_show_result(attacks, findings), "")
-    screen.show(_title(5, "Your turn"), *_next_steps(files, findings))
+    screen.show(_title(5, "Your turn"), *_next_steps(place, findings))
     screen.show("", Text(f"This took {time.monotonic() - began:.0f} seconds.", FAINT))
 
 
-def simulate_runs(files: Files, progress: Progress) -> Recording:
+def _normal_runs(place: Path) -> list[Path]:
+    return [place / f"normal-{i}.csv" for i in range(1, N_RUNS + 1)]
+
+
+def simulate_runs(place: Path, progress: Progress) -> Recording:
     """Write the normal runs, and return the first one."""
     recordings = []
-    for number, path in enumerate([*files.normal, files.quiet]):
+    for number, path in enumerate([*_normal_runs(place), place / QUIET]):
         progress("simulating", number, N_RUNS + 1)
         recordings.append(simulate(N_ROWS, seed=number))
         write_table(recordings[-1].columns, path)
     return recordings[0]
 
 
-def check_runs(files: Files, model: Model, jobs: int) -> tuple[Model, Findings]:
+def check_runs(place: Path, model: Model, jobs: int) -> tuple[Model, Findings]:
     """Choose the threshold on a quiet run, save the model, and check the attacked run."""
     checker = Checker(model, jobs)
 
     def prepared(path: Path) -> Table:
         return checker.prepare(read([str(path)], reading=model.reading).table)
 
-    quiet = prepared(files.quiet)
+    quiet = prepared(place / QUIET)
     checker = Checker(checker.calibrate(quiet, None, MAX_RATE), jobs, checker.scorer)
-    save_model(checker.model, files.model)
-    attacked = prepared(files.attacked)
+    save_model(checker.model, place / MODEL)
+    attacked = prepared(place / ATTACKED)
     findings = checker.find(attacked)
-    write_page(str(files.report), checker, attacked, findings, [files.attacked.name])
+    write_page(str(place / REPORT), checker, attacked, findings, [ATTACKED])
     return checker.model, findings
 
 
@@ -277,19 +246,19 @@ def _show_result(attacks: Sequence[Attack], findings: Findings) -> RenderableTyp
     )
 
 
-def _next_steps(files: Files, findings: Findings) -> list[RenderableType]:
-    model, attacked = files.model, files.attacked
+def _next_steps(place: Path, findings: Findings) -> list[RenderableType]:
+    model, attacked = place / MODEL, place / ATTACKED
     row = next((each.peak for each in gravest(findings, 0)), 0)
     truism = _program()
     steps = [
-        ("the same as a page: open it in a browser", str(files.report)),
+        ("the same as a page: open it in a browser", str(place / REPORT)),
         ("everything it found", f"{truism} check {attacked} -m {model} --top 0"),
         ("one row in full", f"{truism} explain {attacked} -m {model} --row {row}"),
         ("what it knows about a pump", f"{truism} rules {model} --about P101"),
-        ("the truth", f"cat {files.attacks}"),
+        ("the truth", f"cat {place / 'attacks.json'}"),
         ("your own data", f"{truism} learn normal.csv -o my.truism.json"),
     ]
-    lines: list[RenderableType] = [f"   The files are in {files.folder}."]
+    lines: list[RenderableType] = [f"   The files are in {place}."]
     for what, how in steps:
         # A command that wraps over two lines cannot be copied.
         whole = Text(f"   {visible(how)}", no_wrap=True)

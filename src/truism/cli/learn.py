@@ -17,7 +17,6 @@ from truism.cli.calibrate import check_threshold_options, incidents_option
 from truism.cli.options import (
     LEAST_ROWS,
     Command,
-    Decorated,
     FileOptions,
     check_output,
     check_suffix,
@@ -57,45 +56,6 @@ BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, tru
 _MAX_BYTES = 1 << 24
 N_GROUPS = 3  # of suspects that are shown
 _FORMS = 'be a JSON object such as {"LIT301": "mm"}, or lines such as LIT301,mm'
-
-
-_EXCLUSIONS = (
-    click.option(
-        "--suspects",
-        "suspects_place",
-        metavar="FILE",
-        help="List the training rows that the others contradict most, with reasons, in a .csv or "
-        ".parquet file.",
-    ),
-    click.option(
-        "--exclude",
-        "excluded_place",
-        metavar="FILE",
-        help="Learn without the rows that a file lists: by number (row), by time, or by both.",
-    ),
-    click.option(
-        "--exclude-suspects",
-        is_flag=True,
-        help="Learn without the suspects that would be hidden by learning from them, in one command.",
-    ),
-)
-
-
-def exclusion_options(command: Decorated) -> Decorated:
-    """Add the options about suspects."""
-    for option in reversed(_EXCLUSIONS):
-        command = option(command)
-    return command
-
-
-def dask_option(command: Decorated) -> Decorated:
-    """Add the option that leaves the work to a cluster."""
-    return click.option(
-        "--dask",
-        metavar="ADDRESS",
-        help="Let the workers of a Dask scheduler such as tcp://host:8786 read large files, which all "
-        "of them must see.",
-    )(command)
 
 
 @click.command(
@@ -194,7 +154,23 @@ Examples:
     show_default=True,
     help="Random seed.",
 )
-@exclusion_options
+@click.option(
+    "--suspects",
+    "listed",
+    metavar="FILE",
+    help="List the training rows that the others contradict most, with reasons, in a .csv or "
+    ".parquet file.",
+)
+@click.option(
+    "--exclude",
+    metavar="FILE",
+    help="Learn without the rows that a file lists: by number (row), by time, or by both.",
+)
+@click.option(
+    "--exclude-suspects",
+    is_flag=True,
+    help="Learn without the suspects that would be hidden by learning from them, in one command.",
+)
 @click.option(
     "--units",
     metavar="FILE",
@@ -207,7 +183,12 @@ Examples:
 )
 @jobs_option
 @memory_option
-@dask_option
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Let the workers of a Dask scheduler such as tcp://host:8786 read large files, which all "
+    "of them must see.",
+)
 @layout_options
 @click.pass_obj
 def learn(
@@ -219,6 +200,9 @@ def learn(
     threshold: float | None,
     accepted: tuple[str, ...],
     optional: tuple[str, ...],
+    listed: str | None,
+    exclude: str | None,
+    exclude_suspects: bool,
     jobs: int,
     memory_limit: str | None,
     dask: str | None,
@@ -237,27 +221,51 @@ def learn(
     size_of(memory_limit)  # small files do not need it, but what is no size is a mistake
     check_threshold_options(threshold, options["max_false_incidents"])
     check_output(output, (*data, *accepted))
-    exclusion = asked_exclusion(options, (*data, *accepted))
+    if exclude is not None and (exclude_suspects or listed is not None):
+        other = "--exclude-suspects" if exclude_suspects else "--suspects"
+        raise ParameterError(
+            f"--exclude and {other} must not both be given.",
+            "a list that you have looked through takes the place of new suspects.",
+        )
+    if listed is not None:
+        check_suffix(listed)
+        check_output(listed, (*data, *accepted))
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
         found, parts = read_rows(screen, data, how, memory_limit, jobs, dask)
         found = _with_accepted(screen, found, accepted, large=parts is not None)
         found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
-        legend = _read_legend(options, found.reading)
-        excluded = exclude(
-            exclusion, found, settings, delta, jobs, progress, is_whole=parts is None
-        )
-        model = learn_table(found, settings, delta, threshold, jobs, progress, parts, excluded.rows)
+        legend, suspects, excluded = _read_legend(options, found.reading), None, None
+        settings = msgspec.structs.replace(settings, time=found.reading.axis)
+        if parts is not None and (exclude or listed or exclude_suspects):
+            raise TableError(
+                "Suspects can only be found in, and rows left out of, a table that is learned from at "
+                "once, not a larger one.",
+                "take a part of the table for that.",
+            )
+        if exclude is not None:
+            rows, time = (
+                read([exclude], allow_empty=True).table,
+                infer_schema(found.table, settings).time,
+            )
+            excluded = listed_rows(rows, exclude, found.table, time)
+        elif listed is not None or exclude_suspects:
+            suspects = find_suspects(
+                found.table, settings, delta=delta, n_jobs=jobs, progress=progress
+            )
+            excluded = suspects.hidden if exclude_suspects else None
+        model = learn_table(found, settings, delta, threshold, jobs, progress, parts, excluded)
         model = msgspec.structs.replace(model, legend=legend)
-        write_suspects(exclusion, excluded, found.table)
+        if suspects is not None and listed is not None:
+            write_table(suspects_as_columns(suspects, found.table), listed)
         save_model(model, output)
     screen.announce_unkept()
     for doubt in model.doubts:
         screen.warn(doubt)
     screen.show(show_model(model, output))
-    if excluded.suspects is not None:
-        screen.show(show_suspects(excluded.suspects, exclusion.suspects, excluded=exclusion.own))
+    if suspects is not None:
+        screen.show(show_suspects(suspects, listed, excluded=exclude_suspects))
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
@@ -412,80 +420,6 @@ def read_rows(
 
 
 # --- suspects ---
-
-
-class Exclusion(msgspec.Struct, frozen=True):
-    """What was asked for: where suspects are listed, which rows are left out."""
-
-    suspects: str | None = None
-    listed: str | None = None
-    own: bool = False
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether anything was asked for."""
-        return self != Exclusion()
-
-
-class Excluded(msgspec.Struct, frozen=True, eq=False):
-    """The rows to learn without, and the suspects if they were looked for."""
-
-    rows: NDArray[np.int64] | None = None
-    suspects: Suspects | None = None
-
-
-def asked_exclusion(options: dict[str, Any], inputs: Sequence[str]) -> Exclusion:
-    """Remove these options from a command's options, check them, and return them as one value."""
-    asked = Exclusion(
-        options.pop("suspects_place"),
-        options.pop("excluded_place"),
-        options.pop("exclude_suspects"),
-    )
-    if asked.listed is not None and (asked.own or asked.suspects is not None):
-        other = "--exclude-suspects" if asked.own else "--suspects"
-        raise ParameterError(
-            f"--exclude and {other} must not both be given.",
-            "a list that you have looked through takes the place of new suspects.",
-        )
-    if asked.suspects is not None:
-        check_suffix(asked.suspects)
-        check_output(asked.suspects, inputs)
-    return asked
-
-
-def exclude(
-    asked: Exclusion,
-    found: TableRead,
-    settings: Settings,
-    delta: bool,
-    jobs: int,
-    progress: Progress,
-    *,
-    is_whole: bool,
-) -> Excluded:
-    """Find suspects or read a list of rows, as asked."""
-    if not asked.is_asked:
-        return Excluded()
-    if not is_whole:
-        raise TableError(
-            "Suspects can only be found in, and rows left out of, a table that is learned from at once, "
-            "not a larger one.",
-            "take a part of the table for that.",
-        )
-    table = found.table
-    settings = msgspec.structs.replace(settings, time=found.reading.axis)
-    if asked.listed is not None:
-        listed = read([asked.listed], allow_empty=True).table
-        time = infer_schema(table, settings).time
-        return Excluded(listed_rows(listed, asked.listed, table, time))
-    suspects = find_suspects(table, settings, delta=delta, n_jobs=jobs, progress=progress)
-    return Excluded(suspects.hidden if asked.own else None, suspects)
-
-
-def write_suspects(asked: Exclusion, excluded: Excluded, table: Table) -> None:
-    """Write the list of suspects, if that was asked for."""
-    if asked.suspects is not None and excluded.suspects is not None:
-        write_table(suspects_as_columns(excluded.suspects, table), asked.suspects)
 
 
 def show_suspects(suspects: Suspects, place: str | None, *, excluded: bool) -> RenderableType:

@@ -68,7 +68,7 @@ def status(
         survey = Survey(checker, rows.n_rows, checker.absent(rows.opening))
         findings = None
         if not survey.is_blind:
-            check = Check(survey.checker, rows.n_rows)
+            check = Check(survey.checker, rows.n_rows, watch=survey.watch)
             for table, _, _ in rows.follow(check, progress):
                 survey.take(table)
             findings = check.findings()

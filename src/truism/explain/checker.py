@@ -33,6 +33,7 @@ from truism.score.alignment import align, refuse_text_for_numbers, time_column
 from truism.score.past import last_rows, rows_by_series, seconds_in, times_in
 from truism.score.scorer import Scorer
 from truism.score.thresholds import adopt, calibrate, expecting, series_of
+from truism.score.weighed import Weighed
 from truism.table.columns import Table, join_tables
 from truism.table.deltas import Run, delta_name, last_values, with_deltas
 from truism.table.fingerprint import fingerprint
@@ -303,12 +304,14 @@ class Check:
         told: Collection[tuple[str, int]] = (),  # series and start of incidents never to leave out
         most: int | None = None,  # incidents that will be looked at; others are only counted
         patterns: bool = True,  # whether patterns of a series will be looked at
+        watch: Callable[[Weighed], None] | None = None,  # called with what is weighed of a series
     ) -> None:
         self.checker, self.n_rows = checker, n_rows
         self.following = Following() if before is None else before
         self.ordered = checker.model.series is not None or gap is not None
         self._gap, self._min_rows, self._delays, self._told = gap, min_rows, delays, told
         self._most, self._marking = most, patterns or not self.ordered
+        self._watch = watch
         self._limits: Limits | None = None
         self._whole: Found | None = None  # if the first batch is all
         self._ended: dict[Kind, list[Event]] = {"incident": [], "shift": []}
@@ -327,8 +330,10 @@ class Check:
         checker, before, model = self.checker, self.following, self.checker.model
         limits = limits_of(model, table, self._gap, self._delays)
         refuse_other_zone(self._zoned, time_column(model.schema, table))
-        find = find_events if self.ordered else find_rows
-        found = find(checker.scorer, table, limits, before, checker.n_jobs)
+        if self.ordered:
+            found = find_events(checker.scorer, table, limits, before, checker.n_jobs, self._watch)
+        else:
+            found = find_rows(checker.scorer, table, limits, before, checker.n_jobs)
         if self._limits is None:
             self._extra = checker.extra(table)
             self._whole = found if table.n_rows == self.n_rows else None

@@ -1,7 +1,7 @@
 """Tables followed from row to row, in one pass: rows go in, excess and events come out."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -100,28 +100,19 @@ def find_events(
     limits: Limits,
     before: Following | None = None,
     n_jobs: int = 1,
+    watch: Callable[[Weighed], None] | None = None,
 ) -> Found:
-    """Score rows and follow what happens in them.
+    """Score rows that follow those of which something was kept, and follow what happens in them.
 
-    Parameters
-    ----------
-    scorer
-        The model.
-    table
-        The rows.
-    limits
-        What is unusual.
-    before
-        What was kept of the rows before them.
-    n_jobs
-        Number of threads; the result does not depend on it.
-
+    `watch` is called with what is weighed, block by block.
     """
     follower = Follower(scorer, table, limits, before)
     marker = Marker(scorer.model, table, limits.threshold)
     scores, excess = np.empty((2, table.n_rows))
     for block, weighed, beyond in follower.follow(n_jobs):
         scores[block], excess[block] = weighed.scores, beyond
+        if watch is not None:
+            watch(weighed)
         marker.take(np.arange(block.start, block.stop), weighed, beyond)
     following = follower.following
     still = [each for each in following.pending if each.is_open]

@@ -22,8 +22,6 @@ from truism.model.schema import Numeric
 from truism.model.series import PER
 from truism.model.wording import count, percent, preformatted
 from truism.score.alignment import align
-from truism.score.past import State
-from truism.score.scorer import Scorer
 from truism.score.truths import Truths, unpack
 from truism.score.weighed import Weighed
 from truism.table.columns import Table
@@ -152,7 +150,7 @@ def status(checker: Checker, table: Table) -> Status:
         return survey.status()
     prepared = survey.checker.prepare(table)
     survey.take(prepared)
-    return survey.status(survey.checker.find(prepared))
+    return survey.status(survey.checker.find(prepared, watch=survey.watch))
 
 
 class Survey:
@@ -163,14 +161,19 @@ class Survey:
         self.is_blind = len(absent) == checker.n_columns
         if absent and not self.is_blind:
             checker = checker.without(absent)
-        self._adding = _Adding(checker.scorer)
-        self._model = checker.model
-        self.checker = Checker(checker.model, checker.n_jobs, self._adding, checker.origin)
+        self.checker, self._model = checker, checker.model
+        self._plain, self._n_weighed = np.zeros(len(checker.model.schema.names)), 0
         self._conditions = _Conditions(self._model, n_rows)
 
     def take(self, prepared: Table) -> None:
-        """Take the next rows, prepared; they are also to be followed by `checker`."""
+        """Take the next rows, prepared; a check by `checker`, which is watched, takes them too."""
         self._conditions.take(prepared)
+
+    def watch(self, weighed: Weighed) -> None:
+        """Add up what contradicts each variable by itself."""
+        if weighed.pieces is not None:
+            self._plain = added(self._plain, weighed.pieces.plain)
+            self._n_weighed += len(weighed.scores)
 
     def status(self, findings: Findings | None = None) -> Status:
         """Return whether the model fits; `findings` are what `checker` found in all rows."""
@@ -178,9 +181,7 @@ class Survey:
         if findings is None:
             return Status("stale", tuple(signs), self.n_rows, "look")
         model = self._model
-        contradicted = (
-            self._adding.mean()
-        )  # before incidents are looked at, which weighs rows again
+        contradicted = self._plain / self._n_weighed if self._n_weighed else None
         since, change = _newest(findings)
         since_of = _since(findings)
         signs += [
@@ -276,29 +277,6 @@ def _reported(model: Model, findings: Findings) -> Iterator[Sign]:
             f"{count(n_found, 'incident')} where {findings.expected:.2g} were to be expected "
             f"({rate_said})",
         )
-
-
-class _Adding(Scorer):
-    """A scorer that adds up what contradicts each variable while rows are weighed."""
-
-    def __init__(self, scorer: Scorer) -> None:
-        if scorer.model.evidence is not None:
-            _ = scorer.weigher  # made once, for both
-        self.__dict__.update(scorer.__dict__)
-        self._total, self._n_rows = np.zeros(len(scorer.model.schema.names)), 0
-
-    def follow(
-        self, table: Table, state: State | None = None, n_jobs: int = 1
-    ) -> Iterator[tuple[slice, Weighed, State]]:
-        for block, weighed, after in super().follow(table, state, n_jobs):
-            if weighed.pieces is not None:
-                self._total = added(self._total, weighed.pieces.plain)
-                self._n_rows += len(weighed.scores)
-            yield block, weighed, after
-
-    def mean(self) -> NDArray[np.float64] | None:
-        """Return the mean over the rows so far; None if there is none, or nothing is weighed."""
-        return self._total / self._n_rows if self._n_rows else None
 
 
 def _contradicted(

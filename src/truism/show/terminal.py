@@ -10,7 +10,7 @@ from rich.text import Text
 from truism.explain.blames import Blame, choose, say_others
 from truism.explain.explanations import Explanation
 from truism.explain.findings import Differing, Findings, say_all, to_show
-from truism.explain.incidents import Incident, Incidents
+from truism.explain.incidents import Incident
 from truism.explain.patterns import Pattern
 from truism.explain.states import Step
 from truism.explain.words import Reason, say_at
@@ -30,26 +30,29 @@ _ENDS = (
 
 
 def show_findings(
-    findings: Findings, top: int, *, patterns: bool = False
+    findings: Findings, top: int, *, patterns: bool = False, step: Step | None = None
 ) -> Iterator[RenderableType]:
     """Show what happened, the worst story first, then what still differs, and end with the verdict.
 
-    Of rows that are no series, patterns are shown instead; else if they are asked for.
+    Of rows that are no series, patterns are shown instead; else if they are asked for. Of a call of a
+    job, each incident says how it stands, and the last line what has changed.
     """
     if findings.ordered:
-        yield from _show_incidents(findings, top)
+        shown, n_more = to_show(findings, top)
+        statuses: list[str | None] = [None] * len(shown)
+        if step is not None:
+            happened = _happened(step)
+            statuses = [_status(happened.get(one.id, ()), is_open=one.ongoing) for one, _ in shown]
+        yield from in_order(shown, statuses, n_more)
+        yield from show_differing(findings.differing)
+        if step is None and findings.incidents and findings.gap is not None:
+            between = count(findings.gap, "normal row")
+            yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
     if patterns or not findings.ordered:
         yield from show_patterns(findings, top)
     yield verdict(findings)
-
-
-def _show_incidents(findings: Findings, top: int) -> Iterator[RenderableType]:
-    shown, n_more = to_show(findings, top)
-    yield from in_order(shown, [None] * len(shown), n_more)
-    yield from show_differing(findings.differing)
-    if findings.incidents and findings.gap is not None:
-        between = count(findings.gap, "normal row")
-        yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
+    if step is not None and findings.ordered:
+        yield Text(say_progress(step))
 
 
 def in_order(
@@ -251,33 +254,6 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
 # --- one call of a job ---
 
 
-def show_progress(step: Step, top: int, *, patterns: bool = False) -> Iterator[RenderableType]:
-    """Show what is open or has just ended, the gravest story first, and end with what has changed.
-
-    Of rows that are no series, patterns are shown instead; else if they are asked for.
-    """
-    if step.findings.ordered:
-        yield from _show_changed(step, top)
-    if patterns or not step.findings.ordered:
-        yield from show_patterns(step.findings, top)
-    yield verdict(step.findings)
-    if step.findings.ordered:
-        yield Text(say_progress(step))
-
-
-def _show_changed(step: Step, top: int) -> Iterator[RenderableType]:
-    happened = _happened(step)
-    shown, n_more = to_show(step.findings, top)
-    statuses = [_status(happened.get(each.id, ()), is_open=each.ongoing) for each, _ in shown]
-    yield from in_order(shown, statuses, n_more)
-    yield from show_differing(step.findings.differing)
-
-
-def _named(step: Step) -> tuple[tuple[str, Incidents], ...]:
-    findings = step.findings
-    return ("incident", findings.incidents), ("lasting change", findings.shifts)
-
-
 def _happened(step: Step) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for change in step.changes:
@@ -295,7 +271,8 @@ def say_progress(step: Step) -> str:
     """Say in one line what is new, what goes on, and what is over since the last call."""
     happened = _happened(step)
     said = []
-    for noun, events in _named(step):
+    findings = step.findings
+    for noun, events in (("incident", findings.incidents), ("lasting change", findings.shifts)):
         numbers = [0] * len(_ENDS)
         for outline in events.outlines:
             opened = "opened" in happened.get(events.id_of(outline), ())
