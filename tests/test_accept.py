@@ -583,7 +583,8 @@ INCIDENT_WITH_ACCEPTANCE = """\
                 this)
 
 1 more; --top 0 shows all.
-An incident may contain up to 6 normal rows; --gap changes that.
+Percentages are shares of the blame. An incident may contain up to 6 normal
+rows; --gap changes that.
 anomalies: 3 incidents in 1 h 6 min; 6 of 400 rows (1.5 %) score above 0.777.
 """
 

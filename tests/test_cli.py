@@ -169,7 +169,8 @@ CHECKED = """\
                because flow < 1 (or flow is wrong)
                (200 of 400 training rows, no exception)
 
-An incident may contain up to 6 normal rows; --gap changes that.
+Percentages are shares of the blame. An incident may contain up to 6 normal
+rows; --gap changes that.
 anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.777.
 """
 
@@ -245,7 +246,8 @@ CHECKED_BY_RULES = """\
                 because flow < 1
                 (200 of 400 training rows, no exception)
 
-An incident may contain up to 6 normal rows; --gap changes that.
+Percentages are shares of the blame. An incident may contain up to 6 normal
+rows; --gap changes that.
 anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.
 """
 

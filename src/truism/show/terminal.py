@@ -47,7 +47,11 @@ def show_findings(
         yield from show_differing(findings.differing)
         if step is None and findings.incidents and findings.gap is not None:
             between = count(findings.gap, "normal row")
-            yield Text(f"An incident may contain up to {between}; --gap changes that.", FAINT)
+            yield Text(
+                "Percentages are shares of the blame. An incident may contain up to "
+                f"{between}; --gap changes that.",
+                FAINT,
+            )
     if patterns or not findings.ordered:
         yield from show_patterns(findings, top)
     yield verdict(findings)
