@@ -376,7 +376,6 @@ def _digits(value: Any, expected: Predicate | tuple[float, ...]) -> str:
 
 MOST_CONDITIONS = 2  # conditions that one sentence can take; none of them an interval with two ends
 N_NAMED = 3  # states
-_USUAL = " is usual"
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -399,10 +398,6 @@ def state(variable: str, clue: Clue, legend: Legend = NO_LEGEND) -> Statement:
     Its unit is put after the last of its numbers, and titles are used instead of names.
     """
     said = _stated(variable, clue, legend)
-    unit = legend.after(variable)
-    if said.verb == "read" and unit and not said.rest.endswith("others"):
-        told = said.rest.removesuffix(_USUAL)
-        said = msgspec.structs.replace(said, rest=f"{told}{unit}{said.rest[len(told) :]}")
     if said.verb == "read" and variable.startswith(DELTA):
         variable = variable.removeprefix(DELTA)
         said = msgspec.structs.replace(said, variable=variable, verb="changed by")
@@ -414,9 +409,9 @@ def _stated(variable: str, clue: Clue, legend: Legend) -> Statement:
         case Contradiction():
             return _contradicted(variable, clue, legend)
         case Outside(_, found, low, high):
-            return _off(variable, found, clue.expected, low, high)
+            return _off(variable, found, clue.expected, low, high, legend)
         case Rarity():
-            return _rare(variable, clue)
+            return _rare(variable, clue, legend.after(variable))
         case Violation():
             return _violated(variable, clue, legend)
         case Lasting(_, n_rows):
@@ -426,6 +421,7 @@ def _stated(variable: str, clue: Clue, legend: Legend) -> Statement:
         case Moved():
             found = shorten(clue.found, lambda _: True)
             before = format_number(clue.lately)
+            before += legend.after(variable)
             return Statement(variable, "read", f"{found}, having been about {before}")
 
 
@@ -466,10 +462,10 @@ def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Stateme
         return Statement(variable, "was", "missing", *condition)
     match clue.usual:
         case UsualNumber(mean, spread, resolution):
-            usual = format_number(round_to(mean, max(spread, resolution)))
+            usual = format_number(round_to(mean, max(spread, resolution))) + legend.after(variable)
             instead = f"instead of about {usual}"
             if clue.expected is None:
-                instead = f"where about {usual}{_USUAL}"
+                instead = f"where about {usual} is usual"
             found = _number(clue.found, clue.expected)
             return Statement(variable, "read", f"{found} {instead}", *condition)
         case UsualStates():
@@ -496,7 +492,7 @@ def _instead_of_states(clue: Contradiction) -> str:
     return f"{found} instead of {usual}"
 
 
-def _rare(variable: str, clue: Rarity) -> Statement:
+def _rare(variable: str, clue: Rarity, unit: str) -> Statement:
     match clue.seen:
         case SameState(n_rows):
             few = "no training row" if not n_rows else f"only {count(n_rows, 'training row')}"
@@ -509,7 +505,8 @@ def _rare(variable: str, clue: Rarity) -> Statement:
         bounds.append(f"at most {format_number(around.below)}")
     if around.above is not None:
         bounds.append(f"at least {format_number(around.above)}")
-    return Statement(variable, "read", f"{found} instead of {' or '.join(bounds) or 'others'}")
+    instead = f"{' or '.join(bounds)}{unit}" if bounds else "others"
+    return Statement(variable, "read", f"{found} instead of {instead}")
 
 
 def _violated(variable: str, clue: Violation, legend: Legend) -> Statement:
@@ -520,7 +517,7 @@ def _violated(variable: str, clue: Violation, legend: Legend) -> Statement:
         return Statement(variable, "was", "missing", *condition)
     match clue.failed:
         case Range(_, low, high) | Interval(_, low, high):
-            return _off(variable, value, clue.failed, low, high, condition)
+            return _off(variable, value, clue.failed, low, high, legend, condition)
         case OneOf(_, values):
             rest = f"{say_state(value)} instead of {name_some(values, N_NAMED)}"
             return Statement(variable, "was", rest, *condition)
@@ -535,6 +532,7 @@ def _off(
     expected: Range | Interval,
     low: float,
     high: float,
+    legend: Legend,
     condition: tuple[str, tuple[str, ...]] = ("", ()),
 ) -> Statement:
     """Say on which side of an interval a number lies."""
@@ -544,6 +542,7 @@ def _off(
     short = shorten(bound, same_side(bound, (value,)))
     wanted = short if low == high else f"{side} {short}"
     found = shorten(value, same_side(value, (low, high, float(short))))
+    wanted += legend.after(variable)
     return Statement(variable, "read", f"{found} instead of {wanted}", *condition)
 
 
