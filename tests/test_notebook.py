@@ -72,7 +72,7 @@ def public_values(detector):
         ("RuleSet", "<RuleSet of 8 rules from 100 rows>"),
         ("Explanations", "<Explanations of 1 row>"),
         ("Explanation", f"<Explanation of row 1, score 1: {NAME}, flow>"),
-        ("Findings", "<Findings: 1 incident; 1 of 2 rows above 0>"),
+        ("Findings", "<Findings: anomalies: 1 of 2 rows (50 %) score above 0, in 1 pattern>"),
         ("Incidents", "<Incidents: 1>"),
         ("Incident", f"<Incident in row 1, peak score 1: {NAME}, flow>"),
         ("Sourced", "<Sourced after 2 rows, 0 open>"),
@@ -95,7 +95,7 @@ def test_whatever_is_handed_out_has_a_short_and_an_escaped_representation(detect
 
 def test_all_that_is_handed_out_is_shown():
     quiet = InvariantRuleDetector(min_support=0.1, scoring="paper").fit(NORMAL).check(NORMAL)
-    assert str(quiet) == "0 incidents; 0 of 100 rows above 0"
+    assert str(quiet) == "clean: none of 100 rows scores above 0."
     assert quiet.incidents._repr_html_() == "<p>none</p>"
     assert str(quiet.incidents) == "none"
 

@@ -4,7 +4,7 @@ Arguments and files come in; text on standard output, files and an exit code go 
 
 - `app`: the ``truism`` command, its exit codes, and how failures are shown
 - `options`: the options that several commands share
-- `reading`, `rows`: the options for reading tables, and the rows of files for a model, in batches
+- `rows`: the rows of files for a model, in batches
 - `screen`: where output goes
 - every other module: one command
 

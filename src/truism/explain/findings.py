@@ -1,5 +1,6 @@
 """What a model finds in a table: all that a screen, a file or a page needs, made once."""
 
+import html
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import compress
@@ -18,7 +19,7 @@ from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.predicates import format_number, quote_name
 from truism.model.schema import Numeric
-from truism.model.wording import count, lasting, percent
+from truism.model.wording import count, lasting, percent, visible
 from truism.score.alignment import UNSEEN, align, codes
 from truism.score.contexts import FLOOR
 from truism.score.past import decimals_of, decimals_up_to
@@ -181,23 +182,39 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         events = [*self.incidents.outlines[:], *self.shifts.outlines[:]]
         return not any(event.is_open or event.last >= first for event in events)
 
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """Whether the rows are clean in a word or two, and the rest of the sentence."""
+        limit = format_number(self.threshold)
+        exceeds, exceed = f"scores above {limit}", f"score above {limit}"
+        if self.expected is not None:  # of a series it is the excess that counts
+            exceeds, exceed = f"exceeds {limit}", f"exceed {limit}"
+        rows = say_rows(self.n_rows)
+        share = f"none of {rows} {exceeds}"
+        if self.n_anomalous:
+            share = f"{self.n_anomalous:,} of {rows} ({percent(self.rate)}) {exceed}"
+        if self.is_clean:
+            over = "nothing lasted long enough; " if self.n_anomalous else ""
+            return "clean", f"{over}{share}."
+        if not (self.incidents or self.shifts):
+            names = ", ".join(quote_name(name) for name, _ in self.outside)
+            return "unlike training", f"{names}; {share}."
+        if not self.ordered:
+            return "anomalies", f"{share}, in {count(len(self.patterns), 'pattern')}."
+        within = f" in {lasting(self.seconds)}" if self.seconds else ""
+        found = say_found(*n_found(self), within + say_expected(self))
+        return "anomalies", f"{found}; {share}."
+
     def __repr__(self) -> str:
-        return f"<Findings: {say_found(*n_found(self))}; {self._above()}>"
+        return f"<Findings: {': '.join(self.verdict).rstrip('.')}>"
 
     def __str__(self) -> str:
-        return "\n\n".join(
-            [self._head(), *(str(each) for each in (self.incidents, self.shifts) if each)]
-        )
+        found = (str(each) for each in (self.incidents, self.shifts) if each)
+        return "\n\n".join([visible(": ".join(self.verdict)), *found])
 
     def _repr_html_(self) -> str:
         found = (each._repr_html_() for each in (self.incidents, self.shifts) if each)
-        return f"<p><b>{self._head()}</b></p>{''.join(found)}"
-
-    def _head(self) -> str:
-        return f"{say_all(self)}; {self._above()}"
-
-    def _above(self) -> str:
-        return f"{self.n_anomalous:,} of {say_rows(self.n_rows)} above {self.threshold:.4g}"
+        return f"<p><b>{html.escape(': '.join(self.verdict))}</b></p>{''.join(found)}"
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -288,12 +305,6 @@ def say_expected(findings: Findings) -> str:
     n = findings.expected
     said = f"{n:.1g}" if n >= FEW else f"fewer than {FEW}"
     return f" ({f'{n:,.0f}' if n >= 1 else said} expected by chance)"
-
-
-def say_all(findings: Findings) -> str:
-    """Say how much happened in which time, and how much was to be expected."""
-    within = f" in {lasting(findings.seconds)}" if findings.seconds else ""
-    return say_found(*n_found(findings), within + say_expected(findings))
 
 
 def n_found(findings: Findings) -> tuple[int, int, int]:

@@ -9,12 +9,12 @@ from rich.text import Text
 
 from truism.explain.blames import Blame, choose, say_others
 from truism.explain.explanations import Explanation
-from truism.explain.findings import Differing, Findings, say_all, to_show
+from truism.explain.findings import Differing, Findings, to_show
 from truism.explain.incidents import Incident
 from truism.explain.patterns import Pattern
 from truism.explain.states import Step
 from truism.explain.words import Reason, say_at
-from truism.model.predicates import format_number, quote_name
+from truism.model.predicates import format_number
 from truism.model.wording import count, lasting, percent, visible
 from truism.show.models import BAD, FAINT, GOOD, STRONG, say
 
@@ -113,23 +113,8 @@ def show_pattern(pattern: Pattern, *, ordered: bool) -> RenderableType:
 
 def verdict(findings: Findings) -> Text:
     """Say in one line whether a table is clean."""
-    limit = format_number(findings.threshold)
-    exceeds, exceed = f"scores above {limit}", f"score above {limit}"
-    if findings.expected is not None:  # of a series it is the excess that counts
-        exceeds, exceed = f"exceeds {limit}", f"exceed {limit}"
-    rows = count(findings.n_rows, "row")
-    share = f"none of {rows} {exceeds}"
-    if findings.n_anomalous:
-        share = f"{findings.n_anomalous:,} of {rows} ({percent(findings.rate)}) {exceed}"
-    if findings.is_clean:
-        over = "nothing lasted long enough; " if findings.n_anomalous else ""
-        return Text.assemble(("clean", GOOD), f": {over}{share}.")
-    if not (findings.incidents or findings.shifts):
-        names = ", ".join(quote_name(name) for name, _ in findings.outside)
-        return Text.assemble(("unlike training", BAD), f": {names}; {share}.")
-    found = say_all(findings) + "; " if findings.ordered else ""
-    patterns = "" if findings.ordered else f", in {count(len(findings.patterns), 'pattern')}"
-    return Text.assemble(("anomalies", BAD), f": {found}{share}{patterns}.")
+    mark, rest = findings.verdict
+    return Text.assemble((mark, GOOD if mark == "clean" else BAD), f": {visible(rest)}")
 
 
 def show_incident(
