@@ -23,12 +23,12 @@ from truism.model.acceptances import Acceptance
 from truism.model.files import decode_model, encode_model, load_model
 from truism.model.predicates import OneOf
 from truism.plant import simulate
+from truism.review import ledgers
 from truism.review.accept import N_RANGES, Offer, find_named, offer
 from truism.review.compare import Source
+from truism.review.ledgers import ledger_beside, read_ledger, rows_to_add
 from truism.show import to_html
-from truism.table import ledgers
 from truism.table.frames import as_table
-from truism.table.ledgers import ledger_beside, read_ledger, rows_to_add
 
 
 def accepted(checker, rows, when=None, mute=()):

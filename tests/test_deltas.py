@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from strategies import finite
 from truism.errors import SchemaError, TableError
-from truism.table.deltas import Run, delta_name, with_deltas
+from truism.table.deltas import Stretch, delta_name, with_deltas
 from truism.table.frames import as_table
 
 
@@ -119,6 +119,6 @@ def test_a_change_does_not_depend_on_the_decimals_of_other_rows(ticks, decimals)
 
 def test_changes_stay_within_runs_and_go_on_from_what_was_before():
     table = as_table({"x": [1.0, 10.0, 2.0, 30.0]})
-    runs = [Run(np.array([0, 2]), {"x": 0.5}), Run(np.array([1, 3]))]
+    runs = [Stretch(np.array([0, 2]), {"x": 0.5}), Stretch(np.array([1, 3]))]
     changes = with_deltas(table, ["x"], runs).columns[1]
     assert [changes.cell(row) for row in range(4)] == [0.5, None, 1.0, 20.0]

@@ -26,7 +26,7 @@ CONVENIENCES = {
 # Libraries, and the rooms or modules that may import them.
 FENCES = {
     "narwhals": {"table.frames"},
-    "pyarrow": {"table", "estimator.batches", "dask", "spark"},
+    "pyarrow": {"table", "review.ledgers", "estimator.batches", "dask", "spark"},
     "click": {"cli"},
     "rich": {"cli", "show"},
     "jinja2": {"show"},

@@ -25,8 +25,8 @@ from truism.explain.checker import Checker
 from truism.explain.states import decode_state, encode_state, proceed
 from truism.model import files as modelfiles
 from truism.model.files import decode_model
+from truism.review.ledgers import MARKS, read_ledger
 from truism.table.files import read
-from truism.table.ledgers import MARKS, read_ledger
 
 
 class Document(NamedTuple):

@@ -36,9 +36,7 @@ from truism.review.accept import (
     take_rows,
 )
 from truism.review.compare import Source
-from truism.show.models import say, show_pairs
-from truism.table.columns import Table
-from truism.table.ledgers import (
+from truism.review.ledgers import (
     MARKS,
     changing,
     ledger_beside,
@@ -47,6 +45,8 @@ from truism.table.ledgers import (
     without_id,
     write_ledger,
 )
+from truism.show.models import say, show_pairs
+from truism.table.columns import Table
 from truism.work import Progress
 
 _WAYS = ("rows", "incident", "shift", "pattern", "undo")

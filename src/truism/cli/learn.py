@@ -41,13 +41,13 @@ from truism.model.model import Model
 from truism.model.provenance import now
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.wording import Legend, count, legend_of, visible
+from truism.review.ledgers import MARKS, read_ledger
 from truism.review.suspects import Group as Suspected
 from truism.review.suspects import Suspects, find_suspects
 from truism.show.models import STRONG, say, show_model
 from truism.table.columns import Table, join_tables
 from truism.table.files import TableRead, open_files, read, read_first
 from truism.table.layouts import Reading
-from truism.table.ledgers import MARKS, read_ledger
 from truism.table.notices import rows as say_rows
 from truism.table.writing import write_table
 from truism.work import Progress

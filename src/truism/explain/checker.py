@@ -35,7 +35,7 @@ from truism.score.scorer import Scorer
 from truism.score.thresholds import adopt, calibrate, expecting, series_of
 from truism.score.weighed import Weighed
 from truism.table.columns import Table, join_tables
-from truism.table.deltas import Run, delta_name, last_values, with_deltas
+from truism.table.deltas import Stretch, delta_name, last_values, with_deltas
 from truism.table.fingerprint import fingerprint
 
 SLACK = 64  # incidents beyond those that are looked at before some are let go
@@ -153,18 +153,18 @@ class Checker:
             return table
         return with_deltas(table, self.model.derived, list(self._runs(table, before)))
 
-    def _runs(self, table: Table, before: Following | None) -> Iterator[Run]:
+    def _runs(self, table: Table, before: Following | None) -> Iterator[Stretch]:
         """Yield rows that follow each other; where a past counts, a gap in time divides them."""
         known = {} if before is None else before.previous
         if self.model.memory is None:
             for name, rows in self.series_in(table).items():
-                yield Run(rows, known.get(name, {}))
+                yield Stretch(rows, known.get(name, {}))
             return
         timeline = self.scorer.lay_out(table, {} if before is None else before.scoring)
         for name, rows in timeline.series(slice(0, table.n_rows)):
             for own in timeline.divided(rows):
                 anew = timeline.breaks[own[0]]
-                yield Run(own, {} if anew else known.get(name, {}))
+                yield Stretch(own, {} if anew else known.get(name, {}))
 
     def series_in(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """Return the rows of each series in a table."""

@@ -21,8 +21,8 @@ from truism.export.sql.statements import (
     Conditions,
     Escapes,
     chain,
-    column,
     describe,
+    output,
     select,
     strongest,
     write,
@@ -217,7 +217,7 @@ def _checks(
         return Conditions(model, dialect, Schema(used), (*time, *(each.name for each in used)))
 
     def query(about: Conditions, broken: str) -> str:
-        columns = [column("COUNT(*)", "n_rows")] if counted else about.returned
+        columns = [output("COUNT(*)", "n_rows")] if counted else about.returned
         last = select(columns, "truism_numbers", condition=broken)
         return write(dialect, (), table, [*about.readings(), ("", last)], escapes)
 

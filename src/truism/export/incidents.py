@@ -40,7 +40,7 @@ class ModelName(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: str
 
 
-class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class UsualRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Mean and spread of a number in training rows like the one that was found."""
 
     mean: float
@@ -66,7 +66,7 @@ class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expected: tuple[Predicate, ...]
     found: dict[str, Scalar | None]
     because: tuple[Predicate, ...] = ()
-    usual: Usual | None = None
+    usual: UsualRecord | None = None
 
 
 class ReasonRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -361,7 +361,9 @@ def facts_of(clue: Clue) -> Facts:
             return Facts((failed,), found, rule.antecedent)
         case Contradiction():
             usual = clue.usual
-            number = Usual(usual.mean, usual.spread) if isinstance(usual, UsualNumber) else None
+            number = (
+                UsualRecord(usual.mean, usual.spread) if isinstance(usual, UsualNumber) else None
+            )
             found = {clue.variable: _value(clue.found)}
             expected = () if clue.expected is None else (clue.expected,)
             return Facts(expected, found, clue.conditions, number)

@@ -14,9 +14,8 @@ import msgspec
 
 from truism.errors import TableError
 from truism.score.past import rows_by_series
-from truism.table import deltas
 from truism.table.columns import Table, join_tables
-from truism.table.deltas import Latest, last_values, with_deltas
+from truism.table.deltas import LastValues, Stretch, last_values, with_deltas
 from truism.table.files import Files, RowGroups, read_batches
 from truism.table.layouts import Reading
 from truism.work import Advance, Progress, stand_still
@@ -71,7 +70,7 @@ class Job(msgspec.Struct, frozen=True, eq=False):
     n_rows: int
     changing: tuple[str, ...] = ()
     by: str | None = None
-    latest: Latest = {}
+    latest: LastValues = {}
 
     def batches(self, frame: Any = None) -> Iterator[tuple[Table, int]]:
         """Read batches with the numbers of their first rows."""
@@ -80,7 +79,7 @@ class Job(msgspec.Struct, frozen=True, eq=False):
             if not table.n_rows:
                 continue
             rows_of = rows_by_series(self.by, table) if self.changing else {}
-            runs = [deltas.Run(rows, latest.get(name, {})) for name, rows in rows_of.items()]
+            runs = [Stretch(rows, latest.get(name, {})) for name, rows in rows_of.items()]
             yield with_deltas(table, self.changing, runs), self.first + n_read
             latest = {**latest, **last_values(table, self.changing, rows_of)}
             n_read += table.n_rows
@@ -191,7 +190,7 @@ class _Last(msgspec.Struct, frozen=True):
     variables: tuple[str, ...]
     by: str | None
 
-    def __call__(self, table: Table, first: int) -> tuple[tuple[int, Latest], ...]:
+    def __call__(self, table: Table, first: int) -> tuple[tuple[int, LastValues], ...]:
         return ((first, last_values(table, self.variables, rows_by_series(self.by, table))),)
 
 

@@ -31,7 +31,7 @@ from truism.model.settings import IncidentRate, Settings, check_threshold, exact
 from truism.score.past import lay_out, rows_by_series
 from truism.score.thresholds import expect
 from truism.table.columns import Table
-from truism.table.deltas import Run, with_deltas
+from truism.table.deltas import Stretch, with_deltas
 from truism.table.fingerprint import hash_table
 from truism.table.layouts import Reading
 from truism.table.notices import Notice
@@ -189,7 +189,7 @@ def _take_all(rows: Table | Batches, gone: Rows, how: _How) -> _Drawn:
     schema, derived = find_changing(table, how.settings, how.delta, shuffled=how.shuffled)
     if derived:
         series = rows_by_series(how.settings.by, whole).values()
-        runs = [Run(run) for of_one in series for run in _without(of_one, gone)]
+        runs = [Stretch(run) for of_one in series for run in _without(of_one, gone)]
         table = with_deltas(whole, derived, runs)
         table = table.take(left) if len(gone) else table
         schema = infer_added(schema, table.columns[len(table.columns) - len(derived) :])

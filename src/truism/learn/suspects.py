@@ -35,7 +35,7 @@ from truism.score.past import lay_out, rows_by_series
 from truism.score.scorer import Scorer
 from truism.score.thresholds import expect
 from truism.table.columns import Table
-from truism.table.deltas import Run, delta_name, with_deltas
+from truism.table.deltas import Stretch, delta_name, with_deltas
 from truism.work import Progress
 
 SAMPLE_ROWS, N_SAMPLES = 128, 4  # rows of a small sample, and how many samples judge a row
@@ -73,7 +73,7 @@ def suspect(
     if table.n_rows < MIN_ROWS:
         return _nothing(table, schema)
     if derived:
-        runs = [Run(rows) for rows in rows_by_series(settings.by, table).values()]
+        runs = [Stretch(rows) for rows in rows_by_series(settings.by, table).values()]
         table = with_deltas(table, derived, runs)
     as_found = _as_found(schema, derived, settings)
     series = find_series(table, schema, settings, delta=delta)

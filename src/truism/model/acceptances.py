@@ -21,32 +21,18 @@ N_NAMED = 5  # variables that are named
 
 
 class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Rows that a user called normal.
+    """Rows that a user called normal."""
 
-    Parameters
-    ----------
-    variables
-        Names of the variables against which no evidence counts in them.
-    conditions
-        What all of these rows satisfy.
-    reason
-        Why they are normal, for those who read the model later.
-    who, date
-        Who said so, and when, as ISO text.
-    until
-        The last day on which it holds; None if it does not end.
-    n_rows
-        How many rows were accepted; 0 if only the condition was given.
-
-    """
-
+    # names of the variables against which no evidence counts in them
     variables: Annotated[tuple[str, ...], Meta(min_length=1)]
+    # what all of these rows satisfy
     conditions: Annotated[tuple[Condition, ...], Meta(min_length=1)]
-    reason: Name
+    reason: Name  # why they are normal, for those who read the model later
+    # who said so, and when, as ISO text
     who: str | None = None
     date: str | None = None
-    until: str | None = None
-    n_rows: Count = 0
+    until: str | None = None  # the last day on which it holds; None if it does not end
+    n_rows: Count = 0  # how many rows were accepted; 0 if only the condition was given
 
     def __post_init__(self) -> None:
         check_until(self.until)

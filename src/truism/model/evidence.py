@@ -29,60 +29,34 @@ Split = Interval | OneOf
 
 
 class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """Where the training values of a numeric variable lie.
+    """Where the training values of a numeric variable lie."""
 
-    Parameters
-    ----------
-    variable
-        The variable's name.
-    values
-        At most 255 training values, ascending; the outermost 50 on each side are all kept.
-    counts
-        How many training rows each stands for.
-    near
-        How many training rows must lie close to a value for it not to be rare.
-    spread
-        The usual spread: like a standard deviation, but robust.
-
-    """
-
-    variable: str
+    variable: str  # the variable's name
+    # at most 255 training values, ascending; the outermost 50 on each side are all kept
     values: tuple[float, ...]
-    counts: Counts
-    near: Positive
-    spread: Width
+    counts: Counts  # how many training rows each stands for
+    near: Positive  # how many training rows must lie close to a value for it not to be rare
+    spread: Width  # the usual spread: like a standard deviation, but robust
 
 
 class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A tree, and statistics of the variables that it judges in each of its leaves.
+    """A tree, and statistics of the variables that it judges in each of its leaves."""
 
-    Parameters
-    ----------
-    tree
-        Its nodes, each before its children, and the child for which the split holds first. A node
-        is the number of a split, or -1 for a leaf. A row in which the value is missing goes where
-        the split does not hold.
-    numbers, states
-        Positions of the numeric and the categorical variables it judges.
-    counts
-        Training rows in each leaf.
-    means, spreads
-        For each leaf and number, in standard deviations of the variable from its mean. Where rows
-        lack the number, the spread is one to judge by; see `spreads_to_judge_by`.
-    state_counts
-        For each leaf and categorical variable, the rows in each class of states; see `classes`.
-    known
-        For each leaf and number, the rows that have it; empty if all rows have every number.
-
-    """
-
+    # its nodes, each before its children, and the child for which the split holds first. A node is
+    # the number of a split, or -1 for a leaf. A row in which the value is missing goes where the
+    # split does not hold.
     tree: tuple[Annotated[int, Meta(ge=LEAF)], ...]
+    # positions of the numeric and the categorical variables it judges
     numbers: tuple[Count, ...]
     states: tuple[Count, ...]
-    counts: Annotated[tuple[Count, ...], Meta(max_length=MAX_LEAVES)]
+    counts: Annotated[tuple[Count, ...], Meta(max_length=MAX_LEAVES)]  # training rows in each leaf
+    # for each leaf and number, in standard deviations of the variable from its mean. Where rows
+    # lack the number, the spread is one to judge by; see `spreads_to_judge_by`.
     means: tuple[tuple[Annotated[float, Meta(ge=-CLIP, le=CLIP)], ...], ...]
     spreads: tuple[tuple[Annotated[float, Meta(ge=0, le=2 * CLIP)], ...], ...]
+    # for each leaf and categorical variable, the rows in each class of states; see `classes`
     state_counts: tuple[tuple[tuple[Count, ...], ...], ...]
+    # for each leaf and number, the rows that have it; empty if all rows have every number
     known: tuple[tuple[Count, ...], ...] = ()
 
 
@@ -101,30 +75,17 @@ class Grave(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is usual, beyond the rules.
+    """What is usual, beyond the rules."""
 
-    Parameters
-    ----------
-    spacings
-        Where the values of each numeric variable lie, in the schema's order.
-    splits
-        What the trees of the contexts ask.
-    contexts
-        What each variable is usually like, given the others.
-    contradiction_unit, rarity_unit
-        How much the summed evidence varies among held-out training rows. The unit of
-        contradictions is larger if contexts do not carry over from one stretch of rows to another.
-    usual
-        How strongly each variable is contradicted in held-out training rows.
-    grave
-        Which broken rules are grave in themselves; None if there were too few rows to find out.
-
-    """
-
+    # where the values of each numeric variable lie, in the schema's order
     spacings: tuple[Spacing, ...]
-    splits: tuple[Split, ...]
+    splits: tuple[Split, ...]  # what the trees of the contexts ask
+    # what each variable is usually like, given the others
     contexts: Annotated[tuple[Context, ...], Meta(max_length=MAX_CONTEXTS)]
+    # how much the summed evidence varies among held-out training rows. The unit of contradictions
+    # is larger if contexts do not carry over from one stretch of rows to another.
     contradiction_unit: Unit
     rarity_unit: Unit
-    usual: tuple[Usual, ...]
+    usual: tuple[Usual, ...]  # how strongly each variable is contradicted in held-out training rows
+    # which broken rules are grave in themselves; None if there were too few rows to find out
     grave: Grave | None = None

@@ -79,69 +79,36 @@ class FilePredicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a model file holds, in the order in which it is written.
+    """What a model file holds, in the order in which it is written."""
 
-    Parameters
-    ----------
-    format, format_version
-        The name and version of the format.
-    digest
-        Digest of everything else in the file.
-    sections
-        The optional parts that the file has, and the version of each.
-    provenance
-        When, from what and by which version of truism the model was learned.
-    settings
-        How it was learned.
-    threshold
-        Rows that score above its value are anomalies; its origin says why.
-    derived
-        Columns whose change since the previous row is a variable; meters are not variables themselves.
-    disabled
-        Rules switched off, and why.
-    variables, left_out, time
-        The schema, with each variable's training statistics.
-    n_rows
-        Training rows.
-    predicates
-        Every predicate once.
-    rules
-        Every rule, in canonical order.
-    evidence
-        A section: what is usual beyond the rules, where the scoring asks for it.
-    series
-        A section: what is known about the order of rows, where they are in order.
-    reading
-        A section: how the training table was read, so that later ones are read alike.
-    twins
-        A section: pairs of numbers that move together.
-    legend
-        A section: units and titles of columns, where the user gave any.
-    accepted
-        A section: what the user accepted as normal.
-
-    """
-
+    # the name and version of the format
     format: Literal["truism-model"]
     format_version: Literal[3]
-    digest: str
-    sections: dict[str, int]
-    provenance: Provenance
-    settings: Settings
-    threshold: Threshold
+    digest: str  # digest of everything else in the file
+    sections: dict[str, int]  # the optional parts that the file has, and the version of each
+    provenance: Provenance  # when, from what and by which version of truism the model was learned
+    settings: Settings  # how it was learned
+    threshold: Threshold  # rows that score above its value are anomalies; its origin says why
+    # columns whose change since the previous row is a variable; meters are not variables themselves
     derived: tuple[str, ...]
-    disabled: tuple[Disabled, ...]
+    disabled: tuple[Disabled, ...]  # rules switched off, and why
+    # the schema, with each variable's training statistics
     variables: Annotated[tuple[Numeric | Categorical, ...], Meta(min_length=1)]
     left_out: tuple[LeftOut, ...]
     time: str | None
-    n_rows: Positive
-    predicates: tuple[FilePredicate, ...]
-    rules: tuple[FileRule, ...]
+    n_rows: Positive  # training rows
+    predicates: tuple[FilePredicate, ...]  # every predicate once
+    rules: tuple[FileRule, ...]  # every rule, in canonical order
+    # a section: what is usual beyond the rules, where the scoring asks for it
     evidence: Evidence | None = None
+    # a section: what is known about the order of rows, where they are in order
     series: Series | None = None
+    # a section: how the training table was read, so that later ones are read alike
     reading: Reading | None = None
+    # a section: pairs of numbers that move together
     twins: tuple[tuple[str, str], ...] | None = None
-    legend: Legend | None = None
+    legend: Legend | None = None  # a section: units and titles of columns, where the user gave any
+    # a section: what the user accepted as normal
     accepted: Annotated[tuple[Acceptance, ...], Meta(min_length=1)] | None = None
 
 

@@ -102,22 +102,14 @@ SupportOrigin = Literal[
 
 
 class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One value of θ that was tried, and how many held-out rows broke a mined rule.
+    """One value of θ that was tried, and how many held-out rows broke a mined rule."""
 
-    Parameters
-    ----------
-    min_support
-        The value.
-    n_broken, n_held_out
-        Held-out rows that broke a mined rule, and all held-out rows.
-    complete_to
-        The antecedent length up to which the budget allowed mining; if 0, nothing was mined and
-        the trial says nothing.
-    """
-
-    min_support: float
+    min_support: float  # the value
+    # held-out rows that broke a mined rule, and all held-out rows
     n_broken: Count
     n_held_out: Positive
+    # the antecedent length up to which the budget allowed mining; if 0, nothing was mined and the
+    # trial says nothing
     complete_to: Count
 
     def __post_init__(self) -> None:
@@ -130,41 +122,23 @@ class Trial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a model came from.
+    """Where a model came from."""
 
-    Parameters
-    ----------
-    version
-        The version of truism that learned it.
-    n_rows, n_columns
-        The training table's size.
-    fingerprint
-        A digest of the training values.
-    min_support, support_origin
-        The θ that was used, and why.
-    complete_to
-        All rules with up to this many predicates in the antecedent are in the model.
-    trials
-        The values of θ that were tried.
-    notices
-        What the user should know, apart from the columns that were left out.
-    created
-        When, as ISO text; the caller gives it.
-    columns
-        The training table's columns in its order, with those left out and the time axis.
-
-    """
-
-    version: str
+    version: str  # the version of truism that learned it
+    # the training table's size
     n_rows: Count
     n_columns: Count
-    fingerprint: str
+    fingerprint: str  # a digest of the training values
+    # the θ that was used, and why
     min_support: float
+    # all rules with up to this many predicates in the antecedent are in the model
     complete_to: Count
     support_origin: SupportOrigin
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[Trial, ...] = ()  # the values of θ that were tried
+    # what the user should know, apart from the columns that were left out
     notices: tuple[Notice, ...] = ()
-    created: str | None = None
+    created: str | None = None  # when, as ISO text; the caller gives it
+    # the training table's columns in its order, with those left out and the time axis
     columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -31,30 +31,18 @@ def refuse_more(name: str, part: int, whole: int) -> None:
 
 
 class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=True):
-    """A continuous variable, with statistics of its training values.
+    """A continuous variable, with statistics of its training values."""
 
-    Parameters
-    ----------
-    name
-        The column's name.
-    low, high
-        Smallest and largest training value.
-    mean, std
-        Mean and standard deviation (divided by the count, not the count less one).
-    n_missing
-        Training rows without a value.
-    edges, counts
-        Histogram of at most 255 bins: bin ``i`` holds ``counts[i]`` training values from
-        ``edges[i]`` (included) to ``edges[i + 1]`` (excluded); the last one ends at `high`.
-
-    """
-
-    name: Name
+    name: Name  # the column's name
+    # smallest and largest training value
     low: float
     high: float
+    # mean and standard deviation (divided by the count, not the count less one)
     mean: float
     std: Annotated[float, Meta(ge=0)]
-    n_missing: Count
+    n_missing: Count  # training rows without a value
+    # histogram of at most 255 bins: bin `i` holds `counts[i]` training values from `edges[i]`
+    # (included) to `edges[i + 1]` (excluded); the last one ends at `high`
     edges: tuple[float, ...]
     counts: Counts
 
@@ -70,28 +58,13 @@ class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=
 
 
 class Categorical(msgspec.Struct, frozen=True, tag="categorical", forbid_unknown_fields=True):
-    """A variable with states, and how often each was seen.
+    """A variable with states, and how often each was seen."""
 
-    Parameters
-    ----------
-    name
-        The column's name.
-    holds
-        What the states are: text, booleans or numbers.
-    values
-        The states seen in training, ascending.
-    counts
-        Training rows in each state.
-    n_missing
-        Training rows without a value.
-
-    """
-
-    name: Name
-    holds: Literal["text", "boolean", "number"]
-    values: tuple[Scalar, ...]
-    counts: Counts
-    n_missing: Count
+    name: Name  # the column's name
+    holds: Literal["text", "boolean", "number"]  # what the states are: text, booleans or numbers
+    values: tuple[Scalar, ...]  # the states seen in training, ascending
+    counts: Counts  # training rows in each state
+    n_missing: Count  # training rows without a value
 
     @property
     def varies(self) -> bool:

@@ -25,21 +25,12 @@ Rest = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
 class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """How often incidents of normal rows reach a level: ever more rarely, by an exponential law.
+    """How often incidents of normal rows reach a level: ever more rarely, by an exponential law."""
 
-    Parameters
-    ----------
-    level
-        The level from which on the law holds.
-    scale
-        By how much a level must rise for incidents to become e times rarer.
-    n_incidents, n_rows
-        How many incidents rose above `level` in how many held-out rows.
-
-    """
-
-    level: Annotated[float, Meta(ge=0)]
+    level: Annotated[float, Meta(ge=0)]  # the level from which on the law holds
+    # by how much a level must rise for incidents to become e times rarer
     scale: Annotated[float, Meta(gt=0)]
+    # how many incidents rose above `level` in how many held-out rows
     n_incidents: Count
     n_rows: Positive
 
@@ -73,46 +64,28 @@ class Tail(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How evidence of earlier rows adds to that of a row; docs/method.md gives the formulas.
+    """How evidence of earlier rows adds to that of a row; docs/method.md gives the formulas."""
 
-    Parameters
-    ----------
-    lookback
-        The span of the past, in rows.
-    period
-        After how many rows the same kind of row comes again, if kinds of rows take turns; else 1.
-    cap
-        The most that one value leaves behind in the past.
-    weight
-        How much the past counts beside the row.
-    usual, highest
-        The root of the points against each variable in normal rows, and the highest that its reference
-        rose in them.
-    stray
-        How far each number usually is from where it has been lately, in standard deviations; 0 for
-        states.
-    tail
-        How often normal rows form incidents.
-    longest
-        For how many consecutive rows of training each number was the same at most, other than at its
-        rest; 0 for states.
-    absent
-        For how many consecutive rows of training each variable was missing at most.
-    rest
-        The number at which each variable stood still for long, as a flow does at 0; None if it never did.
-
-    """
-
-    lookback: Lookback
+    lookback: Lookback  # the span of the past, in rows
+    # after how many rows the same kind of row comes again, if kinds of rows take turns; else 1
     period: Lookback
-    cap: Points
-    weight: Points
+    cap: Points  # the most that one value leaves behind in the past
+    weight: Points  # how much the past counts beside the row
+    # the root of the points against each variable in normal rows, and the highest that its
+    # reference rose in them
     usual: tuple[Points, ...]
     highest: tuple[Points, ...]
+    # how far each number usually is from where it has been lately, in standard deviations; 0 for
+    # states
     stray: tuple[Points, ...]
-    tail: Tail
+    tail: Tail  # how often normal rows form incidents
+    # for how many consecutive rows of training each number was the same at most, other than at its
+    # rest; 0 for states
     longest: tuple[Count, ...]
+    # for how many consecutive rows of training each variable was missing at most
     absent: tuple[Count, ...]
+    # the number at which each variable stood still for long, as a flow does at 0; None if it never
+    # did
     rest: tuple[Rest | None, ...]
 
     def at(self, kept: Sequence[int]) -> "Memory":
@@ -129,19 +102,10 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows that follow each other.
+    """Rows that follow each other."""
 
-    Parameters
-    ----------
-    step
-        The usual time from one row to the next, in seconds; None if there are no times.
-    by
-        The column that tells several series in one table apart; None if there is one series.
-    memory
-        How earlier rows count; None if every row is judged by itself.
-
-    """
-
+    # the usual time from one row to the next, in seconds; None if there are no times
     step: Annotated[float, Meta(ge=1e-9, le=1e12)] | None = None
+    # the column that tells several series in one table apart; None if there is one series
     by: str | None = None
-    memory: Memory | None = None
+    memory: Memory | None = None  # how earlier rows count; None if every row is judged by itself

@@ -39,12 +39,12 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """One column, read-only."""
 
     name: str  # the column's own name
-    # what its values are; ``"empty"`` when every value is missing and the type says nothing,
-    # ``"other"`` when they are of a type that no rule is about, ``"faulty"`` when they should be
+    # what its values are; "empty" when every value is missing and the type says nothing,
+    # "other" when they are of a type that no rule is about, "faulty" when they should be
     # readable and are not
     kind: ColumnKind
-    # ``number``: integers or float64, which is NaN where it is missing; ``boolean``: bool;
-    # ``text``: int32 positions in `categories`; ``time``: datetime64[us], or microseconds since
+    # `number`: integers or float64, which is NaN where it is missing; `boolean`: bool;
+    # `text`: int32 positions in `categories`; `time`: datetime64[us], or microseconds since
     # midnight; otherwise zeros. Where `missing` is true the value means nothing.
     values: NDArray[Any]
     # true where there is no value; None when nothing is missing
@@ -53,7 +53,7 @@ class Column(msgspec.Struct, frozen=True, eq=False, weakref=True):
     categorical: bool = False  # whether the dataframe itself calls the column categorical
     zoned: bool = False  # whether times came with a zone; then the values are in UTC
     index: bool = False  # whether it is not one of the dataframe's columns but its index
-    fault: Fault | None = None  # why a column of kind ``other`` or ``faulty`` cannot be read
+    fault: Fault | None = None  # why a column of kind `other` or `faulty` cannot be read
     # the zone in which such times are shown: a name or an offset; UTC when absent
     zone: str | None = None
 

@@ -18,7 +18,7 @@ DELTA = "Δ"
 DIGIT_BITS = 40
 _POWERS = np.array([float(10**i) for i in range(23)])  # the powers of ten that a double holds
 
-Latest = dict[str, dict[str, float]]
+LastValues = dict[str, dict[str, float]]
 """The last values of columns, by series and name."""
 
 
@@ -31,7 +31,7 @@ def delta_name(variable: str) -> str:
     return f"{DELTA}{variable}"
 
 
-class Run(msgspec.Struct, frozen=True, eq=False):
+class Stretch(msgspec.Struct, frozen=True, eq=False):
     """Rows that follow each other, and the values of some columns in the row before the first."""
 
     rows: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Run(msgspec.Struct, frozen=True, eq=False):
 
 def last_values(
     table: Table, variables: Sequence[str], rows_of: Mapping[str, NDArray[np.int64]]
-) -> Latest:
+) -> LastValues:
     """Return the last values of some columns, by series; `rows_of` has the rows of each."""
     column_of = table.column_of()
     values = {name: numbers(column_of[name]) for name in variables}
@@ -50,7 +50,9 @@ def last_values(
     }
 
 
-def with_deltas(table: Table, variables: Sequence[str], runs: Sequence[Run] | None = None) -> Table:
+def with_deltas(
+    table: Table, variables: Sequence[str], runs: Sequence[Stretch] | None = None
+) -> Table:
     """Add the change since the previous row of some numeric columns.
 
     A row without a previous one has no change, and any change from or to a missing value is missing.
@@ -76,11 +78,11 @@ def with_deltas(table: Table, variables: Sequence[str], runs: Sequence[Run] | No
             raise fault.error(variable)
         if column_of[variable].kind not in ("number", "empty"):
             raise SchemaError(f"Column {variable!r} must hold numbers for its change to be taken.")
-        added.append(_delta(column_of[variable], runs or [Run(np.arange(table.n_rows))]))
+        added.append(_delta(column_of[variable], runs or [Stretch(np.arange(table.n_rows))]))
     return Table((*table.columns, *added), table.n_rows)
 
 
-def _delta(column: Column, runs: Sequence[Run]) -> Column:
+def _delta(column: Column, runs: Sequence[Stretch]) -> Column:
     values = numbers(column)
     change = np.full(len(values), np.nan)
     for run in runs:

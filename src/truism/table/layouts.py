@@ -150,63 +150,33 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class ColumnReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How one column was read.
+    """How one column was read."""
 
-    Parameters
-    ----------
-    name, kind
-        Its name and what its values are; ``clock`` is a time of day.
-    unit
-        From a row of units below the names, or from the cells.
-    words
-        Texts that were taken as missing in this column.
-    style
-        How times are written.
-    decimal
-        The decimal sign, where signs had to be interpreted.
-    thousands
-        The sign that groups thousands, where one does.
-    truths
-        How false and true are spelled among the texts of a column that holds other states, too.
-
-    """
-
+    # its name and what its values are; `clock` is a time of day
     name: str
     kind: Kind
-    unit: str | None = None
-    words: tuple[str, ...] = ()
-    style: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
+    unit: str | None = None  # from a row of units below the names, or from the cells
+    words: tuple[str, ...] = ()  # texts that were taken as missing in this column
+    style: str | None = None  # how times are written
+    decimal: str | None = None  # the decimal sign, where signs had to be interpreted
+    thousands: str | None = None  # the sign that groups thousands, where one does
+    # how false and true are spelled among the texts of a column that holds other states, too
     truths: tuple[str, str] | None = None
 
 
 class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a table was read, so that later tables are read alike.
 
-    Parameters
-    ----------
-    layout
-        What was asked for and what was seen.
-    columns
-        The columns of the table, in its order.
-    unit_row
-        Whether the row below the names held units.
-    optional
-        Columns that later tables may lack.
-
-    Examples
-    --------
     >>> reading = Reading(Layout(delimiter=";"), (ColumnReading("code", "text"),))
     >>> msgspec.json.decode(msgspec.json.encode(reading), type=Reading) == reading
     True
-
     """
 
+    # what was asked for and what was seen
     layout: Layout = msgspec.field(default_factory=lambda: Layout())
-    columns: tuple[ColumnReading, ...] = ()
-    unit_row: bool = False
-    optional: tuple[str, ...] = ()
+    columns: tuple[ColumnReading, ...] = ()  # the columns of the table, in its order
+    unit_row: bool = False  # whether the row below the names held units
+    optional: tuple[str, ...] = ()  # columns that later tables may lack
 
     def column_of(self) -> dict[str, ColumnReading]:
         """Return the columns by name."""

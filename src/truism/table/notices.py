@@ -12,31 +12,14 @@ from truism.errors import TableError, shorten
 
 
 class Notice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A sentence that the user should read.
+    """A sentence that the user should read."""
 
-    Parameters
-    ----------
-    code
-        What programs know it by.
-    text
-        The sentence.
-    columns
-        The columns that it is about.
-    doubtful
-        Whether the reading may be wrong.
-    see
-        Names of the settings that change the reading.
-    words
-        Texts in the cells that are taken as missing values.
-
-    """
-
-    code: str
-    text: str
-    columns: tuple[str, ...] = ()
-    doubtful: bool = False
-    see: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+    code: str  # what programs know it by
+    text: str  # the sentence
+    columns: tuple[str, ...] = ()  # the columns that it is about
+    doubtful: bool = False  # whether the reading may be wrong
+    see: tuple[str, ...] = ()  # names of the settings that change the reading
+    words: tuple[str, ...] = ()  # texts in the cells that are taken as missing values
 
     def __str__(self) -> str:
         return self.text

@@ -27,12 +27,12 @@ _SHAPE = (
 _BLANKS = "[ \\x{a0}\\x{202f}\\x{2009}]"
 _GROUPS = {" ": _BLANKS, "'": "['’]"}
 _THREES = r"^\d{1,3}(?:%s\d{3})+(?:[.,]\d*)?$"
-_SURE_COMMA = r"^(?:\d{1,3}(?:\.\d{3})+,\d*|\d*,\d{1,2}|\d*,\d{4,}|0+,\d+|\d{4,},\d+|,\d+|\d+,)$"
-_SURE_POINT = (
-    r"^(?:\d{1,3}(?:,\d{3})+\.\d*|\d*\.\d{1,2}|\d*\.\d{4,}|0+\.\d+|\d{4,}\.\d+|\.\d+|\d+\.)$"
-)
-_BY_COMMA, _BY_POINT = r"^\d{1,3}(?:,\d{3}){2,}$", r"^\d{1,3}(?:\.\d{3}){2,}$"
-_EITHER_COMMA, _EITHER_POINT = r"^[1-9]\d{0,2},\d{3}$", r"^[1-9]\d{0,2}\.\d{3}$"
+_SURE = {
+    ",": r"^(?:\d{1,3}(?:\.\d{3})+,\d*|\d*,\d{1,2}|\d*,\d{4,}|0+,\d+|\d{4,},\d+|,\d+|\d+,)$",
+    ".": r"^(?:\d{1,3}(?:,\d{3})+\.\d*|\d*\.\d{1,2}|\d*\.\d{4,}|0+\.\d+|\d{4,}\.\d+|\.\d+|\d+\.)$",
+}
+_BY = {",": r"^\d{1,3}(?:,\d{3}){2,}$", ".": r"^\d{1,3}(?:\.\d{3}){2,}$"}
+_EITHER = {",": r"^[1-9]\d{0,2},\d{3}$", ".": r"^[1-9]\d{0,2}\.\d{3}$"}
 
 
 class Numbers(msgspec.Struct, frozen=True, eq=False):
@@ -46,7 +46,7 @@ class Numbers(msgspec.Struct, frozen=True, eq=False):
     grouped: dict[str, Mask]  # the sign that groups thousands, and where, by sign
     # true where a sign was taken to group thousands, or to divide decimals, without evidence
     unsure: Mask
-    limits: Mask  # true where a limit such as ``<0.01`` is read as the number
+    limits: Mask  # true where a limit such as `<0.01` is read as the number
     unit: str | None  # a unit that stands in the cells, None where there is none or several
     with_unit: Mask  # true where it stands
 
@@ -78,8 +78,7 @@ def _taken_apart(texts: pa.Array, decimal: str | None, thousands: str | None) ->
     unit, with_unit = _common_unit(units, valid)
     valid &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(units), ""))
     body, grouped = _ungrouped(field["body"], valid)
-    signs = _Signs.of(body, valid)
-    body, usual, strays, unsure = signs.settle(body, decimal, thousands, grouped)
+    body, usual, strays, unsure = _settle(body, valid, decimal, thousands, grouped)
     valid &= _matches(body, r"^(?:\d+\.?\d*|\.\d+|(?i:inf|infinity))$")
     limits = valid & ~np.asarray(pc.equal(field["limit"], ""))
     written = _written(body, field, valid)
@@ -150,63 +149,44 @@ def _ungrouped(body: pa.Array, valid: Mask) -> tuple[pa.Array, dict[str, Mask]]:
     return body, grouped
 
 
-class _Signs(msgspec.Struct, frozen=True, eq=False):
-    """Which texts leave no doubt about their comma and point, and which might be either."""
-
-    comma: Mask
-    point: Mask
-    by_comma: Mask
-    by_point: Mask
-    either_comma: Mask
-    either_point: Mask
-
-    @classmethod
-    def of(cls, body: pa.Array, valid: Mask) -> "_Signs":
-        """Take the signs of texts."""
-        patterns = (_SURE_COMMA, _SURE_POINT, _BY_COMMA, _BY_POINT, _EITHER_COMMA, _EITHER_POINT)
-        masks = (valid & _matches(body, pattern) for pattern in patterns)
-        return cls(*masks)
-
-    def settle(
-        self, body: pa.Array, given: str | None, thousands: str | None, grouped: dict[str, Mask]
-    ) -> tuple[pa.Array, str | None, Mask, Mask]:
-        """Return the texts with decimal points only, the usual sign, the strays, and what is unsure."""
-        by_comma = self.by_comma | self._has_both(body, self.point, ",")
-        by_point = self.by_point | self._has_both(body, self.comma, ".")
-        n_comma, n_point = int(self.comma.sum()), int(self.point.sum())
-        usual = "." if n_point else None
-        if n_comma > n_point or (n_comma and n_comma == n_point and given == ","):
-            usual = ","
-        evidence = usual or ("." if by_comma.any() else "," if by_point.any() else None)
-        sign = given if evidence is None else evidence
-        comma_divides = (sign or ("," if self.either_comma.any() and grouped else ".")) == ","
-        comma_groups = bool(by_comma.any()) or thousands == ","
-        point_groups = bool(by_point.any()) or thousands == "."
-        comma_divides &= not comma_groups
-        point_divides = (sign or ".") == "." and not point_groups
-        point_divides |= bool(n_point) and not point_groups  # a stray 1.2 beside 1.234
-        unsure = np.zeros(len(body), bool)
-        if evidence is None and given is None and not grouped and not comma_groups:
-            unsure |= self.either_comma
-        if self.either_point.any() and not point_divides and not point_groups:
-            unsure |= self.either_point
-        divided_by_comma = self.comma | (self.either_comma if comma_divides else False)
-        grouped_comma = by_comma | (self.either_comma if not comma_divides else False)
-        grouped_point = by_point | (self.either_point if not point_divides else False)
-        for mask, mark in ((grouped_comma, ","), (grouped_point, ".")):
-            if mask.any():
-                grouped[mark] = mask
-                body = pc.if_else(pa.array(mask), pc.replace_substring(body, mark, ""), body)
-        body = pc.if_else(pa.array(divided_by_comma), pc.replace_substring(body, ",", "."), body)
-        divided_by_point = self.point | (self.either_point if point_divides else False)
-        if usual is None and divided_by_comma.any() != divided_by_point.any():
-            usual = "," if divided_by_comma.any() else "."
-        usual = given or usual
-        strays = divided_by_point if usual == "," else divided_by_comma
-        return body, usual, np.asarray(strays, bool), unsure
-
-    def _has_both(self, body: pa.Array, sure: Mask, sign: str) -> Mask:
-        return np.asarray(sure & np.asarray(pc.match_substring(body, sign)))
+def _settle(
+    body: pa.Array, valid: Mask, given: str | None, thousands: str | None, grouped: dict[str, Mask]
+) -> tuple[pa.Array, str | None, Mask, Mask]:
+    """Return the texts with decimal points only, the usual sign, the strays, and what is unsure."""
+    other = {",": ".", ".": ","}
+    sure = {sign: valid & _matches(body, pattern) for sign, pattern in _SURE.items()}
+    either = {sign: valid & _matches(body, pattern) for sign, pattern in _EITHER.items()}
+    groups = {
+        sign: (valid & _matches(body, pattern))
+        | (sure[other[sign]] & np.asarray(pc.match_substring(body, sign)))
+        for sign, pattern in _BY.items()
+    }
+    n_sure = {sign: int(mask.sum()) for sign, mask in sure.items()}
+    usual = "." if n_sure["."] else None
+    if n_sure[","] > n_sure["."] or (n_sure[","] and n_sure[","] == n_sure["."] and given == ","):
+        usual = ","
+    evidence = usual or ("." if groups[","].any() else "," if groups["."].any() else None)
+    sign = given if evidence is None else evidence
+    by_groups = {mark: bool(groups[mark].any()) or thousands == mark for mark in ",."}
+    comma = (sign or ("," if either[","].any() and grouped else ".")) == ","
+    point = (sign or ".") == "." or n_sure["."] > 0  # a stray 1.2 beside 1.234
+    divides = {",": comma and not by_groups[","], ".": point and not by_groups["."]}
+    unsure = np.zeros(len(body), bool)
+    if evidence is None and given is None and not grouped and not by_groups[","]:
+        unsure |= either[","]
+    if not divides["."] and not by_groups["."]:
+        unsure |= either["."]
+    decimal = {mark: sure[mark] | (either[mark] & divides[mark]) for mark in ",."}
+    for mark in ",.":
+        mask = groups[mark] | (either[mark] & (not divides[mark]))
+        if mask.any():
+            grouped[mark] = mask
+            body = pc.if_else(pa.array(mask), pc.replace_substring(body, mark, ""), body)
+    body = pc.if_else(pa.array(decimal[","]), pc.replace_substring(body, ",", "."), body)
+    if usual is None and decimal[","].any() != decimal["."].any():
+        usual = "," if decimal[","].any() else "."
+    usual = given or usual
+    return body, usual, decimal["." if usual == "," else ","], unsure
 
 
 def _written(body: pa.Array, field: dict[str, pa.Array], valid: Mask) -> pa.Array:

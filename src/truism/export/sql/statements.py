@@ -58,7 +58,7 @@ Escapes = dict[int, str]
 NO_ESCAPES: Escapes = {}
 
 
-class Statement(msgspec.Struct, frozen=True):
+class SqlStatement(msgspec.Struct, frozen=True):
     """A statement, and what it does not hold."""
 
     text: str
@@ -75,7 +75,7 @@ def to_sql(
     keys: Sequence[str] | None = None,
     rules: int = MAX_RULES,
     max_bytes: int = MAX_BYTES,
-) -> Statement:
+) -> SqlStatement:
     """Return a model as one SELECT statement.
 
     Parameters
@@ -126,20 +126,20 @@ def write_statement(
     form: Form = "violations",
     keys: Sequence[str] | None = None,
     escapes: Escapes = NO_ESCAPES,
-) -> Statement:
+) -> SqlStatement:
     """Write a statement with as many of the strongest rules as fit."""
     check_whole("max_bytes", max_bytes, 1)
     check_whole("rules", rules, 0)
     selection = strongest(model).first(rules)
     conditions = Conditions(model, dialect, model.schema, keys or _usual_keys(model, form))
 
-    def written(n: int) -> Statement:
+    def written(n: int) -> SqlStatement:
         part = selection.first(n)
         left_out = tuple(_left_out(model, part, form))
         wanted = _violations if form == "violations" else _penalties
         queries = [*conditions.readings(), *wanted(conditions, part)]
         text = write(dialect, _head(model, part, form, left_out), table, queries, escapes)
-        return Statement(text, part.n_rules, left_out)
+        return SqlStatement(text, part.n_rules, left_out)
 
     whole = written(rules)
     if len(whole.text.encode()) <= max_bytes:
@@ -256,7 +256,7 @@ def strongest(model: Model) -> Selection:
 # --- queries and expressions ---
 
 
-class Column(msgspec.Struct, frozen=True):
+class Output(msgspec.Struct, frozen=True):
     """An expression, the name of its result, and what it means."""
 
     lines: Lines
@@ -264,13 +264,13 @@ class Column(msgspec.Struct, frozen=True):
     comment: str = ""
 
 
-def column(expression: str, name: str, comment: str = "") -> Column:
+def output(expression: str, name: str, comment: str = "") -> Output:
     """Return a column of one line."""
-    return Column((expression,), name, comment)
+    return Output((expression,), name, comment)
 
 
 def select(
-    columns: Iterable[Column], source: str = "", *, keeps: bool = False, condition: str = ""
+    columns: Iterable[Output], source: str = "", *, keeps: bool = False, condition: str = ""
 ) -> Lines:
     """Write a query; without a source, it reads the table. It may keep all columns of its source."""
     items: list[tuple[Lines, str]] = [(("*",), "")] if keeps else []
@@ -359,26 +359,26 @@ class Conditions:
         self._named: dict[Predicate, str] = {}
 
     @property
-    def kept(self) -> list[Column]:
+    def kept(self) -> list[Output]:
         """The keys, under the names that they have in between."""
-        return [column(f"k{i}", f"k{i}") for i in range(1, len(self.keys) + 1)]
+        return [output(f"k{i}", f"k{i}") for i in range(1, len(self.keys) + 1)]
 
     @property
-    def returned(self) -> list[Column]:
+    def returned(self) -> list[Output]:
         """The keys, under their own names."""
         quoted = (self.dialect.identifier(name) for name in self.keys)
-        return [column(f"k{i}", name) for i, name in enumerate(quoted, 1)]
+        return [output(f"k{i}", name) for i, name in enumerate(quoted, 1)]
 
     def readings(self) -> list[Query]:
         """Return the first two queries: readings of all variables, and which numbers are finite."""
         name = self.dialect.identifier
-        keys = [column(name(key), f"k{i}") for i, key in enumerate(self.keys, 1)]
+        keys = [output(name(key), f"k{i}") for i, key in enumerate(self.keys, 1)]
         values = [
-            column(self._reading(variable), f"v{i}")
+            output(self._reading(variable), f"v{i}")
             for i, variable in enumerate(self.schema.variables, 1)
         ]
         finite = [
-            column(f"CASE WHEN {is_finite(f'v{i}')} THEN v{i} END", f"f{i}")
+            output(f"CASE WHEN {is_finite(f'v{i}')} THEN v{i} END", f"f{i}")
             for i, variable in enumerate(self.schema.variables, 1)
             if isinstance(variable, Numeric)
         ]
@@ -408,7 +408,7 @@ class Conditions:
         named = [predicate for predicate in uses if predicate in chosen]
         self._named = {predicate: f"p{i}" for i, predicate in enumerate(named, 1)}
         columns = (
-            column(self._written(predicate), name, str(predicate))
+            output(self._written(predicate), name, str(predicate))
             for predicate, name in self._named.items()
         )
         return ("truism_predicates", select(columns, "truism_numbers", keeps=True))
@@ -484,11 +484,11 @@ def _violations(conditions: Conditions, selection: Selection) -> list[Query]:
     for n, rule in enumerate(selection.rules, 1):
         broken = conditions.breach(rule) if not rule.antecedent else _broken(conditions, rule)
         terms.append((_said(f"CASE WHEN {broken} THEN ',{n},' ELSE '' END", describe(rule)),))
-    values = [column(f"v{i}", f"v{i}") for i in conditions.place_of.values()]
-    broken_rules = Column(chain("||", terms), "broken")
+    values = [output(f"v{i}", f"v{i}") for i in conditions.place_of.values()]
+    broken_rules = Output(chain("||", terms), "broken")
     text = conditions.dialect.text
     found = [  # readings with their names, as texts
-        column(
+        output(
             f"{text(f'{quote_name(name)} = ')} || "
             f"COALESCE({conditions.dialect.cast(f'v{i}', 'TEXT')}, {text('missing')})",
             f"s{i}",
@@ -511,9 +511,9 @@ def _violations(conditions: Conditions, selection: Selection) -> list[Query]:
     for names, i in group_of.items():
         texts = " || ' and ' || ".join(f"s{conditions.place_of[name]}" for name in names)
         arms.append(f"WHEN {i} THEN {texts}")
-    about = Column(("CASE about", *_indented(arms), "END") if arms else ("''",), "found")
-    before = [column(name, name) for name in ("rule", "expected")]
-    returned = [*conditions.returned, *before, about, column("because", "because")]
+    about = Output(("CASE about", *_indented(arms), "END") if arms else ("''",), "found")
+    before = [output(name, name) for name in ("rule", "expected")]
+    returned = [*conditions.returned, *before, about, output("because", "because")]
     names_of_rules = ("pattern", "rule", "about", "expected", "because")
     return [
         predicates,
@@ -550,7 +550,7 @@ def _penalties(conditions: Conditions, selection: Selection) -> list[Query]:
     claimed = dict.fromkeys(each for rule in selection.conditional for each in rule.consequents)
     degree_of = {predicate: f"g{i}" for i, predicate in enumerate(claimed, 1)}
     degrees = [
-        column(_degree(conditions, predicate), name, str(predicate))
+        output(_degree(conditions, predicate), name, str(predicate))
         for predicate, name in degree_of.items()
     ]
     alone, terms = list[Lines](), list[Lines]()
@@ -564,12 +564,12 @@ def _penalties(conditions: Conditions, selection: Selection) -> list[Query]:
         terms.append((_said(f"CASE WHEN {arm} ELSE {number(0.0)} END", describe(rule)),))
     model = conditions.model
     over = conditions.dialect.cast(number(model.rules.n_rows), "DOUBLE")
-    score = Column((*chain("+", terms)[:-1], f") / {over} + alone"), "score")
+    score = Output((*chain("+", terms)[:-1], f") / {over} + alone"), "score")
     # The threshold of another scoring says nothing here; any broken rule does.
     threshold = model.threshold if model.evidence is None else 0.0
-    above = column(f"score > {number(threshold)}", "anomaly")
-    failing = select([*degrees, Column(chain("+", alone), "alone")], predicates[0], keeps=True)
-    returned = [*conditions.returned, column("score", "score"), above]
+    above = output(f"score > {number(threshold)}", "anomaly")
+    failing = select([*degrees, Output(chain("+", alone), "alone")], predicates[0], keeps=True)
+    returned = [*conditions.returned, output("score", "score"), above]
     return [
         predicates,
         ("truism_degrees", failing),
