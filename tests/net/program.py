@@ -16,7 +16,7 @@ from truism.__main__ import main
 
 # Said or not, as the machine was used before.
 _PASSING = re.compile(
-    r"(?m)^Note: the first run compiles code; this takes up to 20 seconds, once\.\n"
+    r"(?m)^Note: the first run compiles code; this takes about ten seconds, once\.\n"
 )
 
 

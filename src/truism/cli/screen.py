@@ -168,7 +168,7 @@ class Screen:
                 "to a folder that can be written to."
             )
         elif not kernels.are_cached(package):
-            self.note("the first run compiles code; this takes up to 20 seconds, once.")
+            self.note("the first run compiles code; this takes about ten seconds, once.")
 
     def announce_unkept(self) -> None:
         """Print why compiling will take time again, if it will although there was a cache."""

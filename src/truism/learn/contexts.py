@@ -499,22 +499,18 @@ class _Adder:
         starts = np.cumsum(wide) - wide
         n_leaves = tree.nodes.count(LEAF)
         n_places = len(cells) * n_leaves
-        sums = kernels.Sums(
-            np.zeros(n_places),
-            np.zeros((3, n_places, len(reader.numbers))),
-            np.zeros((n_places, int(wide.sum())), np.int32),
-        )
+        n_rows, sums = np.zeros(n_places), np.zeros((3, n_places, len(reader.numbers)))
+        counts = np.zeros((n_places, int(wide.sum())), np.int32)
+        judged = self.classes, np.array(states, np.int64), starts
         # All numbers are summed side by side, which is faster than picking those that are judged.
-        judged = kernels.Judged(
-            self.numbers, np.float32(SCALE), self.classes, np.array(states, np.int64), starts
-        )
-        kernels.sum_up(cells.of_row * n_leaves + leaf_of, judged, sums)
+        rows = cells.of_row * n_leaves + leaf_of, self.numbers, np.float32(SCALE)
+        kernels.sum_up(*rows, *judged, n_rows, sums, counts)
         # Unseen cannot occur here, and missing says nothing.
         widths = (wide - 2).tolist()
         seen = side_by_side(starts, widths) if states else np.empty(0, np.int64)
         of_rows, of_numbers, of_classes = (
             cells.margins(each.reshape(*each.shape[:-2], len(cells), n_leaves, each.shape[-1]))
-            for each in (sums.rows[:, None], sums.numbers, sums.classes)
+            for each in (n_rows[:, None], sums, counts)
         )
         return tuple(
             LeafSums(

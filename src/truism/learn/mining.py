@@ -328,7 +328,16 @@ class Miner:
         left[1], items[1], extends[1] = pack(flags), np.arange(len(chosen)), True
         opens[1] = ~self.implied[r, chosen] & self.varied[chosen]
         self.kernels.search_inside(
-            *(length, chosen, own[0], own[1], words[1::2], counted, self.group, self.implied),
+            *(
+                length,
+                chosen,
+                own[0],
+                own[1],
+                words[1::2].copy(),
+                counted,
+                self.group,
+                self.implied,
+            ),
             *(self.least[r], self.max_nodes, most),
             *(path, left, size, items, extends, opens, n_items, at, found, tally),
         )
@@ -364,17 +373,26 @@ class Miner:
     ) -> NDArray[np.int64]:
         """Sort the found rules and drop those that a shorter kept rule makes redundant."""
         found[:, 3:].sort(axis=1)
-        found = found[
-            np.lexsort(tuple(found[:, i] for i in (*range(found.shape[1] - 1, 2, -1), 0)))
-        ]
+        width = found.shape[1]
+        found = found[np.lexsort((*found.T[width - 1 : 2 : -1], found[:, 0]))]
         keep = np.ones(len(found), np.bool_)
-        claims = _without_counts(found)
-        for known in shorter:
-            key = np.empty(known.shape[1] - 2, np.int64)
-            self.kernels.drop_supersets(claims, _without_counts(known), key, keep)
+        for known in shorter if len(found) else ():
+            for columns in itertools.combinations(range(3, width), known.shape[1] - 3):
+                both = np.concatenate(
+                    [known[:, (0, *range(3, known.shape[1]))], found[:, (0, *columns)]]
+                )
+                numbers = _number(both)
+                keep &= ~np.isin(numbers[len(known) :], numbers[: len(known)])
         return found[keep]
 
 
-def _without_counts(found: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the consequents and antecedents of found rules alone."""
-    return np.ascontiguousarray(np.delete(found, (1, 2), axis=1))
+def _number(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number for each row of a table, the same for equal rows.
+
+    >>> _number(np.array([[2, 1], [0, 3], [2, 1]])).tolist()
+    [1, 0, 1]
+    """
+    order = np.lexsort(rows.T[::-1])
+    numbers = np.zeros(len(rows), np.int64)
+    numbers[order[1:]] = np.cumsum((np.diff(rows[order], axis=0) != 0).any(axis=1))
+    return numbers

@@ -279,16 +279,32 @@ class _Grower:
         """Return the first of the best splits: its gain, variable, bin, and rows of the smaller side."""
         least = self.min_leaves[node.first]
         if target.n_classes:
-            of_rows = self.binned, self.wide, self.n_bins, node.rows, target.values
-            room = (len(node.rows),), (2, self.width + 1), (2, target.n_classes)
-            split = self.kernels.split_classes(
-                node.h, *of_rows, self.xlogx, least, *(np.empty(each, np.int64) for each in room)
-            )
+            split = self._split_classes(node, target, least)
         else:
             numbers = node.h, self.n_bins, target.skip, self.count_bits
             split = self.kernels.split_numbers(*numbers, least)
         found: tuple[float, int, int, int] = split
         return found
+
+    def _split_classes(
+        self, node: _Node, target: _Target, least: int
+    ) -> tuple[float, int, int, int]:
+        """Do as `_split`, with classes counted in a histogram, or else by sorting."""
+        assert node.h is not None
+        # What half a unit too much in each tabulated number could add up to is no gain.
+        best, f, b, size = float(target.n_classes * 3 // 2 + 2), -1, -1, 0
+        dealt, bounds = np.empty(len(node.rows), np.int64), np.empty((2, self.width + 1), np.int64)
+        room = dealt, bounds[0], np.empty((2, target.n_classes), np.int64)
+        split, of_all = self.kernels.split_classes, (least, self.xlogx, *room)
+        if node.h.size:
+            best, f, b, size = split(node.h, self.n_bins, best, *of_all)
+        for place in range(0 if node.h.size else len(self.n_bins)):
+            rows, n_bins = (self.binned, self.wide, node.rows, target.values), self.n_bins[place:]
+            self.kernels.deal(*rows, place, n_bins[0], dealt, *bounds)
+            gain, found, own_b, own_size = split(node.h, n_bins[:1], best, *of_all)
+            if found >= 0:
+                best, f, b, size = gain, place, own_b, own_size
+        return best / self.kernels.LOG_SCALE, f, b, size
 
     def _divide(self, node: _Node, target: _Target, f: int, b: int, shared: int) -> list[_Node]:
         """Return the children of a node that may be split, the larger one first.

@@ -5,10 +5,7 @@ states, ``at`` and ``x`` places in orders and tables. They release the GIL, touc
 and sum whole numbers.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from truism.score.kernels.compiling import inner, jit
 
@@ -74,50 +71,33 @@ def best_split(table, is_state, n_splits, n_rows, least, total, below):
     return best - base, at, code
 
 
-class Sums(NamedTuple):
-    """Sums per cell and leaf: rows; presence, values and squares of numbers; counts of classes."""
-
-    rows: NDArray[np.float64]
-    numbers: NDArray[np.float64]
-    classes: NDArray[np.int32]
-
-
-class Judged(NamedTuple):
-    """What is summed up: all numbers in whole units, and the classes of the judged states.
-
-    Variable ``states[j]`` has its counts from ``starts[j]`` on.
-    """
-
-    numbers: NDArray[np.float32]
-    scale: np.float32
-    classes: NDArray[np.uint8]
-    states: NDArray[np.int64]
-    starts: NDArray[np.int64]
-
-
 @jit
-def sum_up(places, judged, sums):
-    """Add every row to the sums at its place: values that are known, in whole units, and squares."""
+def sum_up(places, numbers, scale, classes, states, starts, n_rows, sums, counts):
+    """Add every row at its place: how many, values that are known, in whole units, and squares.
+
+    Of numbers, all are summed: presence, values and squares. The classes of some `states` are counted,
+    those of each from one of the `starts` on.
+    """
     for i in range(places.size):
         at = places[i]
-        sums.rows[at] += 1
-        for k in range(judged.numbers.shape[1]):
-            value = np.float64(np.rint(judged.numbers[i, k] * judged.scale))
+        n_rows[at] += 1
+        for k in range(numbers.shape[1]):
+            value = np.float64(np.rint(numbers[i, k] * scale))
             known = value == value
             value = value if known else 0.0
-            sums.numbers[0, at, k] += known
-            sums.numbers[1, at, k] += value
-            sums.numbers[2, at, k] += value * value
-        for j in range(judged.states.size):
-            sums.classes[at, judged.starts[j] + judged.classes[judged.states[j], i]] += 1
+            sums[0, at, k] += known
+            sums[1, at, k] += value
+            sums[2, at, k] += value * value
+        for j in range(states.size):
+            counts[at, starts[j] + classes[states[j], i]] += 1
 
 
 def exercise() -> None:
     """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
     whole = np.zeros(1, np.int64)
     codes, targets = np.zeros((1, 1), np.uint8), np.zeros((1, 1), np.int32)
-    judged = Judged(np.zeros((1, 1), np.float32), np.float32(1), codes, whole, whole)
-    sum_up(whole, judged, Sums(np.zeros(1), np.zeros((3, 1, 1)), targets))
+    numbers, sums = np.zeros((1, 1), np.float32), np.zeros((3, 1, 1))
+    sum_up(whole, numbers, np.float32(1), codes, whole, whole, sums[0, 0], sums, targets)
     table = np.zeros((1, 2), np.int64)
     tabulate(codes, whole, targets, whole, table)
     best_split(table, np.zeros(1, np.bool_), whole, 1, 1, np.zeros(1), np.zeros(2))

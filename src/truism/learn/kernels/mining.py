@@ -427,49 +427,6 @@ def note_broken(rules, worth, T, F, ends, place_at, starts, owners, out):
                         out[place, owners[j]] = worth[k]
 
 
-@inner
-def compare(a, b):
-    """Tell how two rows of whole numbers are ordered: -1, 0 or 1."""
-    for j in range(a.size):
-        if a[j] != b[j]:
-            return -1 if a[j] < b[j] else 1
-    return 0
-
-
-@inner
-def has_row(table, row):
-    """Look for a row in a table that is sorted lexicographically."""
-    low, high = 0, table.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if compare(table[middle], row) < 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low < table.shape[0] and compare(table[low], row) == 0
-
-
-@jit
-def drop_supersets(found, known, key, keep):
-    """Unmark the found rules that a known, shorter rule with the same consequent makes redundant.
-
-    Both hold rows of (consequent, antecedent ascending); `known` is sorted lexicographically, and `key`
-    is room for one of its rows.
-    """
-    long, short = found.shape[1] - 1, known.shape[1] - 1
-    for i in range(found.shape[0]):
-        key[0] = found[i, 0]
-        for subset in range(1, 1 << long):
-            if not keep[i] or popcount(np.uint64(subset)) != short:
-                continue
-            size = 1
-            for j in range(long):
-                if (subset >> j) & 1:
-                    key[size] = found[i, j + 1]
-                    size += 1
-            keep[i] = not has_row(known, key)
-
-
 @jit
 def verify(T, F, antecedents, consequents, first, held, counts, broken, rows):
     """Count the rows that support each rule and those that break it, and list the first of these.
@@ -524,4 +481,3 @@ def exercise() -> None:
     )
     worth = np.zeros((1, 1))
     note_broken(np.zeros((0, 4), np.int64), worth[0], T, T, ends, row, row, row, worth)
-    drop_supersets(np.zeros((1, 3), np.int64), np.zeros((1, 2), np.int64), row, flags[0])

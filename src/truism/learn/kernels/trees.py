@@ -125,8 +125,8 @@ def split_numbers(h, n_bins, skip, count_bits, min_leaf):
     return best, best_f, best_b, best_size
 
 
-@inner
-def deal(binned, wide, rows, values, f, n_bins, in_bin_order, first, place):
+@jit
+def deal(binned, wide, rows, values, f, n_bins, dealt, first, place):
     """Put the classes of rows in the order of their bins, and note where each bin starts."""
     for b in range(n_bins + 2):
         first[b] = place[b] = 0
@@ -137,7 +137,7 @@ def deal(binned, wide, rows, values, f, n_bins, in_bin_order, first, place):
         place[b + 1] = first[b + 1]
     for i in range(rows.size):
         b = bin_in(binned[rows[i]], f, wide)
-        in_bin_order[place[b]] = values[rows[i]]
+        dealt[place[b]] = values[rows[i]]
         place[b] += 1
 
 
@@ -183,32 +183,20 @@ def cut_classes(h, dealt, first, n_bins, left_of, right_of, xlogx, min_leaf, lea
 
 
 @jit
-def split_classes(h, binned, wide, n_bins, rows, values, xlogx, min_leaf, dealt, bins, classes):
-    """Do as `split_numbers`, given the numbers of classes, and x·log2(x) in units of 1/LOG_SCALE.
+def split_classes(h, n_bins, least, min_leaf, xlogx, dealt, first, classes):
+    """Do as `split_numbers`, for more than the `least` gain, given x·log2(x) in units of 1/LOG_SCALE.
 
-    Without a histogram classes are counted by sorting. What half a unit too much in each tabulated
-    number could add up to is no gain. There is room for the classes of rows, and twice for whole numbers
-    of bins and of classes.
+    Without a histogram the classes of one variable are `dealt` in the order of bins. There is room for
+    counts of `classes` on either side.
     """
-    sorts, n_classes = h.size == 0, classes.shape[1]
-    best, best_f, best_b, best_size = np.float64(n_classes * 3 // 2 + 2), -1, -1, np.int64(0)
+    best, best_f, best_b, best_size = least, -1, -1, np.int64(0)
     for f in range(n_bins.size):
-        if sorts:
-            deal(binned, wide, rows, values, f, n_bins[f], dealt, bins[0], bins[1])
         q, b, size = cut_classes(
-            h[0 if sorts else f],
-            dealt,
-            bins[0],
-            n_bins[f],
-            classes[0],
-            classes[1],
-            xlogx,
-            min_leaf,
-            best,
+            h[f], dealt, first, n_bins[f], classes[0], classes[1], xlogx, min_leaf, best
         )
         if b >= 0:
             best, best_f, best_b, best_size = q, f, b, size
-    return best / LOG_SCALE, best_f, best_b, best_size
+    return best, best_f, best_b, best_size
 
 
 @jit
@@ -227,13 +215,11 @@ def part(binned, wide, n_bins, rows, f, b, left, right, neither):
 
 
 def exercise() -> None:
-    """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
+    """Run once on almost nothing, so that all but `deal` is compiled, or loaded from the cache."""
     whole, rows = np.zeros(1, np.int64), np.zeros(1, np.int32)
     h, bins = np.zeros((1, 2, 1), np.int64), (np.zeros((1, 1), np.uint8), False)
     add_rows(h, *bins, rows, whole, False, 1)
     split_numbers(h, whole + 1, -1, 1, 1)
-    room = np.zeros((2, 9), np.int64)
-    split_classes(
-        h, *bins, whole + 1, rows, whole, room[0], 1, whole.copy(), room, room[:, :1].copy()
-    )
+    room = np.zeros((2, 1), np.int64)
+    split_classes(h, whole + 1, 0.0, 1, room[:, 0].copy(), whole, whole, room)
     part(*bins, 1, rows, 0, 0, rows.copy(), rows.copy(), rows.copy())

@@ -17,11 +17,16 @@ def recall(evidence, anew, n, rate, cap, high, averages, lasting, found, since):
     n_rows, n_variables = evidence.shape
     for t in range(n_rows):
         if anew[t]:
-            n, averages[:], lasting[:] = 0, 0.0, 0
-        y = averages[n % averages.shape[0]]
+            n = 0
+            for i in range(n_variables):
+                lasting[i] = 0
+                for k in range(averages.shape[0]):
+                    averages[k, i] = 0.0
+        k = n % averages.shape[0]
         for i in range(n_variables):
-            y[i] += rate * (min(evidence[t, i], cap) - y[i])
-            lasting[i] = lasting[i] + 1 if y[i] > high else 0
-            found[t, i], since[t, i] = y[i], lasting[i]
+            y = averages[k, i]
+            y += rate * (min(evidence[t, i], cap) - y)
+            lasting[i] = lasting[i] + 1 if y > high else 0
+            averages[k, i], found[t, i], since[t, i] = y, y, lasting[i]
         n += 1
     return n
