@@ -31,7 +31,7 @@ def test_a_report_of_either_scoring_tells_each_incident_in_four_parts(scoring):
     told = summarised(Checker(model), as_table(attacked()), source="a.csv", label="label", gap=2)
     page = to_html(told)
     worst = told.incidents[0]
-    assert (worst.incident.start, worst.incident.end) == (30, 39)
+    assert (worst.start, worst.end) == (30, 39)
     assert worst.blames[0].variable == "flow"
     for blamed in worst.blames:
         for reason in (blamed.reason, *blamed.related):

@@ -62,32 +62,6 @@ class Picture(msgspec.Struct, frozen=True):
     panels: tuple[Panel, ...]
 
 
-class IncidentLine(msgspec.Struct, frozen=True):
-    """An incident's rows, times and story; see `truism.explain.incidents.Incident`."""
-
-    start: int
-    end: int
-    n_rows: int
-    peak: int
-    score: float
-    severity: float
-    kind: Kind
-    ongoing: bool
-    started: str | None
-    ended: str | None
-    peaked: str | None
-    summary: str
-    told: tuple[str, ...]
-    counted: str
-    id: str = ""
-    story: str = ""
-
-    @property
-    def stands(self) -> bool:
-        """Whether it is a lasting change that has not returned."""
-        return self.kind == "shift" and self.ongoing
-
-
 class BlameCard(msgspec.Struct, frozen=True):
     """One blamed variable of an incident."""
 
@@ -105,16 +79,32 @@ class BlameCard(msgspec.Struct, frozen=True):
     heading: str = ""  # the variable with its title
 
 
-class Card(msgspec.Struct, frozen=True):
-    """One incident as it is shown."""
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """One incident as it is shown; what has no comment is that of `truism.explain.incidents.Incident`."""
 
     number: int  # 1 is the worst
     title: str  # the variable blamed most
     when: str  # in words
     lasted: str
-    peaked: str
+    at_peak: str
     span: Span  # its stretch of the x axis
-    incident: IncidentLine  # its rows, times and peak score
+    id: str
+    story: str
+    kind: Kind
+    ongoing: bool
+    stands: bool
+    start: int
+    end: int
+    n_rows: int
+    peak: int
+    score: float
+    severity: float
+    started: str | None
+    ended: str | None
+    peaked: str | None
+    summary: str
+    told: tuple[str, ...]
+    counted: str
     # the blamed variables, largest share first, and how many there are in all
     blames: tuple[BlameCard, ...]
     n_blamed: int
@@ -238,7 +228,7 @@ class Summary(msgspec.Struct, frozen=True):
 
     def _repr_html_(self) -> str:
         rows = [
-            (f"{card.number}", card.title, card.when, card.lasted, f"{card.incident.score:,.2f}")
+            (f"{card.number}", card.title, card.when, card.lasted, f"{card.score:,.2f}")
             for card in self.incidents[:10]
         ]
         names = ("no.", "variable", "when", "lasted", "peak score")

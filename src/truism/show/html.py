@@ -41,7 +41,7 @@ def to_html(summary: Summary) -> str:
         "policy": policy(script),
         "script": Markup(script),
         "timeline": charts.timeline(summary) if summary.n_rows and summary.ordered else None,
-        "number_of": {card.incident.start: card.number for card in summary.incidents},
+        "number_of": {card.start: card.number for card in summary.incidents},
         "roc": charts.roc(summary.detection) if summary.detection else None,
         "listed": {rule.id for rule in summary.rules},
         "place": {variable.name: i for i, variable in enumerate(summary.variables)},
@@ -76,9 +76,9 @@ def _cards(summary: Summary, room: int) -> list[tuple[Card, list[str], list[Mark
                 chart = charts.picture(blamed.picture, summary.unit, f"{label} beside it")
                 room -= len(chart.encode()) + _FRAME_BYTES
             drawn.append(chart if room > 0 else None)
-        first = first_of.setdefault(card.incident.story, card.number)
+        first = first_of.setdefault(card.story, card.number)
         story = f"same story as {first}" if first != card.number else ""
-        shown.append((card, [*filter(None, (card.incident.counted, story))], drawn))
+        shown.append((card, [*filter(None, (card.counted, story))], drawn))
     return shown
 
 

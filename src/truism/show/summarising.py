@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -28,7 +29,6 @@ from truism.show.contents import (
     Card,
     Detection,
     Fact,
-    IncidentLine,
     RuleLine,
     Segment,
     Span,
@@ -49,6 +49,11 @@ MAX_BLAMED, FEW_BLAMED = 8, 4
 MAX_RELATED, FEW_RELATED = 8, 3
 MAX_RULES, MAX_RULE_TEXT = 1000, 100_000
 N_BUCKETS = 1500
+_TIMES = ("started", "ended", "peaked")
+_SAME = (
+    *("id", "story", "kind", "ongoing", "stands", "start", "end", "n_rows", "peak", "score"),
+    *("severity", "summary", "told", "counted"),
+)
 
 
 def summarise(
@@ -158,19 +163,20 @@ def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -
             for rank, blame in enumerate(_leaders_first(incident)[:n_blamed])
             if blame.reasons
         )
-        cards.append(
-            Card(
-                number,
-                _variable(incident),
-                _when(axis, incident),
-                axis.lasted(incident.start, incident.end),
-                axis.when(incident.peak, incident.peak),
-                axis.span(incident.start, incident.end),
-                _line(incident),
-                blames,
-                len(incident.blames),
-            )
+        same: dict[str, Any] = {name: getattr(incident, name) for name in _SAME}
+        same |= {name: say_moment(getattr(incident, name)) for name in _TIMES}
+        card = Card(
+            number=number,
+            title=_variable(incident),
+            when=_when(axis, incident),
+            lasted=axis.lasted(incident.start, incident.end),
+            at_peak=axis.when(incident.peak, incident.peak),
+            span=axis.span(incident.start, incident.end),
+            blames=blames,
+            n_blamed=len(incident.blames),
+            **same,
         )
+        cards.append(card)
     return tuple(cards)
 
 
@@ -184,11 +190,6 @@ def _leaders_first(incident: Incident) -> list[Blame]:
     """Return the variables that are told first, and then the others."""
     shown, _ = choose(incident.blames, PICTURES_PER_CARD)
     return [*shown, *(each for each in incident.blames if each not in shown)]
-
-
-def _line(incident: Incident) -> IncidentLine:
-    plain = {**incident.to_dict(), "told": incident.told, "counted": incident.counted}
-    return IncidentLine(**{name: plain[name] for name in IncidentLine.__struct_fields__})
 
 
 def _blame_card(
