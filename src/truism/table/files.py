@@ -78,18 +78,26 @@ class RowGroups(msgspec.Struct, frozen=True):
     groups: tuple[int, int]
 
 
+class _Parsed(msgspec.Struct, frozen=True, eq=False):
+    """A file of a known format: its columns, and how its rows are read."""
+
+    schema: pa.Schema
+    read: Callable[[Sequence[str], int | None, tuple[int, int] | None], Iterator[pa.Table]]
+    dialect: CsvDialect | None = None
+    notices: tuple[Notice, ...] = ()
+    units: dict[str, str] = {}  # by the names in the file, where a row below the names holds them
+    sizes: tuple[int, ...] | None = None  # of its groups of rows, if it says them
+
+
 class Part(msgspec.Struct, frozen=True, eq=False):
     """Rows of one file as they stand there; those of a CSV file are texts."""
 
     place: str
+    file: _Parsed
+    content: bytes | None  # its bytes, where it can be read only once
     frame: pa.Table  # the columns, with the names that they are to have
-    columns: tuple[str, ...] = ()  # the names of all columns of the file
-    names: dict[str, str] = {}  # the names in the file, by the names that the columns are to have
-    dialect: CsvDialect | None = None  # how it is written, of a CSV file
-    notices: tuple[Notice, ...] = ()  # notices about it
-    content: bytes | None = None  # its bytes, where it can be read only once
-    units: dict[str, str] = {}  # by the names in the file, where a row below the names holds them
-    first: int = 0  # how many rows of the file come before these
+    names: dict[str, str]  # the names in the file, by the names that the columns are to have
+    first: int  # how many rows of the file come before these
 
     @property
     def name(self) -> str:
@@ -98,10 +106,10 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 
     def line_of(self, row: int) -> int | None:
         """Return the line of a row, None where the file has no lines."""
-        if self.dialect is None:
+        if self.file.dialect is None:
             return None
         with _opened(self.place, self.content) as file:
-            return find_line(file, self.dialect, self.first + row)
+            return find_line(file, self.file.dialect, self.first + row)
 
 
 def find_places(sources: Sequence[str]) -> list[str]:
@@ -175,7 +183,7 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
     def groups(self) -> tuple[RowGroups, ...]:
         """The groups of rows in which files are kept; rows are counted where the file does not say it."""
         spans: list[RowGroups] = []
-        first: tuple[str, ...] | None = None
+        first: list[str] | None = None
         for at, place in enumerate(self.places):
             with naming(place):
                 columns, sizes = self._look(at)
@@ -233,22 +241,14 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
         place, content = self.places[at], self.contents.get(self.places[at])
         n_read = first = 0 if span is None else span.first
         with naming(place), self._parsed(at) as parsed:
-            in_file = parsed.schema.names
-            check_renames(
-                in_file, self.layout, () if self.learned is None else self.learned.column_of()
-            )
-            columns = renamed(in_file, self.merged_layout)
-            check_names(columns)
-            names = {
-                new: old
-                for new, old in zip(columns, in_file, strict=True)
-                if wanted is None or new in wanted
-            } or {columns[0]: in_file[0]}  # a table has at least one column
+            columns = self._columns_of(parsed)
+            pairs = [*zip(columns, parsed.schema.names, strict=True)]
+            chosen = [(new, old) for new, old in pairs if wanted is None or new in wanted]
+            names = dict(chosen or pairs[:1])  # a table has at least one column
 
             def part(frame: pa.Table) -> Part:
                 frame = frame.select([*names.values()]).rename_columns([*names])
-                about = parsed.dialect, parsed.notices, content, parsed.units
-                return Part(place, frame, tuple(columns), names, *about, n_read)
+                return Part(place, parsed, content, frame, names, n_read)
 
             groups = None if span is None else span.groups
             for frame in parsed.read([*names.values()], n_rows, groups):
@@ -259,21 +259,30 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
                 yield part(parsed.schema.empty_table())
 
     @contextmanager
-    def _parsed(self, at: int) -> Iterator["_Parsed"]:
+    def _parsed(self, at: int) -> Iterator[_Parsed]:
         place = self.places[at]
         with _refusing(place), _opened(place, self.contents.get(place)) as file:
             yield _parse(place, file, self.layout, self.learned)
 
-    def _look(self, at: int) -> tuple[tuple[str, ...], Sequence[int]]:
-        """Return the columns of a file, and the sizes of its groups of rows."""
+    def _columns_of(self, parsed: _Parsed) -> list[str]:
+        """Return the names that the columns of a file are to have."""
+        names, learned = parsed.schema.names, self.learned
+        check_renames(names, self.layout, () if learned is None else learned.column_of())
+        columns = renamed(names, self.merged_layout)
+        check_names(columns)
+        return columns
+
+    def _look(self, at: int) -> tuple[list[str], Sequence[int]]:
+        """Return the columns of a file, and the sizes of its groups of rows; else count its rows."""
         try:
             with self._parsed(at) as parsed:
-                sizes = parsed.sizes
-            parts = self.read(at, None, ()) if sizes is None else [next(self.read(at, 1, ()))]
-            looked = [(part.columns, part.frame.num_rows) for part in parts]
-            return looked[0][0], sizes or [sum(n_rows for _, n_rows in looked)]
+                columns, sizes = self._columns_of(parsed), parsed.sizes
+                if sizes is None:
+                    frames = parsed.read(parsed.schema.names[:1], None, None)
+                    sizes = (sum(frame.num_rows for frame in frames),)
+                return columns, sizes
         except EmptyFileError:
-            return (), []
+            return [], ()
 
     def _check_unchanged(self, at: int) -> None:
         place = self.places[at]
@@ -357,17 +366,6 @@ def _refusing(place: str) -> Iterator[None]:
 
 
 # --- formats ---
-
-
-class _Parsed(msgspec.Struct, frozen=True, eq=False):
-    """A file of a known format: its columns, and how its rows are read."""
-
-    schema: pa.Schema
-    read: Callable[[Sequence[str], int | None, tuple[int, int] | None], Iterator[pa.Table]]
-    dialect: CsvDialect | None = None
-    notices: tuple[Notice, ...] = ()
-    units: dict[str, str] = {}
-    sizes: tuple[int, ...] | None = None  # of its groups of rows, if it says them
 
 
 def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) -> _Parsed:
@@ -471,19 +469,19 @@ def stack(parts: Sequence[Part], readings: Mapping[str, ColumnReading]) -> pa.Ta
 
 def _stacked(name: str, parts: Sequence[Part], reading: ColumnReading | None) -> Any:
     columns = [part.frame.column(name) for part in parts]
-    signs = [part.dialect.decimal for part in parts if part.dialect is not None]
-    sign = next(filter(None, signs), ".")
+    dialects = [part.file.dialect for part in parts if part.file.dialect is not None]
+    sign = next((dialect.decimal for dialect in dialects if dialect.decimal), ".")
 
     def read(texts: Any) -> Any:
         # 1.234 is no decimal number where points grouped thousands
         plain = reading is None or (reading.kind != "text" and reading.thousands != sign)
         return cast(texts, sign) if plain else texts
 
-    if len(signs) == len(parts):
+    if len(dialects) == len(parts):
         chunks = [chunk for column in columns for chunk in column.chunks]
         return read(pa.chunked_array(chunks, pa.string()))
     pairs = zip(columns, parts, strict=True)
-    columns = [column if part.dialect is None else read(column) for column, part in pairs]
+    columns = [column if part.file.dialect is None else read(column) for column, part in pairs]
     if len({column.type for column in columns}) > 1:
         columns = [_written_out(column) for column in columns]
     stacked = pa.table({name: columns[0]})
@@ -583,7 +581,7 @@ def read_first(
             for batch in files.read(at, OPENING):
                 batches.append(batch)
                 n_rows += batch.frame.num_rows
-                beyond |= n_rows > most_rows or n_rows * len(batch.columns) > most_values
+                beyond |= n_rows > most_rows or n_rows * len(batch.file.schema) > most_values
                 if beyond and n_rows >= n_first:
                     break
         except EmptyFileError as empty:
@@ -591,7 +589,7 @@ def read_first(
         if batches and (any(batch.frame.num_rows for batch in batches) or allow_empty):
             whole = pa.concat_tables([batch.frame for batch in batches])
             parts.append(msgspec.structs.replace(batches[0], frame=whole))
-            notices = (*notices, *batches[0].notices)
+            notices = (*notices, *batches[0].file.notices)
         else:
             empty_file = f"{name_of(place)} has no rows."
             problem = problem or TableError(empty_file)
@@ -696,7 +694,7 @@ def understand(
 
 def _with_dialect(layout: Layout, parts: Sequence[Part]) -> Layout:
     """Return the layout with what was seen in the first CSV file."""
-    dialect = next((part.dialect for part in parts if part.dialect is not None), None)
+    dialect = next((part.file.dialect for part in parts if part.file.dialect is not None), None)
     if dialect is None:
         return layout
     several = len(dialect.names) > 1
@@ -717,7 +715,7 @@ def _interpret_all(
     closed: bool,
 ) -> TableRead:
     """Decide what each column holds, or follow what was decided, and put times together."""
-    results = read_columns(table, layout, reading, _units(parts), closed=closed)
+    results = read_columns(table, layout, reading, _units(parts[0]), closed=closed)
     columns = tuple(result.column for result in results)
     whole = Table(columns, table.n_rows)
     extra = [notice for result in results for notice in result.notices]
@@ -732,21 +730,20 @@ def _interpret_all(
     decided = Reading(
         layout,
         tuple(result.reading for result in results),
-        any(part.units for part in parts),
+        any(part.file.units for part in parts),
         () if reading is None else reading.optional,
     )
     return TableRead(whole, decided, (*notices, *extra))
 
 
-def _units(parts: Sequence[Part]) -> dict[str, str]:
+def _units(part: Part) -> dict[str, str]:
     """Return the units of columns: from a row of units, else from brackets in the names."""
     units = {}
-    for part in parts[:1]:
-        for name, in_file in part.names.items():
-            if in_file.endswith("]") and "[" in in_file[1:]:
-                units[name] = bare(in_file[in_file.rindex("[") :])
-        units |= {name: part.units[old] for name, old in part.names.items() if part.units.get(old)}
-    return units
+    for name, in_file in part.names.items():
+        if in_file.endswith("]") and "[" in in_file[1:]:
+            units[name] = bare(in_file[in_file.rindex("[") :])
+        units[name] = part.file.units.get(in_file) or units.get(name, "")
+    return {name: unit for name, unit in units.items() if unit}
 
 
 def _with_axis(layout: Layout, frame: pa.Table) -> Layout:
