@@ -23,6 +23,7 @@ import pyarrow.csv as pa_csv
 from truism.errors import TableError, shorten
 from truism.table.layouts import Layout, Reading, check_names, renamed
 from truism.table.notices import Notice, lines_before_names, unit_row
+from truism.table.numerals import SURE
 from truism.table.words import MISSING, is_status
 
 DELIMITERS = ("\t", ";", "|", ",")  # in order of preference: a comma may also be a decimal sign
@@ -41,10 +42,6 @@ _UNIT = re.compile(
     r"|psi[ag]?|rpm|ppm|ppb|pH|NTU|C|F|K|h|hr|min|sec|d|cm|in|ft|gal|gpm|cfm|lbs?|m3|Nm3?|pcs|counts?"
     r"|mm2|cm2|m2|mmHg|inHg|dB|lx|lux|cd|mol|UTC|date|time|text|RN|TS)[\])]?"
 )
-# Arrow's patterns take time in proportion to the text; Python's may not.
-_NUMBER = r"^[+\-−]?[€$£¥]?[\s\x{a0}\x{202f}]*(?:%s)[\s\x{a0}\x{202f}]*%%?$"
-_COMMA = _NUMBER % r"\d{1,3}(?:[. \x{a0}\x{202f}]\d{3})+,\d+|\d+,\d{1,2}|\d+,\d{4,}|0,\d+"
-_POINT = _NUMBER % r"\d{1,3}(?:[, \x{a0}\x{202f}]\d{3})+\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|0\.\d+"
 _BETWEEN = str.maketrans(dict.fromkeys(',;|"', " "))  # words of a CSV file, as blanks are
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _LOOKS: dict[str, Callable[[str], bool]] = {
@@ -274,10 +271,11 @@ def _n_pairs(line: str) -> int:
 
 def _find_decimal(fields: Collection[str]) -> str | None:
     """Return the decimal sign that more fields show beyond doubt, None where they show none."""
-    texts = [field.strip().encode(errors="replace").decode() for field in fields]
+    texts = ["".join(field.split()).encode(errors="replace").decode() for field in fields]
     commas, points = (
-        pc.sum(pc.match_substring_regex(pa.array(texts, pa.string()), sign), min_count=0).as_py()
-        for sign in (_COMMA, _POINT)
+        # Arrow's patterns take time in proportion to the text; Python's may not.
+        pc.sum(pc.match_substring_regex(pa.array(texts, pa.string()), pattern), min_count=0).as_py()
+        for pattern in (f"^[+\\-−]?[€$£¥]?(?:{SURE[sign]})%?$" for sign in ",.")
     )
     if commas == points:
         return None if not commas else "."

@@ -27,12 +27,13 @@ _SHAPE = (
 _BLANKS = "[ \\x{a0}\\x{202f}\\x{2009}]"
 _GROUPS = {" ": _BLANKS, "'": "['’]"}
 _THREES = r"^\d{1,3}(?:%s\d{3})+(?:[.,]\d*)?$"
-_SURE = {
-    ",": r"^(?:\d{1,3}(?:\.\d{3})+,\d*|\d*,\d{1,2}|\d*,\d{4,}|0+,\d+|\d{4,},\d+|,\d+|\d+,)$",
-    ".": r"^(?:\d{1,3}(?:,\d{3})+\.\d*|\d*\.\d{1,2}|\d*\.\d{4,}|0+\.\d+|\d{4,}\.\d+|\.\d+|\d+\.)$",
+SURE = {
+    ",": r"\d{1,3}(?:\.\d{3})+,\d*|\d*,\d{1,2}|\d*,\d{4,}|0+,\d+|\d{4,},\d+|,\d+|\d+,",
+    ".": r"\d{1,3}(?:,\d{3})+\.\d*|\d*\.\d{1,2}|\d*\.\d{4,}|0+\.\d+|\d{4,}\.\d+|\.\d+|\d+\.",
 }
-_BY = {",": r"^\d{1,3}(?:,\d{3}){2,}$", ".": r"^\d{1,3}(?:\.\d{3}){2,}$"}
-_EITHER = {",": r"^[1-9]\d{0,2},\d{3}$", ".": r"^[1-9]\d{0,2}\.\d{3}$"}
+"""Numbers that can be read with one decimal sign only, by that sign."""
+_BY = {",": r"\d{1,3}(?:,\d{3}){2,}", ".": r"\d{1,3}(?:\.\d{3}){2,}"}
+_EITHER = {",": r"[1-9]\d{0,2},\d{3}", ".": r"[1-9]\d{0,2}\.\d{3}"}
 
 
 class Numbers(msgspec.Struct, frozen=True, eq=False):
@@ -154,12 +155,13 @@ def _settle(
 ) -> tuple[pa.Array, str | None, Mask, Mask]:
     """Return the texts with decimal points only, the usual sign, the strays, and what is unsure."""
     other = {",": ".", ".": ","}
-    sure = {sign: valid & _matches(body, pattern) for sign, pattern in _SURE.items()}
-    either = {sign: valid & _matches(body, pattern) for sign, pattern in _EITHER.items()}
+    sure, either, by = (
+        {sign: valid & _matches(body, f"^(?:{pattern})$") for sign, pattern in patterns.items()}
+        for patterns in (SURE, _EITHER, _BY)
+    )
     groups = {
-        sign: (valid & _matches(body, pattern))
-        | (sure[other[sign]] & np.asarray(pc.match_substring(body, sign)))
-        for sign, pattern in _BY.items()
+        sign: mask | (sure[other[sign]] & np.asarray(pc.match_substring(body, sign)))
+        for sign, mask in by.items()
     }
     n_sure = {sign: int(mask.sum()) for sign, mask in sure.items()}
     usual = "." if n_sure["."] else None
