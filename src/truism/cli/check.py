@@ -59,18 +59,8 @@ _PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summa
 _CSV_NAMES = (
     *("incident", "id", "source", "series", "start", "end", "n_rows", "peak", "score", "severity"),
     *("kind", "ongoing", "started", "ended", "peaked", "seconds", "summary"),
-    *(
-        "variable",
-        "share",
-        "since",
-        "began",
-        "expected",
-        "found",
-        "because",
-        "evidence",
-        "rule",
-        "row",
-    ),
+    *("variable", "share", "since", "began", "expected", "found", "because", "evidence"),
+    *("rule", "row"),
 )
 
 
@@ -270,33 +260,27 @@ def _check_options(wanted: Wanted) -> None:
     """Refuse options that contradict each other, and outputs that cannot be written."""
     check_threshold_options(wanted.threshold, wanted.max_false_incidents)
     taken = (*wanted.data, wanted.place)
-    _check_places(wanted.scores_place, wanted.report_place, wanted.label, taken)
-    if wanted.state_place is None and wanted.retain is not None:
-        raise ParameterError("--retain must be given with --state, which keeps series.")
-    if wanted.state_place is not None:
-        check_output(wanted.state_place, taken)
-        for option, place in (("--scores", wanted.scores_place), ("--report", wanted.report_place)):
-            if place is not None:
-                raise ParameterError(
-                    f"--state and {option} must not both be given.",
-                    f"{option} shows one table from its beginning: call again without --state.",
-                )
-
-
-def _check_places(
-    scores: str | None, report: str | None, label: str | None, taken: Sequence[str]
-) -> None:
-    """Raise an error for outputs that cannot be written, before anything is computed."""
-    if scores is not None:
-        check_suffix(scores)
-        check_output(scores, taken)
-    if label is not None and report is None:
+    if wanted.scores_place is not None:
+        check_suffix(wanted.scores_place)
+    if wanted.report_place is not None:
+        check_ending(wanted.report_place)
+    elif wanted.label is not None:
         raise ParameterError(
             "--label must be given with --report, which compares scores with labels."
         )
-    if report is not None:
-        check_ending(report)
-        check_output(report, taken)
+    for place in (wanted.scores_place, wanted.report_place, wanted.state_place):
+        if place is not None:
+            check_output(place, taken)
+    if wanted.state_place is None:
+        if wanted.retain is not None:
+            raise ParameterError("--retain must be given with --state, which keeps series.")
+        return
+    for option, place in (("--scores", wanted.scores_place), ("--report", wanted.report_place)):
+        if place is not None:
+            raise ParameterError(
+                f"--state and {option} must not both be given.",
+                f"{option} shows one table from its beginning: call again without --state.",
+            )
 
 
 def run(screen: Screen, wanted: Wanted) -> int:
@@ -505,14 +489,13 @@ def _write_patterns(screen: Screen, form: CheckFormat, patterns: Sequence[dict[s
         screen.write_lines(patterns)
         return
     rows = [
-        {**{name: pattern[name] for name in _PATTERN_NAMES}, "worst": _say_rows(pattern["worst"])}
+        {
+            **{name: pattern[name] for name in _PATTERN_NAMES},
+            "worst": " ".join(str(example["row"]) for example in pattern["worst"]),
+        }
         for pattern in patterns
     ]
     screen.write_csv(_PATTERN_NAMES, rows)
-
-
-def _say_rows(examples: list[dict[str, Any]]) -> str:
-    return " ".join(str(example["row"]) for example in examples)
 
 
 def model_name(place: str) -> str:

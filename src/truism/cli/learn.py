@@ -270,6 +270,7 @@ def learn(
 
 def settings_of(options: dict[str, Any]) -> Settings:
     """Turn options into settings."""
+    lookback = options["lookback"]
     return Settings(
         min_support=_number("min_support", options, "above 0 and below 1"),
         support_ratio=_number("support_ratio", options, "at least 0 and below 1"),
@@ -282,14 +283,9 @@ def settings_of(options: dict[str, Any]) -> Settings:
         random_state=options["seed"],
         ordered=options["ordered"],
         by=options["by"],
-        lookback=_lookback(options["lookback"]),
+        lookback=int(lookback) if lookback.isdecimal() else lookback,
         max_false_incidents=options["max_false_incidents"],
     )
-
-
-def _lookback(text: str) -> int | str:
-    """Read a number of rows; leave other texts as they are."""
-    return int(text) if text.isdecimal() else text
 
 
 def _number(

@@ -87,7 +87,7 @@ def look(
     source = ", ".join(data)
     sight = describe(seen, option_of)
     if page is not None:
-        from truism.show.html import look_page  # only who wants a page waits for its library
+        from truism.show.html import look_page  # only a page needs its library
 
         write_atomically(page, look_page(sight, source, now_here()).encode())
         screen.note(f"the page is in {page}.")

@@ -43,7 +43,7 @@ class Outlet(io.RawIOBase):
         return True
 
     def isatty(self) -> bool:
-        """Return whether somebody watches."""
+        """Return whether it is a terminal."""
         return self._sink is not None and bool(self._sink.isatty())
 
     def fileno(self) -> int:
@@ -80,7 +80,7 @@ def outlets() -> Iterator[Outlet]:
     """Put outlets behind standard output and standard error, and return the former.
 
     Standard error has no say in the exit code: what is printed there stands beside the output, and
-    who closes it wants silence.
+    closing it asks for silence.
     """
     _occupy()
     before = sys.stdout, sys.stderr
@@ -310,7 +310,7 @@ def _render(part: RenderableType, stream: TextIO) -> str:
     with console.capture() as captured:
         # print() would join texts and ignore that one must not wrap.
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
-    # Cells are padded with blanks, which nobody wants in a file or a comparison.
+    # Cells are padded with blanks, which do not belong in a file or a comparison.
     return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
 
 

@@ -1,4 +1,4 @@
-"""Explanations of rows: weighed rows come in; explanations and incidents go out.
+"""Explanations: clues against rows, in words, and incidents made of them.
 
 - `checker`: the `Checker`, a model at work on tables; every face uses it
 - `clues`, `investigation`, `nodes`: the evidence against a row piece by piece, and how it is found

@@ -1,4 +1,4 @@
-"""Who is to blame: what a variable adds to a score, and why, in words that are made when read."""
+"""What a variable adds to a score, and why, in words that are made when they are read."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -109,7 +109,7 @@ class Blame(msgspec.Struct, frozen=True, dict=True):
 
 
 def confront(blames: Sequence[Blame]) -> tuple[Blame, ...]:
-    """Let each know who is most to blame, since a condition on one of them is in doubt."""
+    """Mark reasons whose condition uses another of the variables most to blame: it is in doubt."""
     least = NAMED * max((each.share for each in blames), default=0.0)
     named = tuple(each.variable for each in blames if each.share >= least)
     return tuple(msgspec.structs.replace(each, named=named) for each in blames)
@@ -186,7 +186,7 @@ def fold(
 
     A number goes with one that it moves together with in training, unless one speaks against the other:
     then they do not move together now. ``ΔX`` goes with ``X``, or the other way round. A state goes with
-    nobody: a pump that is off is often the cause of a flow that is not. `witnesses` says by whose values
+    none: a pump that is off is often the cause of a flow that is not. `witnesses` says by whose values
     each variable, most blamed first, is told to be wrong.
     """
     told_by = {} if witnesses is None else witnesses

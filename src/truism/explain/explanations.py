@@ -1,4 +1,4 @@
-"""Why a row is an anomaly: rows go in, explanations with blames come out.
+"""Why a row is an anomaly: explanations of rows, with the variables to blame.
 
 Every explanation answers the three questions of KDD'23, section 5.2: which variable, what it should
 have been, and why. A blame holds clues, and puts them into words when they are read.
@@ -289,15 +289,11 @@ def blame_rows(
             clues = clues_at.get(row)
             if shares[i] <= 0 or (clues is not None and names[i] not in clues):
                 break
-            reason = None
+            words: tuple[str, ...] = ()
             if clues is not None:
-                legend = scorer.model.words
-                reason = say(clues[names[i]][0], scorer.n_training, legend=legend)
-            blames.append(
-                RowBlame(names[i], float(shares[i]))
-                if reason is None
-                else RowBlame(names[i], float(shares[i]), reason.expected, reason.found)
-            )
+                reason = say(clues[names[i]][0], scorer.n_training, legend=scorer.model.words)
+                words = reason.expected, reason.found
+            blames.append(RowBlame(names[i], float(shares[i]), *words))
         found.append(tuple(blames))
     return found
 

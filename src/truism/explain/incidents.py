@@ -1,6 +1,6 @@
-"""What happened: events and what adds up over their rows go in, incidents with blames come out.
+"""Incidents: events, explained by the rows in which their variables deviate most.
 
-Clues are looked for when an incident is looked at, so that a thousand incidents that nobody sees cost
+Clues are looked for when an incident is looked at, so that a thousand incidents that are not shown cost
 nothing.
 """
 

@@ -1,4 +1,4 @@
-"""Looking for clues: weighed rows go in, the `Clue` values that speak against them come out.
+"""Looking for clues: the evidence against weighed rows, as `Clue` values.
 
 With the paper's scoring, the clues are the violated rules. With evidence scoring, each variable has at
 most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of rule and

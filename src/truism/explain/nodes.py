@@ -1,4 +1,4 @@
-"""Rows like this one, told by few conditions: contexts and rows go in, a node for each row comes out.
+"""Training rows like one that is explained, described by few conditions: nodes of contexts.
 
 The condition of a context is the path to a leaf. Its beginning leads to an inner node, whose statistics
 are sums over the leaves below, and often tells nearly as much; so does a shorter path in another context.

@@ -1,4 +1,4 @@
-"""What anomalous rows have in common: marked rows go in, patterns with counts and reasons come out.
+"""What anomalous rows have in common: patterns, with counts and reasons.
 
 Where rows are no series, a thousand anomalies are no story; what a person wants is "55 % of them: service
 never seen in training". Rows with the same culprit and the same kind of reason form a pattern. Grouping
@@ -319,7 +319,7 @@ def _say_found(variable: Variable, column: Column) -> str:
 
 
 def _say_value(value: Scalar | None, *bounds: float) -> str:
-    """Print what was found, without digits that nobody needs."""
+    """Print what was found, without needless digits."""
     if value is None:
         return "missing"
     return (

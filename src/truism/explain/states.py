@@ -1,10 +1,10 @@
-"""Jobs that go on where they stopped: a table and a state go in, what changed and a new state come out.
+"""Jobs that go on where they stopped, from a state that each call leaves to the next.
 
 A state belongs to a model and to a source. Rows that are not newer than what was seen are skipped, so
 that files may overlap. What is open keeps its id from call to call; what ended is told once.
 
-In a file, nothing is executed; types, sizes and ranges are all checked on reading. Who works with a state
-file has it locked; a program that dies leaves no lock behind.
+In a file, nothing is executed; types, sizes and ranges are all checked on reading. A state file is
+locked while a program works with it; one that dies leaves no lock behind.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What happened, in one sentence: the blames of an incident go in, a timeline in words comes out."""
+"""What happened in an incident, in one sentence: a timeline of its variables."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from truism.model.wording import count
 from truism.table.times import Moment
 
 FIRST = 3  # variables on the first screen
-TOGETHER = 2  # rows within which nobody can tell what was first
+TOGETHER = 2  # rows within which it is open what was first
 
 
 class Moments(msgspec.Struct, frozen=True):

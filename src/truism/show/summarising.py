@@ -19,7 +19,6 @@ from truism.explain.incidents import Incident
 from truism.explain.words import say_moment
 from truism.incidents.events import shares_of
 from truism.model.model import Model
-from truism.model.rules import Rule
 from truism.model.schema import Numeric
 from truism.model.wording import count, percent
 from truism.score.alignment import align
@@ -150,25 +149,24 @@ def summarise(
     )
 
 
-def _variable(incident: Incident) -> str:
-    return incident.blames[0].variable if incident.blames else "no variable"
-
-
 def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -> tuple[Card, ...]:
     cards = []
     for number, incident in enumerate(incidents, 1):
         n_blamed = MAX_BLAMED if number <= MAX_PICTURED else FEW_BLAMED
+        when = axis.when(incident.start, incident.end)
+        first, _ = choose(incident.blames, PICTURES_PER_CARD)
+        ordered = [*first, *(blame for blame in incident.blames if blame not in first)]
         blames = tuple(
             _blame_card(painter, axis, incident, blame, number, rank)
-            for rank, blame in enumerate(_leaders_first(incident)[:n_blamed])
+            for rank, blame in enumerate(ordered[:n_blamed])
             if blame.reasons
         )
         same: dict[str, Any] = {name: getattr(incident, name) for name in _SAME}
         same |= {name: say_moment(getattr(incident, name)) for name in _TIMES}
         card = Card(
             number=number,
-            title=_variable(incident),
-            when=_when(axis, incident),
+            title=incident.blames[0].variable if incident.blames else "no variable",
+            when=when if incident.series is None else f"{incident.series}: {when}",
             lasted=axis.lasted(incident.start, incident.end),
             at_peak=axis.when(incident.peak, incident.peak),
             span=axis.span(incident.start, incident.end),
@@ -178,18 +176,6 @@ def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -
         )
         cards.append(card)
     return tuple(cards)
-
-
-def _when(axis: Axis, incident: Incident) -> str:
-    """Return when an incident was and, of several series, in which of them."""
-    when = axis.when(incident.start, incident.end)
-    return when if incident.series is None else f"{incident.series}: {when}"
-
-
-def _leaders_first(incident: Incident) -> list[Blame]:
-    """Return the variables that are told first, and then the others."""
-    shown, _ = choose(incident.blames, PICTURES_PER_CARD)
-    return [*shown, *(each for each in incident.blames if each not in shown)]
 
 
 def _blame_card(
@@ -239,7 +225,8 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
     log_chance = model.rules.log_chances()
     lines = []
     room = MAX_RULE_TEXT
-    for rank, rule in enumerate(_by_interest(model, broken)):
+    by_interest = sorted(model.rules.sorted_by("chance"), key=lambda rule: -broken.get(rule, 0))
+    for rank, rule in enumerate(by_interest):
         text, rule_id = model.text_of(rule), rule.id
         room -= len(text) + sum(map(len, rule.variables))
         if (rank >= MAX_RULES or room < 0) and rule_id not in named and rule_id not in why_off:
@@ -258,11 +245,6 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
             )
         )
     return tuple(lines)
-
-
-def _by_interest(model: Model, broken: dict[Rule, int]) -> list[Rule]:
-    by_chance = model.rules.sorted_by("chance")
-    return sorted(by_chance, key=lambda rule: -broken.get(rule, 0))
 
 
 def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[VariableLine, ...]:
@@ -354,7 +336,9 @@ def say_verdict(axis: Axis, findings: Findings) -> str:
     (worst,) = gravest(findings, 1)
     when = axis.when(worst.start, worst.end)
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
-    told = f"{_name(worst)} {link} {when}."
+    first = worst.blames[0] if worst.blames else None
+    name = "no variable" if first is None else first.legend.name(first.variable)
+    told = f"{name} {link} {when}."
     more = f" in {extent_in_words}"
     if n_incidents + n_changes == 1:
         return f"{say_found(*n_found(findings), more)}: {told}"
@@ -372,12 +356,6 @@ def _say_patterns(findings: Findings) -> str:
         return f"1 anomaly in {rows}: {first.headline}."
     share = "all" if first.n_rows == findings.n_anomalous else first.percent
     return f"{findings.n_anomalous:,} anomalies in {rows}; {share} of them: {first.headline}."
-
-
-def _name(incident: Incident) -> str:
-    """Return what the variable that is blamed most is called."""
-    first = incident.blames[0] if incident.blames else None
-    return "no variable" if first is None else first.legend.name(first.variable)
 
 
 MAX_FALSE_POSITIVE_RATE = 0.1
