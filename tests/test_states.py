@@ -41,7 +41,7 @@ from truism.explain.states import (
     read_state,
     working_on,
 )
-from truism.export.incidents import Teller, facts_of, json_schema
+from truism.export.incidents import Records, facts_of, json_schema
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
@@ -559,7 +559,7 @@ def test_records_fit_their_schema(checker, today):
     schema = json_schema()
     defs = schema["$defs"]
     (step,) = run(checker, today.take(slice(0, 280)), ())
-    teller = Teller(checker.origin, "plant", 12.3)
+    teller = Records(checker.origin, "plant", 12.3)
     found = step.findings
     check = teller.check(found, gravest(found, 0))
     events = [teller.event(each) for each in step.changes]

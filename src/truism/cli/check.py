@@ -39,7 +39,7 @@ from truism.explain.explanations import blame_kinds, tabulate
 from truism.explain.findings import Findings, gravest
 from truism.explain.incidents import Incident
 from truism.explain.states import JobState, Step, proceed, working_on
-from truism.export.incidents import Teller
+from truism.export.incidents import Records
 from truism.incidents.delays import Delays
 from truism.model.files import load_model
 from truism.model.provenance import ByHand, Threshold, clock, now_here
@@ -464,7 +464,7 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
         job = None if wanted.state_place is None else step
         screen.show(*show_findings(findings, n_shown, patterns=wanted.patterns, step=job))
         return
-    teller = Teller(checker.origin, model_name(wanted.place), findings.threshold)
+    teller = Records(checker.origin, model_name(wanted.place), findings.threshold)
     shown: Sequence[Incident] = ()
     if form != "events" and (form == "json" or not wanted.patterns):
         shown = gravest(findings, n_shown)
@@ -507,7 +507,7 @@ def model_name(place: str) -> str:
     return _readable(Path(place).name.removesuffix(".json").removesuffix(".truism"))
 
 
-def _rows(teller: Teller, incidents: Sequence[Incident]) -> Iterator[dict[str, Any]]:
+def _rows(teller: Records, incidents: Sequence[Incident]) -> Iterator[dict[str, Any]]:
     """Yield one line for each blamed variable, with its strongest reason."""
     for number, incident in enumerate(incidents, 1):
         plain = msgspec.structs.asdict(teller.incident(incident))

@@ -1,6 +1,6 @@
 """Incidents and events as records for other programs: the source of JSON, and of its JSON Schema.
 
-Every reason is told twice: in words, and as values and predicates that a program can use.
+Every reason is given twice: in words, and as values and predicates that a program can use.
 """
 
 import math
@@ -160,7 +160,7 @@ class IncidentRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accepted
         What does not count because it was accepted, as values.
     blames
-        Who is to blame, worst first.
+        The variables to blame, worst first.
 
     """
 
@@ -197,7 +197,7 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     verdict
-        Whether there is anything to tell.
+        Whether there is anything to report.
     model, source
         What was checked with what.
     n_rows, n_anomalous, n_skipped
@@ -238,19 +238,8 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patterns: tuple[dict[str, Any], ...] | None
 
 
-class Teller:
-    """Makes records of what one model finds in one source.
-
-    Parameters
-    ----------
-    origin
-        The model and the source.
-    name
-        The model's name; None if it has none.
-    threshold
-        The threshold.
-
-    """
+class Records:
+    """Makes records of what one model finds in one source; a model may have no name."""
 
     def __init__(self, origin: Origin, name: str | None, threshold: float) -> None:
         self._model = ModelName(name, origin.model)

@@ -12,7 +12,7 @@ import sqlite3
 import urllib.parse
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
@@ -79,7 +79,11 @@ def _text(value: Any) -> str:
 
 
 _MOST_EMPTY = 1 << 24  # cells without a value, beside 16 for each one that is written
-_PLACE = re.compile(rb'<(?:\w+:)?c r="([A-Z]{1,3})(\d{1,7})"')
+_TAG = re.compile(
+    rb"<(?:\w+:)?(c|row|table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^>]*)"
+)
+_ATTRIBUTE = re.compile(rb'([\w:-]+)="([^"]*)"')
+_PLACE = re.compile(rb"([A-Z]{1,3})\d{1,7}")
 
 
 class Sheet(msgspec.Struct, frozen=True, eq=False):
@@ -90,9 +94,7 @@ class Sheet(msgspec.Struct, frozen=True, eq=False):
     notices: tuple[Notice, ...] = ()
 
 
-def read_sheet(
-    source: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
-) -> Sheet:
+def read_sheet(source: str, file: BinaryIO, layout: Layout, learned: Reading) -> Sheet:
     """Read one sheet of an Excel file: the one that was asked for, or the first with rows."""
     sheets = _load(file)
     filled = [name for name, cells in sheets.items() if cells]
@@ -115,7 +117,7 @@ def read_sheet(
 
 
 def _sheet(
-    source: str, cells: Cells, layout: Layout, learned: Reading | None, notices: list[Notice]
+    source: str, cells: Cells, layout: Layout, learned: Reading, notices: list[Notice]
 ) -> Sheet:
     """Return rows of cells as a table: names, perhaps units, and values."""
     width = max(len(row) for row in cells)
@@ -144,7 +146,9 @@ def _load(file: BinaryIO) -> dict[str, Cells]:
     content = io.BytesIO(file.read())
     try:
         _check_extent(content)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as problem:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as problem:
+        if isinstance(problem, TableError):
+            raise
         raise _unreadable(problem) from None
     content.seek(0)
     try:
@@ -167,28 +171,54 @@ def _unreadable(problem: Exception) -> TableError:
 
 
 def _check_extent(content: BinaryIO) -> None:
-    """Refuse a few cells of Excel that lie far apart: all empty ones between them would be built."""
+    """Refuse a few cells that lie far apart: readers also build all empty ones between them."""
     if not zipfile.is_zipfile(content):
         return
     with zipfile.ZipFile(content) as packed:
         for name in packed.namelist():
-            if not name.startswith("xl/worksheets/"):
-                continue
-            n_cells, n_rows, letters, before = 0, 0, {b""}, b""
-            with packed.open(name) as part:
-                while chunk := part.read(1 << 20):
-                    places = _PLACE.findall(before + chunk)
-                    n_cells += len(places)
-                    letters.update(column for column, _ in places)
-                    n_rows = max([n_rows, *(int(row) for _, row in places)])
-                    before = chunk[-24:]
-            n_columns = max(map(_column_number, letters))
-            if n_rows * n_columns > _MOST_EMPTY + 16 * n_cells:
-                raise TableError(
-                    f"Cells of a sheet must lie close together, got {n_cells:,} in {n_rows:,} rows "
-                    f"and {n_columns:,} columns.",
-                    "delete what lies far from the table, or export the sheet as CSV.",
-                )
+            if name.startswith("xl/worksheets/") or name == "content.xml":
+                with packed.open(name) as part:
+                    _check_cells(part)
+
+
+def _check_cells(part: Any) -> None:
+    """Check the XML of one sheet of Excel, or that of all sheets of OpenDocument."""
+    row = column = 0
+    extents = [(0, 0, 0)]  # of each table: cells, rows and columns
+    for kind, text in _tags(part):
+        attributes = dict(_ATTRIBUTE.findall(text))
+        if kind == b"table":
+            row, extents = 0, [*extents, (0, 0, 0)]
+        elif kind == b"row":
+            row, column = int(attributes.get(b"r", row + 1)), 0
+        elif kind == b"table-row":
+            row, column = row + int(attributes.get(b"table:number-rows-repeated", 1)), 0
+        elif kind == b"c":
+            place = _PLACE.fullmatch(attributes.get(b"r", b""))
+            column = column + 1 if place is None else _column_number(place[1])
+        else:
+            column += int(attributes.get(b"table:number-columns-repeated", 1))
+        if kind == b"c" or (kind.endswith(b"cell") and b"office:" in text):
+            n_cells, n_rows, n_columns = extents[-1]
+            extents[-1] = n_cells + 1, max(n_rows, row), max(n_columns, column)
+    for n_cells, n_rows, n_columns in extents:
+        if n_rows * n_columns > _MOST_EMPTY + 16 * n_cells:
+            raise TableError(
+                f"Cells of a sheet must lie close together, got {n_cells:,} in {n_rows:,} rows and "
+                f"{n_columns:,} columns.",
+                "delete what lies far from the table, or export the sheet as CSV.",
+            )
+
+
+def _tags(part: Any) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the names and attributes of the tags of rows and cells."""
+    text = b""
+    while chunk := part.read(1 << 20):
+        text += chunk
+        end = max(text.rfind(b"<"), 0)
+        yield from _TAG.findall(text, 0, end)
+        text = text[end:]
+    yield from _TAG.findall(text)
 
 
 def _column_number(letters: bytes) -> int:
@@ -359,5 +389,7 @@ def read_json(source: str, file: BinaryIO, layout: Layout) -> pa.Table:
 def _decoded(where: str, content: bytes, kind: Any) -> Any:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:
+    except RecursionError:
+        raise TableError(f"{where}: lists and objects are nested too deeply.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise TableError(f"{where}: this is not a JSON object: {problem}.") from None

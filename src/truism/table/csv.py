@@ -51,6 +51,9 @@ _LOOKS: dict[str, Callable[[str], bool]] = {
 }
 
 
+_NOTHING_LEARNED = Reading()
+
+
 class EmptyFileError(TableError):
     """A file holds nothing."""
 
@@ -75,7 +78,7 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def see_csv(
-    name: str, file: BinaryIO, layout: Layout, learned: Reading | None = None
+    name: str, file: BinaryIO, layout: Layout, learned: Reading
 ) -> tuple[CsvDialect, tuple[Notice, ...]]:
     """Return how a CSV file is written, as its beginning shows."""
     head = file.read(_SAMPLE_BYTES)
@@ -94,7 +97,7 @@ def see_csv(
     if not text.strip():
         raise EmptyFileError(f"{name} is empty.")
     dialect, notices = _see_dialect(name, text, encoding, layout, learned)
-    given = layout.encoding or (None if learned is None else learned.layout.encoding)
+    given = layout.encoding or learned.layout.encoding
     foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
     if encoding == WINDOWS != given and foreign:
         said = (
@@ -110,7 +113,7 @@ def see_csv(
 
 
 def _see_dialect(
-    source: str, text: str, encoding: str, layout: Layout, learned: Reading | None
+    source: str, text: str, encoding: str, layout: Layout, learned: Reading
 ) -> tuple[CsvDialect, list[Notice]]:
     notices: list[Notice] = []
     separator = _SEPARATOR.fullmatch(next(iter(text[:100].splitlines()), "").strip())
@@ -132,9 +135,9 @@ def _see_dialect(
     if units:
         notices.append(unit_row(source, units))
     body = rows[1 + n_above :] if named else rows
-    if len(names) == 1 and layout.delimiter is None and learned is None:
+    if len(names) == 1 and layout.delimiter is None and not learned.columns:
         notices += _one_text(source, [row.fields[0].strip() for row in body])
-    decimal = layout.decimal or (None if learned is None else learned.layout.decimal)
+    decimal = layout.decimal or learned.layout.decimal
     if delimiter == ",":  # a quoted "2,5" in a file of commas is seen column by column
         decimal = layout.decimal or "."
     decimal = decimal or _find_decimal([field for row in body for field in row.fields])
@@ -157,9 +160,9 @@ def sample(text: str, delimiter: str) -> list[_Row]:
     return rows or [_Row(1, [text])]
 
 
-def _delimiter(source: str, text: str, learned: Reading | None, notices: list[Notice]) -> str:
-    usual = None if learned is None else learned.layout.delimiter
-    if usual is not None and learned is not None:
+def _delimiter(source: str, text: str, learned: Reading, notices: list[Notice]) -> str:
+    usual = learned.layout.delimiter
+    if usual is not None:
         names = {column.name for column in learned.columns}
         names |= {new for new, _ in learned.layout.renames}
         if any(field.strip() in names for row in sample(text, usual)[:20] for field in row.fields):
@@ -286,7 +289,7 @@ def _find_decimal(fields: Collection[str]) -> str | None:
 
 
 def find_units(
-    rows: Sequence[Sequence[str]], names: Sequence[str], learned: Reading | None = None
+    rows: Sequence[Sequence[str]], names: Sequence[str], learned: Reading = _NOTHING_LEARNED
 ) -> tuple[tuple[str, ...], int]:
     """Return the units that stand below the names, and how many rows there are above the values.
 
@@ -295,7 +298,7 @@ def find_units(
     """
     cells = [cell.strip() for cell in rows[1]] if len(rows) > 1 else []
     n_above = next((n for n in (2, 1) if len(rows) > n and _are_units(rows, names, n)), 0)
-    if not n_above and learned is not None and learned.unit_row:
+    if not n_above and learned.unit_row:
         unit_of = {column.name: column.unit for column in learned.columns if column.unit}
         pairs = [(bare(cell), unit_of.get(name)) for name, cell in zip(names, cells, strict=False)]
         again = [cell == unit for cell, unit in pairs if unit is not None]
@@ -464,15 +467,14 @@ def _rows(file: BinaryIO, dialect: CsvDialect) -> Iterator[tuple[int, list[str]]
         text.detach()  # the file is the caller's to close
 
 
-def _encoding(head: bytes, layout: Layout, learned: Reading | None) -> str:
+def _encoding(head: bytes, layout: Layout, learned: Reading) -> str:
     if head.startswith(b"\xef\xbb\xbf"):
         return "utf-8"  # pyarrow takes the mark off
     if head.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
         return "utf-32"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    usual = None if learned is None else learned.layout.encoding
-    given = layout.encoding or usual or "utf-8"
+    given = layout.encoding or learned.layout.encoding or "utf-8"
     if layout.encoding is None and given in ("utf-8", WINDOWS):
         return WINDOWS if _is_windows(head) else "utf-8"
     return "utf-8" if given.lower() in ("utf-8-sig", "utf8") else given

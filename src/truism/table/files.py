@@ -384,7 +384,7 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
     if magic.startswith(b"\xff\xff\xff\xff"):
         return _held(pa.ipc.open_stream(file).read_all())
     if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        sheet = read_sheet(name, file, merged, learned)
+        sheet = read_sheet(name, file, merged, learned or Reading())
         held = _held(sheet.frame)
         return msgspec.structs.replace(held, notices=sheet.notices, units=sheet.units)
     if magic.startswith(SQLITE_MAGIC):
@@ -395,7 +395,9 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
         return _held(read_json(name, file, merged))
     # Later CSV files may be written differently from earlier ones.
     signs = {sign: getattr(layout, sign) for sign in ("delimiter", "decimal", "encoding")}
-    dialect, notices = see_csv(name, file, msgspec.structs.replace(merged, **signs), learned)
+    dialect, notices = see_csv(
+        name, file, msgspec.structs.replace(merged, **signs), learned or Reading()
+    )
 
     def read(names: Sequence[str], *_: Any) -> Iterator[pa.Table]:
         return read_blocks(name, file, dialect, merged.missing, names)

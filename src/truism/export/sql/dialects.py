@@ -103,24 +103,14 @@ def _type(dialect: str, kind: str) -> str:
 
 
 def _table(dialect: str, name: str) -> str:
-    glot = _sqlglot()
+    glot, hint = _sqlglot(), "quote names as the database does, such as plant.readings."
+    refused = ParameterError.of("table", "name a table", name, hint)
     try:
         found = glot.parse_one(name, into=glot.exp.Table, dialect=dialect)
     except glot.errors.SqlglotError:
-        found = None
+        raise refused from None
     # An alias, a function or a whole query would be parsed too.
-    if found is None or {*filter(None, found.args)} - {"this", "db", "catalog"} - _empty(found):
-        raise _no_table(name)
-    if not isinstance(found.this, glot.exp.Identifier):
-        raise _no_table(name)
+    parts = {part for part, value in found.args.items() if value}
+    if parts - {"this", "db", "catalog"} or not isinstance(found.this, glot.exp.Identifier):
+        raise refused
     return str(found.sql(dialect=dialect, comments=False))
-
-
-def _empty(found: Any) -> set[str]:
-    return {key for key, value in found.args.items() if not value}
-
-
-def _no_table(name: str) -> ParameterError:
-    return ParameterError.of(
-        "table", "name a table", name, "quote names as the database does, such as plant.readings."
-    )
