@@ -86,7 +86,7 @@ def painter(checker):
 
 def test_the_window_has_as_many_rows_around_as_the_incident_but_not_few(checker, painter):
     found = checker.find(painter.table, gap=2).incidents
-    assert [painter.window(each) for each in found] == [slice(0, 100), slice(90, 200)]
+    assert [painter.rows(each) for each in found] == [slice(0, 100), slice(90, 200)]
 
 
 def test_a_picture_has_the_incident_its_peak_and_the_broken_rows(checker, painter):

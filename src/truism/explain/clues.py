@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from truism.model.evidence import LEAF, MAX_CLASSES, N_EXACT, Split
+from truism.model.evidence import MAX_CLASSES, N_EXACT, Split
 from truism.model.predicates import Interval, OneOf, Predicate, Range, variables
 from truism.model.schema import Categorical, Numeric, Scalar, Variable
 from truism.score.alignment import classes
@@ -49,12 +49,20 @@ def circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstan
     excluded: tuple[Scalar, ...] = ()
     allowed: Interval | OneOf | None
     if isinstance(variable, Numeric):
-        allowed = _interval_left(variable, answers)
+        cuts = [(asked.high, holds) for asked, holds in answers if isinstance(asked, Interval)]
+        low = max((cut for cut, holds in cuts if not holds), default=-math.inf)
+        high = min((cut for cut, holds in cuts if holds), default=math.inf)
+        allowed = Interval(variable.name, low, high)
         holds = value is REGULAR or (value is not None and math.isfinite(value))
         if value is not None and not holds:
             besides.append("infinite")
     else:
-        left = _states_left(variable, answers)
+        sets = [({*asked.values}, holds) for asked, holds in answers if isinstance(asked, OneOf)]
+        left = tuple(
+            state
+            for state in variable.values
+            if all((state in values) == holds for values, holds in sets)
+        )
         allowed = OneOf(variable.name, left) if left else None
         holds = value is REGULAR or value in left
         if allowed is not None and (some_hold or len(left) == 1):
@@ -66,42 +74,6 @@ def circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstan
     return Circumstance(
         variable.name, allowed, excluded, () if some_hold else tuple(besides), bool(holds)
     )
-
-
-def _interval_left(variable: Numeric, answers: Answers) -> Interval:
-    cuts = [(asked.high, holds) for asked, holds in answers if isinstance(asked, Interval)]
-    low = max((cut for cut, holds in cuts if not holds), default=-math.inf)
-    return Interval(
-        variable.name, low, min((cut for cut, holds in cuts if holds), default=math.inf)
-    )
-
-
-def _states_left(variable: Categorical, answers: Answers) -> tuple[Scalar, ...]:
-    sets = [(set(asked.values), holds) for asked, holds in answers if isinstance(asked, OneOf)]
-    return tuple(
-        each for each in variable.values if all((each in values) == holds for values, holds in sets)
-    )
-
-
-def path_to(tree: Sequence[int], leaf: int) -> list[tuple[int, bool]]:
-    """Return the splits on the way to a leaf, and whether each holds there.
-
-    >>> path_to((5, -1, 3, -1, -1), 1)
-    [(5, False), (3, True)]
-    """
-    path: list[tuple[int, bool]] = []
-    n_leaves = 0
-    for node in tree:
-        if node != LEAF:
-            path.append((node, True))
-            continue
-        if n_leaves == leaf:
-            break
-        n_leaves += 1
-        while path and not path[-1][1]:
-            path.pop()
-        path[-1] = (path[-1][0], False)
-    return path
 
 
 class States:

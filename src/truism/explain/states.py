@@ -174,7 +174,9 @@ def proceed(
         gap = limits_of(checker.model, prepared, gap, delays).gap
     keys = {(each.series, each.start) for each in told.values()}
     seen = _latest(checker.model, fresh, seen)
-    gone = _gone(seen, retain)
+    # By the time of the latest row of all: a series that has had none for so long is let go.
+    first = -math.inf if retain is None or not seen else max(seen.values()) - retain * 1e6
+    gone = tuple(name for name, time in seen.items() if time < first)
     check = Check(
         checker, prepared.n_rows, before, gap=gap, min_rows=min_rows, delays=delays, told=keys
     )
@@ -366,14 +368,6 @@ def _latest(model: Model, table: Table, seen: dict[str, int]) -> dict[str, int]:
     by_series = rows_by_series(_by(model), table)
     latest = {name: int(times[rows].max()) for name, rows in by_series.items()}
     return {**seen, **{name: time for name, time in latest.items() if time != NO_TIME}}
-
-
-def _gone(seen: dict[str, int], retain: float | None) -> tuple[str, ...]:
-    """Return the series that have had no rows for so many seconds, by the time of the latest row."""
-    if retain is None or not seen:
-        return ()
-    first = max(seen.values()) - retain * 1e6
-    return tuple(name for name, time in seen.items() if time < first)
 
 
 def _say_gone(gone: tuple[str, ...], retain: float) -> str:

@@ -168,7 +168,7 @@ class Painter:
 
     def paint(self, incident: Incident, blame: Blame) -> Picture:
         """Draw the first clue of a blame."""
-        window = self._rows(incident)
+        window = self.rows(incident)
         part = self.table.take(window)
         x = self.axis.x[window]
         match blame.clues[:1]:
@@ -187,15 +187,11 @@ class Painter:
             tuple(panels[:MAX_PANELS]),
         )
 
-    def window(self, incident: Incident) -> slice:
-        """Choose the rows around an incident: as many before and after as it has, but not too few."""
-        return _around(incident.start, incident.end, self.table.n_rows)
-
-    def _rows(self, incident: Incident) -> slice | NDArray[np.int64]:
+    def rows(self, incident: Incident) -> slice | NDArray[np.int64]:
         """Return the rows to draw: those around an incident that belong to its series."""
         series = self.scorer.model.series
         if incident.series is None or series is None:
-            return self.window(incident)
+            return _around(incident.start, incident.end, self.table.n_rows)
         rows = rows_by_series(series.by, self.table)[incident.series]
         start, end = np.searchsorted(rows, [incident.start, incident.end]).tolist()
         return rows[_around(start, end, len(rows))]
