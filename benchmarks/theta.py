@@ -21,7 +21,7 @@ from benchmarks.datasets import PAPER_TABLES, DataMissingError, load
 from benchmarks.learning import learn
 from benchmarks.metrics import auc, partial_auc
 from truism.learn.kinds import variable_columns
-from truism.learn.support import GRID
+from truism.learn.rules import GRID
 from truism.model.predicates import Interval, variables
 from truism.score.alignment import align
 from truism.score.rules import degrees

@@ -17,7 +17,7 @@ import truism
 from test_passes import plant_of
 from truism.cli import app
 from truism.errors import ParameterError, TableError, TruismError
-from truism.estimator import clusters
+from truism.estimator import batches as clusters
 from truism.learn.batches import Batches, Job
 from truism.learn.learn import learn as train
 from truism.model.files import encode_model

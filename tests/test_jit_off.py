@@ -49,13 +49,11 @@ EXAMPLES = {
     "mixed": (mixed_table, {"min_support": 0.05}, {}),
     "mixed, longer rules": (mixed_table, {"min_support": 0.1, "max_predicates": 4}, {}),
     "classes counted by sorting": (mixed_table, {"min_support": 0.05}, {(trees, "MAX_TABLE"): 0}),
-    "variables in turn": (mixed_table, {"min_support": 0.05}, {(trees, "MAX_CACHED"): 0}),
     "contexts grown on few rows": (
         mixed_table,
         {"min_support": 0.1},
         {(contexts, "MAX_FIT_ROWS"): 60, (contexts, "MAX_REMEMBERED"): 0},
     ),
-    "both divisions at once": (mixed_table, {"min_support": 0.1}, {(contexts, "MIN_JOINT"): 0}),
     "a series": (many_bins, {"min_support": 0.05, "ordered": True}, {}),
     "two bytes a bin": (many_bins, {"min_support": 0.005}, {}),
     "many states": (many_states, {"min_support": 0.01}, {}),

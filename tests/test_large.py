@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from truism.cli import app
 from truism.cli.options import size_of
 from truism.errors import ParameterError, TableError
-from truism.learn import sampling
+from truism.learn import passes as sampling
 from truism.learn.learn import learn
 from truism.model.files import load_model, save_model
 from truism.table.files import open_files, read_batches, read_first
@@ -165,7 +165,7 @@ def test_interrupting_leaves_nothing_behind(tmp_path, command):
     """Ctrl-C in the verifying pass, and while scores are written."""
     source = written(tmp_path / "a", [400])
     model = tmp_path / "m.truism.json"
-    setting = "truism.learn.verification.recount"
+    setting = "truism.learn.passes.recount"
     arguments = ["learn", source, "-o", str(model)]
     if command == "check":
         CliRunner().invoke(app, arguments)

@@ -115,12 +115,6 @@ def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_bloc
         *sum_leaves(trees, leaves, readings, reader, (blocks,), n_blocks, 1), strict=True
     )
     both = sum_leaves(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contexts, "MIN_JOINT", 0)
-        joint = sum_leaves(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
-    for pair, joint_pair in zip(both, joint, strict=True):
-        for one, again in zip(pair, joint_pair, strict=True):
-            assert as_lists(one.without_each()) == as_lists(again.without_each())
     for block in range(n_blocks):
         kept = blocks != block
         others = reader.read([column.take(kept) for column in columns])

@@ -13,8 +13,8 @@ from truism.errors import ParameterError, TableError
 from truism.learn import contexts
 from truism.learn import holdout as learning
 from truism.learn.contexts import sum_leaves
+from truism.learn.holdout import stand_in
 from truism.learn.kinds import variable_columns
-from truism.learn.rarity import stand_in
 from truism.model.evidence import MIN_UNIT
 from truism.model.provenance import ShareOfRows
 from truism.model.schema import Categorical

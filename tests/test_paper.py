@@ -11,7 +11,7 @@ from strategies import exact
 from truism.explain.explanations import explain_rows
 from truism.learn.kinds import infer
 from truism.learn.predicates import Exceeds, categories, choose_cuts, intervals
-from truism.learn.support import best_trial
+from truism.learn.rules import best_trial
 from truism.learn.trees import Bins, Proposal
 from truism.model.model import Model
 from truism.model.predicates import Interval, OneOf, Present, Range

@@ -11,11 +11,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from truism.learn.batches import Batches, merge_all
+from truism.learn.holdout import borders, stand_in
 from truism.learn.learn import learn as train
 from truism.learn.mining import minimum_counts
-from truism.learn.rarity import borders, stand_in
-from truism.learn.sampling import SAMPLE, Sample
-from truism.learn.verification import Claims, count_between
+from truism.learn.passes import SAMPLE, Claims, Sample, count_between
 from truism.model.files import encode_model
 from truism.model.settings import Settings, exact
 from truism.score.scorer import Scorer

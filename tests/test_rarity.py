@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import finite
-from truism.learn.rarity import space
+from truism.learn.holdout import space
 from truism.score import rarity
 from truism.score.rarity import Emptiness, state_rarities
 

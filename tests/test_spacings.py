@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truism.learn import rarity
-from truism.learn.rarity import space, stand_in
+from truism.learn import holdout as rarity
+from truism.learn.holdout import space, stand_in
 
 
 def spaced(values):

@@ -13,7 +13,7 @@ from learned import learn
 from strategies import tables
 from truism.learn.kinds import infer_schema
 from truism.learn.learn import learn as tune
-from truism.learn.support import (
+from truism.learn.rules import (
     EVIDENCE_ROWS,
     GRID,
     Support,

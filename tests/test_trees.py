@@ -79,39 +79,6 @@ def test_threads_and_tables_of_classes_change_nothing(data):
         assert grown(data, [2, 4])[2] == once
 
 
-@given(tables(max_rows=40, max_columns=5, min_columns=2))
-def test_growing_trees_side_by_side_changes_nothing(data):
-    once = grown(data, [1, 2, 4])[2]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trees, "MAX_CACHED", 0)
-        assert grown(data, [1, 2, 4])[2] == once
-
-
-def ties(random, seed):
-    """Return columns with from many ties to hardly any, some with missing values."""
-    table = np.round(random.normal(size=(90, 40)), seed)
-    table[random.random(table.shape) < 0.01 * (seed % 3)] = np.nan
-    return table
-
-
-def tails(random, seed):
-    """Return columns with a few values far from all others, and columns that depend on each other."""
-    hidden = random.normal(size=(90, 4)) ** (2 * seed + 1)
-    return hidden[:, np.arange(40) % 4] + 10.0**-seed * random.normal(size=(90, 40))
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("make", [ties, tails])
-def test_side_by_side_the_best_splits_of_many_variables_are_found(make, seed, monkeypatch):
-    table = make(np.random.default_rng(seed), seed)
-    data = {f"x{i}": column for i, column in enumerate(table.T)} | {"u": ["a", "b", "c"] * 30}
-    for sizes in ([1, 4], [3, 9, 20]):
-        once = grown(data, sizes)[2]
-        with monkeypatch.context() as patch:
-            patch.setattr(trees, "MAX_CACHED", 0)
-            assert grown(data, sizes)[2] == once
-
-
 @given(tables(max_rows=40, max_columns=4, min_columns=2), st.randoms())
 def test_the_order_of_rows_and_columns_changes_nothing(data, random):
     once = grown(data, [2, 4])[2]

@@ -17,7 +17,7 @@ from benchmarks.lab import panel
 from benchmarks.metrics import auc, partial_auc
 from benchmarks.speed import worked
 from truism import InvariantRuleDetector
-from truism.learn.support import usual_support
+from truism.learn.rules import usual_support
 from truism.model.predicates import OneOf
 from truism.plant import simulate
 from truism.score.rules import expected_exceptions, rule_worth

@@ -16,10 +16,12 @@ from typing import Any
 import pyarrow as pa
 
 from truism.errors import ParameterError, TruismError, did_you_mean
-from truism.estimator.batches import ArrowScorer, Left, arrow_scorer
-from truism.estimator.clusters import (
+from truism.estimator.batches import (
+    ArrowScorer,
+    Left,
     Partition,
     are_files,
+    arrow_scorer,
     check_distributed,
     learn_files,
     learn_pieces,

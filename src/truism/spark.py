@@ -14,11 +14,12 @@ from typing import Any
 import pyarrow as pa
 
 from truism.errors import ParameterError, TruismError
-from truism.estimator.batches import arrow_scorer, check_kept
-from truism.estimator.clusters import (
+from truism.estimator.batches import (
     Partition,
     are_files,
+    arrow_scorer,
     check_distributed,
+    check_kept,
     learn_files,
     learn_pieces,
 )

@@ -35,7 +35,7 @@ from truism.learn import kernels
 from truism.learn.batches import BATCH_ROWS, Batches
 from truism.learn.kinds import infer_schema
 from truism.learn.learn import learn as learn_model
-from truism.learn.sampling import SAMPLE
+from truism.learn.passes import SAMPLE
 from truism.model.files import save_model
 from truism.model.model import Model
 from truism.model.provenance import now

@@ -1,4 +1,4 @@
-"""Batches of rows scored one after the other, however many there are."""
+"""Batches of rows, however many there are: scored one after the other, and learned from on a cluster."""
 
 import functools
 import os
@@ -11,34 +11,31 @@ import pyarrow as pa
 
 from truism.errors import ParameterError, TableError, shorten
 from truism.estimator.detector import InvariantRuleDetector
-from truism.estimator.inputs import followed, names_in
+from truism.estimator.inputs import followed, names_in, settings_of, warn_caller
 from truism.estimator.models import model_of
 from truism.explain.checker import Checker
 from truism.explain.explanations import Blames, as_columns, blame_kinds, blame_rows
 from truism.incidents.delays import limits_of
 from truism.incidents.following import Follower, Following
+from truism.learn.batches import BATCH_ROWS, Batches, Piece, Run
+from truism.learn.learn import learn
 from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
+from truism.model.provenance import now
 from truism.model.settings import check_whole
-from truism.table.columns import Table
+from truism.model.wording import legend_of
+from truism.table.columns import Table, reading_of
+from truism.table.files import open_files, read_first
 from truism.table.frames import as_table
+from truism.table.layouts import Layout, Reading
 from truism.table.writing import ARROW_TYPES, Holds
-from truism.work import count_threads
+from truism.work import Progress, count_threads
 
 
 class Left(msgspec.Struct, frozen=True, eq=False):
-    """What batches leave behind for those after them.
+    """What batches leave behind for those after them."""
 
-    Parameters
-    ----------
-    model
-        The model that scored them, by its id; to another one it would mean something else.
-    following
-        What was kept of the rows.
-
-    """
-
-    model: str
+    model: str  # that scored them, by its id: to another one it would mean something else
     following: Following
 
     @property
@@ -234,3 +231,108 @@ def arrow_scorer(
 
     """
     return ArrowScorer(model_of("model", model), blames, keep, n_jobs)
+
+
+class Partition(msgspec.Struct, frozen=True):
+    """A partition of a distributed DataFrame, as frames that a worker has."""
+
+    def read(self, frame: Any) -> Iterator[Table]:
+        """Read the rows."""
+        return map(as_table, frame)
+
+
+def are_files(rows: Any, order_by: str | None, needed: str) -> bool:
+    """Tell files from a distributed DataFrame, which alone can do what is `needed`."""
+    if not isinstance(rows, str | os.PathLike | Sequence):
+        check_distributed(rows, needed)
+        return False
+    if order_by is not None:
+        raise ParameterError("order_by must be absent for files, which have an order.")
+    return True
+
+
+def check_distributed(rows: Any, needed: str) -> None:
+    """Refuse what is no distributed DataFrame."""
+    if not hasattr(rows, needed):
+        raise ParameterError.of(
+            "rows",
+            "be a distributed DataFrame, or files to learn from",
+            type(rows).__name__,
+            "truism.InvariantRuleDetector learns from tables in memory, and scores them.",
+        )
+
+
+def learn_files(
+    run: Run,
+    rows: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    parameters: dict[str, Any],
+    progress: Progress,
+) -> Model:
+    """Learn from files that all workers see."""
+    given = [rows] if isinstance(rows, str | os.PathLike) else rows
+    if not given:
+        raise ParameterError("rows must name at least one file.")
+    time = InvariantRuleDetector(**parameters).time
+    files = open_files(
+        [os.fspath(each) for each in given], Layout(time=() if time is None else (time,))
+    )
+    opening = read_first(files, 0)
+    batches = Batches.of_files(files, opening.reading, BATCH_ROWS, run)
+    parameters = parameters | {"time": opening.reading.axis}
+    return _learn(batches, parameters, opening.table, opening.reading, progress)
+
+
+def learn_pieces(
+    run: Run,
+    pieces: Sequence[tuple[Piece, int]],
+    opening: Table,
+    parameters: dict[str, Any],
+    progress: Progress,
+    *,
+    ordered: bool,
+) -> Model:
+    """Learn from the partitions of a distributed DataFrame, given with their numbers of rows.
+
+    The `opening` rows show what columns hold; `ordered` says whether rows are in the order of a column.
+    """
+    if not any(n_rows for _, n_rows in pieces):
+        raise TableError("The table has no rows.")
+    if not ordered:
+        for name in ("ordered", "delta", "by"):
+            if parameters.get(name):
+                raise ParameterError.of(
+                    name,
+                    "be absent for a distributed DataFrame without a column to order by",
+                    parameters[name],
+                    "say with order_by which column tells the order of the rows.",
+                )
+        warn_caller(
+            "The rows of a distributed DataFrame have no order: they are learned as exchangeable rows. "
+            "If a column tells their order, name it with order_by."
+        )
+    batches, reading = Batches.of(pieces, run), reading_of(opening)
+    return _learn(batches, parameters, opening, reading, progress, shuffled=not ordered)
+
+
+def _learn(
+    rows: Batches,
+    parameters: dict[str, Any],
+    opening: Table,
+    reading: Reading,
+    progress: Progress,
+    *,
+    shuffled: bool = False,
+) -> Model:
+    detector = InvariantRuleDetector(**parameters)
+    model = learn(
+        rows,
+        settings_of(detector),
+        delta=bool(detector.delta),
+        threshold=detector.threshold,
+        created=now(),
+        reading=reading.with_optional(names_in("optional", detector.optional)),
+        progress=progress,
+        shuffled=shuffled,
+    )
+    legend = legend_of(detector.units, detector.titles, opening.names)
+    return msgspec.structs.replace(model, legend=legend)

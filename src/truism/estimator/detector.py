@@ -12,14 +12,15 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from truism.errors import ParameterError, shorten
-from truism.estimator.fitting import NOT_ASKED, fit_table
 from truism.estimator.inputs import (
     as_positions,
     check_shape,
     followed,
     is_row,
+    names_in,
     one_row,
     refuse_path,
+    settings_of,
     warn_caller,
 )
 from truism.explain.checker import Checker
@@ -29,15 +30,18 @@ from truism.explain.incidents import Incident
 from truism.explain.patterns import Patterns
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following
+from truism.learn.learn import learn
 from truism.model.files import decode_model, encode_model, save_model
 from truism.model.model import Model
-from truism.model.provenance import now_here, today
+from truism.model.provenance import now, now_here, today
 from truism.model.rules import RuleSet
+from truism.model.settings import check_threshold
+from truism.model.wording import legend_of
 from truism.review.accept import Named, Offer, offer
 from truism.review.compare import Source
-from truism.review.suspects import Suspects
+from truism.review.suspects import Suspects, find_suspects
 from truism.score.thresholds import expecting
-from truism.table.columns import Table, renamed
+from truism.table.columns import Table, reading_of, renamed
 from truism.table.frames import as_table, has_named_columns, library_of, to_frame
 from truism.work import Progress, be_silent, count_threads
 
@@ -62,22 +66,9 @@ def _asking(model: Model, max_false_incidents: str | None) -> Model:
 
 
 class Sourced(Following, frozen=True, eq=False):
-    """What has to be kept of the rows of a source.
-
-    Parameters
-    ----------
-    source
-        The name of what was checked; None if it has none.
-
-    """
+    """What has to be kept of the rows of a source, which has a name or none."""
 
     source: str | None = None
-
-    @classmethod
-    def of(cls, following: Following, source: str | None) -> "Sourced":
-        """Return what was kept, with the source that it is of."""
-        kept = {name: getattr(following, name) for name in Following.__struct_fields__}
-        return cls(**kept, source=source)
 
     def __repr__(self) -> str:
         return super().__repr__().replace("Following", "Sourced", 1)
@@ -272,10 +263,20 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table = self._table(X, reset=True)
-        found = fit_table(self, table, progress)
-        self._suspects = found.suspects
-        self._library = library_of(X)
-        return self.adopt(found.model)
+        if self.threshold is not None:
+            check_threshold(self.threshold)
+        if self.suspects not in (None, "find", "exclude"):
+            raise ParameterError.of("suspects", "be None, 'find' or 'exclude'", self.suspects)
+        legend = legend_of(self.units, self.titles, table.names)
+        reading = reading_of(table).with_optional(names_in("optional", self.optional))
+        settings, n_jobs = settings_of(self), count_threads(self.n_jobs)
+        how: dict[str, Any] = {"delta": bool(self.delta), "n_jobs": n_jobs, "progress": progress}
+        suspects = None if self.suspects is None else find_suspects(table, settings, **how)
+        hidden = None if suspects is None or self.suspects != "exclude" else suspects.hidden
+        # The model keeps its own threshold, for when the parameter is None again.
+        model = learn(table, settings, created=now(), reading=reading, excluded=hidden, **how)
+        self._suspects, self._library = suspects, library_of(X)
+        return self.adopt(msgspec.structs.replace(model, legend=legend))
 
     @property
     def threshold_(self) -> float:
@@ -406,7 +407,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         table, checker = self._ready(X, before=before)
         delays = Delays(on_delay, off_delay)
         findings = checker.named(source).find(table, before, delays=delays)
-        return msgspec.structs.replace(findings, state=Sourced.of(findings.state, source))
+        kept = {name: getattr(findings.state, name) for name in Following.__struct_fields__}
+        return msgspec.structs.replace(findings, state=Sourced(**kept, source=source))
 
     def incidents(self, X: Any, gap: int | None = None) -> list[Incident]:  # noqa: N803
         """Group the rows above the threshold into incidents, the worst story first.
@@ -633,7 +635,9 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """The training rows that the others contradict most."""
         found: Suspects | None = getattr(self, "_suspects", None)
         if found is None:
-            raise AttributeError(NOT_ASKED)
+            raise AttributeError(
+                "suspects_ is only there after fitting with suspects='find' or suspects='exclude'."
+            )
         return found
 
     def adopt(self, model: Model) -> Self:

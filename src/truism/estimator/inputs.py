@@ -27,28 +27,18 @@ def settings_of(detector: Any) -> Settings:
     def plain(value: Any) -> Any:
         return value.item() if isinstance(value, np.generic) else value
 
-    names = (
-        *("min_support", "support_ratio", "max_predicates", "cutoffs", "scoring", "time"),
-        *("random_state", "ordered", "by", "lookback", "max_false_incidents"),
-    )
+    names = [name for name in Settings.__struct_fields__ if hasattr(detector, name)]
     values = {name: plain(getattr(detector, name)) for name in names}
     for name in ("categorical", "continuous", "ignore"):
-        given = getattr(detector, name)
-        listed = isinstance(given, Iterable) and not isinstance(given, str)
-        values[name] = tuple(given) if listed else given
+        if isinstance(values[name], Iterable) and not isinstance(values[name], str):
+            values[name] = tuple(values[name])
     return Settings(**values)
 
 
 def one_row(X: Any, time: str | None = None) -> Any:  # noqa: N803
     """Return a row of a dataframe, a Series with names, as a dict; anything else as it is.
 
-    Parameters
-    ----------
-    X
-        What was handed in.
-    time
-        The column of times: what an index of times said is the Series' own name.
-
+    What an index of times said is the Series' own name, and goes to the column of times.
     """
     names = getattr(X, "index", None)
     if names is None or getattr(X, "ndim", 0) != 1 or not hasattr(names, "tolist"):
@@ -98,17 +88,7 @@ def followed(
 ) -> Table:
     """Return a table read as the one that was learned; warn about, or refuse, what is in doubt.
 
-    Parameters
-    ----------
-    table
-        The table.
-    reading
-        How the one that was learned was read.
-    strict
-        Whether doubts are refused.
-    said
-        Of parts of one table: what was warned about in earlier parts, which is not said again.
-
+    Of parts of one table, `said` is what was warned about in earlier parts, which is not said again.
     """
     if reading is None:
         return table

@@ -33,26 +33,14 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
 
     """
     model = load_model(path)
-    chosen = model.settings
     detector = InvariantRuleDetector(
-        min_support=chosen.min_support,
-        support_ratio=chosen.support_ratio,
-        max_predicates=chosen.max_predicates,
-        cutoffs=chosen.cutoffs,
-        scoring=chosen.scoring,
         threshold=model.threshold if isinstance(model.limit.origin, ByHand) else None,
-        categorical=chosen.categorical,
-        continuous=chosen.continuous,
-        ignore=chosen.ignore,
-        time=chosen.time,
         delta=any(name in model.schema.names for name in model.derived),
-        ordered=chosen.ordered,
-        by=chosen.by,
-        lookback=chosen.lookback,
-        max_false_incidents=chosen.max_false_incidents,
         optional=() if model.reading is None else model.reading.optional,
-        random_state=chosen.random_state,
     )
+    for name in detector.get_params():
+        if hasattr(model.settings, name):
+            setattr(detector, name, getattr(model.settings, name))
     made_here = {delta_name(variable) for variable in model.derived}
     known = model.provenance.columns or model.schema.names
     names = tuple(name for name in known if name not in made_here)
@@ -61,16 +49,7 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
 
 
 def model_of(name: str, given: Any) -> Model:
-    """Return the model of a fitted detector, a model file, or the model itself.
-
-    Parameters
-    ----------
-    name
-        The parameter that it was given as.
-    given
-        A detector, with the threshold that is in force, a model, or the name of a model file.
-
-    """
+    """Return the model of a detector, with the threshold in force, of a file, or the model itself."""
     match given:
         case InvariantRuleDetector():
             return given._current().model

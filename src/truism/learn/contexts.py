@@ -8,7 +8,6 @@ learned.
 """
 
 import hashlib
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -40,7 +39,6 @@ N_TARGETS = 8  # random combinations of the judged variables that a tree explain
 N_TARGET_STATES = 6  # commonest states of a variable that are targets
 MAX_REMEMBERED = 1 << 22  # whole numbers, of the rows of all leaves while a tree grows
 TARGET_CLIP, TARGET_SCALE = 5.0, 1 << 12
-MIN_JOINT = 5_000  # rows from which on it pays to count by both divisions of rows at once
 SCALE = 1 << 10  # standardised numbers in whole units, for sums that are exact
 
 
@@ -446,12 +444,6 @@ def sum_leaves(
 
     A division is the number of each row's block; each has as many blocks.
     """
-    if len(divisions) > 1 and leaves.shape[1] < MIN_JOINT:
-        apart = [
-            sum_leaves(trees, leaves, readings, reader, (blocks,), n_blocks, n_jobs)
-            for blocks in divisions
-        ]
-        return [tuple(itertools.chain.from_iterable(each)) for each in zip(*apart, strict=True)]
     adder = _Adder(readings, reader, _Cells.of(divisions, n_blocks))
     return list(share_out(n_jobs, adder.sum_up, trees, leaves))
 

@@ -15,13 +15,11 @@ from truism.errors import ParameterError, TableError, shorten
 from truism.learn.batches import Batches
 from truism.learn.holdout import Study, learn_evidence
 from truism.learn.kinds import find_changing, infer_added, variable_columns
+from truism.learn.passes import SAMPLE, Drawn, Provisional, draw, exact_schema, verify_in_passes
 from truism.learn.predicates import find_predicates
-from truism.learn.rules import MinedRules, Search
-from truism.learn.sampling import SAMPLE, Drawn, draw, exact_schema
+from truism.learn.rules import MinedRules, Search, choose_support
 from truism.learn.series import find_series, learn_memory, rows_in_order, rows_to_look_back
-from truism.learn.support import choose_support
 from truism.learn.twins import find_twins
-from truism.learn.verification import Provisional, verify_in_passes
 from truism.model.evidence import Evidence
 from truism.model.model import Model
 from truism.model.provenance import AnyBrokenRule, ByHand, Provenance, Threshold

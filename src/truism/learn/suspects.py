@@ -24,9 +24,8 @@ from truism.learn.holdout import N_BLOCKS, N_STRETCHES, held_out_scores, learn_e
 from truism.learn.kinds import find_changing, infer_schema, variable_columns
 from truism.learn.learn import learn
 from truism.learn.predicates import find_predicates
-from truism.learn.rules import Search
+from truism.learn.rules import Search, choose_support
 from truism.learn.series import find_series, held_out_excess, learn_memory, rows_to_look_back
-from truism.learn.support import choose_support
 from truism.model.model import Model
 from truism.model.schema import Numeric, Schema
 from truism.model.series import Series

@@ -10,7 +10,6 @@ Deviation: a node whose best split gains nothing is a leaf; splitting it further
 cut-offs of quality zero.
 """
 
-import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -29,9 +28,6 @@ MIN_BINS = 255
 MAX_BINS = 65_535  # bin numbers have two bytes at most, and one more stands for missing
 FIXED_POINT_BITS = 20  # of a standardised target, behind the point; fewer above a million rows
 MAX_TABLE = 1 << 22  # histogram cells per node above which classes are counted by sorting
-MAX_CACHED = 1 << 16  # histogram cells, of eight bytes each, that a processor's cache holds
-MAX_ABREAST = 1 << 11  # rows of a table whose trees grow side by side if the cache is too small
-N_ABREAST = 256  # such trees; several times as many as have their nodes split at once
 
 
 class Bins(msgspec.Struct, frozen=True, eq=False):
@@ -128,21 +124,17 @@ def propose(
         for variable, column in zip(schema.variables, columns, strict=True)
         if variable.varies
     ]
-    groups = grower.group(targets)
     names = [bins.variable for bins in table.bins]
-    n_done = 0
-    for group, grown in zip(groups, share_out(n_jobs, grower.grow, groups), strict=True):
-        splits, gains = (each.tolist() for each in grown)
-        for (f, cut, first, last), gain in zip(splits, gains, strict=True):
+    grown = share_out(n_jobs, grower.grow, *zip(*targets, strict=True))
+    for n_done, (splits, gains) in enumerate(grown, 1):
+        for (f, cut, first, last), gain in zip(splits.tolist(), gains.tolist(), strict=True):
             proposal = Proposal(-gain / table.n_rows, names[f], cut)
             for position in range(first, last + 1):
                 proposals[position].append(proposal)
-        n_done += len(group)
         advance(n_done, len(targets))
     return [sorted(found) for found in proposals]
 
 
-_Known = tuple[Numeric | Categorical, Column]
 _Grown = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
@@ -164,7 +156,7 @@ class _Target(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Grower:
-    """Grows trees: one after the other, or those of numbers side by side where that is faster."""
+    """Grows trees on a binned table."""
 
     def __init__(self, table: BinnedTable, min_leaves: Sequence[int]) -> None:
         from truism.learn.kernels import trees  # only learning loads compiled code
@@ -176,7 +168,6 @@ class _Grower:
         self.n_bins = np.array([_n_bins(bins) for bins in table.bins], np.int64)
         self.width = int(self.n_bins.max()) + 1
         self.n_cells = len(self.n_bins) * self.width
-        self.abreast = table.n_rows <= MAX_ABREAST and self.n_cells > MAX_CACHED
         self.binned = table.binned.view(np.uint8)
         self.wide = self.binned.shape[1] > len(self.n_bins)
         self.place_of = {bins.variable: place for place, bins in enumerate(table.bins)}
@@ -184,47 +175,19 @@ class _Grower:
         # A histogram cell holds a sum of targets and a count in one word: |sum| ≤ n·2^point_bits.
         self.point_bits = min(FIXED_POINT_BITS, 61 - 2 * self.count_bits)
 
-    def group(self, targets: Sequence[_Known]) -> list[list[_Known]]:
-        """Divide targets into groups to be grown at once: states each alone, numbers maybe together."""
-        alone = [[each] for each in targets if isinstance(each[0], Categorical)]
-        numeric = [each for each in targets if isinstance(each[0], Numeric)]
-        size = N_ABREAST if self.abreast else 1
-        return alone + [numeric[i : i + size] for i in range(0, len(numeric), size)]
-
-    def grow(self, targets: Sequence[_Known]) -> _Grown:
-        """Grow the trees of a group; return their splits and gains, not yet divided by the rows.
+    def grow(self, variable: Numeric | Categorical, column: Column) -> _Grown:
+        """Grow the tree of a target; return its splits and gains, not yet divided by the rows.
 
         A split is a variable, a bin, and the first and the last position of the leaf sizes it is for.
         """
-        variable, column = targets[0]
         if isinstance(variable, Categorical):
             classes = codes(variable, column).astype(np.int64)
             rows = np.flatnonzero(classes >= 0).astype(np.int32)
             return self._grow_tree(_Target(classes, len(variable.values), -1), rows)
-        numeric = [(each, column) for each, column in targets if isinstance(each, Numeric)]
-        values = np.array([self._packed(each, column) for each, column in numeric])
-        skips = np.array([self.place_of[each.name] for each, _ in numeric])
-        if self.abreast:
-            splits, gains = self._grow_forest(values, skips)
-        else:
-            rows = np.flatnonzero(values[0]).astype(np.int32)
-            splits, gains = self._grow_tree(_Target(values[0], 0, int(skips[0])), rows)
+        values = self._packed(variable, column)
+        rows = np.flatnonzero(values).astype(np.int32)
+        splits, gains = self._grow_tree(_Target(values, 0, self.place_of[variable.name]), rows)
         return splits, gains / 4.0**self.point_bits
-
-    def _grow_forest(self, values: NDArray[np.int64], skips: NDArray[np.int64]) -> _Grown:
-        from truism.learn.kernels import forest  # only wide tables load it
-
-        bins = self.binned, self.n_bins, self.width, self.wide, *self._in_order
-        leaves = np.array(self.min_leaves, np.int64)
-        grown: _Grown = forest.grow_forest(*bins, values, skips, self.count_bits, leaves)
-        return grown
-
-    @functools.cached_property
-    def _in_order(self) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
-        """The rows in the order of each variable's bins, and which variables are never missing."""
-        order = np.argsort(self.table.binned, axis=0, kind="stable").astype(np.uint16)
-        complete = np.array([each.n_present == self.table.n_rows for each in self.table.bins])
-        return np.ascontiguousarray(order.T), complete
 
     def _grow_tree(self, target: _Target, rows: NDArray[np.int32]) -> _Grown:
         """Grow one tree for several minimum leaf sizes, ascending, at once.
@@ -234,9 +197,7 @@ class _Grower:
         least, splits, gains = self.min_leaves, list[tuple[int, ...]](), list[float]()
         shape = len(self.n_bins), self.width, max(1, target.n_classes)
         # Where a histogram would be too large, classes are counted by sorting.
-        tabled = not target.n_classes or (
-            not self.abreast and self.n_cells * max(target.n_classes, 2) <= MAX_TABLE
-        )
+        tabled = self.n_cells * max(target.n_classes, 2) <= MAX_TABLE or not target.n_classes
         room = np.empty(shape if tabled else (1, 0, 0), np.int64)
         waiting = [_Node(rows, None, 0, len(least))]
         while waiting:

@@ -3,7 +3,7 @@
 Where one of two twins is wrong, the other usually is, too. Explanations then name one of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ MIN_ROWS = 30  # rows in which both are known
 PAIRS_PER_VARIABLE = 10
 MAX_COLUMNS = 256  # whose correlations with all others are held at a time
 _DIGITS = 6  # of a correlation, so that it does not depend on how sums are divided
-_NO_PAIRS = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-
-Pairs = Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]
 
 
 def find_twins(schema: Schema, columns: Sequence[Column]) -> tuple[tuple[str, str], ...] | None:
@@ -54,47 +51,17 @@ def pairs_above(
 
     All pairs of very many columns are more than memory holds, so some columns are taken at a time.
     """
-    whole = np.isfinite(values).all(axis=0)
-    parts = list(_pairs_of_whole(least, values, np.flatnonzero(whole)))
-    parts += _pairs_with_gaps(least, values, np.flatnonzero(~whole))
+    parts = []
+    for start in range(0, values.shape[1], MAX_COLUMNS):
+        close = np.abs(correlate(values[:, start:], MAX_COLUMNS))
+        a, b = np.nonzero(np.triu(close, 1) > least)
+        parts.append((a + start, b + start, close[a, b]))
     first, second, closeness = (np.concatenate(each) for each in zip(*parts, strict=True))
-    order = np.lexsort((second, first))
-    return first[order], second[order], closeness[order]
+    return first, second, closeness
 
 
-def _pairs_of_whole(least: float, values: NDArray[np.float64], whole: NDArray[np.int64]) -> Pairs:
-    """Yield the pairs among columns that are known in every row: one product for each."""
-    yield _NO_PAIRS
-    if len(values) < MIN_ROWS:
-        return
-    away = values[:, whole] - values[:, whole].mean(axis=0)
-    spread = np.sqrt(np.square(away).sum(axis=0))
-    unit = np.divide(away, spread, out=np.zeros_like(away), where=spread > 0.0)
-    for start in range(0, len(whole), MAX_COLUMNS):
-        close = np.abs(unit[:, start : start + MAX_COLUMNS].T @ unit[:, start:])
-        a, b = np.nonzero(close > least - 10.0**-_DIGITS)
-        closeness = np.round(close[a, b], _DIGITS)
-        varied = spread[start + a] * spread[start + b] > len(values) * 10.0**-_DIGITS
-        kept = (a < b) & varied & (closeness > least)
-        yield whole[start + a[kept]], whole[start + b[kept]], closeness[kept]
-
-
-def _pairs_with_gaps(least: float, values: NDArray[np.float64], gaps: NDArray[np.int64]) -> Pairs:
-    """Yield the pairs of which at least one column has gaps."""
-    is_gap = np.isin(np.arange(values.shape[1]), gaps)
-    for start in range(0, len(gaps), MAX_COLUMNS):
-        some = gaps[start : start + MAX_COLUMNS]
-        close = np.abs(correlate(values, some))
-        a, b = np.nonzero(close > least)
-        closeness, a = close[a, b], some[a]
-        kept = (a < b) | ((a > b) & ~is_gap[b])
-        yield np.minimum(a, b)[kept], np.maximum(a, b)[kept], closeness[kept]
-
-
-def correlate(
-    values: NDArray[np.float64], some: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
-    """Return the correlation of some columns, or of all, with each, over the rows where both are known.
+def correlate(values: NDArray[np.float64], n_first: int | None = None) -> NDArray[np.float64]:
+    """Return the correlation of the first columns, or of all, with each, where both are known.
 
     It is 0 where there are too few of them, or where either does not vary.
 
@@ -105,8 +72,7 @@ def correlate(
     known = np.isfinite(values)
     filled = np.where(known, values, 0.0)
     counted = known.astype(np.float64)
-    own = slice(None) if some is None else some
-    own_filled, own_counted = filled[:, own].T, counted[:, own].T
+    own_filled, own_counted = filled[:, :n_first].T, counted[:, :n_first].T
     n_rows = np.maximum(own_counted @ counted, 1.0)
     # Each column is summed where the other one is known.
     sums, squares = own_filled @ counted, np.square(own_filled) @ counted

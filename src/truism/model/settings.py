@@ -110,7 +110,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ----------
     min_support
         θ: a rule must hold in more than this share of the rows; ``"auto"`` chooses it (see
-        `truism.learn.support`).
+        `truism.learn.rules`).
     support_ratio
         γ: a rule must hold in more than this share of the rows of its rarest predicate; ``"auto"``
         is 0.7 for the paper's scoring, as in the paper, and 0.1 for evidence, which weighs a rule

@@ -3,7 +3,6 @@
 - `contexts`: grow the trees of contexts, and sum up their leaves
 - `mining`: search for rules, and check them against rows
 - `trees`: grow the trees that propose cut-offs
-- `forest`: grow many of them side by side; compiled only where a wide table needs it
 
 Importing a kernel imports the compiler, so that happens inside the functions that learn.
 """
