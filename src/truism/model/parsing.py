@@ -20,12 +20,8 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _NAME = rf'(?P<name>(?:{_QUOTED}|[^"=<>≤≥{{}}])+?)'
 _AND, _OR = (re.compile(rf'{_QUOTED}|(?<=[\s)}}"])({word})(?=[\s("]|$)') for word in ("and", "or"))
-_BETWEEN = re.compile(
-    rf"(?P<low>{_NUMBER})\s*(?:≤|<=)\s*{_NAME}\s*<(?!=)\s*(?P<high>.*)", re.DOTALL
-)
-_ONE = re.compile(
-    rf"{_NAME}\s*(?P<sign>≥|>=|<(?!=)|=|(?<=\s)in(?=\s*\{{))\s*(?P<rest>.*)", re.DOTALL
-)
+_BETWEEN = re.compile(rf"(?P<low>{_NUMBER})\s*(?:≤|<=)\s*{_NAME}<(?!=)(?P<high>.*)", re.DOTALL)
+_ONE = re.compile(rf"{_NAME}(?P<sign>≥|>=|<(?!=)|=|(?<=\s)in(?=\s*\{{))(?P<rest>.*)", re.DOTALL)
 _LIMIT = re.compile(_NUMBER + r"(?![\w.])\s*")
 _STATE = re.compile(rf"(?:{_QUOTED}|[\w.+\-/:%°]+)\s*")
 
@@ -107,7 +103,7 @@ class _Reader:
         between = _BETWEEN.fullmatch(self.text, start, end)
         if between is not None:
             variable = self._variable(between)
-            high = self._number(variable, between.start("high"), end)
+            high = self._number(variable, self._stripped(between.start("high"), end)[0], end)
             return self._interval(variable, between.start("name"), end, float(between["low"]), high)
         one = _ONE.fullmatch(self.text, start, end)
         if one is None:
@@ -116,7 +112,7 @@ class _Reader:
                 self._refuse_name(start)
             at = self._stripped(start + max(map(len, printed)), end)[0]
             self._refuse(at, "one of the signs <, ≥, = and in, or bounds such as 3 ≤ x < 4")
-        variable, at = self._variable(one), one.start("rest")
+        variable, at = self._variable(one), self._stripped(one.start("rest"), end)[0]
         if one["sign"] in ("=", "in"):
             return self._states(variable, at, end, several=one["sign"] == "in")
         if not isinstance(variable, Numeric):
