@@ -553,8 +553,12 @@ def read_machines(place: str) -> tuple[Machine, ...]:
             f"The list of machines {place!r} cannot be read: {str(problem).rstrip('.')}.",
             "each machine needs [[machine]], name, model and data; state is optional.",
         ) from None
-    _check_distinct("name", [machine.name for machine in machines], place)
-    _check_distinct("state", [machine.state for machine in machines if machine.state], place)
+    for what in ("name", "state"):
+        values = [getattr(machine, what) for machine in machines if getattr(machine, what)]
+        if twice := sorted({value for value in values if values.count(value) > 1}):
+            raise TruismError(
+                f"The list of machines {place!r} has a {what} twice: {shorten(twice)}."
+            )
     folder = Path(place).parent
     return tuple(
         Machine(
@@ -571,12 +575,6 @@ def _listed(data: str | tuple[str, ...]) -> tuple[str, ...]:
     return (data,) if isinstance(data, str) else data
 
 
-def _check_distinct(what: str, values: Sequence[str], place: str) -> None:
-    twice = sorted({value for value in values if values.count(value) > 1})
-    if twice:
-        raise TruismError(f"The list of machines {place!r} has a {what} twice: {shorten(twice)}.")
-
-
 def check_machines(screen: Screen, place: str, wanted: Wanted) -> int:
     """Check one machine after the other, whether or not one fails; say in the end how they are."""
     _refuse(wanted)
@@ -588,7 +586,13 @@ def check_machines(screen: Screen, place: str, wanted: Wanted) -> int:
         if wanted.form == "table":
             screen.show(Text(visible(machine.name), STRONG))
         try:
-            codes[machine.name] = _check_one(screen, machine, wanted)
+            data = _listed(machine.data)
+            if machine.state is not None:
+                check_output(machine.state, (*data, machine.model))
+            its = msgspec.structs.replace(
+                wanted, name=machine.name, place=machine.model, data=data, state_place=machine.state
+            )
+            codes[machine.name] = run(screen, its)
         except (TruismError, OSError, MemoryError) as problem:
             message, hint = say_problem(problem)
             screen.fail(f"{machine.name}: {message}", hint)
@@ -601,22 +605,6 @@ def check_machines(screen: Screen, place: str, wanted: Wanted) -> int:
     else:
         screen.note(summary.plain)
     return max(codes.values())
-
-
-def _check_one(screen: Screen, machine: Machine, wanted: Wanted) -> int:
-    data = _listed(machine.data)
-    if machine.state is not None:
-        check_output(machine.state, (*data, machine.model))
-    return run(
-        screen,
-        msgspec.structs.replace(
-            wanted,
-            name=machine.name,
-            place=machine.model,
-            data=data,
-            state_place=machine.state,
-        ),
-    )
 
 
 def _refuse(wanted: Wanted) -> None:

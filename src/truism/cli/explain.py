@@ -20,17 +20,11 @@ from truism.cli.rows import Rows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Checker
-from truism.explain.explanations import Explanation
-from truism.explain.words import say_moment
+from truism.explain.explanations import LINE
 from truism.model.files import load_model
 from truism.show.terminal import show_explanation
 
 N_SHOWN = 8
-_OF_REASON = ("expected", "found", "because", "evidence", "rule", "penalty")
-_CSV_NAMES = (
-    *("row", "time", "score", "variable", "share"),
-    *_OF_REASON,
-)
 
 
 @click.command(
@@ -92,26 +86,8 @@ def explain(
     if top:
         explanation = msgspec.structs.replace(explanation, blames=explanation.blames[:top])
     if form == "csv":
-        screen.write_csv(_CSV_NAMES, _rows(explanation))
+        screen.write_csv(LINE, explanation.lines())
     elif form == "json":
         screen.write_json(explanation.to_dict())
     else:
         screen.write_lines([explanation.to_dict()])
-
-
-def _rows(explanation: Explanation) -> list[dict[str, Any]]:
-    head = {
-        "row": explanation.row,
-        "time": say_moment(explanation.time),
-        "score": explanation.score,
-    }
-    return [
-        {
-            **head,
-            "variable": blame.variable,
-            "share": blame.share,
-            **{name: getattr(reason, name) for name in _OF_REASON},
-        }
-        for blame in explanation.blames
-        for reason in blame.reasons
-    ]

@@ -38,6 +38,8 @@ from truism.table.times import Moment
 from truism.work import Advance, stand_still
 
 _CHUNK = 1024
+_OF_REASON = ("expected", "found", "because", "evidence", "rule", "penalty")
+LINE = ("row", "time", "score", "variable", "share", *_OF_REASON)  # names of what a line holds
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -73,6 +75,16 @@ class Explanation(msgspec.Struct, frozen=True):
             "blames": [blame.to_dict() for blame in self.blames],
             "accepted": [msgspec.to_builtins(each) for each in self.accepted],
         }
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return one line for each variable and reason."""
+        head = {"row": self.row, "time": say_moment(self.time), "score": self.score}
+        return [
+            {**head, "variable": blame.variable, "share": blame.share}
+            | {name: getattr(reason, name) for name in _OF_REASON}
+            for blame in self.blames
+            for reason in blame.reasons
+        ]
 
     def __repr__(self) -> str:
         return f"<Explanation of row {self.row}, score {self.score:.4g}: {in_short(self.blames)}>"
@@ -144,28 +156,9 @@ class Explanations:
         """Return a dataframe with one line per row, variable and reason, of the table's library."""
         from truism.table.frames import to_frame  # pandas may take a second to import
 
-        lines = [
-            (each.row, say_moment(each.time), each.score, blame.variable, blame.share, reason)
-            for each in self
-            for blame in each.blames
-            for reason in blame.reasons
-        ]
-        return to_frame(
-            {
-                "row": [line[0] for line in lines],
-                "time": [line[1] for line in lines],
-                "score": [line[2] for line in lines],
-                "variable": [line[3] for line in lines],
-                "share": [line[4] for line in lines],
-                "expected": [line[5].expected for line in lines],
-                "found": [line[5].found for line in lines],
-                "because": [line[5].because for line in lines],
-                "evidence": [line[5].evidence for line in lines],
-                "rule": [line[5].rule for line in lines],
-                "penalty": [line[5].penalty for line in lines],
-            },
-            self._library,
-        )
+        lines = [line for explanation in self for line in explanation.lines()]
+        columns = {name: [line[name] for line in lines] for name in LINE}
+        return to_frame(columns, self._library)
 
     def __repr__(self) -> str:
         return f"<Explanations of {say_rows(len(self))}>"
