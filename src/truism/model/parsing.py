@@ -18,10 +18,10 @@ from truism.model.wording import NO_LEGEND, Legend
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-_NAME = rf'(?P<name>(?:{_QUOTED}|[^"=<>≤≥{{}}])+?)'
+_NAME = rf'(?P<name>(?:{_QUOTED}|[^"=<>≤≥{{}}])+)'
 _AND, _OR = (re.compile(rf'{_QUOTED}|(?<=[\s)}}"])({word})(?=[\s("]|$)') for word in ("and", "or"))
-_BETWEEN = re.compile(rf"(?P<low>{_NUMBER})\s*(?:≤|<=)\s*{_NAME}<(?!=)(?P<high>.*)", re.DOTALL)
-_ONE = re.compile(rf"{_NAME}(?P<sign>≥|>=|<(?!=)|=|(?<=\s)in(?=\s*\{{))(?P<rest>.*)", re.DOTALL)
+_BETWEEN = re.compile(rf"(?P<low>{_NUMBER})\s*(?:≤|<=){_NAME}<(?!=)(?P<high>.*)", re.DOTALL)
+_ONE = re.compile(rf"{_NAME}(?P<sign>≥|>=|<(?!=)|=|\{{)(?P<rest>.*)", re.DOTALL)
 _LIMIT = re.compile(_NUMBER + r"(?![\w.])\s*")
 _STATE = re.compile(rf"(?:{_QUOTED}|[\w.+\-/:%°]+)\s*")
 
@@ -102,30 +102,36 @@ class _Reader:
         """Read ``name < number`` and the like, or ``number ≤ name < number``."""
         between = _BETWEEN.fullmatch(self.text, start, end)
         if between is not None:
-            variable = self._variable(between)
+            variable, at = self._variable(*between.span("name")), between.start("name")
             high = self._number(variable, self._stripped(between.start("high"), end)[0], end)
-            return self._interval(variable, between.start("name"), end, float(between["low"]), high)
+            return self._interval(variable, at, end, float(between["low"]), high)
         one = _ONE.fullmatch(self.text, start, end)
-        if one is None:
+        words = [] if one is None else one["name"].split()
+        if one is None or (one["sign"] == "{" and words[-1:] != ["in"]):
             printed = [name for name in self.variable_of if self.text.startswith(name, start, end)]
             if not printed:
                 self._refuse_name(start)
             at = self._stripped(start + max(map(len, printed)), end)[0]
             self._refuse(at, "one of the signs <, ≥, = and in, or bounds such as 3 ≤ x < 4")
-        variable, at = self._variable(one), self._stripped(one.start("rest"), end)[0]
-        if one["sign"] in ("=", "in"):
-            return self._states(variable, at, end, several=one["sign"] == "in")
+        several, at = one["sign"] == "{", self._stripped(one.start("rest"), end)[0]
+        if several:
+            before = one["name"].rstrip().removesuffix("in")
+            variable, at = self._variable(start, start + len(before)), one.start("sign")
+        else:
+            variable = self._variable(start, one.end("name"))
+        if one["sign"] in ("=", "{"):
+            return self._states(variable, at, end, several=several)
         if not isinstance(variable, Numeric):
             self._refuse(one.start("sign"), f"a state of {variable.name!r}, which is no number")
         limit = self._number(variable, at, end)
         low, high = (-math.inf, limit) if one["sign"] == "<" else (limit, math.inf)
         return self._interval(variable, at, end, low, high)
 
-    def _variable(self, found: re.Match[str]) -> Variable:
-        printed = found["name"].rstrip()
-        if printed not in self.variable_of:
-            self._refuse_name(found.start("name"))
-        return self.variable_of[printed]
+    def _variable(self, start: int, end: int) -> Variable:
+        start, end = self._stripped(start, end)
+        if self.text[start:end] not in self.variable_of:
+            self._refuse_name(start)
+        return self.variable_of[self.text[start:end]]
 
     def _interval(self, variable: Variable, at: int, end: int, low: float, high: float) -> Interval:
         if not isinstance(variable, Numeric):
