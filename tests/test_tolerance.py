@@ -15,9 +15,9 @@ from truism.model import provenance as stamps
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf
 from truism.model.schema import Categorical
-from truism.score import tolerance
+from truism.score import evidence as tolerance
+from truism.score.evidence import Tolerance
 from truism.score.scorer import Scorer
-from truism.score.tolerance import Tolerance
 from truism.score.weighed import joined
 from truism.table.frames import as_table
 

@@ -52,36 +52,14 @@ def learn(
     excluded: Rows | None = None,
     shuffled: bool = False,
 ) -> Model:
-    """Learn a model.
+    """Learn a model from normal rows; neither `n_jobs` nor how rows are divided changes it.
 
-    Parameters
-    ----------
-    rows
-        Normal rows.
-    settings
-        How to learn.
-    delta
-        Whether to add ``ΔX``, the change since the previous row, for each continuous variable.
-    threshold
-        Rows that score above it are anomalies; None keeps the default of the scoring.
-    created
-        When, as ISO text.
-    reading
-        How the table was read; the model keeps it, so that later tables are read alike.
-    n_jobs
-        Number of threads; the result does not depend on it.
-    progress
-        Called with the stage, the amount done, and the total amount.
-    n_sampled
-        How many rows stand for all; not more rows than these are held.
-    excluded
-        Positions of rows to learn without, ascending; what changed since one of them is missing.
-    shuffled
-        Whether rows are in no order: they are exchangeable, whatever their times say.
-
-    Returns
-    -------
-    Model
+    With `delta`, ``ΔX``, the change since the previous row, is added for each continuous variable;
+    meters have it anyway. Rows that score above `threshold` are anomalies; None keeps the default of
+    the scoring. The model keeps the `reading`, so that later tables are read alike. `n_sampled` rows
+    stand for all; not more rows than these are held. Rows at `excluded` positions, ascending, are left
+    out; what changed since one of them is missing. Rows that are `shuffled` are exchangeable, whatever
+    their times say.
 
     Examples
     --------
@@ -89,7 +67,6 @@ def learn(
     >>> table = as_table({"pump": ["on", "off"] * 50, "level": [i * i % 97 for i in range(100)]})
     >>> learn(table, Settings(min_support=0.1), delta=True).schema.names
     ('pump', 'level', 'Δlevel')
-
     """
     if threshold is not None:
         check_threshold(threshold)

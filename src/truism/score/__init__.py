@@ -5,9 +5,8 @@
 - `truths`: in which rows predicates hold, as packed bits
 - `rules`: which rows break rules, and what a broken rule is worth
 - `contexts`, `rarity`: values that are unusual given the others, and values that are rare in themselves
-- `evidence`: these as one sum
+- `evidence`: these as one sum, less what does not count because it was accepted
 - `past`: rows that follow each other, what the past adds to them, and values that stand still
-- `tolerance`: what does not count because it was accepted
 - `weighed`: what speaks against rows, as values
 - `thresholds`: which scores to report
 - `kernels`: the compiled loops, for many rows

@@ -191,16 +191,7 @@ def join(parts: Sequence[Readings]) -> Readings:
 class Reader:
     """Reads columns once, for everything that weighs them.
 
-    Parameters
-    ----------
-    schema
-        The variables.
-
-    Attributes
-    ----------
-    numbers, states
-        Positions of the numeric and of the categorical variables.
-
+    `numbers` and `states` are the positions of the numeric and of the categorical variables.
     """
 
     def __init__(self, schema: Schema) -> None:

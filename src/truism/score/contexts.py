@@ -35,15 +35,7 @@ class Leaves:
     """Finds the leaf of every context that a row falls into, for all contexts and rows at once.
 
     The rows of a node are packed bits: the rows of its parent that satisfy a split, or that do not. The
-    number of a leaf is then assembled from its binary digits.
-
-    Parameters
-    ----------
-    n_splits
-        How many splits there are.
-    trees
-        See `Context.tree`.
-
+    number of a leaf is then assembled from its binary digits. Trees are those of `Context.tree`.
     """
 
     def __init__(self, n_splits: int, trees: Sequence[Sequence[int]]) -> None:
@@ -231,16 +223,10 @@ def surprise(standard: NDArray[Any]) -> NDArray[Any]:
 
 
 class LeafProfiles:
-    """Compares rows with the statistics of their leaves.
+    """Compares rows with the statistics of their leaves in each context.
 
-    Parameters
-    ----------
-    reader
-        The variables that are judged.
-    statistics
-        The statistics of each context. Leaves are numbered as in `Leaves`; if statistics are stacked,
-        the numbers of the second set of rows continue where those of the first end, and so on.
-
+    Leaves are numbered as in `Leaves`; if statistics are stacked, the numbers of the second set of rows
+    continue where those of the first end, and so on.
     """
 
     def __init__(self, reader: Reader, statistics: Iterable[Statistics]) -> None:
@@ -463,21 +449,10 @@ def side_by_side(firsts: NDArray[np.int64], widths: Sequence[int]) -> NDArray[np
 def state_evidence(
     counts: NDArray[np.float64], widths: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how much rarer states are in leaves than by chance.
+    """Return how much rarer states are in leaves than by chance, and the evidence of one never seen.
 
-    Parameters
-    ----------
-    counts
-        Leaves × classes of states, of several variables side by side; or a stack of such tables.
-    widths
-        The number of classes of each variable.
-
-    Returns
-    -------
-    known, unseen
-        Leaves × classes, and leaves × variables: the evidence of a state that was never seen. Stacked
-        like the counts.
-
+    Counts, and the first result, are leaves × classes of several variables side by side, each as wide as
+    `widths` says; the second result is leaves × variables. Tables may be stacked.
     """
     starts = np.cumsum([0, *widths[:-1]])
     rows = np.add.reduceat(counts, starts, axis=-1)

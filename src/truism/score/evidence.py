@@ -7,8 +7,9 @@ of evidence against it:
   (`truism.score.contexts`), or a rule is broken (`truism.score.rules`), whichever is stronger;
 * *rarity*: the value is unusual whatever the other variables are (`truism.score.rarity`).
 
-The unit of each kind is how much its sum varies among held-out normal rows. The score is the sum over
-both kinds and all variables.
+Evidence against variables does not count where it was accepted (`Tolerance`); this is the only place
+where acceptances enter scoring. The unit of each kind is how much its sum varies among held-out normal
+rows. The score is the sum over both kinds and all variables.
 """
 
 from collections.abc import Sequence
@@ -18,18 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.arrays import Floats, Mask
+from truism.model.acceptances import Acceptance, Condition
 from truism.model.evidence import Grave
 from truism.model.model import Model
-from truism.model.predicates import Predicate
-from truism.model.schema import Categorical
-from truism.score.alignment import Reader
+from truism.model.predicates import AnyOf, OneOf, Predicate
+from truism.model.provenance import today
+from truism.model.schema import Categorical, Scalar, Schema
+from truism.score.alignment import Reader, align, time_column
 from truism.score.contexts import LeafProfiles, Leaves, statistics_of
+from truism.score.past import Stillness
 from truism.score.rarity import Emptiness, Rarities
 from truism.score.rules import Rulebook, breaches
-from truism.score.tolerance import Tolerance
-from truism.score.truths import Truths, Words
+from truism.score.truths import Truths, Words, unpack
 from truism.score.weighed import Pieces, Silenced, sum_of_rows
-from truism.table.columns import Column
+from truism.table.columns import Column, Table
+from truism.table.timelines import wall_clock
 
 ROWS_AT_ONCE = 1 << 14  # few enough for their data to stay in the processor's cache
 RARITY_WEIGHT = 1.25
@@ -60,6 +64,88 @@ def find_grave(
     return rows, worths[rows].argmax(axis=1)
 
 
+class Tolerance:
+    """The acceptances of a model, ready to be applied."""
+
+    def __init__(self, model: Model) -> None:
+        self.accepted, self._schema = model.accepted or (), model.schema
+        self._variables = np.array(
+            [[name in one.variables for name in model.schema.names] for one in self.accepted],
+            np.bool_,
+        )
+        conditions = [condition for one in self.accepted for condition in one.conditions]
+        self._truths = Truths(_with_states(model.schema, conditions), conditions)
+
+    def find(self, table: Table) -> Mask:
+        """Return in which rows each acceptance applies: acceptances × rows."""
+        true, _ = self._truths.evaluate_all(align(self._schema, table)[0])
+        moments = _moments(self._schema, table)
+        applies = np.ones((len(self.accepted), table.n_rows), np.bool_)
+        first = 0
+        for acceptance, holds in zip(self.accepted, applies, strict=True):
+            last = first + len(acceptance.conditions)
+            for words in true[first:last]:
+                holds &= unpack(words, table.n_rows)
+            holds &= _lasts(acceptance, moments)
+            first = last
+        return applies
+
+    def muted(self, applies: Mask) -> Mask:
+        """Return which variables are not judged where acceptances apply: rows × variables."""
+        return np.asarray(applies.T @ self._variables, np.bool_)
+
+
+def sparing(
+    stillness: Stillness | None, tolerance: Tolerance | None, table: Table
+) -> Stillness | None:
+    """Return what finds dead variables in a table, but for those that are not to be judged there."""
+    if stillness is None or tolerance is None:
+        return stillness
+    return stillness.sparing(tolerance.muted(tolerance.find(table)))
+
+
+def _with_states(schema: Schema, conditions: Sequence[Condition]) -> Schema:
+    """Return a schema whose variables also have the states that conditions name."""
+    named: dict[str, set[Scalar]] = {}
+    for condition in conditions:
+        for part in condition.parts if isinstance(condition, AnyOf) else (condition,):
+            if isinstance(part, OneOf):
+                named.setdefault(part.variable, set()).update(part.values)
+    variables = tuple(
+        msgspec.structs.replace(
+            variable,
+            values=(values := tuple(sorted({*variable.values, *named[variable.name]}, key=_order))),
+            counts=(1,) * len(values),
+        )
+        if isinstance(variable, Categorical) and variable.name in named
+        else variable
+        for variable in schema.variables
+    )
+    return msgspec.structs.replace(schema, variables=variables)
+
+
+def _order(state: Scalar) -> tuple[float, str]:
+    return (0.0, state) if isinstance(state, str) else (float(state), "")
+
+
+def _lasts(acceptance: Acceptance, moments: NDArray[np.datetime64]) -> Mask:
+    """Return in which rows an acceptance has not ended; for rows without a time, today counts."""
+    if acceptance.until is None:
+        return np.ones(len(moments), np.bool_)
+    ends = np.datetime64(acceptance.until) + np.timedelta64(1, "D")
+    before: Mask = moments < ends
+    lasts_today = today() <= acceptance.until
+    return np.where(np.isnat(moments), lasts_today, before)
+
+
+def _moments(schema: Schema, table: Table) -> NDArray[np.datetime64]:
+    """Return when rows are, in their own zone; NaT where that is not known."""
+    column = time_column(schema, table)
+    if column is None or column.values.dtype.kind != "M":
+        return np.full(table.n_rows, np.datetime64("NaT", "us"))
+    return wall_clock(column)
+
+
 class _Broken(msgspec.Struct, frozen=True, eq=False):
     """Rows that break a rule about one variable, and what their strongest one is worth."""
 
@@ -75,17 +161,8 @@ class _Broken(msgspec.Struct, frozen=True, eq=False):
 class Weigher:
     """Weighs blocks of rows by the evidence of a model.
 
-    Parameters
-    ----------
-    model
-        The model; one that has evidence.
-    rulebook, habits
-        Its rules, mined ones and what every training row has.
-    truths
-        The predicates of the rules, then those of the contexts' splits.
-    silent
-        Places of variables against which nothing counts.
-
+    `habits` are what every training row has; `truths` have the predicates of the rules, then those of the
+    contexts' splits; against the variables at the `silent` places nothing counts.
     """
 
     def __init__(

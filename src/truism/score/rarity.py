@@ -39,13 +39,8 @@ def _with_middles(knots: Floats) -> Floats:
 class Emptiness:
     """Measures how empty the surroundings of a number are: the distance within which `near` rows lie.
 
-    Parameters
-    ----------
-    values, counts
-        Training values, ascending, and how many rows each stands for; some may stand for none.
-    near, spread
-        See `Spacing`.
-
+    Training values ascend, and `counts` says how many rows each stands for; some may stand for none. See
+    `Spacing`.
     """
 
     def __init__(
@@ -165,27 +160,15 @@ def state_rarities(counts: Counts) -> Floats:
 
 
 class _Curves(msgspec.Struct, frozen=True, eq=False):
-    """How empty the surroundings of numbers are, those of a number after those of the one before.
+    """How empty the surroundings of numbers are, those of a number after those of the one before."""
 
-    Parameters
-    ----------
-    points, distances, slopes
-        See `Emptiness`.
-    starts
-        Where those of each number start, and where the last ones end.
-    ends
-        The first and the last point of each number: two rows.
-    scales, below
-        By what to multiply a number's distance from its first point to find the cell it is in, and how
-        many points lie in cells before each: numbers × cells, and all.
-
-    """
-
-    points: NDArray[np.float64]
+    points: NDArray[np.float64]  # see `Emptiness`
     distances: NDArray[np.float64]
     slopes: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.float64]
+    starts: NDArray[np.int64]  # where those of each number start, and where the last ones end
+    ends: NDArray[np.float64]  # the first and the last point of each number: two rows
+    # by what to multiply a number's distance from its first point to find the cell it is in, and
+    # how many points lie in cells before each: numbers × cells, and all
     scales: NDArray[np.float64]
     below: NDArray[np.int32]
 
@@ -215,15 +198,7 @@ def _stack(emptiness: Sequence[Emptiness]) -> _Curves:
 class Rarities:
     """Measures how rare the values of all variables are in themselves.
 
-    Parameters
-    ----------
-    reader
-        Which variables are numbers and which are states.
-    emptiness
-        One for each number, in the schema's order.
-    state_counts
-        How often each state was seen, for each categorical variable.
-
+    There is an emptiness for each number and a count of rows for each state, in the schema's order.
     """
 
     def __init__(

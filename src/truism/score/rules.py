@@ -114,18 +114,9 @@ def expected_exceptions(
     """Return how many exceptions to expect by chance for a rule.
 
     Consecutive rows that fail the consequent may have one common reason, or each its own: the number of
-    independent failures lies between the number of runs and the number of rows, and the geometric mean
-    is taken.
-
-    Parameters
-    ----------
-    count
-        Rows of the antecedent in which the consequent is known.
-    n_known
-        Rows in which it is known whether the consequent holds.
-    n_false, n_episodes
-        Rows that fail the consequent, and how many runs they form.
-
+    independent failures lies between the number of runs (`n_episodes`) and the number of rows
+    (`n_false`), and the geometric mean is taken. Of `n_known` rows it is known whether the consequent
+    holds, in `count` of them the antecedent does.
     """
     found: NDArray[np.float64] = count / n_known * np.sqrt(1.0 * n_false * n_episodes)
     return found
@@ -181,24 +172,9 @@ Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
 class Rulebook:
     """Mined rules, ready to be checked against rows; immutable.
 
-    Parameters
-    ----------
-    schema
-        The variables.
-    rules
-        The rules, and the counts of their predicates.
-    active
-        The rules to check, by default all; univariate rules are left out.
-
-    Attributes
-    ----------
-    rules
-        The rules.
-    predicates
-        The predicates of the rules; `violated` expects truth vectors in this order.
-    rule_of, counts
-        For each unit rule, the position of its rule, and the rows in which it holds.
-
+    `rules` are those without univariate ones and without the inactive, `predicates` theirs, in the
+    order of the truth vectors that `violated` expects. `rule_of` and `counts` hold, for each unit rule,
+    the position of its rule and the rows in which it holds.
     """
 
     def __init__(
@@ -248,13 +224,7 @@ class Rulebook:
     def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
         """Yield each violated consequent, the rows that fail it, and unit rules × rows broken.
 
-        Parameters
-        ----------
-        true, false
-            In which rows each of `predicates` holds, and in which it fails.
-        n_rows
-            The number of rows in the packed words.
-
+        Truth vectors are packed, and say where each of `predicates` holds and where it fails.
         """
         if not self._consequents:
             return

@@ -28,7 +28,7 @@ from truism.model.schema import Categorical, Schema, Variable
 from truism.model.series import Series
 from truism.score import kernels
 from truism.score.alignment import align, codes
-from truism.score.evidence import ROWS_AT_ONCE, Weigher
+from truism.score.evidence import ROWS_AT_ONCE, Tolerance, Weigher, sparing
 from truism.score.past import State, Timeline, lay_out, remember, stillness_of
 from truism.score.rules import (
     Broken,
@@ -40,7 +40,6 @@ from truism.score.rules import (
     is_habit,
     worth_of_habit,
 )
-from truism.score.tolerance import Tolerance, sparing
 from truism.score.truths import BLOCK_ROWS, Truths, blocks_of, unpack
 from truism.score.weighed import Silenced, Violation, Weighed, joined
 from truism.table.columns import Column, Table, numbers

@@ -43,15 +43,7 @@ def calibrate(scores: NDArray[np.float64], max_rate: float) -> Threshold:
 def expect(memory: Memory, rate: IncidentRate, step: float | None) -> Threshold:
     """Choose the threshold above which normal rows form incidents at most at a given rate.
 
-    Parameters
-    ----------
-    memory
-        What a series remembers, and how often its normal rows form incidents.
-    rate
-        How many incidents may be false.
-    step
-        Seconds from row to row; None if unknown.
-
+    `step` is how many seconds there are from row to row; None if that is unknown.
     """
     wanted = rate.in_rows(step)
     tail = memory.tail

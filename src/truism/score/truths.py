@@ -97,16 +97,7 @@ class _States(msgspec.Struct, frozen=True, eq=False):
 
 
 class Truths:
-    """Evaluates a fixed list of intervals, sets and joins of one schema.
-
-    Parameters
-    ----------
-    schema
-        The variables.
-    predicates
-        What to evaluate; only `Interval`, `OneOf` and `AnyOf`.
-
-    """
+    """Evaluates a fixed list of intervals, sets and joins of one schema."""
 
     def __init__(self, schema: Schema, predicates: Sequence[Predicate]) -> None:
         self.schema = schema
@@ -174,20 +165,10 @@ class Truths:
     def evaluate(
         self, columns: Sequence[Column], readings: Readings | None = None
     ) -> tuple[Words, Words]:
-        """Evaluate all predicates on one block of rows.
+        """Return where predicates are true, and where false, in one block: predicates × words.
 
-        Parameters
-        ----------
-        columns
-            One per variable of the schema, in its order.
-        readings
-            The same, where they were read before.
-
-        Returns
-        -------
-        true, false
-            Packed, predicates × words.
-
+        Columns are those of the variables, in the schema's order; `readings` are the same, where they
+        were read before.
         """
         n_rows = len(columns[0].values)
         atoms = np.zeros((self._n_atoms, n_words(n_rows)), np.uint64)

@@ -13,53 +13,27 @@ from truism.score.alignment import Readings, join
 
 
 class Violation(msgspec.Struct, frozen=True, gc=False):
-    """One predicate of one rule that a row fails although the rule's antecedent holds.
+    """One predicate of one rule that a row fails although the rule's antecedent holds."""
 
-    Parameters
-    ----------
-    rule
-        The broken rule.
-    failed
-        The consequent that does not hold.
-    found
-        The row's own values of the consequent's variables; None where missing.
-    penalty
-        What this adds to the part of each variable of the consequent; with evidence scoring, what
-        it would add if nothing stronger contradicted the variable.
-
-    """
-
-    rule: Rule
-    failed: Predicate
-    found: tuple[Any, ...]
+    rule: Rule  # the broken rule
+    failed: Predicate  # the consequent that does not hold
+    found: tuple[Any, ...]  # the row's own values of the consequent's variables; None where missing
+    # what this adds to the part of each variable of the consequent; with evidence scoring, what it
+    # would add if nothing stronger contradicted the variable
     penalty: float
 
 
 class Pieces(msgspec.Struct, frozen=True, eq=False):
-    """The evidence against some rows, piece by piece, in units of the score: rows × variables.
+    """The evidence against some rows, piece by piece, in units of the score: rows × variables."""
 
-    Parameters
-    ----------
-    contradictions, rarities
-        The two parts of the score.
-    plain
-        The contradictions before a grave broken rule raises them. A grave rule says that a row is
-        an anomaly, not what is wrong with it.
-    in_context
-        What the contradictions would be without rules.
-    leaves
-        The leaf that each row falls into, in each context (first axis).
-    readings
-        The rows as the contexts read them.
-
-    """
-
-    contradictions: NDArray[np.float64]
+    contradictions: NDArray[np.float64]  # the two parts of the score
     rarities: NDArray[np.float64]
+    # the contradictions before a grave broken rule raises them. A grave rule says that a row is an
+    # anomaly, not what is wrong with it
     plain: NDArray[np.float64]
-    in_context: NDArray[np.float64]
-    leaves: NDArray[np.uint8]
-    readings: Readings
+    in_context: NDArray[np.float64]  # what the contradictions would be without rules
+    leaves: NDArray[np.uint8]  # the leaf that each row falls into, in each context (first axis)
+    readings: Readings  # the rows as the contexts read them
 
     def take(self, rows: NDArray[np.int64]) -> "Pieces":
         """Return some of the rows."""
@@ -74,22 +48,13 @@ class Pieces(msgspec.Struct, frozen=True, eq=False):
 
 
 class Remembered(msgspec.Struct, frozen=True, eq=False):
-    """What earlier rows add to rows of series.
+    """What earlier rows add to rows of series."""
 
-    Parameters
-    ----------
-    past
-        What they add to each variable's part: rows × variables.
-    lasting
-        For how many rows, the row included, each variable's past has been high: rows × variables.
-    dead
-        For how many rows each variable that died has stood still; 0 where it is alive: rows ×
-        variables. None if that is not known.
-
-    """
-
-    past: NDArray[np.float64]
+    past: NDArray[np.float64]  # what they add to each variable's part: rows × variables
+    # for how many rows, the row included, each variable's past has been high: rows × variables
     lasting: NDArray[np.int32]
+    # for how many rows each variable that died has stood still; 0 where it is alive: rows ×
+    # variables. None if that is not known
     dead: NDArray[np.int32] | None = None
 
     def take(self, rows: NDArray[np.int64]) -> "Remembered":
@@ -99,18 +64,10 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
 
 
 class Silenced(msgspec.Struct, frozen=True, eq=False):
-    """What does not count against some rows because it was accepted.
+    """What does not count against some rows because it was accepted."""
 
-    Parameters
-    ----------
-    applies
-        In which rows each acceptance applies: acceptances × rows.
-    points
-        How much evidence does not count, in points of the score: rows × variables.
-
-    """
-
-    applies: NDArray[np.bool_]
+    applies: NDArray[np.bool_]  # in which rows each acceptance applies: acceptances × rows
+    # how much evidence does not count, in points of the score: rows × variables
     points: NDArray[np.float64]
 
     def take(self, rows: NDArray[np.int64]) -> "Silenced":
@@ -119,24 +76,14 @@ class Silenced(msgspec.Struct, frozen=True, eq=False):
 
 
 class Weighed(msgspec.Struct, frozen=True, eq=False):
-    """Rows that were weighed once; scores, attributions, blames and clues all come from this.
+    """Rows that were weighed once; scores, attributions, blames and clues all come from this."""
 
-    Parameters
-    ----------
-    parts
-        What each variable adds to the score: rows × variables.
-    pieces
-        What the parts consist of; None with the paper's scoring, where they are the broken rules.
-    remembered
-        What earlier rows add to the parts; None where every row is judged by itself.
-    silenced
-        What does not count because it was accepted; None if that is nothing.
-
-    """
-
-    parts: NDArray[np.float64]
+    parts: NDArray[np.float64]  # what each variable adds to the score: rows × variables
+    # what the parts consist of; None with the paper's scoring, where they are the broken rules
     pieces: Pieces | None
+    # what earlier rows add to the parts; None where every row is judged by itself
     remembered: Remembered | None = None
+    # what does not count because it was accepted; None if that is nothing
     silenced: Silenced | None = None
 
     @property
