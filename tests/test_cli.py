@@ -211,8 +211,8 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
             ["--max-false-incidents", "1/day"],
             "Error: --max-false-incidents must be absent unless the model is of a series, whose rows "
             "are judged by their past, got '1/day'.\n"
-            "Hint: learn it from rows in order, or choose a share of the rows instead; see "
-            "--ordered and --max-false-positive-rate.\n",
+            "Hint: learn it from rows in order, or calibrate it by a share of the rows; see "
+            "--ordered.\n",
         ),
         (
             ["--max-false-incidents", "1/day", "--threshold", "3"],

@@ -324,8 +324,8 @@ def test_calibrate_a_series_by_incidents(place):
             "Note: the rows are the rows that were learned from; use other rows.\n"
             "Error: --max-false-incidents must be absent unless the model is of a series, whose rows "
             "are judged by their past, got '1/day'.\n"
-            "Hint: learn it from rows in order, or choose a share of the rows instead; see "
-            "--ordered and --max-false-positive-rate.\n",
+            "Hint: learn it from rows in order, or calibrate it by a share of the rows; see "
+            "--ordered.\n",
         ),
         (
             ("m.truism.json", "normal.csv", "--max-false-positive-rate", "7"),

@@ -68,9 +68,9 @@ def series_of(model: Model, max_false_incidents: str | None) -> tuple[Series, Me
             "max_false_incidents",
             "be absent unless the model is of a series, whose rows are judged by their past",
             max_false_incidents,
-            "learn it from rows in order, or choose a share of the rows instead.",
+            "learn it from rows in order, or calibrate it by a share of the rows.",
         )
-        problem.see = ("ordered", "max_false_positive_rate")
+        problem.see = ("ordered",)
         raise problem
     return model.series, model.series.memory
 
