@@ -249,6 +249,15 @@ def test_damaged_binary_files_are_refused(refused, magic):
     assert refused(magic + b"rubbish" * 9).startswith("'t.csv': The file is damaged or not a table")
 
 
+def test_a_device_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr(files, "MOST_OF_DEVICE", 1 << 20)
+    with pytest.raises(TableError) as caught:
+        files.read(["/dev/zero"])
+    assert said(caught.value) == "'/dev/zero' is a device without end."
+    with pytest.raises(TableError, match="is empty"):
+        files.read(["/dev/null"])
+
+
 def test_files_that_are_not_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()

@@ -13,6 +13,7 @@ import gzip
 import io
 import math
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -56,6 +57,7 @@ from truism.table.words import says_time
 
 OPENING = 1 << 18  # rows that decide how larger tables are read
 STDIN = "-"
+MOST_OF_DEVICE = 1 << 28  # bytes; some have no end
 ENDINGS = (
     *(".csv", ".tsv", ".txt", ".dat", ".log", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
     *(".xlsx", ".xlsm", ".xls", ".ods", ".jsonl", ".ndjson", ".json"),
@@ -315,7 +317,10 @@ def open_files(
                 contents[place] = _standard_input()
             elif not os.path.isfile(place):
                 with open(place, "rb") as file:
-                    contents[place] = file.read()
+                    endless = stat.S_ISCHR(os.fstat(file.fileno()).st_mode)
+                    contents[place] = file.read(MOST_OF_DEVICE if endless else -1)
+                if endless and len(contents[place]) == MOST_OF_DEVICE:
+                    raise TableError(f"{name_of(place)} is a device without end.")
             stamps.append(None if place in contents else _stamp(place))
     return Files(tuple(places), layout or Layout(), learned, contents, tuple(stamps))
 
