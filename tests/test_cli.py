@@ -492,6 +492,10 @@ dkjqw3pj    60   1e-18  2.525 ≤ flow < 2.565 ⇒ pump = on
 def test_rules_can_be_searched_and_sorted(place):
     every = json.loads(run("rules", "m.truism.json", "--format", "json")[0])
     about = json.loads(run("rules", "m.truism.json", "--about", "level", "--format", "json")[0])
+    assert (
+        run("rules", "m.truism.json", "--about", "LeVeL", "--format", "json")[0]
+        == run("rules", "m.truism.json", "--about", "level", "--format", "json")[0]
+    )
     assert about == [rule for rule in every if "level" in rule["variables"]]
     some = json.loads(
         run("rules", "m.truism.json", "--contains", "PUMP = ON", "--format", "json")[0]

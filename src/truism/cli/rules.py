@@ -98,8 +98,7 @@ def rules(
                 screen.show(say(f"{state}  {rule_id}  {model.rules.find(rule_id)}"))
         return
     model = load_model(place)
-    for name in about:
-        _check_variable(model, name)
+    about = tuple(_find_variable(model, name) for name in about)
     chosen = select(model, about=about, contains=contains, sort=sort)
     if top is None:
         top = N_SHOWN if form == "table" else 0
@@ -136,12 +135,15 @@ def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[s
     return model
 
 
-def _check_variable(model: Model, name: str) -> None:
+def _find_variable(model: Model, name: str) -> str:
+    """Return the variable of a name; its case matters only where another one differs by it alone."""
     names = model.schema.names
-    if name not in names:
-        raise ParameterError(
-            f"--about must name a variable of the model, got {name!r}.", did_you_mean(name, names)
-        )
+    alike = [each for each in names if each.casefold() == name.casefold()]
+    if name in names or len(alike) == 1:
+        return name if name in names else alike[0]
+    raise ParameterError(
+        f"--about must name a variable of the model, got {name!r}.", did_you_mean(name, names)
+    )
 
 
 def _row(record: RuleRecord) -> dict[str, Any]:
