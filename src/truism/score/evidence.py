@@ -231,7 +231,7 @@ class Weigher:
                 found.append(_Broken(place, rows, np.full(len(rows), worth)))
         for consequent, rows, broken in self._rulebook.violated(true, false, n_rows):
             worths = self._rulebook.worths[consequent.units] / len(consequent.owners)
-            strongest = (broken * worths[:, None]).max(axis=0)
+            strongest = np.where(broken, worths[:, None], 0.0).max(axis=0)
             found += [_Broken(owner, rows, strongest) for owner in consequent.owners]
         return [each for each in found if each.place not in self._silent]
 
@@ -244,10 +244,11 @@ class Weigher:
         rows = np.unique(np.concatenate([np.empty(0, np.int64), *worst]))
         if not len(rows):
             return plain
-        worths = np.zeros((len(rows), plain.shape[1]))
+        worths, place_of = np.zeros((len(rows), plain.shape[1])), np.full(len(plain), -1)
+        place_of[rows] = np.arange(len(rows))
         for each in broken:
-            own = each.select(np.isin(each.rows, rows))
-            at = np.searchsorted(rows, own.rows)
+            own = each.select(place_of[each.rows] >= 0)
+            at = place_of[own.rows]
             worths[at, own.place] = np.maximum(worths[at, own.place], own.worth)
         about = worths.argmax(axis=1)
         contradictions = plain.copy(order="A")

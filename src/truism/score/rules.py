@@ -165,8 +165,8 @@ class Consequent(msgspec.Struct, frozen=True, eq=False):
     units: slice
 
 
-Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.float64]]
-"""A violated consequent, the rows that fail it, and unit rules × rows: 1 where broken."""
+Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.bool_]]
+"""A violated consequent, the rows that fail it, and unit rules × rows: whether broken."""
 
 
 class Rulebook:
@@ -244,7 +244,7 @@ class Rulebook:
                 )
                 rows = np.flatnonzero(unpack(np.bitwise_or.reduce(broken[own], axis=0), n_rows))
                 bits = broken[own][:, rows >> 6] >> (rows & 63).astype(np.uint64)
-                yield consequent, rows, (bits & np.uint64(1)).astype(np.float64)
+                yield consequent, rows, (bits & np.uint64(1)).astype(np.bool_)
 
     def count_broken(self, true: Words, false: Words, n_rows: int) -> Iterator[tuple[Rule, int]]:
         """Yield the rules that rows break, and how many do; see `violated`."""
@@ -254,7 +254,7 @@ class Rulebook:
                 index = int(self.rule_of[consequent.units][unit])
                 # A row that fails several consequents of one rule counts once.
                 mark = marks.setdefault(index, np.zeros(n_rows, np.bool_))
-                mark[rows[broken[unit] > 0]] = True
+                mark[rows[broken[unit]]] = True
         for index, mark in marks.items():
             yield self.rules[index], int(mark.sum())
 

@@ -232,7 +232,7 @@ class Scorer:
         self,
         consequent: Consequent,
         rows: NDArray[np.int64],
-        broken: NDArray[np.float64],
+        broken: NDArray[np.bool_],
         columns: Sequence[Column],
         found: Sequence[list[Violation]],
     ) -> None:
@@ -388,7 +388,8 @@ class Scorer:
             return parts
         truths = self._truths.evaluate(columns)
         for consequent, rows, broken in self._rulebook.violated(*truths, len(parts)):
-            weight = self._rulebook.counts[consequent.units] @ broken / self.n_training
+            weight = self._rulebook.counts[consequent.units] @ broken.astype(np.float64)
+            weight /= self.n_training
             penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
             for owner in consequent.owners:
                 parts[rows, owner] += penalty
