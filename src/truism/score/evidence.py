@@ -35,7 +35,7 @@ from truism.score.weighed import Pieces, Silenced, sum_of_rows
 from truism.table.columns import Column, Table
 from truism.table.timelines import wall_clock
 
-ROWS_AT_ONCE = 1 << 14  # few enough for their data to stay in the processor's cache
+ROWS_AT_ONCE = 1 << 12  # few enough that their memory is used again, not returned to the system
 RARITY_WEIGHT = 1.25
 
 
