@@ -86,6 +86,15 @@ def test_every_key_of_the_model_file_is_described():
         assert f"| `{predicate.__struct_config__.tag}` |" in page
 
 
+def test_modules_and_tests_that_pages_name_exist():
+    rooms = "|".join(ROOMS[1:-1])
+    for page in (ROOT / "docs").glob("*.md"):
+        for path in re.findall(rf"`((?:{rooms})/[a-z_/]+\.py)`", page.read_text("utf-8")):
+            assert (ROOT / "src" / "truism" / path).exists(), (page.name, path)
+        for path in re.findall(r"`(test_[a-z_]+\.py)`", page.read_text("utf-8")):
+            assert (ROOT / "tests" / path).exists(), (page.name, path)
+
+
 @pytest.mark.parametrize("name", ["README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))])
 def test_links_lead_somewhere(name):
     for target in re.findall(r"\]\(([^)#:]+)\)", read(name)):

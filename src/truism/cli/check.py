@@ -173,7 +173,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     "--off-delay",
     metavar="TIME",
     default="0",
-    help="What returns within this time is the same incident: rows, or a duration.  [default: 0]",
+    help="Merge incidents at most this far apart: rows, or a duration.  [default: 0]",
 )
 @click.option(
     "--retain",
@@ -185,7 +185,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     "--ignore",
     multiple=True,
     metavar="COL",
-    help="Do without a column; everything that needs it is unknown; may be repeated.",
+    help="Ignore a column: rules and contexts that need it are not evaluated; may be repeated.",
 )
 @click.option(
     "--mute",

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.explain.blames import (
     Blame,
     Spared,
@@ -25,7 +26,7 @@ from truism.explain.blames import (
     note,
     say_spared,
 )
-from truism.explain.clues import Clue, CluesOfRow, Dead, Lasting, Moved, conditional_on, round_to
+from truism.explain.clues import Clue, CluesOfRow, Lasting, Moved, conditional_on, round_to
 from truism.explain.investigation import dead_clue, find_clues, with_dead
 from truism.explain.listings import Listing
 from truism.explain.stories import Moments, say_again, tell
@@ -47,9 +48,6 @@ _LATER = np.iinfo(np.int64).max
 MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is shown
 _PLAIN = ("id", "story", "start", "end", "n_rows", "peak", "score", "severity", "kind", "ongoing")
 _TIMES = ("started", "ended", "peaked")
-
-Rows = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -185,11 +183,6 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True):
     def onset(self) -> int:
         """The row in which it began: what rises before the alarm is a part of it."""
         return min([self.start, *(each.since for each in self.blames if each.since is not None)])
-
-    @property
-    def still(self) -> tuple[str, ...]:
-        """The variables that stood still for longer than ever."""
-        return tuple(each.variable for each in self.blames if isinstance(each.clues[0], Dead))
 
     @property
     def stands(self) -> bool:

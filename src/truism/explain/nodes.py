@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats
 from truism.model.evidence import LEAF, Context, Evidence
 from truism.model.predicates import Interval
 from truism.model.schema import Schema
@@ -29,7 +30,6 @@ KEPT = (
 )
 SPREADS = 2.0  # from the mean: what lies within that is usual
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from truism.arrays import Rows
 from truism.explain.clues import Clue, Contradiction, Outside
 from truism.explain.investigation import find_clues
 from truism.explain.listings import Listing
@@ -41,8 +41,6 @@ N_WORST = 5  # rows that are shown of a pattern
 N_ASKED = 8  # rows that are explained to find out what a pattern is about
 N_TOLD = 3  # reasons that are told of a pattern
 N_STATES = 3  # states that are named
-
-Rows = NDArray[np.int64]
 
 
 class Told(msgspec.Struct, frozen=True):

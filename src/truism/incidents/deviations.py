@@ -4,16 +4,13 @@ Evidence grows with the square of a deviation, so its root measures how far off 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.incidents.events import Silence
 from truism.model.model import Model
 from truism.score.past import worth_of_death
 from truism.score.scorer import Scorer
 from truism.score.weighed import Weighed
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 FLOOR = 0.5  # share of the median variable's unit: the least unit of any variable
 ONE_IN_FIFTY = 2.05  # standard deviations that one of fifty values exceeds

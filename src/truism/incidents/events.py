@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.model.series import Memory
 
 NEVER = -1
@@ -23,8 +23,6 @@ NAMED = 0.25  # share of the largest blame: variables with less are not in the s
 ASIDE = 0.5  # share of what lies off that must lie on one side more than on the other
 
 Kind = Literal["incident", "shift"]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.incidents.deviations import Judge, added, differences, own_variables
 from truism.incidents.events import (
     ENDED,
@@ -29,9 +30,6 @@ from truism.score.scorer import Scorer
 from truism.score.weighed import Weighed
 from truism.table.columns import Table
 from truism.table.notices import rows as say_rows
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 class Following(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):

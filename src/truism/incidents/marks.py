@@ -12,15 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.incidents.deviations import Judge, added
 from truism.model.model import Model
 from truism.model.schema import Categorical, Variable
 from truism.score.alignment import MISSING, UNSEEN, align, codes
 from truism.score.weighed import Weighed
 from truism.table.columns import Column, Table, numbers
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 Wrong = Literal["missing", "unseen", "above", "below", "rare", "conflict", "lasting", "dead"]
 """What sort of reason speaks against a value: it is missing, a state that training never had, above or

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats
 from truism.incidents.deviations import Judge, differences, silences_of
 from truism.incidents.events import ENDED, NEVER, Event, Limits, Silence, by_story
 from truism.incidents.following import Following, Found
@@ -18,8 +19,6 @@ from truism.incidents.marks import Marker, Marks
 from truism.score.scorer import Scorer
 from truism.table.aside import Aside
 from truism.table.columns import Table
-
-Floats = NDArray[np.float64]
 
 
 class Extent(msgspec.Struct, frozen=True):

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Rows
 from truism.model.series import Tail
 
 GAP = 5  # rows below a level that may lie within an incident
 LEVEL = 0.9  # share of the rows below the level from which on incidents are counted
 MIN_SCALE = 1e-9
-
-Rows = NDArray[np.int64]
 
 
 def group_rows(rows: Rows, gap: int) -> list[Rows]:

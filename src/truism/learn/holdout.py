@@ -486,8 +486,8 @@ def learn_evidence(
 ) -> LearnedEvidence:
     """Weigh held-out normal rows, and set the units and the threshold by them.
 
-    The rules that further `rows` break, given ascending, are found, too; if all rows are weighed, the
-    evidence against each value is kept then.
+    Also finds the rules that `rows` (ascending) break; keeps the evidence against each value if every
+    row is weighed.
     """
     grown = grow(schema, columns, settings.random_state, n_jobs, progress)
     study = Study(schema, columns, grown, n_jobs)

@@ -356,7 +356,7 @@ def lasting(seconds: float) -> str:
 
 
 def other_than(rest: float | None) -> str:
-    """Return at which value what is said does not hold.
+    """Return words that name the value to which a statement does not apply.
 
     >>> other_than(0.0), other_than(None)
     (' other than at 0', '')

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import Mask
+from truism.arrays import Mask, Rows
 from truism.errors import ParameterError, did_you_mean
 from truism.explain.checker import Checker
 from truism.explain.clues import Clue, Contradiction
@@ -37,7 +37,6 @@ N_RANGES = 3  # variables whose range bounds the condition, those with most evid
 MARGIN = 0.01  # share of a standard deviation by which the range of accepted values is widened
 N_LISTED = 5
 
-Rows = NDArray[np.int64]
 Raw = tuple[Table, Table]
 """Rows as they are, and prepared."""
 

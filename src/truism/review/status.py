@@ -338,5 +338,5 @@ class _Conditions:
         """Tell how many conditions never hold any more."""
         n_rules, n_unmet = len(self._rules), self._met.count(False)
         if n_rules:
-            told = f"the conditions of {n_unmet:,} of {n_rules:,} rules that should have applied"
-            yield _sign("unmet", n_unmet / n_rules, f"{told} never hold")
+            told = f"{n_unmet:,} of {n_rules:,} rules that should have applied here never did"
+            yield _sign("unmet", n_unmet / n_rules, told)

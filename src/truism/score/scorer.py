@@ -82,10 +82,6 @@ def find_repeats(schema: Schema, columns: Sequence[Column]) -> tuple[Rows, Rows]
     return (firsts, same) if alike else None  # unequal rows hardly ever have equal hashes
 
 
-def _is_state(known: tuple[Variable, Column]) -> bool:
-    return isinstance(known[0], Categorical)
-
-
 def _whole(variable: Variable, column: Column) -> NDArray[np.uint64]:
     """Return the values of a column as whole numbers, equal where scoring sees no difference."""
     if isinstance(variable, Categorical):
