@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import Floats, Mask
+from truism.arrays import Floats, Mask, Rows
 from truism.model.acceptances import Acceptance, Condition
 from truism.model.evidence import Grave
 from truism.model.model import Model
@@ -146,18 +146,6 @@ def _moments(schema: Schema, table: Table) -> NDArray[np.datetime64]:
     return wall_clock(column)
 
 
-class _Broken(msgspec.Struct, frozen=True, eq=False):
-    """Rows that break a rule about one variable, and what their strongest one is worth."""
-
-    place: int
-    rows: NDArray[np.int64]
-    worth: NDArray[np.float64]
-
-    def select(self, kept: Mask) -> "_Broken":
-        """Return some of the rows."""
-        return _Broken(self.place, self.rows[kept], self.worth[kept])
-
-
 class Weigher:
     """Weighs blocks of rows by the evidence of a model.
 
@@ -203,53 +191,44 @@ class Weigher:
         rarities *= RARITY_WEIGHT / self._evidence.rarity_unit
         for evidence in (in_context, rarities) if self._silent else ():
             evidence[:, self._silent] = 0.0
-        broken = self._break(columns, true, false, n_rows)
-        plain = in_context.copy(order="A") if broken else in_context
-        for each in broken:
-            of_variable, worth = (
-                plain[:, each.place],
-                each.worth / self._evidence.contradiction_unit,
-            )
-            of_variable[each.rows] = np.maximum(of_variable[each.rows], worth)
+        rows, worths = self._break(columns, true, false, n_rows)
+        plain = in_context.copy(order="A") if len(rows) else in_context
+        plain[rows] = np.maximum(plain[rows], worths / self._evidence.contradiction_unit)
         if tolerance is not None and applies is not None and applies.any():
             muted = tolerance.muted(applies)
             silenced = Silenced(applies, np.where(muted, plain + rarities, 0.0))
             for evidence in (in_context, plain, rarities):
                 evidence[muted] = 0.0
-            broken = [each.select(~muted[each.rows, each.place]) for each in broken]
-        contradictions = self._lifted(broken, plain, rarities)
+            worths[muted[rows]] = 0.0
+        contradictions = self._lifted(rows, worths, plain, rarities)
         return Pieces(contradictions, rarities, plain, in_context, leaves, readings), silenced
 
     def _break(
         self, columns: Sequence[Column], true: Words, false: Words, n_rows: int
-    ) -> list[_Broken]:
-        """List the rows that break rules, variable by variable; one may come several times."""
-        found = []
+    ) -> tuple[Rows, Floats]:
+        """Return the rows that break rules, and what the strongest about each variable is worth."""
+        worths = np.zeros((n_rows, len(columns)))
         for predicate, place, worth in self._habits:
             rows, _ = breaches(predicate, self._schema.variables[place], columns[place])
-            if len(rows):
-                found.append(_Broken(place, rows, np.full(len(rows), worth)))
-        for consequent, rows, broken in self._rulebook.violated(true, false, n_rows):
-            worths = self._rulebook.worths[consequent.units] / len(consequent.owners)
-            strongest = np.where(broken, worths[:, None], 0.0).max(axis=0)
-            found += [_Broken(owner, rows, strongest) for owner in consequent.owners]
-        return [each for each in found if each.place not in self._silent]
+            worths[rows, place] = np.maximum(worths[rows, place], worth)
+        for units, rows in self._rulebook.strongest(true, false):
+            for owners, shares in self._rulebook.shares:
+                own = owners[units] >= 0
+                at = rows[own] * len(columns) + owners[units[own]]
+                np.maximum.at(worths.reshape(-1), at, shares[units[own]])
+        worths[:, self._silent] = 0.0
+        rows = np.flatnonzero(worths.any(axis=1))
+        return rows, worths[rows]
 
-    def _lifted(self, broken: Sequence[_Broken], plain: Floats, rarities: Floats) -> Floats:
+    def _lifted(self, rows: Rows, worths: Floats, plain: Floats, rarities: Floats) -> Floats:
         """Return the contradictions, raised where a grave rule about the variable is broken."""
         grave = self._evidence.grave
-        worst = (
-            [each.rows[each.worth > grave.worth] for each in broken] if grave is not None else []
-        )
-        rows = np.unique(np.concatenate([np.empty(0, np.int64), *worst]))
+        if grave is None:
+            return plain
+        is_grave = (worths > grave.worth).any(axis=1)
+        rows, worths = rows[is_grave], worths[is_grave]
         if not len(rows):
             return plain
-        worths, place_of = np.zeros((len(rows), plain.shape[1])), np.full(len(plain), -1)
-        place_of[rows] = np.arange(len(rows))
-        for each in broken:
-            own = each.select(place_of[each.rows] >= 0)
-            at = place_of[own.rows]
-            worths[at, own.place] = np.maximum(worths[at, own.place], own.worth)
         about = worths.argmax(axis=1)
         contradictions = plain.copy(order="A")
         rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])

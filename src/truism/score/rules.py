@@ -11,6 +11,7 @@ rows of its antecedent (`expected_exceptions`).
 """
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -221,17 +222,51 @@ class Rulebook:
             known[consequent.units] = counts_of[consequent.predicate]
         return rule_worth(expected_exceptions(self.counts, *known.T))
 
+    @functools.cached_property
+    def _strongest_first(self) -> NDArray[np.int64]:
+        """The unit rules of each consequent, those first that are worth most."""
+        found = [_NO_ROWS]
+        for consequent in self._consequents:
+            units = np.arange(consequent.units.start, consequent.units.stop)
+            found.append(units[np.argsort(-self.worths[units], kind="stable")])
+        return np.concatenate(found)
+
+    @functools.cached_property
+    def shares(self) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """For each unit rule a variable that it is about, or -1, and what that has of its worth."""
+        most = max((len(each.owners) for each in self._consequents), default=0)
+        owners, shares = np.full((most, len(self.counts)), -1), self.worths.copy()
+        for each in self._consequents:
+            owners[: len(each.owners), each.units] = np.array(each.owners)[:, None]
+            shares[each.units] /= len(each.owners)
+        return [(of_units, shares) for of_units in owners]
+
+    def strongest(
+        self, true: Words, false: Words
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield unit rules and rows that break them: of each consequent only the one worth most."""
+        for some, holds in self._holds(true):
+            units = self._strongest_first[some[0].units.start : some[-1].units.stop]
+            broken = holds.take(self._antecedent_of[units], axis=0)
+            broken &= false.take(self._consequent_of[units], axis=0)
+            hit = broken.any(axis=1)
+            units, broken = units[hit], broken[hit]
+            starts = np.flatnonzero(np.diff(self._consequent_of[units], prepend=-1))
+            for start, stop in itertools.pairwise([*starts.tolist(), len(units)]):
+                if stop - start > 1:
+                    seen = np.bitwise_or.accumulate(broken[start : stop - 1], axis=0)
+                    broken[start + 1 : stop] &= ~seen
+            which, words = np.nonzero(broken)
+            bits = broken[which, words].view(np.uint8).reshape(-1, 8)
+            at, bit = np.nonzero(np.unpackbits(bits, axis=1, bitorder="little"))
+            yield units[which[at]], 64 * words[at] + bit
+
     def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
         """Yield each violated consequent, the rows that fail it, and unit rules × rows broken.
 
         Truth vectors are packed, and say where each of `predicates` holds and where it fails.
         """
-        if not self._consequents:
-            return
-        holds = true[self._antecedents[:, 0]]
-        for more in self._antecedents.T[1:]:
-            holds &= true[more]
-        for some in self._portions(holds.shape[1]):
+        for some, holds in self._holds(true):
             units = slice(some[0].units.start, some[-1].units.stop)
             broken = holds[self._antecedent_of[units]]
             broken &= false[self._consequent_of[units]]
@@ -257,6 +292,16 @@ class Rulebook:
                 mark[rows[broken[unit]]] = True
         for index, mark in marks.items():
             yield self.rules[index], int(mark.sum())
+
+    def _holds(self, true: Words) -> Iterator[tuple[list[Consequent], Words]]:
+        """Yield consequents, portion by portion, and in which rows each antecedent holds."""
+        if not self._consequents:
+            return
+        holds = true[self._antecedents[:, 0]]
+        for more in self._antecedents.T[1:]:
+            holds &= true[more]
+        for some in self._portions(holds.shape[1]):
+            yield some, holds
 
     def _portions(self, width: int) -> Iterator[list[Consequent]]:
         """Divide the consequents so that the truth words of a portion need little memory."""
