@@ -138,9 +138,11 @@ def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[s
 def _find_variable(model: Model, name: str) -> str:
     """Return the variable of a name; its case matters only where another one differs by it alone."""
     names = model.schema.names
-    alike = [each for each in names if each.casefold() == name.casefold()]
-    if name in names or len(alike) == 1:
-        return name if name in names else alike[0]
+    if name in names:
+        return name
+    alike = [variable for variable in names if variable.casefold() == name.casefold()]
+    if len(alike) == 1:
+        return alike[0]
     raise ParameterError(
         f"--about must name a variable of the model, got {name!r}.", did_you_mean(name, names)
     )

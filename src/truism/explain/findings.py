@@ -279,8 +279,8 @@ def _say_alike(incidents: Incidents, first: int, rows: Sequence[int]) -> str:
     if len(rows) >= N_NAMED and np.ptp(steps) <= REGULAR * np.median(steps):
         every = f", about every {np.median(steps):.0f} rows"
         if isinstance(times[0], datetime) and isinstance(times[-1], datetime):
-            whole = (times[-1] - times[0]).total_seconds()
-            every = f", about every {lasting(float(f'{whole / (len(rows) - 1):.2g}'))}"
+            step = (times[-1] - times[0]).total_seconds() / (len(rows) - 1)
+            every = f", about every {lasting(step)}"
     return f"{len(when):,} more like it{every}: {', '.join(when[:N_NAMED])}{rest}"
 
 

@@ -16,9 +16,7 @@ UNKNOWN = -1  # what is returned where differences are needed
 
 RETURNED = 0.25  # share of the threshold below which nothing rises, and what stood has returned
 OWN = 0.05  # share of the blame from which on a variable is one of an event's own
-DRIFTED = (
-    0.5  # share of the threshold by which references, which are averages, leave those of training
-)
+DRIFTED = 0.5  # share of the threshold above which references, being averages, have left training's
 STEADY = 2.0  # times as far as in training: what strays farther is not judged by its place
 LEAST_WAY = 3.0  # standard deviations: a shorter way back is worth less than the way there was
 

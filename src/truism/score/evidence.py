@@ -211,11 +211,13 @@ class Weigher:
         for predicate, place, worth in self._habits:
             rows, _ = breaches(predicate, self._schema.variables[place], columns[place])
             worths[rows, place] = np.maximum(worths[rows, place], worth)
+        owners = self._rulebook.owners
+        shares = self._rulebook.worths / np.maximum((owners >= 0).sum(axis=0), 1)
         for units, rows in self._rulebook.strongest(true, false):
-            for owners, shares in self._rulebook.shares:
-                own = owners[units] >= 0
-                at = rows[own] * len(columns) + owners[units[own]]
-                np.maximum.at(worths.reshape(-1), at, shares[units[own]])
+            for places in owners[:, units]:
+                is_about = places >= 0
+                at = rows[is_about] * len(columns) + places[is_about]
+                np.maximum.at(worths.reshape(-1), at, shares[units[is_about]])
         worths[:, self._silent] = 0.0
         rows = np.flatnonzero(worths.any(axis=1))
         return rows, worths[rows]

@@ -232,14 +232,13 @@ class Rulebook:
         return np.concatenate(found)
 
     @functools.cached_property
-    def shares(self) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """For each unit rule a variable that it is about, or -1, and what that has of its worth."""
-        most = max((len(each.owners) for each in self._consequents), default=0)
-        owners, shares = np.full((most, len(self.counts)), -1), self.worths.copy()
-        for each in self._consequents:
-            owners[: len(each.owners), each.units] = np.array(each.owners)[:, None]
-            shares[each.units] /= len(each.owners)
-        return [(of_units, shares) for of_units in owners]
+    def owners(self) -> NDArray[np.int64]:
+        """The variables that each unit rule is about, one below the other, and -1 where there is none."""
+        most = max((len(consequent.owners) for consequent in self._consequents), default=0)
+        found = np.full((most, len(self.counts)), -1)
+        for consequent in self._consequents:
+            found[: len(consequent.owners), consequent.units] = np.array(consequent.owners)[:, None]
+        return found
 
     def strongest(
         self, true: Words, false: Words
