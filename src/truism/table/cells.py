@@ -6,6 +6,7 @@ A column whose cells are of several types becomes text, as it would be in a CSV 
 import datetime
 import functools
 import io
+import itertools
 import os
 import re
 import sqlite3
@@ -13,9 +14,11 @@ import urllib.parse
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from truism.errors import TableError, did_you_mean, shorten
@@ -37,29 +40,21 @@ def table_of(names: Sequence[str], columns: Sequence[Sequence[Any]], layout: Lay
 
 def _array(values: Sequence[Any], missing: set[str]) -> pa.Array:
     """Return cells as an array of their type; cells of several types become text."""
-    there = [None if isinstance(value, str) and value in missing else value for value in values]
-    kinds = {_kind(value) for value in there if value is not None}
-    if kinds and kinds <= {"int", "float"}:
-        fits = all(value is None or -(2**63) <= value < 2**63 for value in there)
-        return pa.array(there, pa.int64() if kinds == {"int"} and fits else pa.float64())
-    if kinds in ({"bool"}, {"time"}, {"clock"}, set()):
-        return pa.array(there)
-    return pa.array([None if value is None else _text(value) for value in there], pa.string())
-
-
-def _kind(value: Any) -> str:
-    match value:
-        case bool():
-            return "bool"
-        case int():
-            return "int"
-        case float():
-            return "float"
-        case datetime.date():
-            return "time"
-        case datetime.time():
-            return "clock"
-    return "text"
+    if str in {*map(type, values)}:
+        values = [
+            None if isinstance(value, str) and value in missing else value for value in values
+        ]
+    types = {*map(type, values)} - {type(None)}
+    with suppress(OverflowError):  # an integer of more than 64 bits is read as a text is
+        if types == {int}:
+            return pa.array(values, pa.int64())
+        if types and types <= {int, float}:
+            return pa.array(np.array(values, np.float64))
+    if len(types) < 2 and types <= {bool, datetime.datetime, datetime.time}:
+        return pa.array(values)
+    if types == {str}:
+        return pa.array(values, pa.string())
+    return pa.array([None if value is None else _text(value) for value in values], pa.string())
 
 
 def _text(value: Any) -> str:
@@ -377,19 +372,21 @@ def read_json(source: str, file: BinaryIO, layout: Layout) -> pa.Table:
     content = file.read().removeprefix(b"\xef\xbb\xbf")
     records: list[dict[str, Any]] = []
     if content.lstrip().startswith(b"["):
-        records = _decoded(source, content, list[dict[str, Any]])
+        records = _decoded(source, content, msgspec.json.Decoder(list[dict[str, Any]]))
     else:
+        decoder = msgspec.json.Decoder(dict[str, Any])
         for number, line in enumerate(content.split(b"\n"), 1):
             if line.strip():
-                records.append(_decoded(f"{source}, line {number}", line, dict[str, Any]))
-    names = list(dict.fromkeys(name for record in records for name in record))
+                records.append(_decoded(source, line, decoder, number))
+    names = list(dict.fromkeys(itertools.chain.from_iterable(records)))
     return table_of(names, [[record.get(name) for record in records] for name in names], layout)
 
 
-def _decoded(where: str, content: bytes, kind: Any) -> Any:
+def _decoded(source: str, content: bytes, decoder: Any, line: int | None = None) -> Any:
     try:
-        return msgspec.json.decode(content, type=kind)
+        return decoder.decode(content)
     except RecursionError:
-        raise TableError(f"{where}: lists and objects are nested too deeply.") from None
+        what = "lists and objects are nested too deeply"
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise TableError(f"{where}: this is not a JSON object: {problem}.") from None
+        what = f"this is not a JSON object: {problem}"
+    raise TableError(f"{source}{'' if line is None else f', line {line}'}: {what}.")

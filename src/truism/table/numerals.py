@@ -22,8 +22,9 @@ _DIGITS = r"(?:\d[\d.,'’ \x{a0}\x{202f}\x{2009}]*|[.,]\d+|(?i:inf|infinity))"
 _SHAPE = (
     rf"^(?P<limit>[<>≤≥~]=?)?\s*(?P<open>\()?(?P<sign>[+\-−])?\s*(?P<money>[€$£¥])?\s*"
     rf"(?P<inner>[+\-−])?(?P<body>{_DIGITS})"
-    r"(?P<exp>[eE][+\-]?\d+)?(?P<close>\))?(?P<minus>-)?(?P<unit>\s*[%‰€$£¥]|\s*°\s?[CFK]?|\s+[\p{L}µ°/³²%\d^*·\-]{1,12})?$"
+    r"(?P<exp>[eE][+\-]?\d+)?(?P<close>\))?(?P<minus>-)?(?P<unit>\s*[%‰€$£¥]|\s*°\s?[CFK]?|\s+\S{1,12})?$"
 )
+_UNIT = r"^(?:|[%‰€$£¥]|°\s?[CFK]?|[\p{L}µ°/³²%\d^*·\-]{1,12})$"  # apart: such classes are slow
 _BLANKS = "[ \\x{a0}\\x{202f}\\x{2009}]"
 _GROUPS = {" ": _BLANKS, "'": "['’]"}
 _THREES = r"^\d{1,3}(?:%s\d{3})+(?:[.,]\d*)?$"
@@ -75,6 +76,9 @@ def _taken_apart(texts: pa.Array, decimal: str | None, thousands: str | None) ->
     field = {name: pc.fill_null(shape.field(name), "") for name in _FIELDS}
     valid &= np.asarray(pc.equal(field["open"], "")) == np.asarray(pc.equal(field["close"], ""))
     valid &= _either(field["sign"], field["inner"]) & _either(field["money"], field["unit"])
+    distinct = field["unit"].dictionary_encode()
+    are_units = _matches(pc.utf8_trim_whitespace(distinct.dictionary), _UNIT)
+    valid &= are_units[np.asarray(distinct.indices)]
     units = pc.binary_join_element_wise(field["money"], field["unit"], "")
     unit, with_unit = _common_unit(units, valid)
     valid &= with_unit | np.asarray(pc.equal(pc.utf8_trim_whitespace(units), ""))

@@ -281,14 +281,14 @@ def _as_times(
         style, sure = learned.style or ("clock" if learned.kind == "clock" else None), True
     wanted = learned or ColumnReading(texts.name, "time")
     timing = find_times(texts, style)
+    if timing is None and learned is None and not named:
+        return None
     fine = np.zeros(len(texts.distinct), bool) if timing is None else timing.instants.valid
     strange = _strange(texts, fine, () if learned is None else learned.words)
     if named and (timing is None or strange.any()):
         raise _bad_text(texts, strange if strange.any() else ~fine, wanted)
     if timing is None:
-        if learned is None:
-            return None
-        raise _bad_text(texts, ~fine, learned)
+        raise _bad_text(texts, ~fine, wanted)
     words = texts.list(~fine)
     if learned is not None:
         _check_words(texts, fine, learned, closed)
@@ -346,19 +346,20 @@ def _as_booleans(texts: Texts, learned: ColumnReading) -> Interpreted:
 def _as_numbers(texts: Texts, numbers: Numbers, unit: str | None) -> Interpreted:
     """Read texts as numbers where only a few are not."""
     name, words = texts.name, texts.list(~numbers.valid)
-    values = np.unique(numbers.values[numbers.valid])
+    values = numbers.values[numbers.valid] + 0  # one zero, not two
     whole = numbers.decimal is None and bool((values == np.floor(values)).all())
-    if words and not _are_few(words, len(values), whole=whole):
+    n_values = len(pc.unique(pa.array(values)))
+    if words and not _are_few(words, n_values, whole=whole):
         notices: tuple[Notice, ...] = ()
         n_numbers = texts.count(numbers.valid)
-        if len(values) > MAX_STATES and 2 * n_numbers >= int(texts.counts.sum()):
+        if n_values > MAX_STATES and 2 * n_numbers >= int(texts.counts.sum()):
             text = (
                 f"Column {name!r} is read as text: it holds {rows(n_numbers)} with numbers, and also "
                 f"{_listed(_ranked(texts, ~numbers.valid))}."
             )
             notices = (Notice("stays_text", text, (name,), True, ("missing",)),)
         return Interpreted(texts.column, ColumnReading(name, "text", unit), notices)
-    if numbers.unit is not None and len(values) <= MAX_STATES and numbers.unit not in "%‰":
+    if numbers.unit is not None and n_values <= MAX_STATES and numbers.unit not in "%‰":
         return Interpreted(texts.column, ColumnReading(name, "text", unit))
     reading = ColumnReading(
         name,
