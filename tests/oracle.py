@@ -558,11 +558,24 @@ class Followed:
             "highest": list(nothing),
             "blame": list(nothing),
             "slow": False,
+            "since": [-1 for _ in self.every],
+            "telling": [-1 for _ in self.every],
+            "strength": list(nothing),
         }
+
+    def quote(self, event, counts=True):
+        """Note the first row in which each variable deviates, and the one in which it does most."""
+        for i, far in self.far.items():
+            if far >= self.SHARE * self.threshold:
+                first = event["since"][i] < 0
+                if first:
+                    event["since"][i] = self.n
+                if (first or counts) and far > event["strength"][i]:
+                    event["telling"][i], event["strength"][i] = self.n, far
 
     def add(self, event, points, parts, unfolds=True):
         """Add a row; return whether by itself, or by its place, it would be an alarm if it lasted."""
-        least, beyond = self.NAMED * max(event["blame"]), 0.0
+        self.far = {}
         for i in event.get("members", self.every):
             root, frozen = math.sqrt(points[i]), event["frozen"][i]
             if unfolds:
@@ -574,9 +587,10 @@ class Followed:
             far = max(lasting - frozen, 0.0) ** 2
             if unfolds and self.leaps[i]:
                 far = max(far, parts[i])
-            if event["blame"][i] >= least:
-                beyond += far
-        return beyond > self.threshold
+            self.far[i] = far
+        least = self.NAMED * max(event["blame"])
+        main = [far for i, far in self.far.items() if event["blame"][i] >= least]
+        return sum(main) > self.threshold
 
     def take(self, points, differences):
         is_open = self.active is not None or bool(self.standing)
@@ -607,12 +621,15 @@ class Followed:
         before = list(self.standing)
         if self.rising is not None:
             self.add(self.rising, points, parts)
+            self.quote(self.rising)
         if self.active is not None:
             deviates = self.add(self.active, points, parts)
+            counts = height > self.threshold and (deviates or self.n == self.active["start"])
+            self.quote(self.active, counts)
+            if counts:
+                self.active["last"] = self.n
             if height > self.threshold:
                 self.active["alarm"] = self.n
-                if deviates or self.n == self.active["start"]:
-                    self.active["last"] = self.n
         for event in before:
             beyond = [max(math.sqrt(points[i]) - event["frozen"][i], 0) for i in event["members"]]
             level = sum(each**2 for each in beyond)
@@ -622,6 +639,7 @@ class Followed:
             if level > low:
                 if self.add(event, points, parts, unfolds=False) or event["slow"]:
                     event["last"] = self.n
+                    self.quote(event)
             elif self.n - event["last"] > self.gap:
                 self.standing.remove(event)
                 self.ended.append(event)
@@ -639,8 +657,11 @@ class Followed:
                 event = self.begin()
                 event |= {"start": self.n, "last": self.n, "alarm": self.n, "slow": True}
                 highest = self.memory.highest
+                self.leaps = [False for _ in self.every]
+                self.add(event, points, drift)
+                self.quote(event)
+                event["blame"], event["highest"] = drift, [0.0 for _ in self.every]
                 event["frozen"] = [min(self.reference[i], highest[i]) for i in self.every]
-                event["blame"] = drift
                 self.stand(event)
         is_open = self.active is not None or bool(self.standing)
         for i in self.every:
@@ -657,6 +678,6 @@ class Followed:
     def events(self):
         open_ = [] if self.active is None else [self.active]
         return sorted(
-            (each["start"], each["last"], each["slow"])
+            (each["start"], each["last"], each["slow"], each["since"], each["telling"])
             for each in (*self.ended, *self.standing, *open_)
         )

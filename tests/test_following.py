@@ -135,7 +135,11 @@ def test_a_series_is_followed_as_its_definition_says(seed, steps, missing, thres
     ready = Ready(Limits(threshold, 2, 3), memory, 3)
     _, events, excess = step(ready, no_rows(3, memory), points, apart)
     np.testing.assert_allclose(excess, expected, rtol=1e-9, atol=1e-9)
-    found = [(each.start, each.latest, each.is_slow) for each in events if each.phase != RISING]
+    found = [
+        (event.start, event.latest, event.is_slow, event.since.tolist(), event.telling.tolist())
+        for event in events
+        if event.phase != RISING
+    ]
     assert sorted(found) == slow.events()
 
 

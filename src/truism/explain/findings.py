@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import compress
 from math import sqrt
 
@@ -112,6 +112,7 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
 
 FEW = 0.01  # incidents: less is not said more precisely
 N_NAMED = 3  # incidents that are like one that is shown
+PUNCTUAL = timedelta(minutes=30)  # around the same time of day
 REGULAR = 0.2  # how far steps from one to the next may differ if they come at regular intervals
 DOUBTFUL_RATE, OFTEN_OUTSIDE, MIN_ROWS_TO_DOUBT = 0.2, 1 / 3, 100
 ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
@@ -278,10 +279,25 @@ def _say_alike(incidents: Incidents, first: int, rows: Sequence[int]) -> str:
     every = ""
     if len(rows) >= N_NAMED and np.ptp(steps) <= REGULAR * np.median(steps):
         every = f", about every {np.median(steps):.0f} rows"
-        if isinstance(times[0], datetime) and isinstance(times[-1], datetime):
-            step = (times[-1] - times[0]).total_seconds() / (len(rows) - 1)
-            every = f", about every {lasting(step)}"
+        moments = [time for time in times if isinstance(time, datetime)]
+        if len(moments) == len(times):
+            every = f", {_say_regular(moments)}"
     return f"{len(when):,} more like it{every}: {', '.join(when[:N_NAMED])}{rest}"
+
+
+def _say_regular(times: Sequence[datetime]) -> str:
+    """Say how often something comes that does so at regular steps: when, if it is by the clock.
+
+    >>> [_say_regular([datetime(2026, 3, day, 22, 5) for day in days]) for days in ((3, 10), (3, 4))]
+    ['every Tuesday at about 22:05', 'every day at about 22:05']
+    >>> _say_regular([datetime(2026, 3, 3, hour) for hour in (1, 4, 7)])
+    'about every 3 h'
+    """
+    for days, when in ((7, "%A"), (1, "day")):
+        punctual = [times[0] + i * timedelta(days) for i in range(len(times))]
+        if all(map(lambda due, time: abs(due - time) <= PUNCTUAL, punctual, times)):
+            return times[0].strftime(f"every {when} at about %H:%M")
+    return f"about every {lasting((times[-1] - times[0]).total_seconds() / (len(times) - 1))}"
 
 
 def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:

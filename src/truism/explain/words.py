@@ -323,8 +323,8 @@ def _say_dead(clue: Dead, row: int | None, legend: Legend) -> Reason:
 def _say_moved(clue: Moved, row: int | None, legend: Legend) -> Reason:
     unit = legend.after(clue.variable)
     expected = f"{quote_name(clue.variable)} about {format_number(clue.lately)}{unit}"
-    found = shorten(clue.found, lambda _: True) + unit
-    low, high = format_number(clue.low), format_number(clue.high)
+    found = shorten(clue.found, same_side(clue.found, (clue.low, clue.high))) + unit
+    low, high = (shorten(bound, same_side(bound, (clue.found,))) for bound in (clue.low, clue.high))
     is_normal = clue.low <= clue.found <= clue.high
     evidence = f"training had {low} to {high}{unit}{', so it is normal' if is_normal else ''}"
     because = "it has been so lately"

@@ -160,42 +160,31 @@ def begin(k, n, row, levels, scales, limits, events):
 
 
 @inner
-def add(k, t, n, run, excess, moved, limits, events):
+def add(k, t, n, run, excess, moved, limits, far, events):
     """Add a row to what is known of an event: of all variables at first, later of its own.
 
     Return whether the row speaks against its main variables by itself, not only because of earlier rows:
     whether it would be an alarm if it lasted.
     """
-    row, beyond = run.rows[t], 0.0
-    least = NAMED * events.blame[k, main_of(events.blame, k)]
+    row = run.rows[t]
     stands = events.phase[k] == STANDING
     unfolds = not stands and (n - events.onset[k] < limits.unfolding or not limits.has_past)
     for i in range(excess.size):
+        far[i] = 0.0
         if stands and not events.member[k, i]:
             continue
         a = sqrt(run.points[t, i])
         events.parts[k, i] += run.points[t, i]
         if not stands and a > events.frozen[k, i]:
             events.highest[k, i] = max(events.highest[k, i], a)
-        far = run.evidence[t, i]
+        far[i] = run.evidence[t, i]
         if limits.has_past:
-            d = max(sqrt(far * limits.weight) - events.frozen[k, i], 0.0)
-            far = d * d
+            d = max(sqrt(far[i] * limits.weight) - events.frozen[k, i], 0.0)
+            far[i] = d * d
             if moved[i] and not stands:
-                far = max(far, excess[i])
-            if events.blame[k, i] >= least:
-                beyond += far
-            far = far if far >= OWN * limits.threshold else 0.0
+                far[i] = max(far[i], excess[i])
         if unfolds:
-            events.blame[k, i] += excess[i] if limits.has_past else far
-        if far > 0:
-            if events.since[k, i] == NEVER:
-                events.since[k, i] = row
-            if far > events.strength[k, i]:
-                events.strength[k, i], events.telling[k, i] = far, row
-                events.lasting[k, i] = run.lasting[t, i]
-                if not moved[i] and not stands:
-                    events.lately[k, i] = 0.0
+            events.blame[k, i] += excess[i] if limits.has_past else far[i]
         if run.dead[t, i] > 0:
             events.dead[k, i], events.stood[k, i] = row, run.dead[t, i]
         if events.phase[k] != RISING and not np.isnan(run.differences[t, i]):
@@ -204,7 +193,32 @@ def add(k, t, n, run, excess, moved, limits, events):
                 events.above[k, i] += run.differences[t, i]
             else:
                 events.below[k, i] -= run.differences[t, i]
+    least, beyond = NAMED * events.blame[k, main_of(events.blame, k)], 0.0
+    for i in range(excess.size):
+        if events.blame[k, i] >= least:
+            beyond += far[i]
     return not limits.has_past or beyond > limits.threshold
+
+
+@inner
+def quote(k, t, run, far, moved, counts, limits, events):
+    """Note in which row of an event each variable deviates first, and in which most.
+
+    A row that does not count as one of the event's is only noted of variables that have no other.
+    """
+    row, stands = run.rows[t], events.phase[k] == STANDING
+    least = OWN * limits.threshold if limits.has_past else 0.0
+    for i in range(far.size):
+        if far[i] > 0 and far[i] >= least:
+            if events.since[k, i] == NEVER:
+                events.since[k, i] = row
+            elif not counts:
+                continue
+            if far[i] > events.strength[k, i]:
+                events.strength[k, i], events.telling[k, i] = far[i], row
+                events.lasting[k, i] = run.lasting[t, i]
+                if not moved[i] and not stands:
+                    events.lately[k, i] = 0.0
 
 
 @inner
@@ -334,6 +348,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
     rate = 1.0 / limits.horizon
     n_variables = run.points.shape[1]
     excess, moved = np.empty(n_variables), np.empty(n_variables, np.bool_)
+    far = np.empty(n_variables)
     active = rising = NEVER
     n_open = 0
     for k in range(events.phase.size):
@@ -398,9 +413,12 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                     clock[2] = n
             deviates = n == events.start[k] or events.is_slow[k]
             if limits.has_past or height > threshold:
-                deviates |= add(k, t, n, run, excess, moved, limits, events)
+                deviates |= add(k, t, n, run, excess, moved, limits, far, events)
             if deviates and (phase == STANDING or (phase == ACTIVE and height > threshold)):
                 rise(k, n, row, level, threshold, events)
+                quote(k, t, run, far, moved, True, limits, events)
+            elif phase != STANDING:
+                quote(k, t, run, far, moved, phase == RISING, limits, events)
         if limits.has_past and active == NEVER:
             drift = drifted(levels, scales, excess)
             if drift > DRIFTED * threshold:
@@ -412,8 +430,9 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                 begin(k, n, row, levels, scales, limits, events)
                 for i in range(n_variables):
                     moved[i] = False
-                add(k, t, n, run, excess, moved, limits, events)
+                add(k, t, n, run, excess, moved, limits, far, events)
                 rise(k, n, row, drift, threshold, events)
+                quote(k, t, run, far, moved, True, limits, events)
                 for i in range(n_variables):
                     events.frozen[k, i] = min(levels.reference[i], scales.highest[i])
                     events.blame[k, i], events.highest[k, i] = excess[i], 0.0
