@@ -28,7 +28,6 @@ from truism.model.settings import Settings
 from truism.score import alignment, contexts, evidence, rarity
 from truism.score.alignment import Readings
 from truism.score.evidence import lift
-from truism.score.kernels import rarity as loops
 from truism.score.rarity import Emptiness
 from truism.score.rules import expected_exceptions, habit_worth, rule_worth
 from truism.score.scorer import Scorer
@@ -161,7 +160,7 @@ def test_the_score_is_the_sum_of_contradictions_and_rarities(drawn):
 
 @examples(max_examples=30)
 @given(weighed_models)
-def test_ordinary_values_are_set_aside_compiled_or_not(drawn):
+def test_ordinary_values_are_set_aside(drawn):
     _, model, data = drawn
     weigher = Scorer(model).weigher
     table = as_table(data)
@@ -172,14 +171,13 @@ def test_ordinary_values_are_set_aside_compiled_or_not(drawn):
     )
     for place, emptiness, values in of_numbers:
         assert found[:, place] == pytest.approx(emptiness.rarity(values), abs=1e-12)
-    assert np.array_equal(weigher.rarities.weigh(read, compiled=True), found)
 
 
 @given(
     st.lists(st.lists(HOSTILE, min_size=1, max_size=8), min_size=1, max_size=3),
     st.lists(HOSTILE | st.sampled_from([math.nan, math.inf, -math.inf]), min_size=1, max_size=20),
 )
-def test_rarities_are_looked_up_where_numpy_interpolates_to_the_bit(known, asked):
+def test_rarities_are_looked_up_where_numpy_interpolates(known, asked):
     emptiness = [
         Emptiness(*np.unique(np.array(each) + 0.0, return_counts=True), near=2, spread=3.0)
         for each in known
@@ -190,12 +188,10 @@ def test_rarities_are_looked_up_where_numpy_interpolates_to_the_bit(known, asked
     )
     none = np.empty((len(asked), 0), np.int32)
     read = Readings(np.array(numbers).T, none.astype(np.float32), none, none.astype(np.uint8))
-    rarities = rarity.Rarities(reader, emptiness, [])
-    found = [rarities.weigh(read, compiled=each) for each in (False, True)]
+    found = rarity.Rarities(reader, emptiness, []).weigh(read)
     with np.errstate(over="ignore", invalid="ignore"):
         wanted = [each.rarity(own) for each, own in zip(emptiness, numbers, strict=True)]
-    assert found[0].tobytes() == found[1].tobytes()
-    assert found[0].T.tolist() == pytest.approx(np.array(wanted), abs=1e-12)
+    assert found.T.tolist() == pytest.approx(np.array(wanted), abs=1e-12)
 
 
 @examples(max_examples=30)
@@ -560,10 +556,6 @@ def test_ten_thousand_strings_are_weighed():
 def test_columns_without_a_single_value_can_be_scored():
     scorer = Scorer(learn(as_table(plant(100)), min_support=0.1))
     check_clues(scorer, {name: [None, None] for name in plant(2)})
-
-
-def test_the_loops_run_on_almost_nothing():
-    loops.exercise()
 
 
 sums = st.lists(st.floats(0, 1e6), min_size=1, max_size=20)

@@ -516,7 +516,7 @@ def test_missing_columns_are_named(model, in_portions, tmp_path):
 
 def test_the_first_large_check_says_that_it_compiles(files_beyond, model, in_portions, monkeypatch):
     in_portions()
-    monkeypatch.setattr("truism.score.kernels.are_cached", lambda _: False)
+    monkeypatch.setattr("truism.score.kernels.are_cached", lambda *_: False)
     done = CliRunner().invoke(app, ["check", files_beyond, "-m", model])
     assert "the first run compiles code" in done.stderr
 

@@ -9,7 +9,7 @@ Arguments and files come in; text on standard output, files and an exit code go 
 - every other module: one command
 
 A command's module is imported only when the command is called, so that ``truism --help`` answers at
-once and ``truism check`` loads no compiler.
+once.
 """
 
 from truism.cli.app import app, main

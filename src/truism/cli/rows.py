@@ -111,10 +111,7 @@ class Rows:
         schema, series = check.checker.model.schema, check.checker.model.series
         marks = (schema.time, None if series is None else series.by)
         times = {name for name in marks if name is not None}
-        if self._files is not None:
-            self._screen.announce_compiling(kernels.__name__)
-            progress("loading compiled code", 0, 0)
-            kernels.load()
+        self._screen.announce_compiling(kernels.__name__, self.checker.scorer.loops)
         progress("scoring", 0, 0 if self._files is None else self.n_rows)
         done = 0
         for table in self.batches({*check.checker.needed, *times}):

@@ -160,14 +160,14 @@ class Screen:
         writer.writerows({name: tame(value) for name, value in row.items()} for row in rows)
         self.write(sheet.getvalue())
 
-    def announce_compiling(self, package: str) -> None:
-        """Print why compiling the loops of a package takes time, if it will."""
+    def announce_compiling(self, package: str, names: Sequence[str] | None = None) -> None:
+        """Print why compiling the loops of a package, some or all, takes time, if it will."""
         if not kernels.can_cache(package):
             self.note(
                 "code is compiled again each time, because no cache can be written; set NUMBA_CACHE_DIR "
                 "to a folder that can be written to."
             )
-        elif not kernels.are_cached(package):
+        elif not kernels.are_cached(package, names):
             self.note("the first run compiles code; this takes about ten seconds, once.")
 
     def announce_unkept(self) -> None:

@@ -54,7 +54,6 @@ class ArrowScorer:
         check_whole("blames", blames, 0)
         self.checker = Checker(model, count_threads(n_jobs))
         self.blames, self.keep, self.n_jobs = blames, names_in("keep", keep), n_jobs
-        self._n_rows = 0  # that came so far: a stream does not say how many will
 
     def __repr__(self) -> str:
         return f"<ArrowScorer of {repr(self.checker.model).strip('<>')}>"
@@ -112,8 +111,6 @@ class ArrowScorer:
                     "pass an iterable of them, such as table.to_batches().",
                 )
             table = followed(as_table(batch), self.checker.model.reading, said=said)
-            self._n_rows += table.n_rows
-            self.checker.scorer.expect(self._n_rows)
             added, kept = self._score(table, kept)
             schema = self.schema(batch.schema)
             arrays = [

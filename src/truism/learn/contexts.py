@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from truism.model.evidence import LEAF, MAX_CLASSES, Context, Split
 from truism.model.predicates import Interval, OneOf, cut_between
 from truism.model.schema import Categorical, Numeric, Schema
-from truism.score import kernels
 from truism.score.alignment import Reader, Readings, classes, codes, standardise
 from truism.score.contexts import Leaves, Statistics, side_by_side, spreads_to_judge_by
 from truism.score.evidence import ROWS_AT_ONCE
@@ -107,14 +106,12 @@ def find_leaves(
 ) -> NDArray[np.uint8]:
     """Find the leaf of every tree that each row falls into, as is done for new rows."""
     truths = Truths(schema, splits)
-    leaves = Leaves(len(splits), [each.nodes for each in trees])
-    n_rows = len(columns[0].values)
-    compiled = kernels.pay(n_rows, sum(len(each.nodes) for each in trees))
+    leaves, n_rows = Leaves([each.nodes for each in trees]), len(columns[0].values)
 
     def find(start: int) -> NDArray[np.uint8]:
         part = [each.take(slice(start, start + ROWS_AT_ONCE)) for each in columns]
         true, _ = truths.evaluate(part)
-        return leaves.find(true, len(part[0].values), compiled=compiled)
+        return leaves.find(true, len(part[0].values))
 
     starts = range(0, n_rows, ROWS_AT_ONCE)
     return np.concatenate(list(share_out(n_jobs, find, starts)), axis=1)
@@ -373,9 +370,10 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
         """Return the statistics of the rows of all blocks."""
         return self._describe([each.sum(axis=0) for each in self._sums()])
 
-    def without_each(self) -> Statistics:
-        """Return the statistics of all rows but those of a block, stacked for each block in turn."""
-        return self._describe([sums_of_others(each) for each in self._sums()])
+    def without_each(self) -> list[Statistics]:
+        """Return for each block in turn the statistics of all other rows."""
+        others = [sums_of_others(sums) for sums in self._sums()]
+        return [self._describe(sums) for sums in zip(*others, strict=True)]
 
     def _about(self) -> tuple[tuple[int, ...], ...]:
         return self.tree, self.numbers, self.states, self.widths, self.rows.shape

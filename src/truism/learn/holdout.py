@@ -33,7 +33,7 @@ from truism.model.provenance import ShareOfRows, Threshold
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.settings import Settings, exact
 from truism.score.alignment import Reader
-from truism.score.contexts import LeafProfiles, contradiction, surprise
+from truism.score.contexts import LeafProfiles, surprise
 from truism.score.evidence import RARITY_WEIGHT, lift
 from truism.score.rarity import Emptiness, Rarities
 from truism.score.rules import RULE_WEIGHT, expected_exceptions, rule_worth
@@ -150,9 +150,11 @@ class Study:
         """
         chosen = self.chosen(blocks) if rows is None else rows
         of_values = np.empty((3, len(chosen), len(self.schema.variables))) if each_value else None
-        leaf_sums = [each[blocks.axis] for each in self.leaf_sums]
-        judge = LeafProfiles(self.reader, (each.without_each() for each in leaf_sums))
-        n_leaves = np.array([each.rows.shape[1] for each in leaf_sums], np.uint16)
+        statistics = [sums[blocks.axis].without_each() for sums in self.leaf_sums]
+        judges = [
+            LeafProfiles(self.reader, [others[block] for others in statistics])
+            for block in range(N_BLOCKS)
+        ]
         rarities = self._rarities_without_each(blocks.axis)
         of_rows = np.empty((4, len(chosen)))
 
@@ -161,22 +163,21 @@ class Study:
             rows = chosen[some]
             block_of = blocks.of_row[rows]
             readings = self.reader.read([column.take(rows) for column in self.columns])
-            # The leaves without the second block come after those without the first, and so on.
-            leaves = np.multiply.outer(n_leaves, block_of.astype(np.uint16))
-            leaves += self.leaves[:, rows]
-            average = judge.average(leaves, readings)
-            in_context = contradiction(average, readings, self.reader)
-            worth = np.zeros_like(in_context) if worths is None else worths[some]
-            all_told = np.maximum(in_context, worth)
+            shape = 2, len(self.schema.variables), len(rows)
+            average, in_context = np.empty(shape).transpose(0, 2, 1)  # as they are summed up
             rare = np.empty(len(rows))
             for block, own in _runs(block_of):
-                rarity = rarities[block].weigh(readings.take(own))
+                judge, part = judges[block], (self.leaves[:, rows[own]], readings.take(own))
+                average[own], in_context[own] = judge.average(*part), judge.contradict(*part)
+                rarity = rarities[block].weigh(part[1])
                 rare[own] = rarity.sum(axis=1)
                 if of_values is not None:
                     of_values[1, some[own]] = rarity
+                    of_values[2, some[own]] = judge.differences(*part)
+            worth = np.zeros_like(in_context) if worths is None else worths[some]
+            all_told = np.maximum(in_context, worth)
             if of_values is not None:
                 of_values[0, some] = all_told
-                of_values[2, some] = judge.differences(leaves, readings)
             of_rows[:, some] = in_context.sum(axis=1), all_told.sum(axis=1), rare, worth.max(axis=1)
             alone = np.zeros(len(self.schema.variables))
             own_surprise = np.nan_to_num(surprise(readings.standard))

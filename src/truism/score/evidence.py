@@ -166,8 +166,8 @@ class Weigher:
         self._rulebook, self._habits, self._truths = rulebook, habits, truths
         contexts, spacings = model.evidence.contexts, model.evidence.spacings
         self.reader = Reader(model.schema)
-        self._leaves = Leaves(len(model.evidence.splits), [each.tree for each in contexts])
-        self.profiles = LeafProfiles(self.reader, map(statistics_of, contexts))
+        self._leaves = Leaves([each.tree for each in contexts])
+        self.profiles = LeafProfiles(self.reader, [*map(statistics_of, contexts)])
         empty = [Emptiness(each.values, each.counts, each.near, each.spread) for each in spacings]
         states = [each for each in model.schema.variables if isinstance(each, Categorical)]
         self.rarities = Rarities(self.reader, empty, [np.array(each.counts) for each in states])
@@ -177,18 +177,14 @@ class Weigher:
         columns: Sequence[Column],
         tolerance: Tolerance | None = None,
         applies: Mask | None = None,
-        *,
-        compiled: bool = False,
     ) -> tuple[Pieces, Silenced | None]:
         """Weigh the evidence against each variable; `applies` says where acceptances do."""
         readings, silenced = self.reader.read(columns), None
         true, false = self._truths.evaluate(columns, readings)
         n_rows, splits = len(readings.numbers), true[len(self._rulebook.predicates) :]
-        leaves = self._leaves.find(splits, n_rows, compiled=compiled)
-        in_context = self.profiles.contradict(leaves, readings, compiled=compiled)
-        in_context /= self._evidence.contradiction_unit
-        rarities = self.rarities.weigh(readings, compiled=compiled)
-        rarities *= RARITY_WEIGHT / self._evidence.rarity_unit
+        leaves = self._leaves.find(splits, n_rows)
+        in_context = self.profiles.contradict(leaves, readings, self._evidence.contradiction_unit)
+        rarities = self.rarities.weigh(readings, RARITY_WEIGHT / self._evidence.rarity_unit)
         for evidence in (in_context, rarities) if self._silent else ():
             evidence[:, self._silent] = 0.0
         rows, worths = self._break(columns, true, false, n_rows)

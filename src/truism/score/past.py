@@ -29,6 +29,7 @@ from truism.arrays import Floats, Rows
 from truism.errors import SchemaError
 from truism.model.schema import Count, Numeric, Schema
 from truism.model.series import LOOKBACK, Memory, Series
+from truism.score import kernels
 from truism.score.alignment import MISSING, Readings, time_column
 from truism.score.weighed import Remembered, Weighed, join_remembered
 from truism.table.columns import Column, Table
@@ -90,11 +91,9 @@ def recall(
         In which rows the series begins again; in none when absent.
 
     """
-    from truism.score.kernels.memory import recall as follow  # only series load the compiler
-
     found, since = np.empty(evidence.shape), np.empty(evidence.shape, np.int32)
     averages, lasting = np.stack(before.averages), before.lasting.copy()
-    n_rows = follow(
+    n_rows = kernels.memory.recall(
         evidence,
         np.zeros(len(evidence), np.bool_) if anew is None else anew,
         *(before.n_rows, share_of(memory.lookback, memory.period)),

@@ -8,15 +8,13 @@ probabilities and other measures.
 """
 
 import functools
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from truism.arrays import Counts, Floats
+from truism.score import kernels
 from truism.score.alignment import Reader, Readings
 
 MIN_RARITY, MAX_RARITY = 0.05, 25.0  # less than the first counts as not rare at all
@@ -83,12 +81,6 @@ class Emptiness:
         """Return the same; for values beyond all training values, the distance of the last of those."""
         found: Floats = np.interp(values, self.points, self.distances)
         return found
-
-    @functools.cached_property
-    def slopes(self) -> Floats:
-        """How fast the distance grows after each of the points; not at all after the last."""
-        with np.errstate(over="ignore"):
-            return np.append(np.diff(self.distances) / np.diff(self.points), 0.0)
 
     @functools.cached_property
     def rarities(self) -> Floats:
@@ -159,39 +151,28 @@ def state_rarities(counts: Counts) -> Floats:
     return found
 
 
-class _Curves(msgspec.Struct, frozen=True, eq=False):
-    """How empty the surroundings of numbers are, those of a number after those of the one before."""
-
-    points: NDArray[np.float64]  # see `Emptiness`
-    distances: NDArray[np.float64]
-    slopes: NDArray[np.float64]
-    starts: NDArray[np.int64]  # where those of each number start, and where the last ones end
-    ends: NDArray[np.float64]  # the first and the last point of each number: two rows
-    # by what to multiply a number's distance from its first point to find the cell it is in, and
-    # how many points lie in cells before each: numbers × cells, and all
-    scales: NDArray[np.float64]
-    below: NDArray[np.int32]
-
-
-def _stack(emptiness: Sequence[Emptiness]) -> _Curves:
-    """Lay out the surroundings of numbers one after the other."""
-    none, scales = np.empty(0), np.zeros(len(emptiness))
-    below = np.empty((len(emptiness), _N_CELLS + 1), np.int32)
+def _stack(emptiness: Sequence[Emptiness]) -> Any:
+    """Lay out the surroundings of numbers one after the other, as the loop reads them."""
+    none, n_numbers = np.empty(0), len(emptiness)
+    bounds, scales = np.full((2, 2, n_numbers), np.nan), np.zeros(n_numbers)
+    below = np.empty((n_numbers, _N_CELLS + 1), np.int32)
     for i, each in enumerate(emptiness):
+        for pair, between in enumerate(each.ordinary()):
+            bounds[pair, :, i] = between
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             scale = _N_CELLS / (each.points[-1] - each.points[0])
             scales[i] = scale if np.isfinite(scale) else 0.0
             cells = (each.points - each.points[0]) * scales[i]
         cells = np.minimum(np.where(cells > 0, cells, 0), _N_CELLS - 1).astype(np.int64)
         below[i] = np.searchsorted(cells, np.arange(_N_CELLS + 1))
-    return _Curves(
+    return kernels.rarity.Curves(
+        bounds,
         np.concatenate([none, *(each.points for each in emptiness)]),
         np.concatenate([none, *(each.distances for each in emptiness)]),
-        np.concatenate([none, *(each.slopes for each in emptiness)]),
         np.cumsum([0, *(len(each.points) for each in emptiness)]),
-        np.array([(each.points[0], each.points[-1]) for each in emptiness]).reshape(-1, 2).T,
         scales,
         below,
+        np.array([each.spread for each in emptiness]),
     )
 
 
@@ -202,122 +183,24 @@ class Rarities:
     """
 
     def __init__(
-        self,
-        reader: Reader,
-        emptiness: Sequence[Emptiness],
-        state_counts: Sequence[NDArray[np.int64]],
+        self, reader: Reader, emptiness: Sequence[Emptiness], state_counts: Sequence[Counts]
     ) -> None:
         self._reader = reader
         self.emptiness = emptiness
         self._numbers = np.array(reader.numbers, np.int64)
-        self._spreads = np.array([each.spread for each in emptiness])
         self._of_states = [state_rarities(counts) for counts in state_counts]
 
     @functools.cached_property
-    def _curves(self) -> "_Curves":
+    def _curves(self) -> Any:
         """How empty the surroundings of all numbers are."""
         return _stack(self.emptiness)
 
-    @functools.cached_property
-    def _ordinary(self) -> NDArray[np.float64]:
-        """Return bounds between which no value is rare: two pairs, low and high, × numbers × 1."""
-        bounds = np.full((2, 2, len(self.emptiness), 1), np.nan)
-        for place, each in enumerate(self.emptiness):
-            for pair, between in enumerate(each.ordinary()):
-                bounds[pair, :, place, 0] = between
-        return bounds
-
-    def weigh(
-        self,
-        readings: Readings,
-        *,
-        compiled: bool = False,
-    ) -> NDArray[np.float64]:
-        """Return the rarity of each value: rows × variables; those that cannot be rare are set aside."""
-        shape = len(self._reader.schema.variables), len(readings.numbers)
-        found = np.zeros(shape)
-        if compiled:
-            self._weigh_compiled(readings, found)
-            return found.T
-        values = readings.numbers.T
-        places, rows = self._suspects(values)
-        if len(rows):
-            found[self._numbers[places], rows] = self._rarity(places, values[places, rows])
-        for place, (i, of_state) in enumerate(
-            zip(self._reader.states, self._of_states, strict=True)
-        ):
-            found[i] = of_state[readings.codes[:, place]]
+    def weigh(self, readings: Readings, weight: float = 1.0) -> Floats:
+        """Return the rarity of each value, times a weight: rows × variables."""
+        found = np.zeros((len(self._reader.schema.variables), len(readings.numbers)))
+        values, codes = map(np.ascontiguousarray, (readings.numbers.T, readings.codes.T))
+        measure = STEEPNESS, MIN_RARITY, MAX_RARITY, weight
+        kernels.rarity.weigh(values, self._curves, *measure, self._numbers, found)
+        for i, rarities, of_row in zip(self._reader.states, self._of_states, codes, strict=True):
+            np.take(rarities * weight, of_row, out=found[i], mode="wrap")
         return found.T
-
-    def _weigh_compiled(self, readings: Readings, found: NDArray[np.float64]) -> None:
-        """Note the same in zeros, variables × rows, with compiled loops but for the logarithm."""
-        from truism.score.kernels import rarity as kernel  # the compiler, only where it pays
-
-        values, curves = readings.numbers.T, self._curves
-        rows = np.empty(values.size, np.int64)
-        suspects = np.empty(values.size)
-        counts = np.empty(len(values), np.int64)
-        kernel.find_suspects(values, self._ordinary[..., 0], rows, suspects, counts)
-        suspects = suspects[: counts.sum()]
-        inside = np.empty(suspects.shape)
-        at = np.empty(suspects.shape, np.int64)
-        cells = curves.starts, curves.scales, curves.below
-        kernel.find_points(suspects, counts, curves.points, *cells, inside, at)
-        places = np.repeat(np.arange(len(counts)), counts)
-        rarities = self._rarity_at(places, suspects, inside, at)
-        numbers = rarities, rows, counts, self._numbers
-        kernel.note(readings.codes.T, *self._states, *numbers, found)
-
-    @functools.cached_property
-    def _states(self) -> tuple[NDArray[Any], ...]:
-        """The rarities of all states, where those of each start and end, and their places."""
-        ends = np.cumsum([0, *map(len, self._of_states)])
-        places = np.array(self._reader.states, np.int64)
-        return np.concatenate([np.empty(0), *self._of_states]), ends[:-1], ends[1:], places
-
-    def _suspects(self, values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which numbers may be rare and in which rows, number by number."""
-        suspect = np.ones(values.shape, np.bool_)
-        for low, high in self._ordinary:
-            suspect &= ~((values >= low) & (values <= high))
-        places, rows = np.nonzero(suspect)
-        return places, rows
-
-    def _rarity(
-        self, places: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the rarity of values of numbers, number by number."""
-        curves, at = self._curves, np.empty(len(values), np.int64)
-        lowest, highest = curves.ends[:, places]
-        inside = np.minimum(np.maximum(values, lowest), highest)
-        starts = np.flatnonzero(np.diff(places, prepend=-1)).tolist()
-        for start, end in itertools.pairwise([*starts, len(values)]):
-            points = self.emptiness[places[start]].points
-            at[start:end] = points.searchsorted(inside[start:end], "right")
-        at += curves.starts[places]
-        at -= 1
-        return self._rarity_at(places, values, inside, at)
-
-    def _rarity_at(
-        self,
-        places: NDArray[np.int64],
-        values: NDArray[np.float64],
-        inside: NDArray[np.float64],
-        at: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """Return the rarity of values, given the last point that each reaches, with one logarithm.
-
-        `inside` are the values, brought between a number's first and last point.
-        """
-        curves = self._curves
-        with np.errstate(over="ignore", invalid="ignore"):
-            distances = inside - curves.points[at]
-            distances *= curves.slopes[at]
-            distances += curves.distances[at]
-            if np.isnan(distances.sum()):
-                # Missing, or between points that are as far apart, or as near, as doubles can be.
-                lost = np.flatnonzero(np.isnan(distances) & ~np.isnan(inside))
-                for each in lost.tolist():
-                    distances[each] = self.emptiness[places[each]].distance_within(inside[each])
-            distances += np.abs(values - inside)
-        return rarity(distances, self._spreads[places])

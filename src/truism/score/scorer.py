@@ -19,14 +19,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.arrays import Mask, Rows
+from truism.arrays import Floats, Mask, Rows
 from truism.model.acceptances import Acceptance
 from truism.model.model import Model
 from truism.model.predicates import Predicate, Present, Range, variables
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Schema, Variable
 from truism.model.series import Series
-from truism.score import kernels
 from truism.score.alignment import align, codes
 from truism.score.evidence import ROWS_AT_ONCE, Tolerance, Weigher, sparing
 from truism.score.past import State, Timeline, lay_out, remember, stillness_of
@@ -90,8 +89,8 @@ def _whole(variable: Variable, column: Column) -> NDArray[np.uint64]:
 
 
 _Result = TypeVar("_Result")
-_Work = Callable[[Sequence[Column], Mask | None, bool], _Result]
-"""Works on one block of rows, given where acceptances apply, and whether compiled loops pay."""
+_Work = Callable[[Sequence[Column], Mask | None], _Result]
+"""Works on one block of rows, given where acceptances apply."""
 
 
 class Scorer:
@@ -138,6 +137,12 @@ class Scorer:
         """What weighs by evidence; made when the first row is weighed."""
         habits = habits_of(self.model, self._univariate)
         return Weigher(self.model, self._rulebook, habits, self._truths, self._silent)
+
+    @property
+    def loops(self) -> list[str]:
+        """The modules of compiled loops that are needed."""
+        of_series = [] if self.model.memory is None else ["memory"]
+        return [] if self.model.evidence is None else ["contexts", "rarity", *of_series]
 
     def accepting(self, accepted: tuple[Acceptance, ...] | None) -> "Scorer":
         """Return the same scorer for a model that accepts something else."""
@@ -195,15 +200,6 @@ class Scorer:
         """Weigh rows, each by itself."""
         found = [weighed for _, weighed in self._blocks(table, 1, self._weigh_block)]
         return found[0] if len(found) == 1 else joined(found)
-
-    def _pays(self, n_rows: int) -> bool:
-        """Return whether it pays to weigh so many rows with compiled loops."""
-        return kernels.pay(n_rows, len(self._rulebook.counts) + 50 * len(self._place))
-
-    def expect(self, n_rows: int) -> None:
-        """Load compiled loops if that pays for so many rows, which come in portions."""
-        if self._pays(n_rows):
-            kernels.load()
 
     def violations(self, table: Table) -> list[list[Violation]]:
         """List what each row breaks, univariate rules first, then by consequent."""
@@ -321,36 +317,31 @@ class Scorer:
         self, table: Table, n_jobs: int, work: _Work[_Result]
     ) -> Iterator[tuple[slice, _Result]]:
         """Work on rows, each by itself, block by block, so that memory stays bounded."""
-        compiled = self._pays(table.n_rows)
         blocks = blocks_of(table.n_rows, self._block_rows) or [slice(0, 0)]
         columns, _ = align(self.model.schema, table)
         applies = None if self.tolerance is None else self.tolerance.find(table)
 
         def work_on(block: slice) -> _Result:
             own = None if applies is None else applies[:, block]
-            return work([each.take(block) for each in columns], own, compiled)
+            return work([each.take(block) for each in columns], own)
 
         if len(blocks) == 1:
             yield blocks[0], work_on(blocks[0])
             return
-        if compiled:
-            kernels.load()
         if self.model.evidence is not None:
             _ = self.weigher  # made once, not by each thread
         yield from zip(blocks, work_ahead(n_jobs, work_on, blocks), strict=True)
 
-    def _score_block(
-        self, columns: Sequence[Column], applies: Mask | None, compiled: bool
-    ) -> NDArray[np.float64]:
+    def _score_block(self, columns: Sequence[Column], applies: Mask | None) -> Floats:
         """Score one block of rows; rows that are equal are weighed once."""
         if self.model.evidence is None:
-            return self._weigh_block(columns, applies, compiled).scores
+            return self._weigh_block(columns, applies).scores
         repeats = None
         if applies is None and len(columns[0].values) >= _FEW_ROWS:
             repeats = find_repeats(self.model.schema, columns)
         if repeats is not None:
             columns = [each.take(repeats[0]) for each in columns]
-        pieces, _ = self.weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
+        pieces, _ = self.weigher.weigh(columns, self.tolerance, applies)
         scores = np.zeros(len(columns[0].values))
         for contradictions, rarities in zip(
             pieces.contradictions.T, pieces.rarities.T, strict=True
@@ -358,9 +349,7 @@ class Scorer:
             scores += contradictions + rarities
         return scores if repeats is None else scores[repeats[1]]
 
-    def _weigh_block(
-        self, columns: Sequence[Column], applies: Mask | None, compiled: bool
-    ) -> Weighed:
+    def _weigh_block(self, columns: Sequence[Column], applies: Mask | None) -> Weighed:
         if self.model.evidence is None:
             penalties = self._penalties(columns)
             if self.tolerance is None or applies is None:
@@ -368,7 +357,7 @@ class Scorer:
             points = np.where(self.tolerance.muted(applies), penalties, 0.0)
             silenced = Silenced(applies, points) if applies.any() else None
             return Weighed(penalties - points, None, silenced=silenced)
-        pieces, silenced = self.weigher.weigh(columns, self.tolerance, applies, compiled=compiled)
+        pieces, silenced = self.weigher.weigh(columns, self.tolerance, applies)
         # Row by row in memory: the order of sums must not vary.
         parts = np.add(pieces.contradictions, pieces.rarities, order="C")
         return Weighed(parts, pieces, silenced=silenced)

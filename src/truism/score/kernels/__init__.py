@@ -1,44 +1,36 @@
-"""The compiled loops of scoring: what NumPy does, too, to the same bit, but in one pass over the rows.
+"""The compiled loops of scoring; `tests/oracle.py` has what they do in plain Python.
 
 - `contexts`: which leaf a row falls into, and how unusual it is there
-- `rarity`: which values may be rare
+- `rarity`: how rare values are in themselves
 - `memory`: what earlier rows of a series leave behind
 - `compiling`: how loops are compiled
 
-Logarithms stay NumPy's, so that a row scores the same either way. Importing a loop imports the compiler,
-which takes longer than scoring a small table: that happens only where there is enough to do.
+A loop imports the compiler, and is therefore imported when the first row is weighed:
+``kernels.contexts.find_leaves``.
 """
 
 import functools
 import inspect
-import os
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NAMES = ("contexts", "rarity")
-ENOUGH = 1 << 27  # comparisons that take NumPy about as long as loading the compiler
-ENOUGH_ROWS = 512  # of a block, from which loops that are loaded are faster
+NAMES = ("contexts", "memory", "rarity")
 
 
-def pay(n_rows: int, n_comparisons: int) -> bool:
-    """Return whether loops are faster for so many rows, with so many comparisons of each."""
-    if n_rows < ENOUGH_ROWS or os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
-        return False
-    return are_loaded() or n_rows * n_comparisons >= ENOUGH
-
-
-def are_loaded() -> bool:
-    """Return whether the compiler, and with it the loops, were loaded in this process."""
-    return all(f"{__name__}.{name}" in sys.modules for name in NAMES)
+def __getattr__(name: str) -> Any:
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")
 
 
 def can_cache(package: str = __name__) -> bool:
     """Return whether the loops of a package can be kept for later processes.
 
     Where they cannot, every process compiles them; whoever waits should know. A full disk shows only
-    after `load`.
+    once something was compiled.
     """
     return _folder(package) is not None and why_unkept() is None
 
@@ -48,19 +40,19 @@ def why_unkept() -> str | None:
     return next(iter(_compiling().failures), None)
 
 
-def are_cached(package: str = __name__) -> bool:
+def are_cached(package: str = __name__, names: Iterable[str] | None = None) -> bool:
     """Return whether compiled loops lie in a cache, as far as one can see without loading them."""
     folder = _folder(package)
     if folder is None:
         return False
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
     kept = {path.name.split(".")[0] for path in Path(folder).glob(f"*.{python}.nbi")}
-    return kept >= {*import_module(package).NAMES}
+    return kept.issuperset(import_module(package).NAMES if names is None else names)
 
 
 @functools.cache
-def load(package: str = __name__) -> None:
-    """Compile the loops on a machine's first use; later processes load them from the cache."""
+def load(package: str) -> None:
+    """Compile the loops of a package on a machine's first use, or load them from the cache."""
     for name in import_module(package).NAMES:
         import_module(f"{package}.{name}").exercise()
 

@@ -89,11 +89,12 @@ def fraction(bits):
 
 
 @jit
-def multiply_surprise(leaves, firsts, scale, shift, standard, tail, first, products, powers):
+def multiply_surprise(leaves, firsts, scale, shift, standard, first, tail, products, powers):
     """Multiply one plus the squared distance of each number from its leaf's mean, over contexts.
 
     `products` are two × rows from the first one on × numbers: of all contexts, without the powers of two
-    that `powers` counts, and of the distance from the variable's own mean. Six at a time cannot overflow.
+    that `powers` counts, and of the distance from the variable's own mean. Six at a time cannot overflow,
+    as spreads are no smaller than a floor.
     """
     n_rows, n_sixes = products.shape[1], max((leaves.shape[0] + 5) // 6, 1)
     # What is left of the last six looks at a leaf of no spread and no mean, where all is ordinary.
@@ -127,11 +128,11 @@ def multiply_surprise(leaves, firsts, scale, shift, standard, tail, first, produ
 
 
 @jit
-def add_surprise(logarithms, powers, steepness, share, times, places, start, found):
+def add_surprise(logarithms, powers, steepness, share, unit, times, places, start, found):
     """Average the logarithms of products over contexts, less a share of a number's own surprise.
 
-    `found` is variables × rows, of which those from `start` on are noted; a missing value is no
-    surprise.
+    `found` is variables × rows, of which those from `start` on are noted, in a unit; a missing value is
+    no surprise.
     """
     steep = np.float32(steepness)
     near = np.empty((_TILE, places.size))
@@ -142,14 +143,14 @@ def add_surprise(logarithms, powers, steepness, share, times, places, start, fou
                 whole = logarithms[0, first + r, i] + powers[first + r, i] * _LOG_2
                 beyond = whole * steepness / times[i]
                 beyond -= logarithms[1, first + r, i] * steep * share
-                near[r, i] = beyond if beyond > 0.0 else 0.0
+                near[r, i] = beyond / unit if beyond > 0.0 else 0.0
         for i in range(places.size):
             for r in range(n_rows):
                 found[places[i], start + first + r] = near[r, i]
 
 
 @jit
-def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, times, places, found):
+def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, unit, times, places, found):
     """Average the evidence against states over contexts; `found` is variables × rows.
 
     `judges` are the contexts that judge each state, one state after the other; `ends` is where those of
@@ -166,18 +167,5 @@ def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, times, p
             for r in range(where.size):
                 added[r] += flat[where[r] + start + np.int64(own[r])]
         for r in range(where.size):
-            found[places[i], r] = added[r] / times[i]
+            found[places[i], r] = added[r] / times[i] / unit
         first = ends[i]
-
-
-def exercise() -> None:
-    """Run once on almost nothing, so that everything is compiled, or loaded from the cache."""
-    words, whole, one = np.ones((1, 1), np.uint64), np.zeros(1, np.int64), np.ones(1)
-    table, leaves = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.uint8)
-    firsts, products = np.zeros(2, np.int32), np.ones((2, 1, 1), np.float32)
-    weight, found = np.float32(1), np.ones((1, 1))
-    find_leaves(words, whole, whole + 1, whole, 1, np.zeros((1, 8), np.uint64))
-    powers = np.zeros((1, 1), np.int32)
-    multiply_surprise(leaves, firsts, table, table, table, weight, 0, products, powers)
-    add_surprise(products, powers, 1.0, weight, one, whole, 0, found)
-    add_evidence(leaves, firsts, whole, whole, table, leaves, whole, one, whole, found)
