@@ -28,6 +28,7 @@ from truism.review.accept import N_RANGES, Offer, find_named, offer
 from truism.review.compare import Source
 from truism.review.ledgers import ledger_beside, read_ledger, rows_to_add
 from truism.show import to_html
+from truism.table import atomic
 from truism.table.frames import as_table
 
 
@@ -208,9 +209,9 @@ def test_a_price_above_a_tenth_of_the_rows_is_loud(place):
 
 
 def test_a_ledger_that_another_program_changes_is_waited_for(place, monkeypatch):
-    monkeypatch.setattr(ledgers, "PATIENCE", 0.0)
+    monkeypatch.setattr(atomic, "PATIENCE", 0.0)
     asked = ("today.csv", "--rows", "40:44", "--reason", "valve test", "-o", "n.truism.json")
-    with ledgers.changing("n.accepted.parquet"):
+    with ledgers.FILES.held("n.accepted.parquet", create=True):
         assert read_ledger("n.accepted.parquet") is None, "it is empty as yet"
         assert accept(*asked)[1:] == (
             "Error: The ledger 'n.accepted.parquet' is in use by another program.\n"

@@ -11,7 +11,7 @@ from truism.errors import ModelFileError, ParameterError
 from truism.explain.checker import Checker
 from truism.explain.states import proceed
 from truism.model.acceptances import Acceptance, check_text, check_until
-from truism.model.files import _digest, decode_model, encode_model
+from truism.model.files import FILES, decode_model, encode_model
 from truism.model.predicates import AnyOf, Interval, OneOf
 from truism.table.frames import as_table
 
@@ -97,13 +97,13 @@ def test_a_file_that_accepts_what_cannot_be_is_refused(model, accepted, problem,
     content = encode_model(msgspec.structs.replace(model, accepted=accepted))
     with pytest.raises(ModelFileError) as found:
         decode_model(content)
-    assert str(found.value) == f"The model file is damaged: {problem} - at `{place}`."
+    assert found.value.message == f"The model file is damaged: {problem} - at `{place}`."
 
 
 def test_a_file_whose_sections_do_not_fit_is_refused(model):
     content = json.loads(encode_model(model))
     content["sections"]["accepted"] = 1
-    content["digest"] = _digest(content)
+    content = FILES.signed(content)
     with pytest.raises(ModelFileError, match=r"sections do not fit - at `\$\.sections`"):
         decode_model(json.dumps(content).encode())
 

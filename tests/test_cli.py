@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -576,12 +575,12 @@ def test_an_edit_of_a_file_that_was_replaced_meanwhile_is_refused(place, monkeyp
 
 def test_an_edit_of_a_file_that_another_program_holds_is_refused(place, monkeypatch):
     rule_id = load_model("m.truism.json").rules[0].id
-    monkeypatch.setattr(modelfiles, "alone_with", partial(alone_with, patience=0.05))
+    monkeypatch.setattr("truism.table.atomic.PATIENCE", 0.05)
     with alone_with("m.truism.json"):
         assert run("rules", "m.truism.json", "--disable", rule_id, "--reason", "noise") == (
             "",
-            "Error: The model file 'm.truism.json' is being changed by another program.\n"
-            "Hint: try again when that has finished.\n",
+            "Error: The model file 'm.truism.json' is in use by another program.\n"
+            "Hint: wait until that has finished.\n",
             2,
         )
 

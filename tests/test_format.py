@@ -8,7 +8,7 @@ from hypothesis import given
 
 from learned import learn
 from strategies import NORMAL, ratios, tables, thresholds
-from truism.errors import ModelFileError
+from truism.errors import TruismError
 from truism.model.files import FORMAT_VERSION, SECTIONS, from_file, to_file
 from truism.table.frames import as_table
 from truism.table.layouts import ColumnReading, Layout, Reading
@@ -72,7 +72,7 @@ def test_a_file_lists_the_sections_it_has(model):
 )
 def test_parts_that_do_not_fit_are_refused_and_it_is_said_where(model, damage, where):
     file = to_file(model)
-    with pytest.raises(ModelFileError) as caught:
+    with pytest.raises(TruismError) as caught:
         from_file(msgspec.structs.replace(file, **damage(file)))
     assert where in str(caught.value)
 

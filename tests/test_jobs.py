@@ -229,11 +229,11 @@ def test_bad_calls_get_a_sentence_and_change_nothing(place, arguments, said):
 
 def test_a_state_that_is_in_use_is_refused(place, monkeypatch):
     run("check", piece(0, 102), *JOB)
-    monkeypatch.setattr("truism.explain.states.PATIENCE", 0.0)
+    monkeypatch.setattr("truism.table.atomic.PATIENCE", 0.0)
     with alone_with("s.json"):
         assert run("check", piece(102, 200), *JOB) == (
             "",
-            "Error: The state file 's.json' is in use by another job.\n"
+            "Error: The state file 's.json' is in use by another program.\n"
             "Hint: wait until that has finished, or use one state for each source.\n",
             2,
         )

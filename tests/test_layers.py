@@ -50,10 +50,10 @@ FENCES = {
     "random": set(),
 }
 # What a model uses of tables: values of how one was read, and files written whole or not at all.
-NEAR_VALUES = {"table.layouts", "table.notices", "table.atomic"}
+NEAR_VALUES = {"table.layouts", "table.notices", "table.atomic", "table.versioned"}
 COMPILED = ("learn.kernels.", "score.kernels.", "incidents.kernels")
 CORE = ("model", "score", "incidents", "explain", "learn", "review")
-MAY_OPEN = {"model.files", "explain.states", "score.kernels.compiling"}
+MAY_OPEN = {"score.kernels.compiling"}
 
 
 def name_of(path):

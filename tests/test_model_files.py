@@ -228,7 +228,7 @@ def damaged(change, content=CONTENT):
     """The model file with a change, signed anew so that only the change can be at fault."""
     plain = json.loads(content)
     change(plain)
-    plain["digest"] = modelfiles._digest(plain)
+    plain = modelfiles.FILES.signed(plain)
     return json.dumps(plain).encode()
 
 
@@ -429,7 +429,7 @@ REFUSALS = [
 def test_a_damaged_file_is_refused_and_the_message_says_where(change, problem):
     with pytest.raises(ModelFileError) as caught:
         decode_model(damaged(change))
-    assert str(caught.value) == f"The model file is damaged: {problem}."
+    assert caught.value.message == f"The model file is damaged: {problem}."
 
 
 def first_context(content=WEIGHED_CONTENT):
@@ -628,7 +628,7 @@ EVIDENCE_REFUSALS = [
 def test_damaged_evidence_is_refused_and_the_message_says_where(change, problem, where):
     with pytest.raises(ModelFileError) as caught:
         decode_model(damaged(change, WEIGHED_CONTENT))
-    assert str(caught.value) == f"The model file is damaged: {problem} - at `{where}`."
+    assert caught.value.message == f"The model file is damaged: {problem} - at `{where}`."
 
 
 @pytest.mark.parametrize(
@@ -680,17 +680,22 @@ def test_deep_nesting_is_refused(content):
         decode_model(content)
 
 
+def limit_size(monkeypatch):
+    small = msgspec.structs.replace(modelfiles.FILES, max_bytes=3 << 20)
+    monkeypatch.setattr(modelfiles, "FILES", small)
+
+
 def test_an_oversized_file_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(modelfiles, "MAX_BYTES", 3 << 20)
+    limit_size(monkeypatch)
     with pytest.raises(ModelFileError) as caught:
         decode_model(b" " * (4 << 20))
-    assert str(caught.value) == "A model file must be at most 3 MiB, got 4 MiB."
+    assert str(caught.value) == "A model file must be at most 3 MiB, got more."
     path = tmp_path / "large"
     with path.open("wb") as file:
         file.truncate(5 << 20)
     with pytest.raises(ModelFileError) as caught:
         load_model(path)
-    assert str(caught.value) == f"A model file must be at most 3 MiB, got 5 MiB in {str(path)!r}."
+    assert str(caught.value) == f"A model file must be at most 3 MiB, got more. ({path})"
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
@@ -714,10 +719,10 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no /dev/zero")
 def test_a_device_without_end_is_read_no_further_than_a_model_may_be_long(monkeypatch):
-    monkeypatch.setattr(modelfiles, "MAX_BYTES", 3 << 20)
+    limit_size(monkeypatch)
     with pytest.raises(ModelFileError) as caught:
         load_model("/dev/zero")
-    assert str(caught.value) == "A model file must be at most 3 MiB, got more in '/dev/zero'."
+    assert str(caught.value) == "A model file must be at most 3 MiB, got more. (/dev/zero)"
 
 
 def test_no_count_exceeds_what_floats_hold_exactly():
@@ -773,7 +778,7 @@ def test_rules_are_compared_by_number_not_by_their_text():
 def test_rules_that_list_more_than_anybody_could_read_are_refused():
     with pytest.raises(ModelFileError) as caught:
         decode_model(crafted(40_000, 15_000))
-    assert str(caught.value) == (
+    assert caught.value.message == (
         "The model file is damaged: they list 600,030,000 values - at `$.rules`."
     )
 

@@ -37,8 +37,8 @@ from truism.review.accept import (
 )
 from truism.review.compare import Source
 from truism.review.ledgers import (
+    FILES,
     MARKS,
-    changing,
     ledger_beside,
     read_ledger,
     rows_to_add,
@@ -256,7 +256,7 @@ def _write(screen: Screen, place: str, output: str, made: Offer, chosen: Table |
     if chosen is not None:
         told = (acceptance.id, acceptance.reason, acceptance.date, acceptance.who, acceptance.until)
         new = rows_to_add(chosen, dict(zip(MARKS, told, strict=True)))
-    with changing(ledger):
+    with FILES.held(ledger, create=True):
         old = without_id(read_ledger(ledger_beside(place)), acceptance.id)
         if write_ledger(ledger, old, new):
             written.append(str(ledger))
@@ -283,7 +283,9 @@ def _withdraw(screen: Screen, place: str, output: str | None, wanted: str, form:
         named = gone.name_variables(model.schema)
         screen.show(say(f"withdrawn  {wanted}  {named}, {gone.said}"))
     if output is not None:
-        with changing(ledger_beside(output)):  # first, too, so that it can be done again
+        with FILES.held(
+            ledger_beside(output), create=True
+        ):  # first, too, so that it can be done again
             left = without_id(read_ledger(ledger_beside(place)), wanted)
             write_ledger(ledger_beside(output), left, None)
             _save(place, output, lambda model: model.withdraw(wanted))

@@ -13,7 +13,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
@@ -35,8 +34,8 @@ from truism.model.schema import Count
 from truism.model.wording import lasting
 from truism.score.alignment import time_column
 from truism.score.past import NO_TIME, Latest, Still, Time, rows_by_series, times_in
-from truism.table.atomic import alone_with, write_atomically
 from truism.table.columns import Table, far_moment
+from truism.table.versioned import VersionedKind
 
 _DAY = 86_400_000_000  # microseconds; clocks, and times without a zone, may be off by as much
 _FAR = 100  # usual steps to a time that may be wrong
@@ -424,18 +423,20 @@ def _happened(before: Told | None, event: Event) -> list[What]:
     return ["updated"] if _said(event) != before else []
 
 
-FORMAT, VERSION = "truism-state", 4
-MAX_BYTES = 64 << 20
+FILES = VersionedKind(
+    "state file",
+    StateError,
+    "wait until that has finished, or use one state for each source.",
+    format="truism-state",
+    version=4,
+    max_bytes=64 << 20,
+    other="name another file for the state.",
+    older="remove it to begin anew.",
+    damaged="restore it, or remove it to begin anew.",
+)
 MAX_WHOLE = 1 << 53
 MOST = 1e50  # far beyond any sum of points, but its square is a number, too
-PATIENCE = 10.0  # seconds to wait for another job
 _OPEN = (RISING, ACTIVE, STANDING)
-
-
-class _Header(msgspec.Struct, frozen=True):
-    format: str = ""
-    format_version: int = 0
-    digest: str = ""
 
 
 def encode_state(state: JobState) -> bytes:
@@ -448,12 +449,12 @@ def encode_state(state: JobState) -> bytes:
     following = msgspec.structs.replace(state.following, previous=finite)
     state = msgspec.structs.replace(state, following=following)
     read = msgspec.json.decode(msgspec.json.encode(state, enc_hook=_as_list))
-    content = {"format": FORMAT, "format_version": VERSION, **read}
-    encoded = msgspec.json.encode({**content, "digest": _digest(content)}) + b"\n"
-    if len(encoded) > MAX_BYTES:
+    encoded = msgspec.json.encode(FILES.signed(read)) + b"\n"
+    if len(encoded) > FILES.max_bytes:
         raise StateError(
-            f"A state file must be at most {MAX_BYTES >> 20} MiB, got {len(encoded) / (1 << 20):.1f} MiB "
-            f"for {len(state.seen) or len(following.present):,} series.",
+            f"A state file must be at most {FILES.max_bytes >> 20} MiB, got "
+            f"{len(encoded) / (1 << 20):.1f} MiB for {len(state.seen) or len(following.present):,} "
+            "series.",
             "nothing was written; let go of series sooner with --retain, or check fewer at a time.",
         )
     return encoded
@@ -461,33 +462,17 @@ def encode_state(state: JobState) -> bytes:
 
 def decode_state(content: bytes) -> JobState:
     """Read what `encode_state` wrote; refuse anything else."""
-    _check_header(content)
-    try:
-        read = msgspec.json.decode(content)
-        digest = read.pop("digest")
-        del read["format"], read["format_version"]
-        state = msgspec.convert(read, JobState, dec_hook=_as_array, str_keys=True)
+
+    def convert(read: dict[str, Any]) -> JobState:
+        header = ("format", "format_version", "digest")
+        fields = {name: value for name, value in read.items() if name not in header}
+        state = msgspec.convert(fields, JobState, dec_hook=_as_array, str_keys=True)
         _check_numbers(state)
         _check_rows(state.following)
         _check_zones(state)
-    except (msgspec.MsgspecError, TruismError, RecursionError) as problem:
-        text = getattr(problem, "message", str(problem)) or type(problem).__name__
-        raise StateError(f"The state file is damaged: {text.rstrip('.')}.", _ANEW) from None
-    except (AttributeError, KeyError, ValueError, TypeError, OverflowError):
-        raise StateError("The state file is damaged.", _ANEW) from None
-    if digest != _digest(msgspec.json.decode(content)):
-        raise StateError(
-            "The state file was changed after it was written: its digest does not match.", _ANEW
-        )
-    return state
+        return state
 
-
-_ANEW = "restore it, or remove it to begin anew."
-
-
-def _digest(content: dict[str, Any]) -> str:
-    encoded = msgspec.json.encode({**content, "digest": ""})
-    return hashlib.blake2b(encoded, digest_size=16).hexdigest()
+    return FILES.decode(content, convert)
 
 
 def _as_list(value: Any) -> Any:
@@ -514,14 +499,14 @@ def _as_array(wanted: Any, value: Any) -> NDArray[Any]:
 def _check_numbers(state: JobState) -> None:
     """Refuse lists that do not have one number for each variable, and numbers that no sum reaches."""
     if len(set(state.variables)) != len(state.variables):
-        raise StateError("a variable is listed twice")
+        raise TruismError("a variable is listed twice")
     shape = (len(state.variables),)
     for place, each in _numbers((state.following.present, state.following.scoring)):
         if np.shape(each) not in (shape, ()):
-            raise StateError("a list does not fit the variables")
+            raise TruismError("a list does not fit the variables")
         most = MAX_WHOLE if isinstance(each, int) else MOST
         if place is not Still and np.abs(np.asarray(each, float)).max(initial=0.0) > most:
-            raise StateError("a number is too large")
+            raise TruismError("a number is too large")
 
 
 def _numbers(value: Any, place: type | None = None) -> Iterator[tuple[type | None, Any]]:
@@ -541,10 +526,10 @@ def _numbers(value: Any, place: type | None = None) -> Iterator[tuple[type | Non
 def _check_rows(following: Following) -> None:
     """Refuse numbers of rows that cannot be, and parts that do not belong together."""
     if not 0 <= following.n_rows <= MAX_WHOLE:
-        raise StateError("a number of rows is too large, or below 0")
+        raise TruismError("a number of rows is too large, or below 0")
     for name, present in following.present.items():
         if not 0 <= present.n_rows <= following.n_rows:
-            raise StateError("a series does not fit the rows")
+            raise TruismError("a series does not fit the rows")
         for event in present.events:
             ends = sorted((event.alarm, event.latest))
             rows = (0, event.onset, event.start, *ends, present.n_rows - 1)
@@ -555,9 +540,9 @@ def _check_rows(following: Following) -> None:
                 or event.phase not in _OPEN
                 or not told <= following.kept.keys()
             ):
-                raise StateError("what is open does not fit its rows")
+                raise TruismError("what is open does not fit its rows")
     if any(not 0 <= row < following.n_rows for row in following.kept):
-        raise StateError("a row that is kept does not fit the rows")
+        raise TruismError("a row that is kept does not fit the rows")
 
 
 def _check_zones(state: JobState) -> None:
@@ -566,44 +551,14 @@ def _check_zones(state: JobState) -> None:
         each.stamp for each in state.following.kept.values() if each.stamp.moment is not None
     )
     if any(each.zoned != state.zoned for each in moments):
-        raise StateError("a time has another zone than others")
-
-
-def _check_header(content: bytes) -> None:
-    try:
-        header = msgspec.json.decode(content, type=_Header)
-    except (msgspec.MsgspecError, RecursionError):
-        header = _Header()
-        if content.lstrip().startswith(b"{"):
-            raise StateError("The state file is damaged: it is not JSON.", _ANEW) from None
-    if header.format != FORMAT:
-        raise StateError("This is not a truism state file.", "name another file for the state.")
-    if header.format_version != VERSION:
-        raise StateError(
-            f"The state file has format version {header.format_version}, this truism reads {VERSION}.",
-            "remove it to begin anew.",
-        )
+        raise TruismError("a time has another zone than others")
 
 
 def read_state(path: str | os.PathLike[str]) -> JobState | None:
     """Read a state file; None if it is absent or empty."""
-    place = Path(path)
-    try:
-        with place.open("rb") as file:  # a device has no size, and may have no end
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
+    if not os.path.exists(path):
         return None
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise StateError(f"The state file {str(place)!r} cannot be read: {reason}.") from None
-    if len(content) > MAX_BYTES:
-        raise StateError(f"A state file must be at most {MAX_BYTES >> 20} MiB. ({place})")
-    if not content:
-        return None
-    try:
-        return decode_state(content)
-    except StateError as problem:
-        raise StateError(f"{problem.message} ({place})", problem.hint) from None
+    return FILES.load(path, lambda content: decode_state(content) if content else None)
 
 
 @contextmanager
@@ -614,21 +569,5 @@ def working_on(
 
     Another job that has it is waited for, for ten seconds when `patience` is absent.
     """
-    try:
-        with alone_with(path, PATIENCE if patience is None else patience, create=True) as unchanged:
-            state = read_state(path)
-
-            def write(after: JobState) -> None:
-                if not unchanged():
-                    raise StateError(
-                        f"The state file {os.fspath(path)!r} was changed by another program meanwhile.",
-                        "nothing was written; check again.",
-                    )
-                write_atomically(path, encode_state(after))
-
-            yield state, write
-    except BlockingIOError:
-        raise StateError(
-            f"The state file {os.fspath(path)!r} is in use by another job.",
-            "wait until that has finished, or use one state for each source.",
-        ) from None
+    with FILES.held(path, patience, create=True) as write:
+        yield read_state(path), lambda state: write(encode_state(state))

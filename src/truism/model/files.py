@@ -8,11 +8,9 @@ digest matches. So the result is the model that was written, or a `ModelFileErro
 not.
 """
 
-import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -38,13 +36,23 @@ from truism.model.schema import Categorical, Count, LeftOut, Numeric, Positive, 
 from truism.model.series import Series
 from truism.model.settings import Settings
 from truism.model.wording import Legend
-from truism.table.atomic import alone_with, write_atomically
+from truism.table.atomic import write_atomically
 from truism.table.layouts import Reading
+from truism.table.versioned import VersionedKind
 
 FORMAT_VERSION: Literal[3] = 3
 SECTIONS = {"evidence": 2, "series": 1, "reading": 1, "twins": 1, "legend": 1, "accepted": 1}
 """Optional parts of a file, by name, and the version that this truism writes and reads."""
-MAX_BYTES = 256 << 20
+FILES = VersionedKind(
+    "model file",
+    ModelFileError,
+    format="truism-model",
+    version=FORMAT_VERSION,
+    max_bytes=256 << 20,
+    other="learn a model from normal rows, and save it.",
+    older="learn the model again.",
+    damaged="restore it, or learn it again; rules can be switched off without editing the file.",
+)
 MAX_LISTED = 100_000_000  # values that rules may list in all; their text could not be shown anyway
 _LISTS = ("variables", "left_out", "disabled", "predicates", "rules", "accepted")
 _SECTION_LISTS = {
@@ -112,12 +120,6 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     accepted: Annotated[tuple[Acceptance, ...], Meta(min_length=1)] | None = None
 
 
-class _Header(msgspec.Struct, frozen=True):
-    format: str = ""
-    format_version: int = 0
-    sections: dict[str, int] = {}
-
-
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of model files."""
     schema = msgspec.json.schema(ModelFile)
@@ -131,35 +133,17 @@ def json_schema() -> dict[str, Any]:
 
 def encode_model(model: Model) -> bytes:
     """Return a model as UTF-8 JSON in a stable order, with one rule per line."""
-    content = msgspec.json.decode(msgspec.json.encode(to_file(model)))
-    content["digest"] = _digest(content)
-    return _layout(content)
+    return _layout(FILES.signed(msgspec.json.decode(msgspec.json.encode(to_file(model)))))
 
 
 def decode_model(content: bytes) -> Model:
     """Read what `encode_model` wrote; refuse anything else."""
-    if len(content) > MAX_BYTES:
-        raise ModelFileError(
-            f"A model file must be at most {MAX_BYTES >> 20} MiB, got {len(content) >> 20} MiB."
-        )
-    _check_header(content)
-    try:
-        read = msgspec.json.decode(content)
-        file = msgspec.convert(read, ModelFile)
-        model = from_file(file)
-        digest = _digest(read)
-    except (msgspec.MsgspecError, TruismError, RecursionError, ValueError, TypeError) as problem:
-        if isinstance(problem, ModelFileError):
-            raise
-        text = getattr(problem, "message", str(problem)) or type(problem).__name__
-        text = text.replace(". - at ", " - at ")
-        raise ModelFileError(f"The model file is damaged: {text.rstrip('.')}.") from None
-    if digest != file.digest:
-        raise ModelFileError(
-            "The model file was changed after it was written: its digest does not match.",
-            "restore it, or learn it again; rules can be switched off without editing the file.",
-        )
-    return model
+
+    def convert(read: dict[str, Any]) -> Model:
+        _check_versions(msgspec.convert(read.get("sections", {}), dict[str, int]))
+        return from_file(msgspec.convert(read, ModelFile))
+
+    return FILES.decode(content, convert)
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -169,41 +153,14 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file."""
-    place = Path(path)
-    try:
-        size = place.stat().st_size
-        with place.open("rb") as file:  # a device has no size, and may have no end
-            content = b"" if size > MAX_BYTES else file.read(MAX_BYTES + 1)
-        if size > MAX_BYTES or len(content) > MAX_BYTES:
-            found = f"{size >> 20} MiB" if size else "more"
-            raise ModelFileError(
-                f"A model file must be at most {MAX_BYTES >> 20} MiB, got {found} in {str(place)!r}."
-            )
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise ModelFileError(f"The model file {str(place)!r} cannot be read: {reason}.") from None
-    try:
-        return decode_model(content)
-    except ModelFileError as problem:
-        raise ModelFileError(f"{problem.message} ({place})", problem.hint) from None
+    return FILES.load(path, decode_model)
 
 
 def edit_model(path: str | os.PathLike[str], change: Callable[[Model], Model]) -> Model:
     """Read a model, change it and write it back while no other program does; return what was written."""
-    try:
-        with alone_with(path) as unchanged:
-            edited = change(load_model(path))
-            if not unchanged():
-                raise ModelFileError(
-                    f"The model file {os.fspath(path)!r} was changed by another program meanwhile.",
-                    "nothing was written; try again.",
-                )
-            save_model(edited, path)
-    except BlockingIOError:
-        raise ModelFileError(
-            f"The model file {os.fspath(path)!r} is being changed by another program.",
-            "try again when that has finished.",
-        ) from None
+    with FILES.held(path) as write:
+        edited = change(load_model(path))
+        write(encode_model(edited))
     return edited
 
 
@@ -227,36 +184,13 @@ def _entry(name: str, value: Any, indent: int, lists: Sequence[str]) -> str:
     return f'{blank}"{name}": {msgspec.json.encode(value).decode()}'
 
 
-def _digest(content: dict[str, Any]) -> str:
-    """Return a digest of a file's content as it was read, whatever this truism would write."""
-    encoded = msgspec.json.encode({**content, "digest": ""})
-    return hashlib.blake2b(encoded, digest_size=16).hexdigest()
-
-
-def _check_header(content: bytes) -> None:
-    other = ModelFileError(
-        "This is not a truism model file.", "learn a model from normal rows, and save it."
-    )
-    try:
-        header = msgspec.json.decode(content, type=_Header)
-    except (msgspec.MsgspecError, RecursionError, ValueError) as problem:
-        if not content.lstrip().startswith(b"{"):
-            raise other from None
-        raise ModelFileError(f"The model file is damaged: {str(problem).rstrip('.')}.") from None
-    if header.format != "truism-model":
-        raise other
-    if header.format_version != FORMAT_VERSION:
-        raise ModelFileError(
-            f"The model file has format version {header.format_version}, this truism reads "
-            f"{FORMAT_VERSION}.",
-            "learn the model again.",
-        )
-    for name, version in header.sections.items():
+def _check_versions(sections: dict[str, int]) -> None:
+    for name, version in sections.items():
         if SECTIONS.get(name) != version:
             raise ModelFileError(
                 f"The model file has a section {name!r} of version {version}, which this truism does "
                 f"not know.",
-                "learn the model again.",
+                FILES.older,
             )
 
 
@@ -340,7 +274,7 @@ def from_file(file: ModelFile) -> Model:
 
 def _check(right: bool, problem: str, where: str) -> None:
     if not right:
-        raise ModelFileError(f"The model file is damaged: {problem} - at `{where}`.")
+        raise TruismError(f"{problem} - at `{where}`.")
 
 
 def _ascend(values: Sequence[Any]) -> bool:

@@ -4,8 +4,7 @@ The next learning takes the rows in for good. The columns that say why bear name
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truism.errors import TableError
-from truism.table.atomic import alone_with, write_atomically
+from truism.table.atomic import write_atomically
 from truism.table.columns import Table
 from truism.table.files import LEDGER
+from truism.table.versioned import FileKind
 
 MARKS = ("truism:id", "truism:reason", "truism:date", "truism:who", "truism:until")
-PATIENCE = 10.0  # seconds to wait for another program
+FILES = FileKind("ledger", TableError)
 
 
 def ledger_beside(model: str | os.PathLike[str]) -> Path:
@@ -30,19 +30,6 @@ def ledger_beside(model: str | os.PathLike[str]) -> Path:
     place = Path(model)
     stem = place.name.removesuffix(".json").removesuffix(".truism")
     return place.with_name(stem + LEDGER)
-
-
-@contextmanager
-def changing(ledger: str | os.PathLike[str]) -> Iterator[None]:
-    """Keep others from a ledger between reading and writing it."""
-    try:
-        with alone_with(ledger, PATIENCE, create=True):
-            yield
-    except BlockingIOError:
-        raise TableError(
-            f"The ledger {os.fspath(ledger)!r} is in use by another program.",
-            "wait until that has finished.",
-        ) from None
 
 
 def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:

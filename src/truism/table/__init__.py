@@ -8,5 +8,5 @@
   one value per row
 - `counters`, `looking`: columns that only count, and a table at first sight
 - `deltas`, `distinct`, `fingerprint`, `aside`: changes, distinct values, a digest, rows needed again
-- `writing`, `atomic`: what is written, whole or not at all
+- `writing`, `atomic`, `versioned`: what is written, whole or not at all, and files of our own
 """

@@ -27,6 +27,7 @@ except ImportError:  # Windows, which does not remove a file that is open anyway
     _can_lock = False
 
 _MAX_NAME = 100  # bytes of a file's name that its draft repeats; some file systems allow 143 in all
+PATIENCE = 10.0  # seconds to wait for another program
 _PAUSE = 0.02  # seconds between two attempts to lock
 _BINARY = getattr(os, "O_BINARY", 0)
 
@@ -212,16 +213,18 @@ def _lock(handle: int) -> bool:
 
 @contextmanager
 def alone_with(
-    path: str | os.PathLike[str], patience: float = 10.0, *, create: bool = False
+    path: str | os.PathLike[str], patience: float | None = None, *, create: bool = False
 ) -> Iterator[Callable[[], bool]]:
     """Keep programs that ask for the same from changing a file meanwhile; yield whether it is unchanged.
 
     The lock is on the file itself, so that a program that dies leaves none behind. A file that is absent,
     a device or may not be written is not locked; with `create` an empty one is made, and removed if it is
-    still empty in the end. After `patience` seconds of waiting a `BlockingIOError` is raised.
+    still empty in the end. After `patience` seconds of waiting, ten when absent, a `BlockingIOError` is
+    raised.
     """
     place = os.path.realpath(path)
-    taken = _take(place, os.fspath(path), time.monotonic() + patience, create=create)
+    until = time.monotonic() + (PATIENCE if patience is None else patience)
+    taken = _take(place, os.fspath(path), until, create=create)
     try:
         before = _state(place)
         yield lambda: _state(place) == before
