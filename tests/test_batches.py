@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 import truism
 from truism import InvariantRuleDetector, ParameterError, SchemaError, TableError
 from truism.estimator.batches import ArrowScorer
-from truism.explain.explanations import RowBlame, as_columns, blame_kinds
+from truism.explain.blames import Blame
+from truism.explain.explanations import as_columns, blame_kinds
+from truism.explain.words import Reason
 from truism.score import kernels
 
 N_ROWS = 400
@@ -178,7 +180,8 @@ def test_what_is_wrong_is_said(detector) -> None:
 
 
 def test_columns_are_empty_where_a_row_has_fewer_blames() -> None:
-    one, two = RowBlame("flow", 0.75, "2.5", "1"), RowBlame("pump", 0.25)
+    reason = Reason("2.5", "1", None, "", "", 1.0)
+    one, two = Blame("flow", 0.75, 1.0, (reason,)), Blame("pump", 0.25, 1.0)
     found = as_columns([(), (one,), (one, two)], 2)
     assert list(found) == list(blame_kinds(2))
     assert found["variable_2"] == [None, None, "pump"]

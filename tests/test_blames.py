@@ -7,9 +7,11 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from learned import learn
-from truism.explain.blames import NAMED, Blame, confront
+from truism.explain.blames import NAMED, suspects_among
 from truism.explain.clues import conditional_on
 from truism.explain.explanations import explain_rows
+from truism.explain.investigation import find_clues
+from truism.explain.words import say
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
 from truism.score.scorer import Scorer
@@ -18,10 +20,6 @@ from truism.table.frames import as_table
 
 HIGH = OneOf("flow", ("high",))
 RULE = Rule((OneOf("gate", ("open",)), OneOf("pump", ("on",))), (HIGH,), 90)
-
-
-def blame(variable, share):
-    return Blame(variable, share, 1.0, (Violation(RULE, HIGH, ("low",), 1.0),), 100)
 
 
 @pytest.mark.parametrize(
@@ -39,15 +37,16 @@ def blame(variable, share):
 )
 def test_a_condition_on_somebody_who_is_blamed_as_well_is_in_doubt(others, why):
     shares = {"flow": 0.6, **others}
-    first, *_ = confront([blame(name, share) for name, share in shares.items()])
-    assert first.reasons[0].why == why
-    assert first.reasons[0].because == "gate = open and pump = on"
+    clue = Violation(RULE, HIGH, ("low",), 1.0)
+    reason = say(clue, 100, suspects={*suspects_among(shares)} - {"flow"})
+    assert reason.why == why
+    assert reason.because == "gate = open and pump = on"
 
 
 def test_without_a_condition_there_is_nothing_to_doubt():
-    clues = (Violation(Rule((), (HIGH,), 100), HIGH, ("low",), 1.0),)
-    first, _ = confront([Blame("flow", 0.5, 1.0, clues, 100), blame("pump", 0.5)])
-    assert first.reasons[0].condition == first.reasons[0].why == "whatever the other variables are"
+    clue = Violation(Rule((), (HIGH,), 100), HIGH, ("low",), 1.0)
+    reason = say(clue, 100, suspects={"pump"})
+    assert reason.condition == reason.why == "whatever the other variables are"
 
 
 @pytest.mark.parametrize("scoring", ["evidence", "paper"])
@@ -60,10 +59,12 @@ def test_exactly_those_are_doubted_who_are_in_the_condition_and_most_to_blame(sc
     table = {"pump": pump, "gate": gate, "flow": flow}
     scorer = Scorer(learn(as_table(table), scoring=scoring))
     broken = {"pump": pump[:20], "gate": gate[:20], "flow": random.permutation(flow)[:20]}
+    clues_of = find_clues(scorer, as_table(broken))
     for explanation in explain_rows(scorer, as_table(broken), range(20)):
         largest = max((each.share for each in explanation.blames), default=0.0)
         most = {each.variable for each in explanation.blames if each.share >= NAMED * largest}
         for each in explanation.blames:
-            for clue, reason in zip(each.clues, each.reasons, strict=True):
+            clues = clues_of[explanation.row][each.variable]
+            for clue, reason in zip(clues, each.reasons, strict=True):
                 assert set(reason.blamed) == set(conditional_on(clue)) & most - {each.variable}
                 assert ("wrong)" in reason.why) == bool(reason.blamed)

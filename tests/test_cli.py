@@ -317,14 +317,14 @@ def test_check_for_programs(place):
         *("anomalies", 400, 4, 0.777, 6)
     ]
     assert (incident["start"], incident["end"], incident["seconds"]) == (101, 103, 20.0)
-    assert incident["started"] == "2024-03-01 00:16:50"
+    assert incident["started"] == "2024-03-01T00:16:50"
     assert set(incident["blames"][0]["reasons"][0]) >= {"expected", "found", "because", "evidence"}
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "jsonl")
     assert [json.loads(line) for line in out.splitlines()] == found["incidents"]
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--format", "csv")
     header, first, *_ = out.splitlines()
     assert header == (
-        "incident,id,source,series,start,end,n_rows,peak,score,severity,kind,ongoing,started,ended,"
+        "incident,id,source,series,start,end,n_rows,peak,score,severity,kind,state,started,ended,"
         "peaked,seconds,summary,variable,share,since,began,expected,found,because,evidence,rule,row"
     )
     assert first.split(",")[:6] == ["1", incident["id"], "", "", "101", "103"]

@@ -275,7 +275,7 @@ def test_times_with_a_zone_say_so():
         for frame in (normal, today)
     ]
     detector = InvariantRuleDetector().fit(zoned[0])
-    assert detector.incidents(zoned[1])[0].to_dict()["started"] == "2026-01-01 00:25:00+01:00"
+    assert detector.incidents(zoned[1])[0].to_dict()["started"] == "2026-01-01T00:25:00+01:00"
     assert (
         detector.report(zoned[1]).verdict == "1 incident in 39 min: level at 00:25 Europe/Vienna."
     )
@@ -517,7 +517,7 @@ def test_text_that_reads_as_times_says_when():
     detector = InvariantRuleDetector().fit(plant(2000))
     assert detector.model_.schema.time == "when"
     assert detector.model_.schema.left_out == ()
-    assert detector.incidents(today)[0].to_dict()["started"] == "2026-01-01 00:25:00"
+    assert detector.incidents(today)[0].to_dict()["started"] == "2026-01-01T00:25:00"
     assert detector.report(today).verdict == "1 incident in 39 min: level at 00:25."
 
 
@@ -534,7 +534,7 @@ def test_an_index_of_dates_says_when(tmp_path):
         assert each.model_.provenance.n_columns == each.n_features_in_ == 2
         assert list(each.feature_names_in_) == ["pump", "level"]
         assert each.attribute(today).shape == (40, 2)
-        assert each.incidents(today)[0].to_dict()["started"] == "2026-01-01 00:25:00"
+        assert each.incidents(today)[0].to_dict()["started"] == "2026-01-01T00:25:00"
         assert np.array_equal(
             each.anomaly_score(today.reset_index(drop=True)), each.anomaly_score(today)
         )

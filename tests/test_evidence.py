@@ -17,8 +17,8 @@ from learned import learn as tune
 from strategies import learned
 from truism.explain.clues import Contradiction, Outside, Rarity
 from truism.explain.explanations import explain_rows
-from truism.explain.incidents import MIN_SHARE
 from truism.explain.investigation import WHY_FIRST, find_clues
+from truism.explain.listings import MIN_SHARE
 from truism.explain.words import say
 from truism.model.evidence import Grave
 from truism.model.files import decode_model, encode_model

@@ -11,6 +11,7 @@ from strategies import BROKEN, HOSTILE_NAMES, NORMAL
 from truism.explain.blames import Blame
 from truism.explain.explanations import Explanation, Explanations, explain_rows
 from truism.explain.investigation import WHY_FIRST
+from truism.explain.words import say
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
 from truism.score.scorer import Scorer
@@ -59,6 +60,8 @@ def test_the_parts_are_the_same_as_data(scorer):
     assert plain["row"] == 1
     assert [blame["variable"] for blame in plain["blames"]] == ["P101", "FIT201"]
     reason = plain["blames"][0]["reasons"][0]
+    facts = reason.pop("facts")
+    assert (facts["found"], len(facts["because"])) == ({"P101": "on"}, 1)
     assert {**reason, "rule": "", "penalty": 0} == {
         "expected": "P101 = off",
         "found": "on",
@@ -68,9 +71,9 @@ def test_the_parts_are_the_same_as_data(scorer):
         "penalty": 0,
         "row": None,
         "kind": "rule",
-        "conditions": ("FIT201 = 0",),
         "when": None,
         "blamed": ("FIT201",),
+        "n_rows": 1,
     }
     assert scorer.model.rules.find(reason["rule"])
 
@@ -162,7 +165,7 @@ def test_time_is_shown_where_the_table_has_it():
     table = as_table({"t": times[:4], **BROKEN})
     (explanation,) = explain_rows(scorer, table, [1])
     assert explanation.time == datetime.datetime(2024, 1, 1, 0, 1)
-    assert explanation.to_dict()["time"] == "2024-01-01 00:01:00"
+    assert explanation.to_dict()["time"] == "2024-01-01T00:01:00"
     assert str(explanation).startswith("row 1 (2024-01-01 00:01:00), score 1\n")
     (without,) = explain_rows(scorer, as_table(BROKEN), [1])
     assert without.time is None
@@ -177,7 +180,7 @@ def test_time_is_shown_where_the_table_has_it():
 
 
 def blame(name, share):
-    return Blame(name, share, share, (broken(name, (), share),), 9)
+    return Blame(name, share, share, (say(broken(name, (), share), 9),))
 
 
 def broken(name, conditions, penalty):

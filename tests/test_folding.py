@@ -51,7 +51,7 @@ def test_leaders_are_no_twins_and_everybody_stands_behind_the_first_twin(model, 
 
 def test_the_first_screen_names_three_and_the_others_in_one_line():
     def blame(name, share, behind=None):
-        return Blame(name, share, 1.0, (), 9, behind=behind)
+        return Blame(name, share, 1.0, behind=behind)
 
     blames = [
         *(blame("a", 0.3), blame("a2", 0.2, "a"), blame("b", 0.2), blame("b2", 0.1, "b")),

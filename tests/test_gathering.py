@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from truism.explain.checker import Check, Checker
 from truism.explain.explanations import tabulate
-from truism.explain.incidents import count_equal
 from truism.incidents.delays import Delays
-from truism.incidents.keeping import Clock
+from truism.incidents.keeping import Clock, count_equal
 from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.score.past import rows_by_series

@@ -139,6 +139,8 @@ def test_what_programs_get_fits_the_schema(place):
         "usual": {
             "mean": pytest.approx(2.559, abs=0.001),
             "spread": pytest.approx(0.0375, abs=1e-3),
+            "resolution": pytest.approx(0.0256, abs=1e-3),
+            "some_missing": False,
         },
     }
 

@@ -264,7 +264,7 @@ def test_dates_and_times_in_two_columns_say_when_together():
     code[150] = "12" if code[150] != "12" else "13"
     write("today.csv", 200, Date=date, Clock=clock, code=code)
     incident = verdict("today.csv")["incidents"][0]
-    assert (incident["peak"], incident["peaked"]) == (150, "2014-03-02 01:00:00")
+    assert (incident["peak"], incident["peaked"]) == (150, "2014-03-02T01:00:00")
 
 
 def test_python_joins_times_and_renames_columns_as_the_files_were():
@@ -339,7 +339,7 @@ def test_a_model_without_times_is_told_which_column_says_when():
     write("today.csv", 200, when=clocks(), code=code)
     assert verdict("today.csv")["incidents"][0]["peaked"] is None
     found = verdict("today.csv", "--time", "when")
-    assert found["incidents"][0]["peaked"] == "2014-03-02 01:00:00"
+    assert found["incidents"][0]["peaked"] == "2014-03-02T01:00:00"
 
 
 def test_times_are_shown_in_their_zone():
@@ -350,7 +350,7 @@ def test_times_are_shown_in_their_zone():
     when = clocks(form="2014-07-{day:02}T{hour:02}:{minute:02}:00Z")
     write("today.csv", 200, when=when, code=code)
     incident = verdict("today.csv")["incidents"][0]
-    assert incident["peaked"] == "2014-07-01 02:30:00+02:00"
+    assert incident["peaked"] == "2014-07-01T02:30:00+02:00"
 
 
 # --- doubts ---

@@ -19,7 +19,8 @@ def summary() -> Summary:
 def test_page_and_json_come_from_the_same_summary(summary, tmp_path):
     for name in ("r.html", "r.json"):
         write_report(tmp_path / name, summary)
-    assert msgspec.json.decode((tmp_path / "r.json").read_bytes(), type=Summary) == summary
+    written = msgspec.json.decode((tmp_path / "r.json").read_bytes(), type=Summary)
+    assert to_json(written) == to_json(summary)
     assert summary.verdict in (tmp_path / "r.html").read_text()
     assert json.loads(to_json(summary))["format"] == "truism-report"
 

@@ -87,10 +87,11 @@ def test_patterns_are_what_explaining_every_row_would_show(scoring, kinds):
     by_hand = Counter()
     variable_of = own.model.schema.variable_of()
     rows = np.flatnonzero(found.scores > own.model.threshold)
-    for each in explain_rows(own.scorer, table, rows):
+    clues_of = find_clues(own.scorer, table.take(rows))
+    for each, clues in zip(explain_rows(own.scorer, table, rows), clues_of, strict=True):
         blame = each.blames[0]
         value = table.column_of()[blame.variable].cell(each.row)
-        kind = kind_by_hand(variable_of[blame.variable], value, blame.clues[0])
+        kind = kind_by_hand(variable_of[blame.variable], value, clues[blame.variable][0])
         by_hand[blame.variable, kind] += 1
     patterns = found.patterns
     assert {(each.variable, each.kind): each.n_rows for each in patterns} == by_hand
@@ -112,10 +113,9 @@ def test_what_is_told_of_a_pattern_is_counted_in_all_its_rows(kinds):
             for each in find_clues(own.scorer, table.take(rows))
             if pattern.variable in each
         )
-        clue_of = {say(clue, own.scorer.n_training): clue for clue in clues}
-        clue_of = {(r.expected, r.because, r.evidence): clue for r, clue in clue_of.items()}
-        for told in pattern.told:
-            reason = told.reason
+        reasons = [(say(clue, own.scorer.n_training), clue) for clue in clues]
+        clue_of = {(r.expected, r.because, r.evidence): clue for r, clue in reasons}
+        for reason in pattern.reasons:
             clue = clue_of[reason.expected, reason.because, reason.evidence]
             expected, conditions = statement(clue)
             fits = {
@@ -124,10 +124,10 @@ def test_what_is_told_of_a_pattern_is_counted_in_all_its_rows(kinds):
                 if all(holds(each, table, row) for each in conditions)
                 and not holds(expected, table, row)
             }
-            assert told.n_rows == len(fits - told_of) > 0
+            assert reason.n_rows == len(fits - told_of) > 0
             told_of |= fits
-        assert len(pattern.told) <= N_TOLD
-        assert bool(pattern.told) <= (pattern.kind == "conflict")
+        assert len(pattern.reasons) <= N_TOLD
+        assert bool(pattern.reasons) <= (pattern.kind == "conflict")
 
 
 def statement(clue):

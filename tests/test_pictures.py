@@ -14,6 +14,7 @@ from truism.explain.blames import Blame
 from truism.explain.checker import Checker
 from truism.explain.clues import Beyond, Nearest, Rarity
 from truism.explain.incidents import Incident
+from truism.explain.words import say
 from truism.model.schema import Schema
 from truism.show import charts
 from truism.show.contents import Band, Span, Summary
@@ -35,7 +36,7 @@ def summary() -> Summary:
 
 
 def test_the_picture_has_the_expected_interval_only_where_the_condition_held(summary):
-    blamed, condition = summary.incidents[0].blames[0].picture.panels
+    blamed, condition = summary.incidents[0].pictures[0].panels
     assert (blamed.variable, condition.variable) == ("flow", "pump")
     assert condition.says == "pump = on"
     assert len(blamed.broken.x) == 10
@@ -47,7 +48,7 @@ def test_the_picture_has_the_expected_interval_only_where_the_condition_held(sum
 def test_a_clue_that_is_no_rule_is_told_and_drawn(checker):
     table = as_table(attacked())
     rare = Rarity("flow", 0.02, Nearest(None, 1.0), Beyond(3, "low"), 1.0, False)
-    blame = Blame("flow", 1.0, 1.0, (rare,), 200)
+    blame = Blame("flow", 1.0, 1.0, (say(rare, 200),))
     incident = Incident(
         start=41,
         end=49,

@@ -173,7 +173,7 @@ def readout(page) -> list[str]:
 
 
 def test_values_are_read_under_the_mouse_and_by_arrow_keys(page, summary):
-    picture = summary.incidents[0].blames[0].picture
+    picture = summary.incidents[0].pictures[0]
     chart = page.locator("#incident-1 .chart").first
     chart.scroll_into_view_if_needed()
     box = chart.locator(".plot").first.bounding_box()

@@ -30,6 +30,7 @@ from truism.explain.clues import (
     Rarity,
     Sparse,
     UsualNumber,
+    facts_of,
 )
 from truism.explain.findings import gravest, to_show
 from truism.explain.states import (
@@ -41,7 +42,7 @@ from truism.explain.states import (
     read_state,
     working_on,
 )
-from truism.export.incidents import Records, facts_of, json_schema
+from truism.export.incidents import check_record, event_record, json_schema
 from truism.model.acceptances import Acceptance
 from truism.model.predicates import Interval, OneOf, Range
 from truism.model.rules import Rule
@@ -214,7 +215,7 @@ def test_what_still_differs_from_training_is_listed_apart(checker, today):
     (first, *_) = step.findings.differing
     assert first.incident == shift.id
     assert first.variable == shift.blames[0].variable
-    assert (first.since, first.began) == (shift.blames[0].since, str(shift.blames[0].began))
+    assert (first.since, first.began) == (shift.blames[0].since, shift.blames[0].began)
     assert first.cost > 1
     for shown in (
         list(show_findings(step.findings, 20, step=step)),
@@ -562,12 +563,12 @@ def fits(value, schema, defs):
 def test_records_fit_their_schema(checker, today):
     schema = json_schema()
     defs = schema["$defs"]
+    checker = checker.named("pump 1", "plant")
     (step,) = run(checker, today.take(slice(0, 280)), ())
-    teller = Records(checker.origin, "plant", 12.3)
     found = step.findings
-    check = teller.check(found, gravest(found, 0))
-    events = [teller.event(each) for each in step.changes]
-    records = {"CheckRecord": [check], "Event": events, "IncidentRecord": check.incidents}
+    check = check_record(found, checker.origin, gravest(found, 0))
+    events = [event_record(each) for each in step.changes]
+    records = {"CheckRecord": [check], "Event": events, "Incident": check.incidents}
     for name, values in records.items():
         assert values
         for value in values:
@@ -580,7 +581,7 @@ def test_records_fit_their_schema(checker, today):
     assert events[0]["event"] == "opened"
     assert events[0]["state"] == "open"
     assert events[0]["model"] == {"name": "plant", "version": checker.model.id}
-    assert (events[0]["source"], events[0]["threshold"]) == ("pump 1", 12.3)
+    assert (events[0]["source"], events[0]["threshold"]) == ("pump 1", checker.model.threshold)
     assert not fits({}, {"enum": [1]}, defs)
     assert not fits(True, {"type": "integer"}, defs)
 

@@ -14,11 +14,11 @@ from truism.explain.blames import Blame
 from truism.explain.checker import Checker
 from truism.explain.clues import Beyond, Lasting, Nearest, Outside, Rarity
 from truism.explain.findings import gravest, to_show
-from truism.explain.incidents import Incident
-from truism.explain.stories import Moments, tell
+from truism.explain.incidents import Course, Incident, summarise
+from truism.explain.words import say
 from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
-from truism.model.wording import Legend
+from truism.model.wording import NO_LEGEND, Legend
 from truism.score.weighed import Violation
 from truism.show.terminal import show_differing
 from truism.table.frames import as_table
@@ -30,25 +30,39 @@ def at(row):
     return BEGIN + datetime.timedelta(seconds=10 * row)
 
 
-def blame(name, share, since, *, timed=True, offset=None, found=255.0, first=True):
-    clue = Rarity(name, found, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
-    early = Rarity(name, 12.0, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
+def course(name, share, since, *, timed=True, offset=None, found=255.0, first=True, clue=None):
+    worst = clue or Rarity(name, found, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
+    early = clue or Rarity(name, 12.0, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
     began = at(since) if timed and since is not None else None
-    early = early if first and since is not None else None
-    return Blame(
-        name, share, 1.0, (clue,), 100, since=since, began=began, first=early, offset=offset
+    blame = Blame(name, share, 1.0, (say(worst, 100),), since=since, began=began, offset=offset)
+    time = at(9) if timed else None
+    return Course(blame, worst, 9, time, early if first and since is not None else None)
+
+
+def incident_of(courses, kind="incident", ongoing=False, timed=True, n_rows=214, start=0):
+    times = (at(start), at(360), at(9)) if timed else (None,) * 3
+    return Incident(
+        kind=kind,
+        state="open" if ongoing else "closed",
+        severity=1.0,
+        score=2.0,
+        start=start,
+        end=360,
+        peak=9,
+        started=times[0],
+        ended=times[1],
+        peaked=times[2],
+        n_rows=n_rows,
+        blames=tuple(each.blame for each in courses),
     )
 
 
-def story(blames, kind="incident", ongoing=False, timed=True, n_rows=214, start=0):
-    times = (at(start), at(360), at(9)) if timed else (None,) * 3
-    started, ended, peaked = times
-    moments = Moments(start, started, 360, ended, 9, peaked)
-    return tell(kind, blames, moments, n_rows, ongoing=ongoing)
+def story(courses, kind="incident", **options):
+    return summarise(incident_of(courses, kind, **options), courses, NO_LEGEND)
 
 
 def test_an_incident_is_a_timeline_of_what_each_variable_was_then():
-    blames = [blame("AIT504", 0.5, 3), blame("MV501", 0.2, 7), blame("MV502", 0.2, 7)]
+    blames = [course("AIT504", 0.5, 3), course("MV501", 0.2, 7), course("MV502", 0.2, 7)]
     assert story(blames) == (
         "On 3 Aug at 04:00:30 AIT504 read 12 instead of at most 9; "
         "at 04:01:10 MV501 and MV502 read 12 instead of at most 9."
@@ -56,7 +70,7 @@ def test_an_incident_is_a_timeline_of_what_each_variable_was_then():
 
 
 def test_the_oldest_comes_first_whoever_is_most_to_blame():
-    blames = [blame("a", 0.5, 8), blame("b", 0.3, 3), blame("c", 0.2, 8641)]
+    blames = [course("a", 0.5, 8), course("b", 0.3, 3), course("c", 0.2, 8641)]
     assert story(blames) == (
         "On 3 Aug at 04:00:30 b read 12 instead of at most 9; "
         "at 04:01:20 a read 12 instead of at most 9; "
@@ -65,7 +79,7 @@ def test_the_oldest_comes_first_whoever_is_most_to_blame():
 
 
 def test_nobody_was_first_within_two_rows():
-    blames = [blame("a", 0.5, 3), blame("b", 0.3, 4), blame("c", 0.2, 5)]
+    blames = [course("a", 0.5, 3), course("b", 0.3, 4), course("c", 0.2, 5)]
     assert story(blames) == (
         "On 3 Aug at 04:00:30 a read 12 instead of at most 9; "
         "together with it b read 12 instead of at most 9; "
@@ -74,23 +88,23 @@ def test_nobody_was_first_within_two_rows():
 
 
 def test_no_time_is_said_where_all_happened_in_the_first_row():
-    blames = [blame("a", 0.5, 3), blame("b", 0.5, 3)]
+    blames = [course("a", 0.5, 3), course("b", 0.5, 3)]
     assert story(blames, start=3) == "a and b read 12 instead of at most 9."
 
 
 def test_what_the_condition_names_is_not_said_again_of_the_same_row():
     failed, condition = OneOf("pump", ("off",)), Interval("flow", high=1.0)
     broken = Violation(Rule((condition,), (failed,), 9), failed, ("on",), 1.0)
-    pump = Blame("pump", 0.6, 1.0, (broken,), 100, since=3, first=broken)
+    pump = course("pump", 0.6, 3, clue=broken, timed=False)
     expected = "pump was on instead of off while flow was less than 1"
-    assert story([pump, blame("flow", 0.4, 3)], start=3) == f"{expected}."
-    assert story([pump, blame("flow", 0.4, 9, timed=False)], timed=False) == (
+    assert story([pump, course("flow", 0.4, 3)], start=3) == f"{expected}."
+    assert story([pump, course("flow", 0.4, 9, timed=False)], timed=False) == (
         f"In row 3 {expected}; in row 9 flow read 12 instead of at most 9."
     )
 
 
 def test_where_the_first_row_tells_nothing_the_worst_one_is_told():
-    blames = [blame("a", 0.5, 3, first=False), blame("b", 0.5, 4)]
+    blames = [course("a", 0.5, 3, first=False), course("b", 0.5, 4)]
     assert story(blames) == (
         "On 3 Aug at 04:00:40 b read 12 instead of at most 9; "
         "at 04:01:30 a read 255 instead of at most 9."
@@ -98,7 +112,7 @@ def test_where_the_first_row_tells_nothing_the_worst_one_is_told():
 
 
 def test_a_variable_with_a_small_share_is_not_in_the_sentence():
-    blames = [blame("a", 0.8, 3), blame("b", 0.19, 3), blame("c", 0.01, 3)]
+    blames = [course("a", 0.8, 3), course("b", 0.19, 3), course("c", 0.01, 3)]
     assert story(blames, start=3) == "a read 12 instead of at most 9."
 
 
@@ -125,7 +139,7 @@ def test_a_variable_with_a_small_share_is_not_in_the_sentence():
     ],
 )
 def test_a_shift_says_since_when_and_how_far(offset, ongoing, said):
-    assert story([blame("P_J280", 1.0, 3, offset=offset)], "shift", ongoing) == said
+    assert story([course("P_J280", 1.0, 3, offset=offset)], "shift", ongoing=ongoing) == said
 
 
 @pytest.mark.parametrize(
@@ -146,55 +160,47 @@ def test_a_shift_says_since_when_and_how_far(offset, ongoing, said):
     ],
 )
 def test_a_mean_does_not_tell_of_a_value_that_was_worst_on_the_other_side(found, offset, said):
-    outside = Blame("a", 1.0, 1.0, (Outside("a", found, 381.0, 807.0, 1.0),), 9, offset=offset)
+    clue = Outside("a", found, 381.0, 807.0, 1.0)
+    outside = course("a", 1.0, None, clue=clue, offset=offset)
     told = story([outside], "shift", ongoing=True)
     assert told == f"Since 3 Aug 04:00 a {said}; 214 rows so far."
 
 
 def test_a_shift_says_since_when_of_each():
-    first = blame("a", 0.4, 3, offset=1.0)
-    together = [first, blame("b", 0.3, 4, offset=-2.0), blame("c", 0.3, 4, offset=3.0)]
+    first = course("a", 0.4, 3, offset=1.0)
+    together = [first, course("b", 0.3, 4, offset=-2.0), course("c", 0.3, 4, offset=3.0)]
     assert story(together, "shift", ongoing=True) == (
         "Since 3 Aug 04:00:30 a lies 1 higher than in such rows of training; "
         "since 04:00:40 b lies 2 lower and c lies 3 higher; 214 rows so far."
     )
-    assert story([first, blame("b", 0.3, 8643)], "shift", ongoing=True) == (
+    assert story([first, course("b", 0.3, 8643)], "shift", ongoing=True) == (
         "Since 3 Aug 04:00:30 a lies 1 higher than in such rows of training; "
         "since 4 Aug 04:00:30 b read 12 instead of at most 9; 214 rows so far."
     )
 
 
-def test_an_incident_without_blames_or_clues_is_still_told():
+def test_an_incident_without_blames_has_a_sentence_too():
     assert story([]) == "214 rows in a row unusual."
     assert story([], n_rows=1) == "One unusual row."
-    bare = Blame("a", 1.0, 1.0, (), 100)
-    assert story([bare], n_rows=1) == "One unusual row."
 
 
 def test_the_sentence_is_the_same_as_text_and_as_data():
-    blames = (blame("a", 0.6, 3), Blame("b", 0.4, 1.0, (Lasting("b", 4, 1.0),), 100))
-    incident = Incident(
-        start=0,
-        end=9,
-        n_rows=10,
-        peak=3,
-        score=2.0,
-        severity=1.0,
-        started=at(0),
-        ended=at(9),
-        peaked=at(3),
-        blames=blames,
+    courses = [course("a", 0.6, 3), course("b", 0.4, 3, clue=Lasting("b", 4, 1.0))]
+    incident = incident_of(courses, n_rows=10)
+    summary = summarise(
+        incident, [*courses[:1], msgspec.structs.replace(courses[1], row=3)], NO_LEGEND
     )
-    assert incident.summary in str(incident)
-    assert incident.summary in incident._repr_html_()
-    plain = incident.to_dict()
-    assert plain["summary"] == incident.summary
-    assert plain["summary"] == (
+    assert summary == (
         "On 3 Aug at 04:00:30 a read 12 instead of at most 9 and b was unusual for 4 rows."
     )
+    incident = msgspec.structs.replace(incident, summary=summary)
+    assert summary in str(incident)
+    assert summary in incident._repr_html_()
+    plain = incident.to_dict()
+    assert plain["summary"] == summary
     assert [(each["since"], each["began"]) for each in plain["blames"]] == [
-        (3, "2016-08-03 04:00:30"),
-        (None, None),
+        (3, "2016-08-03T04:00:30"),
+        (3, "2016-08-03T04:00:30"),
     ]
 
 

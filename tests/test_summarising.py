@@ -43,7 +43,7 @@ def test_a_share_means_the_same_everywhere_on_the_page(scoring):
     (card,) = told.incidents
     shares = {each.name: each.share for each in told.variables}
     assert sum(shares.values()) == pytest.approx(1.0)
-    for blamed in card.blames:
+    for blamed in card.incident.blames:
         assert shares[blamed.variable] == pytest.approx(blamed.share)
 
 
@@ -86,7 +86,7 @@ def test_rows_that_are_no_series_are_told_by_pattern_and_never_joined_by_a_line(
     assert not told.ordered
     assert [(each.n_rows, each.kind) for each in told.patterns] == [(4, "unseen"), (2, "conflict")]
     assert told.n_patterns == 2
-    assert all(blame.picture is None for card in told.incidents for blame in card.blames)
+    assert not any(picture for card in told.incidents for picture in card.pictures)
     assert told.weaker == ()
 
 
@@ -121,14 +121,14 @@ def test_what_puts_the_result_in_doubt_is_apart_from_remarks_about_columns(check
 def test_a_reason_that_is_not_about_the_peak_says_its_time(checker):
     table = attacked()
     table["flow"][36] = -9.0
-    blames = [
-        blame
+    places = [
+        place
         for card in summarised(checker, as_table(table), gap=2).incidents
-        for blame in card.blames
-        if blame.place
+        for place in card.places
+        if place
     ]
-    assert blames
-    assert all(blame.place.startswith(" at 1") for blame in blames)
+    assert places
+    assert all(place.startswith(" at 1") for place in places)
 
 
 def test_incidents_without_a_card_are_still_in_the_timeline(checker):

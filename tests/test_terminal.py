@@ -8,6 +8,7 @@ import reported
 from reported import hostile_model
 from truism.explain.blames import Blame
 from truism.explain.explanations import Explanation
+from truism.explain.words import say
 from truism.export.records import rule_records
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
@@ -17,13 +18,13 @@ from truism.show.terminal import show_explanation, show_findings, verdict
 from truism.table.frames import as_table
 
 
-def blame(name, share):
-    return Blame(name, share, share, (broken(name, (), share),), 9)
-
-
 def broken(name, conditions, penalty):
     failed = OneOf(name, (1,))
     return Violation(Rule(tuple(conditions), (failed,), 9), failed, (0,), penalty)
+
+
+def blame(name, share):
+    return Blame(name, share, share, (say(broken(name, (), share), 9),))
 
 
 def on_screen(*arguments):
@@ -35,7 +36,8 @@ def on_screen(*arguments):
 def also_broken(n_others):
     """A variable that breaks a rule that counts, and others that add nothing further."""
     clues = [broken("a", [OneOf(f"c{i}", (1,))], 0.0 if i else 3.0) for i in range(n_others + 1)]
-    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, tuple(clues), 9),))
+    reasons = tuple(say(clue, 9) for clue in clues)
+    row = Explanation(7, None, 3.0, (Blame("a", 1.0, 3.0, reasons),))
     return row, [clue.rule.id for clue in clues]
 
 

@@ -19,7 +19,7 @@ class Events(list):
 
 
 def happening(kind, severity, *, is_open=False, story=0, start=2):
-    blame = SimpleNamespace(variable="LIT301", legend=Legend(titles={"LIT301": "tank level"}))
+    blame = SimpleNamespace(variable="LIT301")
     return SimpleNamespace(
         kind=kind,
         severity=severity,
@@ -41,8 +41,9 @@ def found(incidents, shifts):
 def test_the_worst_may_be_a_lasting_change():
     def verdict(incidents, shifts):
         axis = SimpleNamespace(unit="row", n_rows=9, lasted=lambda *_: "9 rows")
+        legend = Legend(titles={"LIT301": "tank level"})
         axis.when = lambda start, end: f"rows {start} to {end}"
-        return say_verdict(axis, found(incidents, shifts))
+        return say_verdict(axis, found(incidents, shifts), legend)
 
     shift, incident = happening("shift", 9.0, is_open=True), happening("incident", 2.0)
     assert verdict([incident] * 2, [shift]) == (

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, get_args
 import click
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict
 from rich.text import Text
 
 from truism.cli.app import say_problem
@@ -38,8 +39,9 @@ from truism.explain.checker import Check, Checker
 from truism.explain.explanations import blame_kinds, tabulate
 from truism.explain.findings import Findings, gravest
 from truism.explain.incidents import Incident
+from truism.explain.patterns import Pattern
 from truism.explain.states import JobState, Step, proceed, working_on
-from truism.export.incidents import Records
+from truism.export.incidents import N_REASONS, check_record, event_record
 from truism.incidents.delays import Delays
 from truism.model.files import load_model
 from truism.model.provenance import ByHand, Threshold, clock, now_here
@@ -58,7 +60,7 @@ N_SHOWN, RETAINED = 10, "30d"
 _PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "worst")
 _CSV_NAMES = (
     *("incident", "id", "source", "series", "start", "end", "n_rows", "peak", "score", "severity"),
-    *("kind", "ongoing", "started", "ended", "peaked", "seconds", "summary"),
+    *("kind", "state", "started", "ended", "peaked", "seconds", "summary"),
     *("variable", "share", "since", "began", "expected", "found", "because", "evidence"),
     *("rule", "row"),
 )
@@ -299,7 +301,8 @@ def run(screen: Screen, wanted: Wanted) -> int:
 
 def _checker(wanted: Wanted) -> Checker:
     """Load the model, with the threshold and the variables that are asked for."""
-    checker = Checker(load_model(wanted.place), wanted.jobs).named(wanted.name)
+    checker = Checker(load_model(wanted.place), wanted.jobs)
+    checker = checker.named(wanted.name, model_name(wanted.place))
     for option, names, choices in (
         ("ignore", wanted.ignore, checker.needed),
         ("mute", wanted.mute, checker.model.schema.names),
@@ -464,34 +467,34 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
         job = None if wanted.state_place is None else step
         screen.show(*show_findings(findings, n_shown, patterns=wanted.patterns, step=job))
         return
-    teller = Records(checker.origin, model_name(wanted.place), findings.threshold)
     shown: Sequence[Incident] = ()
     if form != "events" and (form == "json" or not wanted.patterns):
         shown = gravest(findings, n_shown)
     repeated = None
     if wanted.patterns or not findings.ordered:
-        repeated = tuple(pattern.to_dict() for pattern in findings.patterns[:n_shown])
+        repeated = findings.patterns[:n_shown]
     if form == "json":
-        screen.write_json(teller.check(findings, shown, repeated, step.n_skipped))
+        found = check_record(findings, checker.origin, shown, repeated, step.n_skipped)
+        screen.write_json(found)
     elif form == "events":
-        screen.write_lines([teller.event(change) for change in step.changes])
+        screen.write_lines([event_record(change) for change in step.changes])
     elif wanted.patterns:
         _write_patterns(screen, form, repeated or ())
     elif form == "jsonl":
-        screen.write_lines(list(map(teller.incident, shown)))
+        screen.write_lines([incident.with_reasons(N_REASONS) for incident in shown])
     else:
-        screen.write_csv(_CSV_NAMES, list(_rows(teller, shown)))
+        screen.write_csv(_CSV_NAMES, list(_rows(shown)))
     screen.note(verdict(findings).plain)
 
 
-def _write_patterns(screen: Screen, form: CheckFormat, patterns: Sequence[dict[str, Any]]) -> None:
+def _write_patterns(screen: Screen, form: CheckFormat, patterns: Sequence[Pattern]) -> None:
     if form == "jsonl":
         screen.write_lines(patterns)
         return
     rows = [
         {
-            **{name: pattern[name] for name in _PATTERN_NAMES},
-            "worst": " ".join(str(example["row"]) for example in pattern["worst"]),
+            **{name: getattr(pattern, name) for name in _PATTERN_NAMES},
+            "worst": " ".join(str(example.row) for example in pattern.worst),
         }
         for pattern in patterns
     ]
@@ -507,16 +510,11 @@ def model_name(place: str) -> str:
     return _readable(Path(place).name.removesuffix(".json").removesuffix(".truism"))
 
 
-def _rows(teller: Records, incidents: Sequence[Incident]) -> Iterator[dict[str, Any]]:
+def _rows(incidents: Sequence[Incident]) -> Iterator[dict[str, Any]]:
     """Yield one line for each blamed variable, with its strongest reason."""
     for number, incident in enumerate(incidents, 1):
-        plain = msgspec.structs.asdict(teller.incident(incident))
-        for blame in plain["blames"]:
-            reason = msgspec.structs.asdict(blame.reasons[0])
-            blamed = {
-                name: getattr(blame, name) for name in ("variable", "share", "since", "began")
-            }
-            cells = {**plain, **reason, **blamed}
+        for blame in incident.blames:
+            cells = {**asdict(blame.reasons[0]), **asdict(blame), **asdict(incident)}
             yield {"incident": number, **{name: cells[name] for name in _CSV_NAMES[1:]}}
 
 

@@ -1,118 +1,86 @@
-"""What a variable adds to a score, and why, in words that are made when they are read."""
+"""What a variable adds to a score, and why: a value that is also its JSON."""
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from truism.explain.clues import Clue, conditional_on
-from truism.explain.words import Reason, listed, say, say_moment, say_when
+from truism.explain.words import Reason, When, listed
 from truism.incidents.deviations import silences_of
 from truism.incidents.events import NAMED, Silence
 from truism.model.model import Model
-from truism.model.wording import NO_LEGEND, Legend, count, html_table, visible
+from truism.model.wording import count, html_table, visible
 from truism.score.weighed import Weighed
 from truism.table.deltas import delta_name
-from truism.table.times import Moment
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
 
 
-class Blame(msgspec.Struct, frozen=True, dict=True):
+class Blame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one variable adds to a score, and why.
 
     Parameters
     ----------
-    variable
-        Its name.
+    variable, title, unit
+        Its name, and its title and unit if they are known.
     share
         Its share of the blame, of all that is blamed on variables.
     penalty
         What it adds to the score; for an incident, to the scores of all its rows.
-    clues
-        The evidence against it, in the order in which to show it.
-    n_training
-        Number of training rows.
-    row, at
-        The row that the clues are about, if it is not the row being explained, and its time.
+    reasons
+        Why, strongest first; of an incident by the row in which it is to blame most.
+    n_left_out
+        How many weaker reasons are left out.
     since, began
         Of an incident: the first row in which the variable deviates, and its time. It may lie before
         the start, which is where the incident was noticed.
-    first
-        Of an incident: what spoke against it in that row.
+    offset
+        Of an incident: how far its numbers lie above those of such training rows on average; null if
+        they lie off on both sides.
     behind
         The variable that it goes with, if it is wrong only because that one is.
-    offset
-        Of an incident: how far its numbers lie above those of such training rows on average; None if
-        they lie off on both sides.
-    legend
-        Units and titles.
-    named
-        The variables that are most to blame, this one among them.
 
     """
 
     variable: str
     share: float
     penalty: float
-    clues: tuple[Clue, ...]
-    n_training: int
-    row: int | None = None
-    at: Moment | None = None
+    reasons: tuple[Reason, ...] = ()
+    n_left_out: int = 0
     since: int | None = None
-    began: Moment | None = None
-    first: Clue | None = None
+    began: When = None
     offset: float | None = None
     behind: str | None = None
-    legend: Legend = NO_LEGEND
-    named: tuple[str, ...] = ()
+    title: str | None = None
+    unit: str | None = None
 
     @property
     def heading(self) -> str:
         """The variable's name, with its title if it has one."""
-        return self.legend.heading(self.variable)
+        return self.variable if self.title is None else f"{self.variable} ({self.title})"
 
-    @cached_property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The clues in words, made when they are read."""
-        when = None if self.row is None or self.at is None else say_when(self.row, self.at)
-        return tuple(self._say(clue, when) for clue in self.clues)
-
-    def _say(self, clue: Clue, when: str | None) -> Reason:
-        said = say(clue, self.n_training, self.row, self.legend)
-        others = set(self.named) - {self.variable}
-        blamed = tuple(name for name in dict.fromkeys(conditional_on(clue)) if name in others)
-        return msgspec.structs.replace(said, when=when, blamed=blamed) if when or blamed else said
+    def with_reasons(self, most: int) -> "Blame":
+        """Return it with at most so many reasons."""
+        n_left_out = self.n_left_out + max(len(self.reasons) - most, 0)
+        return msgspec.structs.replace(self, reasons=self.reasons[:most], n_left_out=n_left_out)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
-        return {
-            "variable": self.variable,
-            "title": self.legend.title(self.variable),
-            "unit": self.legend.unit(self.variable),
-            "share": self.share,
-            "penalty": self.penalty,
-            "since": self.since,
-            "began": say_moment(self.began),
-            "offset": self.offset,
-            "behind": self.behind,
-            "reasons": [msgspec.to_builtins(reason) for reason in self.reasons],
-        }
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
 
     def __repr__(self) -> str:
         head = f"<Blame of {self.variable}, {100 * self.share:.0f} %"
-        if not self.clues:
+        if not self.reasons:
             return f"{head}>"
         return f"{head}: expected {self.reasons[0].expected}, found {self.reasons[0].found}>"
 
 
-def confront(blames: Sequence[Blame]) -> tuple[Blame, ...]:
-    """Mark reasons whose condition uses another of the variables most to blame: it is in doubt."""
-    least = NAMED * max((each.share for each in blames), default=0.0)
-    named = tuple(each.variable for each in blames if each.share >= least)
-    return tuple(msgspec.structs.replace(each, named=named) for each in blames)
+def suspects_among(shares: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the variables that are most to blame: a condition on one of them is in doubt."""
+    least = NAMED * max(shares.values(), default=0.0)
+    return tuple(name for name, share in shares.items() if share >= least)
 
 
 def in_short(blames: Sequence[Blame], most: int = 3) -> str:
@@ -127,20 +95,20 @@ def choose(blames: Sequence[Blame], most: int) -> tuple[Sequence[Blame], Sequenc
     The very first is always shown, however small: a hundred variables may share a score. Variables
     that go with another are among the others.
     """
-    named = [each for each in blames if each.share >= MIN_SHOWN] or blames[:1]
-    shown = [each for each in named if each.behind is None][:most]
-    return shown, [each for each in named if each not in shown]
+    named = [blame for blame in blames if blame.share >= MIN_SHOWN] or blames[:1]
+    shown = [blame for blame in named if blame.behind is None][:most]
+    return shown, [blame for blame in named if blame not in shown]
 
 
 def say_others(blames: Sequence[Blame], most: int = 5) -> str:
     """Name the variables that are not shown, in one line: those that go with another first."""
     behind: dict[str, list[str]] = {}
-    for each in blames:
-        if each.behind is not None:
-            behind.setdefault(each.behind, []).append(each.variable)
-    said = [f"moving with {leader}: {_some(names, most)}" for leader, names in behind.items()]
-    rest = [each.variable for each in blames if each.behind is None]
-    return "; ".join([*said, f"also unusual: {_some(rest, most)}"] if rest else said)
+    for blame in blames:
+        if blame.behind is not None:
+            behind.setdefault(blame.behind, []).append(blame.variable)
+    parts = [f"moving with {leader}: {_some(names, most)}" for leader, names in behind.items()]
+    rest = [blame.variable for blame in blames if blame.behind is None]
+    return "; ".join([*parts, f"also unusual: {_some(rest, most)}"] if rest else parts)
 
 
 def _some(names: Sequence[str], most: int) -> str:
@@ -157,7 +125,7 @@ def describe(blames: Sequence[Blame], most: int = 3) -> str:
     for name, blame in zip(names, shown, strict=True):
         head = f"{name:<{width}}  {100 * blame.share:3.0f} %  "
         first, *further = map(visible, blame.reasons[0].lines())
-        lines += [head + first, *(" " * len(head) + each for each in further)]
+        lines += [head + first, *(" " * len(head) + line for line in further)]
     if others:
         lines.append(visible(say_others(others)))
     return "\n".join(lines)
@@ -169,10 +137,10 @@ def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
     rows = []
     for blame in shown:
         reason = blame.reasons[0] if blame.reasons else None
-        said = ("",) * 4
+        cells = ("",) * 4
         if reason is not None:
-            said = (reason.expected, reason.found, reason.condition, reason.evidence)
-        rows.append((blame.heading, f"{100 * blame.share:.0f} %", *said))
+            cells = (reason.expected, reason.found, reason.condition, reason.evidence)
+        rows.append((blame.heading, f"{100 * blame.share:.0f} %", *cells))
     names = ("variable", "share", "expected", "found", "because", "evidence")
     rest = len(blames) - len(shown)
     more = f"<p>… and {rest:,} with a smaller share</p>" if rest else ""
@@ -186,25 +154,27 @@ def fold(
 
     A number goes with one that it moves together with in training, unless one speaks against the other:
     then they do not move together now. ``ΔX`` goes with ``X``, or the other way round. A state goes with
-    none: a pump that is off is often the cause of a flow that is not. `witnesses` says by whose values
-    each variable, most blamed first, is told to be wrong.
+    none: a pump that is off is often the cause of a flow that is not. `witnesses` are the variables by
+    which each one, most blamed first, is judged to be wrong.
     """
-    told_by = {} if witnesses is None else witnesses
+    judged_by = {} if witnesses is None else witnesses
     twins = {frozenset(pair) for pair in model.twins or ()}
     same = {frozenset((name, delta_name(name))) for name in model.derived}
 
     def at_odds(one: str, other: str) -> bool:
-        return one in told_by.get(other, ()) or other in told_by.get(one, ())
+        return one in judged_by.get(other, ()) or other in judged_by.get(one, ())
 
     leaders: list[str] = []
     behind: dict[str, str] = {}
     for name in blamed:
-        alike = [each for each in leaders if frozenset((each, name)) in twins]
-        if any(at_odds(each, name) for each in alike):
+        alike = [leader for leader in leaders if frozenset((leader, name)) in twins]
+        if any(at_odds(leader, name) for leader in alike):
             alike = []
-        own = [each for each in leaders if each in alike or frozenset((each, name)) in same]
-        if own:
-            behind[name] = own[0]
+        followed = [
+            leader for leader in leaders if leader in alike or frozenset((leader, name)) in same
+        ]
+        if followed:
+            behind[name] = followed[0]
         else:
             leaders.append(name)
     return behind
@@ -213,7 +183,7 @@ def fold(
 N_SPARED = 3  # variables of an acceptance, in a sentence
 
 
-class Spared(msgspec.Struct, frozen=True):
+class Spared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Evidence against a row or an event that was accepted.
 
     Parameters
@@ -241,19 +211,19 @@ class Spared(msgspec.Struct, frozen=True):
 
 def find_spared(model: Model, weighed: Weighed) -> list[tuple[Spared, ...]]:
     """Return for each row what was accepted of it."""
-    return [note(model, each) for each in silences_of(model, weighed)]
+    return [note(model, silences) for silences in silences_of(model, weighed)]
 
 
 def note(model: Model, silences: dict[str, Silence]) -> tuple[Spared, ...]:
     """Return what does not count for readers; what was withdrawn since is left out."""
     names, notes = model.schema.names, []
-    for each in model.accepted or ():
-        own = silences.get(each.id)
-        if own is not None:
-            order = np.argsort(-own.points, kind="stable")
-            most_first = tuple(names[i] for i in order.tolist() if own.points[i] > 0)
-            total = float(own.points[order[: len(most_first)]].sum())
-            notes.append(Spared(each.id, each.said, most_first, total, own.n_rows))
+    for acceptance in model.accepted or ():
+        silence = silences.get(acceptance.id)
+        if silence is not None:
+            order = np.argsort(-silence.points, kind="stable")
+            most_first = tuple(names[i] for i in order.tolist() if silence.points[i] > 0)
+            total = float(silence.points[order[: len(most_first)]].sum())
+            notes.append(Spared(acceptance.id, acceptance.said, most_first, total, silence.n_rows))
     return tuple(notes)
 
 
@@ -264,10 +234,10 @@ def say_spared(spared: Sequence[Spared], n_rows: int) -> str:
     >>> say_spared([spared], 12)
     'Some evidence against flow does not count in 4 rows (accepted on 3 Aug 2025: valve test).'
     """
-    said = []
-    for each in spared:
-        names, rest = each.variables[:N_SPARED], len(each.variables) - N_SPARED
+    parts = []
+    for one in spared:
+        names, rest = one.variables[:N_SPARED], len(one.variables) - N_SPARED
         against = listed([*names, count(rest, "other")] if rest > 0 else names)
-        where = f" in {count(each.n_rows, 'row')}" if n_rows > 1 else ""
-        said.append(f"evidence against {against} does not count{where} ({each.said})")
-    return f"Some {'; some '.join(said)}." if said else ""
+        where = f" in {count(one.n_rows, 'row')}" if n_rows > 1 else ""
+        parts.append(f"evidence against {against} does not count{where} ({one.said})")
+    return f"Some {'; some '.join(parts)}." if parts else ""

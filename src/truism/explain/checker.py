@@ -16,12 +16,13 @@ from truism.explain.findings import (
     find_coarser,
     step_to_tell,
 )
-from truism.explain.incidents import Incidents, KeptRows, Origin
+from truism.explain.incidents import ModelName, Origin
+from truism.explain.listings import Incidents
 from truism.explain.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.events import ENDED, Event, Kind, Limits, by_story
 from truism.incidents.following import Following, Found, excess_of, find_events
-from truism.incidents.keeping import Clock, Latest, refuse_other_zone
+from truism.incidents.keeping import Clock, KeptRows, Latest, refuse_other_zone
 from truism.incidents.marks import Marks
 from truism.incidents.outlines import Grouped, Outlines, Singles, find_rows
 from truism.incidents.rates import fit_tail
@@ -62,11 +63,13 @@ class Checker:
         """Where incidents come from."""
         if self._origin is not None:
             return self._origin
-        return Origin(self.model.id, None, tuple(each.rule_id for each in self.model.disabled))
+        disabled = tuple(rule.rule_id for rule in self.model.disabled)
+        return Origin(ModelName(None, self.model.id), None, disabled)
 
-    def named(self, source: str | None) -> "Checker":
-        """Return a checker of something that has a name."""
-        origin = msgspec.structs.replace(self.origin, source=source)
+    def named(self, source: str | None, model: str | None = None) -> "Checker":
+        """Return a checker of something that has a name, with a model that may have one."""
+        name = ModelName(model, self.origin.model.version)
+        origin = msgspec.structs.replace(self.origin, model=name, source=source)
         return Checker(self.model, self.n_jobs, self.scorer, origin)
 
     def at(self, limit: Threshold) -> "Checker":
@@ -412,7 +415,7 @@ class Check:
             outlines: Outlines = Grouped(events, n_events)
             if not self.ordered and kind == "incident" and self._min_rows <= 1:
                 outlines = Singles(scorer, rows.aside, marks, limits.threshold)
-            kinds[kind] = Incidents(scorer, outlines, checker.origin, rows)
+            kinds[kind] = Incidents(scorer, outlines, checker.origin, rows, limits.threshold)
         coarser: tuple[str, ...] = ()
         if self.n_rows >= MIN_ROWS_TO_DOUBT:
             coarser = find_coarser(model, join_tables(self._examples))

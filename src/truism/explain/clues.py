@@ -317,11 +317,6 @@ class Rarity(msgspec.Struct, frozen=True, gc=False):
     penalty: float
     new: bool  # whether training had no such value
 
-    @property
-    def expected(self) -> Interval | OneOf | None:
-        """What is usual, if one predicate can say it."""
-        return self.usual if isinstance(self.usual, OneOf) else self.usual.interval(self.variable)
-
 
 class Outside(msgspec.Struct, frozen=True, gc=False):
     """A number below or above everything that training had."""
@@ -374,6 +369,70 @@ class Moved(msgspec.Struct, frozen=True):
 
 
 Clue = Violation | Contradiction | Outside | Rarity | Lasting | Dead | Moved
+
+
+class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A clue as values that are the same for all kinds.
+
+    Parameters
+    ----------
+    expected
+        Predicates of which one was expected to hold; empty if no predicate says it.
+    found
+        The values that were found, by variable; infinite ones as text.
+    because
+        Predicates that hold in the row, under which this was expected.
+    usual
+        Mean and spread of a number in training rows like this one.
+
+    """
+
+    expected: tuple[Predicate, ...] = ()
+    found: dict[str, Scalar | None] = {}
+    because: tuple[Predicate, ...] = ()
+    usual: UsualNumber | None = None
+
+
+def facts_of(clue: Clue) -> Facts:
+    """Return a clue as values.
+
+    >>> facts = facts_of(Rarity("flow", 3.0, Nearest(2.5, 4.0), Sparse(0), 1.0, False))
+    >>> [str(predicate) for predicate in facts.expected]
+    ['flow < 2.5000000000000004', 'flow ≥ 4']
+    """
+    match clue:
+        case Violation(rule, failed, values):
+            found = dict(zip(variables(failed), map(_plain, values), strict=True))
+            return Facts((failed,), found, rule.antecedent)
+        case Contradiction(variable, value, expected):
+            usual = clue.usual if isinstance(clue.usual, UsualNumber) else None
+            wanted = () if expected is None else (expected,)
+            return Facts(wanted, {variable: _plain(value)}, clue.conditions, usual)
+        case Outside(variable, value):
+            return Facts((clue.expected,), {variable: _plain(value)})
+        case Rarity(variable, value):
+            return Facts(_ordinary(clue), {variable: _plain(value)})
+        case Dead(variable, value) | Moved(variable, value):
+            return Facts(found={variable: _plain(value)})
+        case Lasting():
+            return Facts()
+
+
+def _ordinary(clue: Rarity) -> tuple[Predicate, ...]:
+    """Return what is ordinary: states, or the numbers on either side of a rare one."""
+    usual = clue.usual
+    if not isinstance(usual, Nearest):
+        return (usual,)
+    sides = (Nearest(usual.below, None), Nearest(None, usual.above))
+    intervals = (side.interval(clue.variable) for side in sides)
+    return tuple(interval for interval in intervals if interval is not None)
+
+
+def _plain(value: Any) -> Scalar | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    plain: Scalar | None = value
+    return plain
 
 
 def conditional_on(clue: Clue) -> tuple[str, ...]:

@@ -17,14 +17,14 @@ from truism.explain.blames import (
     Blame,
     Spared,
     blames_html,
-    confront,
     describe,
     find_spared,
     in_short,
+    suspects_among,
 )
 from truism.explain.clues import CluesOfRow
 from truism.explain.investigation import find_clues
-from truism.explain.words import say, say_moment
+from truism.explain.words import Reason, When, say
 from truism.incidents.deviations import Judge
 from truism.incidents.events import shares_of
 from truism.incidents.following import Following
@@ -34,7 +34,6 @@ from truism.score.scorer import Scorer
 from truism.score.weighed import Weighed
 from truism.table.columns import Column, Table
 from truism.table.notices import rows as say_rows
-from truism.table.times import Moment
 from truism.work import Advance, stand_still
 
 _CHUNK = 1024
@@ -42,7 +41,7 @@ _OF_REASON = ("expected", "found", "because", "evidence", "rule", "penalty")
 LINE = ("row", "time", "score", "variable", "share", *_OF_REASON)  # names of what a line holds
 
 
-class Explanation(msgspec.Struct, frozen=True):
+class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One row's score, divided among variables, largest share first.
 
     Parameters
@@ -61,24 +60,20 @@ class Explanation(msgspec.Struct, frozen=True):
     """
 
     row: int
-    time: Moment | None
+    time: When
     score: float
     blames: tuple[Blame, ...]
     accepted: tuple[Spared, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
-        return {
-            "row": self.row,
-            "time": say_moment(self.time),
-            "score": self.score,
-            "blames": [blame.to_dict() for blame in self.blames],
-            "accepted": [msgspec.to_builtins(each) for each in self.accepted],
-        }
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
 
     def lines(self) -> list[dict[str, Any]]:
         """Return one line for each variable and reason."""
-        head = {"row": self.row, "time": say_moment(self.time), "score": self.score}
+        time = None if self.time is None else str(self.time)
+        head = {"row": self.row, "time": time, "score": self.score}
         return [
             {**head, "variable": blame.variable, "share": blame.share}
             | {name: getattr(reason, name) for name in _OF_REASON}
@@ -91,8 +86,9 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         when = "" if self.time is None else f" ({visible(str(self.time))})"
-        told = [describe(self.blames), *(visible(str(each)) for each in self.accepted)]
-        return "\n".join([f"row {self.row}{when}, score {self.score:.4g}", *told])
+        accepted = (visible(str(spared)) for spared in self.accepted)
+        head = f"row {self.row}{when}, score {self.score:.4g}"
+        return "\n".join([head, describe(self.blames), *accepted])
 
     def _repr_html_(self) -> str:
         when = "" if self.time is None else f" ({html.escape(str(self.time))})"
@@ -150,7 +146,7 @@ class Explanations:
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return all as plain lists and dicts."""
-        return [each.to_dict() for each in self]
+        return [explanation.to_dict() for explanation in self]
 
     def to_frame(self) -> Any:
         """Return a dataframe with one line per row, variable and reason, of the table's library."""
@@ -228,15 +224,24 @@ def _blames(
     """Divide the blame for a row among the variables, largest share first."""
     names, legend = scorer.model.schema.names, scorer.model.words
     shares = shares_of(deviations, parts)
-    worst = np.lexsort((-parts, -shares))
-    blames = [
-        Blame(names[i], share, part, clues_of[names[i]], scorer.n_training, legend=legend)
-        for i, share, part in zip(
-            *(each.tolist() for each in (worst, shares[worst], parts[worst])), strict=True
-        )
-        if part > 0 and names[i] in clues_of
+    order = [
+        i for i in np.lexsort((-parts, -shares)).tolist() if parts[i] > 0 and names[i] in clues_of
     ]
-    return confront(blames)
+    suspects = suspects_among({names[i]: float(shares[i]) for i in order})
+    return tuple(
+        Blame(
+            names[i],
+            float(shares[i]),
+            float(parts[i]),
+            tuple(
+                say(clue, scorer.n_training, legend, suspects={*suspects} - {names[i]})
+                for clue in clues_of[names[i]]
+            ),
+            title=legend.title(names[i]),
+            unit=legend.unit(names[i]),
+        )
+        for i in order
+    )
 
 
 N_BLAMES = 3  # blames written beside the score of a row
@@ -246,18 +251,7 @@ _KINDS: dict[str, Literal["number", "text"]] = {
     "expected": "text",
     "found": "text",
 }
-
-
-class RowBlame(msgspec.Struct, frozen=True):
-    """A variable that is to blame for a row; what was expected and found only if it is an anomaly."""
-
-    variable: str
-    share: float
-    expected: str | None = None
-    found: str | None = None
-
-
-Blames = tuple[RowBlame, ...]
+Blames = tuple[Blame, ...]
 
 
 def blame_rows(
@@ -267,28 +261,26 @@ def blame_rows(
     anomalies: NDArray[np.bool_],
     most: int = N_BLAMES,
 ) -> list[Blames]:
-    """Return for each row the variables that are most to blame, worst first."""
-    above = np.flatnonzero(anomalies)
-    told = find_clues(scorer, table.take(above), weighed.take(above))
-    clues_at = dict(zip(above.tolist(), told, strict=True))
+    """Return for each row the variables most to blame, worst first; of anomalies with the main reason."""
+    above, legend = np.flatnonzero(anomalies), scorer.model.words
+    clues = find_clues(scorer, table.take(above), weighed.take(above))
+    clues_at = dict(zip(above.tolist(), clues, strict=True))
     names = scorer.model.schema.names
-    far = Judge(scorer.model).deviations(weighed)
-    found: list[Blames] = []
+    deviations = Judge(scorer.model).deviations(weighed)
+    blames_of: list[Blames] = []
     for row in range(table.n_rows):
-        shares = shares_of(far[row], weighed.parts[row])
-        worst = np.lexsort((-weighed.parts[row], -shares))[:most]
-        blames: list[RowBlame] = []
-        for i in worst.tolist():
-            clues = clues_at.get(row)
-            if shares[i] <= 0 or (clues is not None and names[i] not in clues):
+        parts, clues_of = weighed.parts[row], clues_at.get(row)
+        shares = shares_of(deviations[row], parts)
+        blames: list[Blame] = []
+        for i in np.lexsort((-parts, -shares))[:most].tolist():
+            if shares[i] <= 0 or (clues_of is not None and names[i] not in clues_of):
                 break
-            words: tuple[str, ...] = ()
-            if clues is not None:
-                reason = say(clues[names[i]][0], scorer.n_training, legend=scorer.model.words)
-                words = reason.expected, reason.found
-            blames.append(RowBlame(names[i], float(shares[i]), *words))
-        found.append(tuple(blames))
-    return found
+            reasons: tuple[Reason, ...] = ()
+            if clues_of is not None:
+                reasons = (say(clues_of[names[i]][0], scorer.n_training, legend),)
+            blames.append(Blame(names[i], float(shares[i]), float(parts[i]), reasons))
+        blames_of.append(tuple(blames))
+    return blames_of
 
 
 def blame_kinds(most: int = N_BLAMES) -> dict[str, Literal["number", "text"]]:
@@ -301,12 +293,17 @@ def blame_kinds(most: int = N_BLAMES) -> dict[str, Literal["number", "text"]]:
 
 
 def as_columns(blames: Sequence[Blames], most: int = N_BLAMES) -> dict[str, list[Any]]:
-    """Return blames as columns, None where a row has fewer."""
-    return {
-        f"{name}_{k}": [getattr(each[k - 1], name) if len(each) >= k else None for each in blames]
-        for k in range(1, most + 1)
-        for name in _KINDS
-    }
+    """Return blames as columns, None where a row has fewer, or no reasons."""
+    columns: dict[str, list[Any]] = {}
+    for k in range(most):
+        ranked = [of_row[k] if len(of_row) > k else None for of_row in blames]
+        main = [blame.reasons[0] if blame and blame.reasons else None for blame in ranked]
+        columns |= {
+            f"{name}_{k + 1}": [None if value is None else getattr(value, name) for value in values]
+            for values, names in ((ranked, ("variable", "share")), (main, ("expected", "found")))
+            for name in names
+        }
+    return columns
 
 
 def alike(moments: list[Any]) -> list[Any]:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import shorten
-from truism.explain.incidents import Incident, Incidents, in_units
+from truism.explain.incidents import Incident
+from truism.explain.listings import Incidents, in_units
 from truism.explain.patterns import Patterns
-from truism.explain.words import say_moment, say_when
+from truism.explain.words import When, say_when
 from truism.incidents.events import NEVER, Event, by_story
 from truism.incidents.following import Following
 from truism.model.model import Model
@@ -53,7 +54,7 @@ class Differing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     series: str | None
     incident: str
     since: int
-    began: str | None
+    began: When
     offset: float | None
     cost: float | None
     heading: str
@@ -100,7 +101,7 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
         event.series or None,
         shifts.id_of(event),
         row,
-        say_moment(time),
+        time,
         offset,
         cost,
         f"{event.series}: {heading}" if event.series else heading,

@@ -14,13 +14,12 @@ import msgspec
 import numpy as np
 
 from truism.arrays import Rows
-from truism.explain.clues import Clue, Contradiction, Outside
+from truism.explain.clues import Clue, Facts, Rarity, facts_of
 from truism.explain.investigation import find_clues
 from truism.explain.listings import Listing
-from truism.explain.words import Reason, say, say_moment
+from truism.explain.words import Reason, When, say
 from truism.incidents.marks import KINDS, Marks, Wrong
 from truism.model.model import Model
-from truism.model.predicates import Predicate
 from truism.model.schema import Categorical, Scalar, Variable, id_of
 from truism.model.wording import (
     about_percent,
@@ -33,7 +32,6 @@ from truism.model.wording import (
 from truism.score.alignment import time_column
 from truism.score.scorer import Scorer
 from truism.score.truths import blocks_of
-from truism.score.weighed import Violation
 from truism.table.aside import Aside
 from truism.table.columns import Column, numbers
 
@@ -43,27 +41,17 @@ N_TOLD = 3  # reasons that are told of a pattern
 N_STATES = 3  # states that are named
 
 
-class Told(msgspec.Struct, frozen=True):
-    """A reason against one of the rows of a pattern, and to how many of them it applies.
-
-    A row is counted for the first reason that applies to it.
-    """
-
-    reason: Reason
-    n_rows: int
-
-
-class Example(msgspec.Struct, frozen=True):
+class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a pattern: its position, its time if there are times, its score, and what was found."""
 
     row: int
-    time: str | None
+    time: When
     score: float
     found: str
 
 
-class Pattern(msgspec.Struct, frozen=True, kw_only=True):
-    """Anomalous rows with the same culprit and the same kind of reason.
+class Pattern(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Anomalous rows with the same culprit and the same kind of reason: a value that is also its JSON.
 
     Parameters
     ----------
@@ -82,8 +70,8 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
         What is wrong with the rows, in one sentence, with a condition and without.
     found
         What was found, in words.
-    told
-        What a few of the rows say, and of how many rows that is true, most first.
+    reasons
+        The reasons against a few of the rows, and of how many rows each is true, most first.
     worst
         The rows with the highest scores.
 
@@ -98,7 +86,7 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     headline: str
     found: str
-    told: tuple[Told, ...]
+    reasons: tuple[Reason, ...]
     worst: tuple[Example, ...]
 
     @property
@@ -109,28 +97,25 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def others(self) -> tuple[str, ...]:
         """The reasons in words, unless one applies to all rows: then the summary says it."""
-        if len(self.told) == 1 and self.told[0].n_rows == self.n_rows:
+        if len(self.reasons) == 1 and self.reasons[0].n_rows == self.n_rows:
             return ()
         return tuple(
-            f"{count(one.n_rows, 'row')}: expected {one.reason.expected} {one.reason.why}"
-            for one in self.told
+            f"{count(reason.n_rows, 'row')}: expected {reason.expected} {reason.why}"
+            for reason in self.reasons
         )
 
     @property
     def examples(self) -> str:
         """The worst rows in words: when, or which, and what was found."""
         timed = all(row.time is not None for row in self.worst)
-        said = [f"{row.time if timed else row.row} ({row.found})" for row in self.worst]
-        noun = "" if timed else "row " if len(said) == 1 else "rows "
-        return noun + ", ".join(said)
+        rows = [f"{row.time if timed else row.row} ({row.found})" for row in self.worst]
+        noun = "" if timed else "row " if len(rows) == 1 else "rows "
+        return noun + ", ".join(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts and lists."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
-        del plain["headline"]
-        told, worst = plain.pop("told"), plain.pop("worst")
-        reasons = [{**one["reason"], "n_rows": one["n_rows"]} for one in told]
-        return {**plain, "reasons": reasons, "worst": worst}
+        return plain
 
     def __str__(self) -> str:
         lines = (self._head(), self.summary, f"worst: {self.examples}")
@@ -178,12 +163,12 @@ class Patterns(Listing[Pattern]):
         part = self._aside.take(rows, {variable.name, model.schema.time})
         column, times = part.column_of()[variable.name], time_column(model.schema, part)
         worst = np.argsort(-marks.scores[group], kind="stable")[:N_WORST]
-        told = self._tell(variable.name, rows, worst) if kind == "conflict" else ()
+        reasons = self._explain(variable.name, rows, worst) if kind == "conflict" else ()
         apart = np.diff(rows) > (0 if self._gap is None else self._gap + 1)
         unit = "" if isinstance(variable, Categorical) else model.words.after(variable.name)
-        known = np.ones(len(rows), np.bool_) if column.missing is None else ~column.missing
+        present = np.ones(len(rows), np.bool_) if column.missing is None else ~column.missing
         found = "missing" if kind == "missing" else _say_found(variable, column) + unit
-        name, mostly = model.words.name(variable.name), _mostly(told, len(rows))
+        name, mostly = model.words.name(variable.name), _mostly(reasons, len(rows))
         headline = summary = _summarise(name, kind, found, _say_usual(variable, kind, unit), mostly)
         if kind == "conflict" and mostly is not None and mostly.because is not None:
             summary = f"{headline} {mostly.why}"
@@ -197,44 +182,44 @@ class Patterns(Listing[Pattern]):
             summary=summary,
             headline=headline,
             found=found,
-            told=told,
+            reasons=reasons,
             worst=tuple(
                 Example(
                     int(rows[at]),
-                    None if times is None else say_moment(times.cell(int(at))),
+                    None if times is None else times.cell(at),
                     float(marks.scores[group[at]]),
-                    _say_value(column.cell(int(at))) + (unit if known[at] else ""),
+                    _say_value(column.cell(at)) + (unit if present[at] else ""),
                 )
                 for at in worst.tolist()
             ),
         )
 
-    def _tell(self, name: str, rows: Rows, worst: Rows) -> tuple[Told, ...]:
-        """Return what some rows say, each as often as it is true of rows that nothing was said of."""
+    def _explain(self, name: str, rows: Rows, worst: Rows) -> tuple[Reason, ...]:
+        """Return reasons against some rows, each counted where none before it applies."""
         spread = np.linspace(0, len(rows) - 1, N_ASKED).astype(np.int64)
         asked = np.array(list(dict.fromkeys([*worst.tolist(), *spread.tolist()]))[:N_ASKED])
-        statements: dict[Clue, tuple[Sequence[Predicate], Predicate]] = {}
+        facts_about: dict[Clue, Facts] = {}
         for clues in find_clues(self.scorer, self._aside.take(rows[asked])):
             for clue in clues.get(name, ())[:1]:
-                statement = _statement(clue)
-                if statement is not None:
-                    statements[clue] = statement
-        applies = {clue: np.zeros(len(rows), np.bool_) for clue in statements}
-        for block in blocks_of(len(rows)) if statements else ():
+                facts = facts_of(clue)
+                if len(facts.expected) == 1 and not isinstance(clue, Rarity):
+                    facts_about[clue] = facts
+        applies = {clue: np.zeros(len(rows), np.bool_) for clue in facts_about}
+        for block in blocks_of(len(rows)) if facts_about else ():
             part = self._aside.take(rows[block])
-            for clue, (conditions, expected) in statements.items():
-                applies[clue][block] = self.scorer.compare(conditions, (expected,), part)[1]
-        told: list[Told] = []
+            for clue, facts in facts_about.items():
+                applies[clue][block] = self.scorer.compare(facts.because, facts.expected, part)[1]
+        reasons: list[Reason] = []
         left = np.ones(len(rows), np.bool_)
-        while applies and len(told) < N_TOLD:
+        while applies and len(reasons) < N_TOLD:
             best = max(applies, key=lambda clue: int((applies[clue] & left).sum()))
             n_rows = int((applies[best] & left).sum())
             if not n_rows:
                 break
-            reason = say(best, self.scorer.n_training, legend=self.scorer.model.words)
-            told.append(Told(reason, n_rows))
+            reason = say(best, self.scorer.n_training, self.scorer.model.words)
+            reasons.append(msgspec.structs.replace(reason, n_rows=n_rows))
             left &= ~applies.pop(best)
-        return tuple(told)
+        return tuple(reasons)
 
 
 def pattern_id(model: Model, variable: str, kind: Wrong) -> str:
@@ -251,21 +236,9 @@ def _grouped(marks: Marks) -> list[Rows]:
     return sorted(groups, key=lambda group: (-len(group), -float(marks.scores[group].max())))
 
 
-def _statement(clue: Clue) -> tuple[Sequence[Predicate], Predicate] | None:
-    """Return a clue's condition and expectation as predicates, if they can be counted in other rows."""
-    match clue:
-        case Violation(rule=rule, failed=failed):
-            return rule.antecedent, failed
-        case Contradiction(conditions=conditions, expected=expected) if expected is not None:
-            return conditions, expected
-        case Outside():
-            return (), clue.expected
-    return None
-
-
-def _mostly(told: Sequence[Told], n_rows: int) -> Reason | None:
+def _mostly(reasons: Sequence[Reason], n_rows: int) -> Reason | None:
     """Return the reason that is true of at least half of the rows, if there is one."""
-    return told[0].reason if told and 2 * told[0].n_rows >= n_rows else None
+    return reasons[0] if reasons and 2 * reasons[0].n_rows >= n_rows else None
 
 
 def _summarise(name: str, kind: Wrong, found: str, usual: str, mostly: Reason | None) -> str:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from truism.errors import StateError, TruismError, shorten
 from truism.explain.checker import Check, Checker
 from truism.explain.findings import Findings
-from truism.explain.incidents import Incident, Incidents
+from truism.explain.incidents import Incident
+from truism.explain.listings import Incidents
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.events import ACTIVE, NEVER, RISING, STANDING, Event, Kind
 from truism.incidents.following import Following
@@ -95,7 +96,9 @@ class Change(msgspec.Struct, frozen=True, eq=False):
     def incident(self) -> Incident:
         """The incident; one that opens is open, even if it is over by now."""
         incident = self.events[self.position]
-        return msgspec.structs.replace(incident, ongoing=incident.ongoing or self.what == "opened")
+        return (
+            msgspec.structs.replace(incident, state="open") if self.what == "opened" else incident
+        )
 
 
 class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -186,7 +189,7 @@ def proceed(
         let_go = max(seen.pop(name) for name in gone)
         notes += (_say_gone(gone, retain),)
     after = JobState(
-        checker.origin.model,
+        checker.origin.model.version,
         checker.origin.source,
         checker.model.threshold,
         tuning(checker),
@@ -210,7 +213,7 @@ def proceed(
 def _compare(checker: Checker, state: JobState) -> tuple[str, ...]:
     """Refuse a state of something else; say what has changed about its own model."""
     origin, model = checker.origin, checker.model
-    if state.model != origin.model:
+    if state.model != origin.model.version:
         raise StateError(
             "The state belongs to another model: rules or evidence differ.",
             "go on with the model that it belongs to, or begin a new state.",

@@ -6,8 +6,8 @@ The four parts are expected, found, because and evidence.
 import datetime
 import functools
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ from truism.explain.clues import (
     Clue,
     Contradiction,
     Dead,
+    Facts,
     Lasting,
     Moved,
     Nearest,
@@ -26,6 +27,8 @@ from truism.explain.clues import (
     Sparse,
     UsualNumber,
     UsualStates,
+    conditional_on,
+    facts_of,
     round_to,
 )
 from truism.model.predicates import (
@@ -65,14 +68,18 @@ ANYWAY = "whatever the other variables are"
 _ODD = {"missing": "missing", "infinite": "infinite", "unseen": "not seen in training"}
 
 
+_TYPES = [{"type": name} for name in ("string", "number", "boolean", "null")]
+When = Annotated[Any, msgspec.Meta(extra_json_schema={"anyOf": _TYPES})]
+"""A `Moment` or None; JSON has no times, so that they become text there."""
+
 Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting", "dead", "moved"]
 """What a reason is about: a value that training never had, none, a broken rule, what is usual in such
 rows, a rare value, what earlier rows leave behind, a variable that stands still, or one that has left the
 place where it stood."""
 
 
-class Reason(msgspec.Struct, frozen=True):
-    """One clue in words.
+class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One clue in words, and as values.
 
     Parameters
     ----------
@@ -88,17 +95,17 @@ class Reason(msgspec.Struct, frozen=True):
         The id of the broken rule; empty if the reason is not a rule.
     penalty
         What it adds to the score; 0 for a broken rule where a stronger reason already counts.
-    row
-        The row it is about, if it is not the row being explained: a variable of an incident may
-        be normal at the peak.
+    row, when
+        The row it is about, and its time in words, if that is not the row being explained: a variable
+        of an incident may be normal at the peak.
     kind
         What it is about.
-    conditions
-        The parts of `because`.
-    when
-        The time of that row in words, if it has one.
     blamed
         Variables of the condition that are to blame as well: perhaps one of them is the wrong one.
+    n_rows
+        Of how many rows it is true; of a pattern, those that no reason before it is true of.
+    facts
+        The same as values.
 
     """
 
@@ -109,10 +116,11 @@ class Reason(msgspec.Struct, frozen=True):
     rule: str
     penalty: float
     row: int | None = None
-    kind: Kind = "rule"
-    conditions: tuple[str, ...] = ()
     when: str | None = None
+    kind: Kind = "rule"
     blamed: tuple[str, ...] = ()
+    n_rows: int = 1
+    facts: Facts = Facts()
 
     @property
     def place(self) -> str:
@@ -140,31 +148,43 @@ class Reason(msgspec.Struct, frozen=True):
         return first, self.why, f"({self.evidence})"
 
 
-def say(clue: Clue, n_training: int, row: int | None = None, legend: Legend = NO_LEGEND) -> Reason:
-    """Put a clue into words."""
+def say(
+    clue: Clue,
+    n_training: int,
+    legend: Legend = NO_LEGEND,
+    *,
+    row: int | None = None,
+    when: str | None = None,
+    suspects: Collection[str] = (),
+) -> Reason:
+    """Put a clue into words; a condition on one of the suspects is in doubt."""
+    reason = _say(clue, n_training, legend)
+    blamed = tuple(name for name in dict.fromkeys(conditional_on(clue)) if name in suspects)
+    return msgspec.structs.replace(reason, row=row, when=when, blamed=blamed, facts=facts_of(clue))
+
+
+def _say(clue: Clue, n_training: int, legend: Legend) -> Reason:
     match clue:
         case Contradiction():
-            return _say_contradiction(clue, n_training, row, legend)
+            return _say_contradiction(clue, n_training, legend)
         case Outside():
-            return _say_outside(clue, n_training, row, legend)
+            return _say_outside(clue, n_training, legend)
         case Rarity():
-            return _say_rarity(clue, n_training, row, legend)
+            return _say_rarity(clue, n_training, legend)
         case Lasting():
-            return _say_lasting(clue, row)
+            return _say_lasting(clue)
         case Dead():
-            return _say_dead(clue, row, legend)
+            return _say_dead(clue, legend)
         case Moved():
-            return _say_moved(clue, row, legend)
+            return _say_moved(clue, legend)
         case Violation():
-            return _say_violation(clue, n_training, row, legend)
+            return _say_violation(clue, n_training, legend)
 
 
-def _say_violation(
-    violation: Violation, n_training: int, row: int | None, legend: Legend
-) -> Reason:
+def _say_violation(violation: Violation, n_training: int, legend: Legend) -> Reason:
     rule, failed = violation.rule, violation.failed
     unit = legend.after_predicate(failed)
-    values = [_tell(each, failed, unit) for each in violation.found]
+    values = [_tell(value, failed, unit) for value in violation.found]
     found = values[0]
     if len(values) > 1:
         named = zip(variables(failed), values, strict=True)
@@ -179,9 +199,7 @@ def _say_violation(
     kind: Kind = "rule"
     if not rule.antecedent:
         kind = "missing" if isinstance(failed, Present) else "outside"
-    return Reason(
-        expected, found, because, evidence, rule_id, violation.penalty, row, kind, conditions
-    )
+    return Reason(expected, found, because, evidence, rule_id, violation.penalty, kind=kind)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -191,9 +209,7 @@ def _say_rule(rule: Rule, n_training: int) -> tuple[tuple[str, ...], str, str]:
     return brief_conditions(rule.antecedent), evidence, rule.id
 
 
-def _say_contradiction(
-    clue: Contradiction, n_training: int, row: int | None, legend: Legend
-) -> Reason:
+def _say_contradiction(clue: Contradiction, n_training: int, legend: Legend) -> Reason:
     unit = ""
     match clue.usual:
         case UsualNumber():
@@ -205,12 +221,12 @@ def _say_contradiction(
             evidence = _say_states(clue, clue.usual, n_training)
     found = _tell(clue.found, () if clue.expected is None else clue.expected, unit)
     several = len(clue.circumstances) > 1
-    conditions = tuple(
-        _say_circumstance(each, several, legend.after_predicate(each.allowed))
-        for each in clue.circumstances
+    conditions = (
+        _say_circumstance(shared, several, legend.after_predicate(shared.allowed))
+        for shared in clue.circumstances
     )
     because = " and ".join(conditions) or None
-    return Reason(expected, found, because, evidence, "", clue.penalty, row, "context", conditions)
+    return Reason(expected, found, because, evidence, "", clue.penalty, kind="context")
 
 
 def _say_like(n_like: int, n_training: int) -> str:
@@ -262,17 +278,17 @@ def _say_states(clue: Contradiction, usual: UsualStates, n_training: int) -> str
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _say_circumstance(each: Circumstance, several: bool, unit: str) -> str:
+def _say_circumstance(shared: Circumstance, several: bool, unit: str) -> str:
     """Put a circumstance into words; there are few of them, and they are said again and again."""
-    if each.allowed is None or each.excluded:
-        words = exclude(each.variable, each.excluded)
+    if shared.allowed is None or shared.excluded:
+        words = exclude(shared.variable, shared.excluded)
     else:
-        words = brief(each.allowed) + unit
-    either = " or ".join([words, *(_ODD[odd] for odd in each.besides)])
-    return f"({either})" if each.besides and several else either
+        words = brief(shared.allowed) + unit
+    either = " or ".join([words, *(_ODD[odd] for odd in shared.besides)])
+    return f"({either})" if shared.besides and several else either
 
 
-def _say_rarity(clue: Rarity, n_training: int, row: int | None, legend: Legend) -> Reason:
+def _say_rarity(clue: Rarity, n_training: int, legend: Legend) -> Reason:
     expected, bounds = _say_usual(clue)
     unit = legend.after(clue.variable) if bounds else ""
     expected += unit
@@ -288,10 +304,10 @@ def _say_rarity(clue: Rarity, n_training: int, row: int | None, legend: Legend) 
             evidence = f"about {n:,} of {n_training:,} training rows lie {where}"
     kind: Kind = "outside" if clue.new else "rare"
     found = _tell(clue.found, bounds, unit)
-    return Reason(expected, found, None, evidence, "", clue.penalty, row, kind)
+    return Reason(expected, found, None, evidence, "", clue.penalty, kind=kind)
 
 
-def _say_outside(clue: Outside, n_training: int, row: int | None, legend: Legend) -> Reason:
+def _say_outside(clue: Outside, n_training: int, legend: Legend) -> Reason:
     """Say what training had, with as many digits as it takes for the value to lie outside."""
     side = "low" if clue.found < clue.low else "high"
     evidence = f"0 of {n_training:,} training rows were this {side}"
@@ -299,17 +315,17 @@ def _say_outside(clue: Outside, n_training: int, row: int | None, legend: Legend
     unit = legend.after(clue.variable)
     expected = f"{low} ≤ {quote_name(clue.variable)} ≤ {high}{unit}"
     found = shorten(clue.found, lambda short: not float(low) <= short <= float(high)) + unit
-    return Reason(expected, found, None, evidence, clue.rule, clue.penalty, row, "outside")
+    return Reason(expected, found, None, evidence, clue.rule, clue.penalty, kind="outside")
 
 
-def _say_lasting(clue: Lasting, row: int | None) -> Reason:
+def _say_lasting(clue: Lasting) -> Reason:
     expected = f"{quote_name(clue.variable)} as in training"
     found = f"unusual for {clue.n_rows:,} row{'s' if clue.n_rows > 1 else ''}"
     evidence = "earlier rows count, too"
-    return Reason(expected, found, None, evidence, "", clue.penalty, row, "lasting")
+    return Reason(expected, found, None, evidence, "", clue.penalty, kind="lasting")
 
 
-def _say_dead(clue: Dead, row: int | None, legend: Legend) -> Reason:
+def _say_dead(clue: Dead, legend: Legend) -> Reason:
     name, how_long = quote_name(clue.variable), say_length(clue.n_rows, clue.step)
     evidence = f"at most {say_length(clue.longest, clue.step)} in training{other_than(clue.rest)}"
     if clue.found is None:
@@ -317,10 +333,10 @@ def _say_dead(clue: Dead, row: int | None, legend: Legend) -> Reason:
     else:
         value = shorten(clue.found, lambda _: True) + legend.after(clue.variable)
         expected, found = f"{name} to change", f"{value} for {how_long}"
-    return Reason(expected, found, None, evidence, "", clue.penalty, row, "dead")
+    return Reason(expected, found, None, evidence, "", clue.penalty, kind="dead")
 
 
-def _say_moved(clue: Moved, row: int | None, legend: Legend) -> Reason:
+def _say_moved(clue: Moved, legend: Legend) -> Reason:
     unit = legend.after(clue.variable)
     expected = f"{quote_name(clue.variable)} about {format_number(clue.lately)}{unit}"
     found = shorten(clue.found, same_side(clue.found, (clue.low, clue.high))) + unit
@@ -328,7 +344,7 @@ def _say_moved(clue: Moved, row: int | None, legend: Legend) -> Reason:
     is_normal = clue.low <= clue.found <= clue.high
     evidence = f"training had {low} to {high}{unit}{', so it is normal' if is_normal else ''}"
     because = "it has been so lately"
-    return Reason(expected, found, because, evidence, "", 0.0, row, "moved", (because,))
+    return Reason(expected, found, because, evidence, "", 0.0, kind="moved")
 
 
 def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:
@@ -626,8 +642,3 @@ def _clock(moment: datetime.datetime) -> str:
     if moment.microsecond:
         return moment.strftime("%H:%M:%S.%f").rstrip("0")
     return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
-
-
-def say_moment(moment: Moment | None) -> str | None:
-    """Return a time as text."""
-    return None if moment is None else str(moment)

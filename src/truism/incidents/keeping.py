@@ -7,13 +7,19 @@ last and its worst row. Such a row depends on nothing but itself, so its cells a
 import contextlib
 import datetime
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from truism.arrays import Rows
 from truism.errors import StateError
-from truism.model.schema import Count
+from truism.incidents.events import Event
+from truism.model.schema import Count, Schema
+from truism.score.alignment import time_column
+from truism.table.aside import Aside
 from truism.table.columns import Column, Table
 from truism.table.times import Moment
 
@@ -237,3 +243,124 @@ def _number(cell: Cell) -> float:
         case Infinite(negative):
             return -math.inf if negative else math.inf
     return float(cell)
+
+
+class KeptRows:
+    """Rows that explain findings when their table is gone: the times of some, the cells of others.
+
+    `before` are rows of earlier tables. Ids count rows of the same time; where times descend, equal ones
+    may lie far apart, and times have to be read once more.
+    """
+
+    def __init__(self, schema: Schema, before: Mapping[int, Kept]) -> None:
+        self.schema, self.aside, self._before = schema, Aside(), before
+        self._stamps: dict[int, Stamp] = {}
+        self._repeats: list[tuple[Rows, Rows]] = []
+        self._recounted: dict[int, int] = {}
+
+    def add(
+        self, table: Table, first: int, clock: Clock, events: Iterable[Event], marked: Iterable[int]
+    ) -> None:
+        """Keep the rows of a table, from row `first` on, that explain events, and marked ones."""
+        telling = {*marked}
+        for event in events:
+            telling |= event.telling_rows
+            for row in event.telling_rows | event.marked_rows:
+                if row >= first:
+                    self._stamps[row] = clock.stamp(row - first)
+        numbers = np.array(sorted(row for row in telling if row >= first), np.int64)
+        wanted = {*self.schema.names, self.schema.time}
+        columns = tuple(column for column in table.columns if column.name in wanted)
+        self.aside.add(Table(columns, table.n_rows).take(numbers - first), numbers)
+        if self.schema.time in table.names and len(numbers):
+            repeats = clock.repeats()[numbers - first]
+            self._repeats.append((numbers[repeats > 0], repeats[repeats > 0]))
+
+    def let_go(self, events: Iterable[Event]) -> None:
+        """Let go of the times that none of these events needs."""
+        needed = {row for event in events for row in event.telling_rows | event.marked_rows}
+        self._stamps = {row: stamp for row, stamp in self._stamps.items() if row in needed}
+
+    def kept(self, events: Iterable[Event]) -> dict[int, Kept]:
+        """Return what a state keeps: cells of telling rows, of others only the time."""
+        telling, timed = set[int](), set[int]()
+        for event in events:
+            telling |= event.telling_rows
+            timed |= event.marked_rows
+        cells = {row: kept.cells for row, kept in self._before.items() if row in telling}
+        for rows, part in self.parts(telling - {*self._before}):
+            cells |= {row: cells_of(part, at, self.schema.names) for at, row in enumerate(rows)}
+        here = (telling | timed) & (cells.keys() | self._stamps.keys() | self._before.keys())
+        return {row: Kept(self.stamp(row), cells.get(row, {})) for row in sorted(here)}
+
+    def recount(self, rows: Rows, read: Callable[[], Iterable[Clock]]) -> None:
+        """Count equal times before some rows; `read` reads the times of all rows in parts."""
+        self._recounted = dict(count_equal(rows, read))
+
+    def stamp(self, row: int) -> Stamp:
+        """Return when a row was."""
+        if row in self._before:
+            return self._before[row].stamp
+        stamp = self._stamps.get(row)
+        if stamp is None:
+            if self.schema.time is None or row not in self.aside:
+                return Stamp()
+            times = time_column(self.schema, self.aside.take([row], {self.schema.time}))
+            stamp = Stamp.of(None if times is None else times.cell(0), self._repeats_of(row))
+            self._stamps[row] = stamp
+        if row not in self._recounted or stamp.time is None:
+            return stamp
+        return msgspec.structs.replace(stamp, repeats=self._recounted[row])
+
+    def _repeats_of(self, row: int) -> int:
+        for numbers, repeats in self._repeats:
+            if len(numbers) and numbers[0] <= row <= numbers[-1]:
+                at = int(np.searchsorted(numbers, row))
+                return int(repeats[at]) if numbers[at] == row else 0
+        return 0
+
+    def parts(self, rows: Iterable[int]) -> Iterator[tuple[list[int], Table]]:
+        """Yield rows of earlier tables and then the others, with their cells."""
+        old, new = list[int](), list[int]()
+        for row in sorted(rows):
+            if row in self._before:
+                old.append(row)
+            elif row in self.aside:
+                new.append(row)
+        if old:
+            yield old, as_rows([self._before[row] for row in old], self.schema.names)
+        if new:
+            yield new, self.aside.take(new)
+
+
+def count_equal(rows: Rows, read: Callable[[], Iterable[Clock]]) -> Iterator[tuple[int, int]]:
+    """Yield for some rows of a long table how many rows before them in their series have the same time.
+
+    `read` reads the times in parts, from the first row on.
+    """
+    wanted: dict[str, list[NDArray[Any]]] = {}
+    for name, values, numbers in _by_series(read()):
+        chosen = values[np.isin(numbers, rows)]
+        if len(chosen):
+            wanted.setdefault(name, []).append(chosen)
+    times = {name: np.unique(np.concatenate(parts)) for name, parts in wanted.items()}
+    counts = {name: np.zeros(len(values), np.int64) for name, values in times.items()}
+    for name, values, numbers in _by_series(read()):
+        if name not in times:
+            continue
+        place = np.minimum(np.searchsorted(times[name], values), len(times[name]) - 1)
+        equal = np.flatnonzero(times[name][place] == values)
+        place, numbers = place[equal], numbers[equal]
+        before = count_repeats(place) + counts[name][place]
+        chosen = np.isin(numbers, rows)
+        yield from zip(numbers[chosen].tolist(), before[chosen].tolist(), strict=True)
+        counts[name] += np.bincount(place, minlength=len(counts[name]))
+
+
+def _by_series(parts: Iterable[Clock]) -> Iterator[tuple[str, NDArray[Any], Rows]]:
+    """Yield the series of each part, the times of its rows, and their numbers in the whole table."""
+    first = 0
+    for clock in parts:
+        for name, rows in clock.series.items():
+            yield name, clock.values[rows], rows + first
+        first += len(clock.values)

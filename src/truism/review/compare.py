@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from truism.errors import SchemaError
 from truism.explain.checker import Check, Checker
-from truism.explain.incidents import Incidents
-from truism.explain.words import say_moment
+from truism.explain.listings import Incidents
+from truism.explain.words import When
 from truism.incidents.following import Found
 from truism.incidents.outlines import Extent, Grouped
 from truism.model.model import Model
@@ -103,8 +103,8 @@ class Sighting(msgspec.Struct, frozen=True):
     n_rows: int
     peak: int
     score: float
-    started: str | None
-    ended: str | None
+    started: When
+    ended: When
     series: str | None = None
     blamed: tuple[Blamed, ...] | None = None  # variables blamed most; null where not looked for
 
@@ -396,7 +396,7 @@ class Reports:
 
 def _sighting(incidents: Incidents, position: int, extent: Extent) -> Sighting:
     grouped = isinstance(incidents.outlines, Grouped)
-    started, ended = (say_moment(incidents.stamp(row).time) for row in (extent.first, extent.last))
+    started, ended = (incidents.stamp(row).time for row in (extent.first, extent.last))
     return Sighting(
         extent.first,
         extent.last,

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from truism.explain.checker import Checker
 from truism.explain.findings import Differing, Findings
-from truism.explain.words import say_moment
 from truism.incidents.deviations import added
 from truism.model.model import Model
 from truism.model.predicates import Predicate
@@ -239,7 +238,7 @@ def _newest(findings: Findings) -> tuple[str | None, str | None]:
     if not shifts:
         return None, None
     last = max(shifts, key=lambda each: each.start)
-    return say_moment(last.started) or f"row {last.start}", last.id
+    return f"row {last.start}" if last.started is None else str(last.started), last.id
 
 
 def _since(findings: Findings) -> dict[str, str]:
@@ -249,7 +248,7 @@ def _since(findings: Findings) -> dict[str, str]:
         for blame in shift.blames:
             if blame.since is None:
                 continue
-            began = say_moment(blame.began) or f"row {blame.since}"
+            began = f"row {blame.since}" if blame.began is None else str(blame.began)
             found.setdefault(blame.variable, began)
     return found
 

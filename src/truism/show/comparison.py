@@ -159,7 +159,8 @@ def _when(sightings: Sequence[Sighting]) -> str:
     first = min(sightings, key=lambda each: each.start)
     end = max(each.end for each in sightings)
     rows = f"row {first.start}" if first.start == end else f"rows {first.start}–{end}"
-    return " · ".join(filter(None, (rows, first.started, first.series)))
+    parts = (rows, first.started, first.series)
+    return " · ".join(str(part) for part in parts if part is not None)
 
 
 def _size(sightings: Sequence[Sighting]) -> Row:

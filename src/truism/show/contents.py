@@ -10,9 +10,8 @@ from typing import Literal
 import msgspec
 
 from truism.explain.findings import Differing
+from truism.explain.incidents import Incident
 from truism.explain.patterns import Pattern
-from truism.explain.words import Reason
-from truism.incidents.events import Kind
 from truism.model.provenance import Trial
 from truism.model.wording import html_table
 
@@ -62,25 +61,8 @@ class Picture(msgspec.Struct, frozen=True):
     panels: tuple[Panel, ...]
 
 
-class BlameCard(msgspec.Struct, frozen=True):
-    """One blamed variable of an incident."""
-
-    variable: str  # the variable, and its share of the blame for the incident
-    share: float
-    reason: Reason  # the strongest reason
-    # where it was found, as words to put after what was found; empty if that is the peak
-    place: str
-    # other reasons, strongest first; only as many as a person would read
-    related: tuple[Reason, ...]
-    n_related: int  # how many others there are
-    picture: Picture | None  # the reason as a picture, for the first blames of the worst incidents
-    since: int | None = None  # the first row in which the variable deviates, and its time
-    began: str | None = None
-    heading: str = ""  # the variable with its title
-
-
 class Card(msgspec.Struct, frozen=True, kw_only=True):
-    """One incident as it is shown; what has no comment is that of `truism.explain.incidents.Incident`."""
+    """One incident as the page shows it: with what a reader takes in of its blames, and pictures."""
 
     number: int  # 1 is the worst
     title: str  # the variable blamed most
@@ -88,26 +70,13 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     lasted: str
     at_peak: str
     span: Span  # its stretch of the x axis
-    id: str
-    story: str
-    kind: Kind
-    ongoing: bool
-    stands: bool
-    start: int
-    end: int
-    n_rows: int
-    peak: int
-    score: float
-    severity: float
-    started: str | None
-    ended: str | None
-    peaked: str | None
-    summary: str
-    told: tuple[str, ...]
-    counted: str
-    # the blamed variables, largest share first, and how many there are in all
-    blames: tuple[BlameCard, ...]
-    n_blamed: int
+    # its first blames, those before others that go with them first, each with its first reasons
+    incident: Incident
+    n_blamed: int  # how many blames it has in all
+    # for each blame, when its first reason was found, as words; empty if at the peak
+    places: tuple[str, ...]
+    # for each blame the first reason as a picture; None for all but the first of the worst incidents
+    pictures: tuple[Picture | None, ...]
 
 
 class RuleLine(msgspec.Struct, frozen=True):
@@ -190,7 +159,7 @@ class Summary(msgspec.Struct, frozen=True):
     """Everything a report says."""
 
     format: Literal["truism-report"]  # the name and version of the JSON format
-    format_version: Literal[3]
+    format_version: Literal[4]
     verdict: str  # the findings in one sentence
     source: str | None  # where the rows came from, and when the report was made, as text
     created: str | None
@@ -228,7 +197,7 @@ class Summary(msgspec.Struct, frozen=True):
 
     def _repr_html_(self) -> str:
         rows = [
-            (f"{card.number}", card.title, card.when, card.lasted, f"{card.score:,.2f}")
+            (f"{card.number}", card.title, card.when, card.lasted, f"{card.incident.score:,.2f}")
             for card in self.incidents[:10]
         ]
         names = ("no.", "variable", "when", "lasted", "peak score")

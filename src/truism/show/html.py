@@ -41,7 +41,7 @@ def to_html(summary: Summary) -> str:
         "policy": policy(script),
         "script": Markup(script),
         "timeline": charts.timeline(summary) if summary.n_rows and summary.ordered else None,
-        "number_of": {card.start: card.number for card in summary.incidents},
+        "number_of": {card.incident.start: card.number for card in summary.incidents},
         "roc": charts.roc(summary.detection) if summary.detection else None,
         "listed": {rule.id for rule in summary.rules},
         "place": {variable.name: i for i, variable in enumerate(summary.variables)},
@@ -67,18 +67,16 @@ def _cards(summary: Summary, room: int) -> list[tuple[Card, list[str], list[Mark
     first_of = dict[str, int]()
     for card in summary.incidents:
         drawn: list[Markup | None] = []
-        for blamed in card.blames:
+        for blame, picture in zip(card.incident.blames, card.pictures, strict=True):
             chart = None
-            if blamed.picture is not None and room > 0:
-                label = (
-                    f"{blamed.variable} over incident {card.number}; its numbers are in the list"
-                )
-                chart = charts.picture(blamed.picture, summary.unit, f"{label} beside it")
+            if picture is not None and room > 0:
+                label = f"{blame.variable} over incident {card.number}; its numbers are in the list"
+                chart = charts.picture(picture, summary.unit, f"{label} beside it")
                 room -= len(chart.encode()) + _FRAME_BYTES
             drawn.append(chart if room > 0 else None)
-        first = first_of.setdefault(card.story, card.number)
+        first = first_of.setdefault(card.incident.story, card.number)
         story = f"same story as {first}" if first != card.number else ""
-        shown.append((card, [*filter(None, (card.counted, story))], drawn))
+        shown.append((card, [*filter(None, (card.incident.counted, story))], drawn))
     return shown
 
 

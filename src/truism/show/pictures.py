@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explain.blames import Blame
-from truism.explain.clues import Contradiction, Outside, Rarity
+from truism.explain.clues import Facts
 from truism.explain.incidents import Incident
 from truism.model.predicates import (
     AnyOf,
@@ -30,7 +30,6 @@ from truism.model.wording import count, lasting
 from truism.score.alignment import MISSING, UNSEEN, codes, time_column
 from truism.score.past import rows_by_series
 from truism.score.scorer import Scorer
-from truism.score.weighed import Violation
 from truism.show.contents import Band, Histogram, Line, Panel, Picture, Span, Unit
 from truism.table.columns import Column, Table, numbers
 from truism.table.timelines import wall_clock
@@ -167,20 +166,15 @@ class Painter:
         self.variable_of = scorer.model.schema.variable_of()
 
     def paint(self, incident: Incident, blame: Blame) -> Picture:
-        """Draw the first clue of a blame."""
+        """Draw the first reason of a blame."""
         window = self.rows(incident)
         part = self.table.take(window)
         x = self.axis.x[window]
-        match blame.clues[:1]:
-            case (Violation(rule=rule, failed=failed),):
-                panels = self._panels_of(blame.variable, rule.antecedent, failed, part, x)
-            case (Contradiction(conditions=conditions, expected=expected),) if expected:
-                panels = self._panels_of(blame.variable, conditions, expected, part, x)
-            case (Rarity(expected=usual) | Outside(expected=usual),):
-                always = np.ones(part.n_rows, np.bool_)
-                panels = [self.panel(part, x, blame.variable, usual or "", always, None)]
-            case _:
-                panels = [self.panel(part, x, blame.variable, "", None, None)]
+        facts = blame.reasons[0].facts if blame.reasons else Facts()
+        if len(facts.expected) == 1:
+            panels = self._panels_of(blame.variable, facts.because, facts.expected[0], part, x)
+        else:
+            panels = [self.panel(part, x, blame.variable, "", None, None)]
         return Picture(
             self.axis.span(incident.start, incident.end),
             float(self.axis.x[incident.peak]),

@@ -5,26 +5,24 @@ import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import ParameterError
-from truism.explain.blames import Blame, choose
+from truism.explain.blames import choose
 from truism.explain.checker import Checker
 from truism.explain.findings import Findings, gravest, n_found, say_expected, say_found
 from truism.explain.incidents import Incident
-from truism.explain.words import say_moment
+from truism.explain.words import Reason
 from truism.incidents.events import shares_of
 from truism.model.model import Model
 from truism.model.schema import Numeric
-from truism.model.wording import count, percent
+from truism.model.wording import Legend, count, percent
 from truism.score.alignment import align
 from truism.score.scorer import Scorer
 from truism.show.contents import (
-    BlameCard,
     Card,
     Detection,
     Fact,
@@ -48,11 +46,6 @@ MAX_BLAMED, FEW_BLAMED = 8, 4
 MAX_RELATED, FEW_RELATED = 8, 3
 MAX_RULES, MAX_RULE_TEXT = 1000, 100_000
 N_BUCKETS = 1500
-_TIMES = ("started", "ended", "peaked")
-_SAME = (
-    *("id", "story", "kind", "ongoing", "stands", "start", "end", "n_rows", "peak", "score"),
-    *("severity", "summary", "told", "counted"),
-)
 
 
 def summarise(
@@ -112,15 +105,15 @@ def summarise(
     axis = Axis(table, model.schema)
     # Rows that are no series are never joined by a line.
     painter = Painter(scorer, table, axis) if findings.ordered else None
-    shown = sorted(gravest(findings, MAX_CARDS), key=lambda each: each.stands)
+    shown = sorted(gravest(findings, MAX_CARDS), key=lambda incident: incident.stands)
     cards = _cards(painter, axis, shown)
     detection = (
         None if label is None else detect(table, label, findings.excess, findings.threshold, axis)
     )
     return Summary(
         "truism-report",
-        3,
-        say_verdict(axis, findings),
+        4,
+        say_verdict(axis, findings, model.words),
         source,
         created,
         table.n_rows,
@@ -150,54 +143,46 @@ def summarise(
 
 
 def _cards(painter: Painter | None, axis: Axis, incidents: Sequence[Incident]) -> tuple[Card, ...]:
-    cards = []
-    for number, incident in enumerate(incidents, 1):
-        n_blamed = MAX_BLAMED if number <= MAX_PICTURED else FEW_BLAMED
-        when = axis.when(incident.start, incident.end)
-        first, _ = choose(incident.blames, PICTURES_PER_CARD)
-        ordered = [*first, *(blame for blame in incident.blames if blame not in first)]
-        blames = tuple(
-            _blame_card(painter, axis, incident, blame, number, rank)
-            for rank, blame in enumerate(ordered[:n_blamed])
-            if blame.reasons
-        )
-        same: dict[str, Any] = {name: getattr(incident, name) for name in _SAME}
-        same |= {name: say_moment(getattr(incident, name)) for name in _TIMES}
-        card = Card(
-            number=number,
-            title=incident.blames[0].variable if incident.blames else "no variable",
-            when=when if incident.series is None else f"{incident.series}: {when}",
-            lasted=axis.lasted(incident.start, incident.end),
-            at_peak=axis.when(incident.peak, incident.peak),
-            span=axis.span(incident.start, incident.end),
-            blames=blames,
-            n_blamed=len(incident.blames),
-            **same,
-        )
-        cards.append(card)
-    return tuple(cards)
-
-
-def _blame_card(
-    painter: Painter | None, axis: Axis, incident: Incident, blame: Blame, number: int, rank: int
-) -> BlameCard:
-    first, *others = blame.reasons
-    pictured = number <= MAX_PICTURED and rank < PICTURES_PER_CARD
-    place = first.place
-    if blame.row is not None and axis.unit == "time" and blame.row < axis.n_rows:
-        place = f" at {axis.when(blame.row, blame.row)}"
-    return BlameCard(
-        blame.variable,
-        blame.share,
-        first,
-        place,
-        tuple(others[: MAX_RELATED if pictured else FEW_RELATED]),
-        len(others),
-        painter.paint(incident, blame) if pictured and painter is not None else None,
-        blame.since,
-        say_moment(blame.began),
-        blame.heading,
+    return tuple(
+        _card(painter, axis, incident, number) for number, incident in enumerate(incidents, 1)
     )
+
+
+def _card(painter: Painter | None, axis: Axis, incident: Incident, number: int) -> Card:
+    n_pictures = PICTURES_PER_CARD if number <= MAX_PICTURED else 0
+    first, _ = choose(incident.blames, PICTURES_PER_CARD)
+    ordered = [*first, *(blame for blame in incident.blames if blame not in first)]
+    blames = [blame for blame in ordered if blame.reasons][
+        : MAX_BLAMED if n_pictures else FEW_BLAMED
+    ]
+    shown = (
+        blame.with_reasons(1 + (MAX_RELATED if rank < n_pictures else FEW_RELATED))
+        for rank, blame in enumerate(blames)
+    )
+    pictures = (
+        painter.paint(incident, blame) if painter is not None and rank < n_pictures else None
+        for rank, blame in enumerate(blames)
+    )
+    when = axis.when(incident.start, incident.end)
+    return Card(
+        number=number,
+        title=incident.blames[0].variable if incident.blames else "no variable",
+        when=when if incident.series is None else f"{incident.series}: {when}",
+        lasted=axis.lasted(incident.start, incident.end),
+        at_peak=axis.when(incident.peak, incident.peak),
+        span=axis.span(incident.start, incident.end),
+        incident=msgspec.structs.replace(incident, blames=tuple(shown)),
+        n_blamed=len(incident.blames),
+        places=tuple(_place(axis, blame.reasons[0]) for blame in blames),
+        pictures=tuple(pictures),
+    )
+
+
+def _place(axis: Axis, reason: Reason) -> str:
+    """Say when a reason was found, as the page says times."""
+    if reason.row is not None and axis.unit == "time" and reason.row < axis.n_rows:
+        return f" at {axis.when(reason.row, reason.row)}"
+    return reason.place
 
 
 def _weaker(axis: Axis, findings: Findings, shown: Sequence[Incident]) -> tuple[Span, ...]:
@@ -216,8 +201,8 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
     broken = scorer.count_broken(table)
     named: dict[str, list[int]] = {}
     for card in cards:
-        for each in card.blames:
-            for reason in (each.reason, *each.related):
+        for blame in card.incident.blames:
+            for reason in blame.reasons:
                 numbers = named.setdefault(reason.rule or "", [])
                 if card.number not in numbers:
                     numbers.append(card.number)
@@ -324,7 +309,7 @@ def _data_facts(
     return tuple(facts)
 
 
-def say_verdict(axis: Axis, findings: Findings) -> str:
+def say_verdict(axis: Axis, findings: Findings, legend: Legend) -> str:
     """Say in one sentence what was found."""
     if not findings.ordered:
         return _say_patterns(findings)
@@ -336,14 +321,13 @@ def say_verdict(axis: Axis, findings: Findings) -> str:
     (worst,) = gravest(findings, 1)
     when = axis.when(worst.start, worst.end)
     link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
-    first = worst.blames[0] if worst.blames else None
-    name = "no variable" if first is None else first.legend.name(first.variable)
-    told = f"{name} {link} {when}."
+    name = legend.name(worst.blames[0].variable) if worst.blames else "no variable"
+    what = f"{name} {link} {when}."
     more = f" in {extent_in_words}"
     if n_incidents + n_changes == 1:
-        return f"{say_found(*n_found(findings), more)}: {told}"
+        return f"{say_found(*n_found(findings), more)}: {what}"
     found = say_found(*n_found(findings), more + say_expected(findings))
-    return f"{found}; the worst began with {told}"
+    return f"{found}; the worst began with {what}"
 
 
 def _say_patterns(findings: Findings) -> str:

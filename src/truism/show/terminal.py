@@ -133,11 +133,10 @@ def show_incident(
     head = Grid.grid(padding=(0, 2, 0, 0))
     head.add_column(style=BAD, no_wrap=True)
     head.add_column(overflow="fold")
-    summary, *further = incident.told
-    head.add_row("" if number is None else f"{number}", say(summary, STRONG))
+    head.add_row("" if number is None else f"{number}", say(incident.summary, STRONG))
     head.add_row("", say(" · ".join(facts), FAINT))
-    for each in further:
-        head.add_row("", say(each))
+    for sentence in incident.further:
+        head.add_row("", say(sentence))
     indent = 3 if number is None else 2 + len(f"{number}")
     return Group(head, Padding(show_blames(incident.blames), (0, 0, 0, indent)))
 
