@@ -681,3 +681,41 @@ class Followed:
             (each["start"], each["last"], each["slow"], each["since"], each["telling"])
             for each in (*self.ended, *self.standing, *open_)
         )
+
+
+def follows(statement, facts):
+    """Return whether a statement follows from facts, by all rows of one value for each variable.
+
+    A row is a choice of one atom for each variable: the pieces into which all predicates divide it.
+    """
+    both = [(fact.conditions, fact.conclusion) for fact in facts]
+    both += [((f.conclusion,), f.conditions[0]) for f in facts if f.is_equivalence]
+    predicates = [p for conditions, p in both for p in (*conditions, p)]
+    predicates += [*statement.conditions, statement.conclusion]
+    atoms = {}
+    for predicate in predicates:
+        atoms.setdefault(predicate.variable, set())
+        if hasattr(predicate, "values"):
+            atoms[predicate.variable] |= {*predicate.values, None}
+        else:
+            for bound in (predicate.low, predicate.high):
+                if math.isfinite(bound):
+                    atoms[predicate.variable] |= {bound, math.nextafter(bound, -math.inf)}
+
+    def true(predicate, row):
+        value = row[predicate.variable]
+        if hasattr(predicate, "values"):
+            return value in predicate.values
+        return predicate.low <= value < predicate.high
+
+    names = sorted(atoms)
+    for values in itertools.product(*(sorted(atoms[name], key=str) for name in names)):
+        row = dict(zip(names, values, strict=True))
+        kept = all(
+            true(conclusion, row) or not all(true(each, row) for each in conditions)
+            for conditions, conclusion in both
+        )
+        broken = all(true(each, row) for each in statement.conditions)
+        if kept and broken and not true(statement.conclusion, row):
+            return False
+    return True

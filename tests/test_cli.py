@@ -107,17 +107,9 @@ Learned 17 rules.
   threshold φ  0.777: at most 1 % of 400 training rows score above it when held
                out
 
-The 10 rules least likely by chance
-   1  whenever flow < 1, pump = off  (200 of 400 rows)
-   2  whenever pump = off, flow < 1  (200 of 400 rows)
-   3  whenever 2.525 ≤ flow < 2.565, pump = on  (60 of 400 rows)
-   4  whenever flow ≥ 2.585, pump = on  (60 of 400 rows)
-   5  whenever level < 500.5, pump = on  (40 of 400 rows)
-   6  whenever level ≥ 504.5, flow < 1 and pump = off  (40 of 400 rows)
-   7  whenever 1 ≤ flow < 2.505, pump = on  (16 of 400 rows)
-   8  whenever 2.505 ≤ flow < 2.515, pump = on  (16 of 400 rows)
-   9  whenever 2.515 ≤ flow < 2.525, pump = on  (16 of 400 rows)
-  10  whenever 2.565 ≤ flow < 2.575, pump = on  (16 of 400 rows)
+rules     rows  what is always true
+2 rules    200  pump = off ⇔ flow < 1
+oqyvmynp    40  level < 500.5 ⇒ pump = on
 
 The model is in DIR/m.truism.json.
 """
@@ -1209,3 +1201,20 @@ def test_interrupting_the_first_moments_is_a_sentence_too(moment):
     # After a command began, click ends the line on which a terminal shows ^C.
     assert (done.stdout, done.stderr.lstrip()) == ("", "Error: Interrupted.\n")
     assert done.returncode == 130
+
+
+def test_rules_sums_up_and_lists_what_is_behind(place):
+    out, err, code = run("rules", "m.truism.json")
+    assert (code, err) == (0, "")
+    assert (
+        out
+        == """\
+rules     rows  what is always true
+2 rules    200  pump = off ⇔ flow < 1
+oqyvmynp    40  level < 500.5 ⇒ pump = on
+
+17 rules; --about VAR lists those behind a line, --top 0 all.
+"""
+    )
+    out, _, _ = run("rules", "m.truism.json", "--about", "level")
+    assert "oqyvmynp" in out

@@ -20,6 +20,7 @@ BASE = {"arrays", "errors", "version", "work"}
 CONVENIENCES = {
     "cli.learn": {"truism.dask"},
     "truism": {"truism.estimator"},
+    "model.rules": {"truism.model.summary"},
     "review.compare": {"truism.show.comparison"},
     "estimator.detector": {"truism.show", "truism.show.summarising"},
 }

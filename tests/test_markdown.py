@@ -39,7 +39,7 @@ def test_no_name_breaks_a_table_or_makes_a_heading(name):
             n_columns = len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) - 1
             assert n_columns in (3, 4), line
     assert sum(line.startswith("### ") for line in lines) == 2
-    assert sum(line.startswith("## ") for line in lines) == 2
+    assert sum(line.startswith("## ") for line in lines) == 3
 
 
 def test_every_rule_stands_under_each_variable_that_it_claims_something_of(model):

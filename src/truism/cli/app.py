@@ -31,7 +31,7 @@ COMMANDS = {
     "check": "Score rows, group anomalies into incidents, and explain each.",
     "calibrate": "Choose the threshold from normal rows, and write it into the model.",
     "explain": "Explain one row in full.",
-    "rules": "List, search and sort rules; switch them on and off.",
+    "rules": "Sum up, list, search and sort rules; switch them on and off.",
     "compare": "Compare two models, and what they report.",
     "status": "Find out whether a model still fits: fresh, drifting or stale.",
     "accept": "Call reported rows normal, and see what that costs.",

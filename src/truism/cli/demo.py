@@ -22,13 +22,12 @@ from truism.explain.incidents import Incident
 from truism.learn import kernels
 from truism.model.files import save_model
 from truism.model.model import Model
-from truism.model.rules import Rule
 from truism.model.settings import Settings
 from truism.model.wording import count, visible
 from truism.plant import STEP_SECONDS, Attack, Recording, simulate
 from truism.plant.files import write_attacked
 from truism.show.looks import blocks
-from truism.show.models import BAD, FAINT, GOOD, STRONG, in_words
+from truism.show.models import BAD, FAINT, GOOD, STRONG, say
 from truism.show.terminal import show_incident, verdict
 from truism.table.columns import Table
 from truism.table.files import read
@@ -164,19 +163,8 @@ def _show_model(model: Model) -> RenderableType:
         f"For instance:",
         "",
     ]
-    lines += [in_words(rule) for rule in _different(model)]
+    lines += [say(str(statement)) for statement in model.summary(N_SHOWN).statements]
     return Padding(Group(*lines), (0, 0, 0, 3))
-
-
-def _different(model: Model) -> list[Rule]:
-    """Choose a few short rules that share no variable with the one before."""
-    chosen: list[Rule] = []
-    known: set[str] = set()
-    for rule in model.rules.sorted_by("chance"):
-        if rule.antecedent and rule.length <= 3 and not known & set(rule.variables):
-            chosen.append(rule)
-            known |= set(rule.variables)
-    return chosen[:N_SHOWN]
 
 
 def _show_attacks(attacks: Sequence[Attack]) -> RenderableType:

@@ -1,4 +1,4 @@
-"""``truism rules``: list, search and sort rules; switch them on and off."""
+"""``truism rules``: sum up, list, search and sort rules; switch them on and off."""
 
 from typing import Any, get_args
 
@@ -13,7 +13,8 @@ from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.provenance import today
 from truism.model.rules import Order
-from truism.show.models import say, show_pairs, show_rules
+from truism.model.wording import count
+from truism.show.models import FAINT, say, show_pairs, show_rules, show_summary
 
 N_SHOWN = 20
 _CSV_NAMES = (
@@ -48,9 +49,7 @@ Examples:
 @click.option(
     "--sort",
     type=click.Choice(get_args(Order)),
-    default="chance",
-    show_default=True,
-    help="Order of the rules: least likely by chance, most rows, shortest, or id.",
+    help="Order of the rules: least likely by chance, most rows, shortest, or id.  [default: chance]",
 )
 @click.option(
     "--top",
@@ -71,14 +70,18 @@ def rules(
     place: str,
     about: tuple[str, ...],
     contains: tuple[str, ...],
-    sort: Order,
+    sort: Order | None,
     top: int | None,
     disable: tuple[str, ...],
     reason: str | None,
     enable: tuple[str, ...],
     form: Format,
 ) -> None:
-    """List, search and sort rules; switch them on and off.
+    """Sum up, list, search and sort rules; switch them on and off.
+
+    Without options, the twenty things that are always true. Rules about neighbouring intervals are
+    joined, what follows from a line above is left out, and cut-offs are rounded so that each line stays
+    true. What is checked are the rules behind it, which the other options list.
 
     A rule that is switched off no longer scores or explains. It stays in the model file with the
     reason and the date. Its variables can still be reported when their values are rare, or unlike those
@@ -99,12 +102,19 @@ def rules(
         return
     model = load_model(place)
     about = tuple(_find_variable(model, name) for name in about)
-    chosen = select(model, about=about, contains=contains, sort=sort)
+    in_short = form == "table" and sort is None and top is None and not (about or contains)
+    chosen = select(model, about=about, contains=contains, sort=sort or "chance")
     if top is None:
         top = N_SHOWN if form == "table" else 0
     records = rule_records(model, chosen[: top or len(chosen)])
     if form == "table":
-        screen.show(show_rules(records, len(chosen)))
+        if in_short:
+            of_all = (
+                f"{count(len(chosen), 'rule')}; --about VAR lists those behind a line, --top 0 all."
+            )
+            screen.show(show_summary(model, N_SHOWN), "", say(of_all, FAINT))
+        else:
+            screen.show(show_rules(records, len(chosen)))
         if model.accepted:
             told = [(each.id, each.say(model.schema, model.words)) for each in model.accepted]
             screen.show("", say("Accepted as normal:"), show_pairs(told))

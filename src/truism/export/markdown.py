@@ -7,6 +7,7 @@ from truism.export.records import RuleRecord, rule_records
 from truism.model.model import Model
 from truism.model.predicates import conjunction, format_number, format_value, variables
 from truism.model.schema import Categorical, Variable
+from truism.model.summary import N_STATEMENTS
 from truism.model.wording import visible
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
@@ -46,6 +47,15 @@ def _lines(model: Model) -> Iterator[str]:
     for notice in model.notices:
         yield ""
         yield f"> {_escape(notice)}"
+    summary = model.summary(N_STATEMENTS)
+    yield from ("", "## In short", "", "| always | rows | rules |", "|---|---:|---|")
+    for statement in summary.statements:
+        text = _escape(statement.text(model.words))
+        yield f"| {text} | {statement.count:,} | {statement.behind} |"
+    if summary.constants:
+        yield from ("", f"Never changes: {_escape(conjunction(summary.constants))}.")
+    yield ""
+    yield "Lines with several rules are joined and rounded from them; below are those that are checked."
     yield from ("", "## Variables", "", "| variable | kind | training values |", "|---|---|---|")
     for variable in model.schema.variables:
         kind = "categorical" if isinstance(variable, Categorical) else "continuous"

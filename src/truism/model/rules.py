@@ -7,14 +7,17 @@ empty antecedent are the univariate ones (KDD'23, section 4.3).
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import msgspec
 
 from truism.errors import ParameterError, shorten
 from truism.model.predicates import Predicate, Range, conjunction, order, variables
 from truism.model.schema import id_of
-from truism.model.wording import NO_LEGEND, Legend, html_table
+from truism.model.wording import NO_LEGEND, Legend
+
+if TYPE_CHECKING:
+    from truism.model.summary import Summary
 
 Order = Literal["chance", "support", "length", "id"]
 
@@ -187,6 +190,16 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         """Return the function from a rule to the natural logarithm of its chance."""
         return LogChances({each.predicate: (each.n_true, each.n_false) for each in self.predicates})
 
+    def summary(self, n: int = 20) -> "Summary":
+        """Return the rules worth showing to a colleague, as statements that say different things.
+
+        Rules about neighbouring intervals are joined, what follows from others is left out, and cut-offs
+        are rounded so that each statement stays true; each names the rules behind it.
+        """
+        from truism.model.summary import summarise  # which is about sets of rules
+
+        return summarise(self, n)
+
     def to_frame(self) -> Any:
         """Return the rules as a dataframe: id, rule, length, count, support, log_chance, variables.
 
@@ -212,20 +225,12 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         return f"<RuleSet of {len(self):,} rules from {self.n_rows:,} rows>"
 
     def __str__(self) -> str:
-        shown = [f"{rule}  ({rule.count:,} rows)" for rule in self.sorted_by("chance")[:10]]
-        rest = len(self) - len(shown)
-        return "\n".join(
-            [f"{len(self):,} rules", *shown, *([f"… and {rest:,} more"] if rest else [])]
-        )
+        return f"{len(self):,} rules\n{self.summary()}"
 
     def _repr_html_(self) -> str:
-        shown = self.sorted_by("chance")[:10]
-        rows = [(rule.id, str(rule), f"{rule.count:,}") for rule in shown]
-        rest = len(self) - len(shown)
-        more = f"<p>… and {rest:,} more; <code>to_frame()</code> gives all</p>" if rest else ""
         return (
-            f"<p>{len(self):,} rules from {self.n_rows:,} rows; least likely by chance first</p>"
-            f"{html_table(('id', 'rule', 'rows'), rows, 'rows')}{more}"
+            f"<p>{len(self):,} rules from {self.n_rows:,} rows; <code>to_frame()</code> gives all</p>"
+            f"{self.summary()._repr_html_()}"
         )
 
 
@@ -245,9 +250,10 @@ class LogChances:
         """Return the natural logarithm of a rule's chance."""
         if not rule.antecedent:
             return 0.0
-        return min(rule.count * self._log_certainty(each) for each in rule.consequents)
+        return min(rule.count * self.log_certainty(each) for each in rule.consequents)
 
-    def _log_certainty(self, predicate: Predicate) -> float:
+    def log_certainty(self, predicate: Predicate) -> float:
+        """Return the natural logarithm of the share of rows in which a predicate is true."""
         n_true, n_false = self.counts_of[predicate]
         return math.log(n_true / (n_true + n_false))
 

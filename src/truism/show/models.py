@@ -18,10 +18,11 @@ from truism.model.model import Model
 from truism.model.predicates import conjunction, format_number
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric
+from truism.model.summary import Summary
 from truism.model.wording import count, visible
 
 STRONG, FAINT, GOOD, BAD, ODD = "bold", "dim", "bold green", "bold red", "yellow"
-N_BEST = 10
+N_BEST = 10  # statements that are shown of what was learned
 _MAX_NAMES = 60
 _LONG = 8  # rules with at least so many predicates are counted together
 
@@ -29,18 +30,6 @@ _LONG = 8  # rules with at least so many predicates are counted together
 def say(text: str, style: str = "") -> Text:
     """Return text that is shown as it is."""
     return Text(visible(text), style)
-
-
-def in_words(rule: Rule) -> Text:
-    """Say a rule as a sentence, with its conclusion highlighted."""
-    if not rule.antecedent:
-        return say(str(rule))
-    return Text.assemble(
-        "whenever ",
-        visible(conjunction(rule.antecedent)),
-        ", ",
-        (visible(conjunction(rule.consequents)), STRONG),
-    )
 
 
 def pairs() -> Grid:
@@ -81,12 +70,7 @@ def show_model(model: Model, place: str) -> RenderableType:
         grid.add_row("note", say(str(notice)))
     head = Text.assemble("Learned ", (count(len(model.rules), "rule"), STRONG), ".")
     parts: list[RenderableType] = [head, Padding(grid, (0, 0, 0, 2))]
-    best = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent][:N_BEST]
-    if best:
-        title = f"The {count(len(best), 'rule')} least likely by chance"
-        parts += ["", Text(title, STRONG), _list(best, made.n_rows)]
-    else:
-        parts += ["", "No rule relates variables to each other; the model knows only their ranges."]
+    parts += ["", show_summary(model, N_BEST)]
     parts += ["", Text.assemble("The model is in ", (visible(place), STRONG), ".")]
     return Group(*parts)
 
@@ -110,14 +94,27 @@ def _by_length(rules: Iterable[Rule]) -> str:
     return "; ".join(parts)
 
 
-def _list(rules: Iterable[Rule], n_rows: int) -> RenderableType:
-    grid = Grid.grid(padding=(0, 2, 0, 0))
-    grid.add_column(justify="right", style=FAINT, no_wrap=True)
-    grid.add_column(overflow="fold")
-    for number, rule in enumerate(rules, 1):
-        evidence = (f"  ({rule.count:,} of {n_rows:,} rows)", FAINT)
-        grid.add_row(f"{number}", Text.assemble(in_words(rule), evidence))
-    return Padding(grid, (0, 0, 0, 2))
+def show_summary(model: Model, n: int) -> RenderableType:
+    """Show what is always true: at most `n` statements, then what never changes."""
+    summary = model.summary(n)
+    if not summary.statements:
+        text = "No rule relates variables to each other; the model knows only their ranges."
+        return Group(text, *_constants(model, summary))
+    grid = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=FAINT)
+    grid.add_column("rules", no_wrap=True, style="cyan")
+    grid.add_column("rows", justify="right", no_wrap=True)
+    grid.add_column("what is always true", overflow="fold", ratio=1)
+    for statement in summary.statements:
+        text = statement.text(model.words)
+        grid.add_row(statement.behind, f"{statement.count:,}", say(text))
+    return Group(grid, *_constants(model, summary))
+
+
+def _constants(model: Model, summary: Summary) -> list[RenderableType]:
+    """Say in a line what is the same in all rows."""
+    if not summary.constants:
+        return []
+    return ["", say(f"Always {conjunction(summary.constants, model.words.after_predicate)}.")]
 
 
 def show_rules(records: Sequence[RuleRecord], n_found: int) -> RenderableType:
