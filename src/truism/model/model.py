@@ -27,7 +27,7 @@ from truism.model.rules import Rule, RuleSet, rule_order
 from truism.model.schema import Numeric, Schema, id_of
 from truism.model.series import Memory, Series
 from truism.model.settings import Settings, check_threshold
-from truism.model.summary import Summary
+from truism.model.summary import RuleSummary
 from truism.model.wording import NO_LEGEND, Legend, shorten
 from truism.table.layouts import Reading
 
@@ -154,7 +154,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         off = {each.rule_id for each in self.disabled}
         return tuple(rule for rule in self.rules if not off or rule.id not in off)
 
-    def summary(self, n: int) -> Summary:
+    def summary(self, n: int) -> RuleSummary:
         """Return what is always true, in `n` statements at most, by rules that are not switched off."""
         rules = RuleSet(self.active_rules, self.rules.n_rows, self.rules.predicates)
         return rules.summary(n)

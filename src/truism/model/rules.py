@@ -17,7 +17,7 @@ from truism.model.schema import id_of
 from truism.model.wording import NO_LEGEND, Legend
 
 if TYPE_CHECKING:
-    from truism.model.summary import Summary
+    from truism.model.summary import RuleSummary
 
 Order = Literal["chance", "support", "length", "id"]
 
@@ -190,7 +190,7 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         """Return the function from a rule to the natural logarithm of its chance."""
         return LogChances({each.predicate: (each.n_true, each.n_false) for each in self.predicates})
 
-    def summary(self, n: int = 20) -> "Summary":
+    def summary(self, n: int = 20) -> "RuleSummary":
         """Return the rules worth showing to a colleague, as statements that say different things.
 
         Rules about neighbouring intervals are joined, what follows from others is left out, and cut-offs

@@ -1,7 +1,7 @@
 """The rules worth showing to a colleague: few, different, surprising, and in round numbers.
 
 Thousands of rules say the same thing in many ways: of neighbouring intervals, in both directions, and by
-way of other rules. A `Statement` joins the rules about neighbouring intervals, is left out if it follows
+way of other rules. An `Implication` joins the rules about neighbouring intervals, is left out if it follows
 from those above it, and has cut-offs rounded to the side on which it stays true of the training rows:
 conditions become narrower, conclusions wider. What is checked are the rules behind it, exactly as they
 were learned.
@@ -40,7 +40,7 @@ AGAIN = 0.1  # how much less a statement is worth for each time that a variable 
 ROUNDING = 0.1  # of the way to the next cut-off: how far a bound may move to become short
 
 
-class Statement(msgspec.Struct, frozen=True):
+class Implication(msgspec.Struct, frozen=True):
     """Whenever all conditions hold, so does the conclusion; or one of them whenever the other does."""
 
     conditions: tuple[Predicate, ...]
@@ -67,10 +67,10 @@ class Statement(msgspec.Struct, frozen=True):
         return f"{conditions} {'⇔' if self.is_equivalence else '⇒'} {conclusion}"
 
 
-class Summary(msgspec.Struct, frozen=True):
+class RuleSummary(msgspec.Struct, frozen=True):
     """What is always true: the statements worth most, and what never changes."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[Implication, ...]
     constants: tuple[Predicate, ...]  # what is the same in every training row
     n_rules: int
     n_rows: int
@@ -87,7 +87,7 @@ class Summary(msgspec.Struct, frozen=True):
         return html_table(("what is always true", "rows", "rules"), rows, "rows") + constants
 
 
-def summarise(rules: RuleSet, n: int = N_STATEMENTS) -> Summary:
+def summarise(rules: RuleSet, n: int = N_STATEMENTS) -> RuleSummary:
     """Choose what is worth telling among rules."""
     statements = list(_statements(rules))
     statements += _joined(statements)
@@ -95,10 +95,10 @@ def summarise(rules: RuleSet, n: int = N_STATEMENTS) -> Summary:
     cuts = _cuts_of(rules)
     chosen = [_rounded(each, cuts) for each in _choose(statements, n)]
     constants = tuple(rule.consequents[0] for rule in rules if _is_constant(rule))
-    return Summary(tuple(chosen), constants, len(rules), rules.n_rows)
+    return RuleSummary(tuple(chosen), constants, len(rules), rules.n_rows)
 
 
-def _statements(rules: RuleSet) -> Iterator[Statement]:
+def _statements(rules: RuleSet) -> Iterator[Implication]:
     """Return what each rule says of one variable, unless that may be luck or is a choice of several."""
     log_chances, limit = rules.log_chances(), math.log(LIKELY / max(len(rules), 1))
     for rule in rules:
@@ -107,12 +107,12 @@ def _statements(rules: RuleSet) -> Iterator[Statement]:
         for conclusion in rule.consequents:
             log_chance = rule.count * log_chances.log_certainty(conclusion)
             if log_chance < limit and not isinstance(conclusion, AnyOf):
-                yield Statement(rule.antecedent, conclusion, rule.count, log_chance, (rule.id,))
+                yield Implication(rule.antecedent, conclusion, rule.count, log_chance, (rule.id,))
 
 
-def _joined(statements: Iterable[Statement]) -> Iterator[Statement]:
+def _joined(statements: Iterable[Implication]) -> Iterator[Implication]:
     """Join statements whose conditions differ in neighbouring intervals of one variable."""
-    alike = dict[tuple[str, frozenset[Predicate], Predicate], list[tuple[Interval, Statement]]]()
+    alike = dict[tuple[str, frozenset[Predicate], Predicate], list[tuple[Interval, Implication]]]()
     for statement in statements:
         for condition in statement.conditions:
             if isinstance(condition, Interval):
@@ -127,7 +127,7 @@ def _joined(statements: Iterable[Statement]) -> Iterator[Statement]:
             if stop - start < 2 or low == -high == -math.inf:
                 continue
             same = [statement for _, statement in members[start:stop]]
-            yield Statement(
+            yield Implication(
                 tuple(sorted((*others, Interval(variable, low, high)), key=order)),
                 conclusion,
                 sum(each.count for each in same),
@@ -137,7 +137,7 @@ def _joined(statements: Iterable[Statement]) -> Iterator[Statement]:
             )
 
 
-def _equivalences(statements: Iterable[Statement]) -> Iterator[Statement]:
+def _equivalences(statements: Iterable[Implication]) -> Iterator[Implication]:
     """Make one of two statements that are each other's reverse, a state before a number."""
     simple = {(each.conditions, each.conclusion): each for each in statements}
     for (conditions, conclusion), statement in simple.items():
@@ -157,19 +157,19 @@ def _equivalences(statements: Iterable[Statement]) -> Iterator[Statement]:
             )
 
 
-def _order(statement: Statement) -> tuple[object, ...]:
+def _order(statement: Implication) -> tuple[object, ...]:
     """Return the key that has the least likely statement first."""
     said = [*map(order, statement.conditions)], order(statement.conclusion)
     return statement.log_chance, len(statement.conditions), said
 
 
-def _choose(statements: list[Statement], n: int) -> Iterator[Statement]:
+def _choose(statements: list[Implication], n: int) -> Iterator[Implication]:
     """Yield the statements worth most, given those before.
 
     The longer one is, and the more often its variables were in one before, the less it is worth. It is
     worth nothing if it is about no other variables, or follows.
     """
-    seen, pairs, facts = Counter[str](), set[frozenset[str]](), list[Statement]()
+    seen, pairs, facts = Counter[str](), set[frozenset[str]](), list[Implication]()
     same_as = dict[str, str]()  # a variable that says the same, for those of equivalences
     waiting = dict.fromkeys(statements)
     while waiting and len(facts) < n:
@@ -197,13 +197,13 @@ def _choose(statements: list[Statement], n: int) -> Iterator[Statement]:
         yield best
 
 
-def _names(statement: Statement) -> set[str]:
+def _names(statement: Implication) -> set[str]:
     return {
         name for each in (*statement.conditions, statement.conclusion) for name in variables(each)
     }
 
 
-def _pairs(statement: Statement, same_as: dict[str, str]) -> set[frozenset[str]]:
+def _pairs(statement: Implication, same_as: dict[str, str]) -> set[frozenset[str]]:
     """Return which variables it relates to which."""
     about, *others = (
         same_as.get(name, name)
@@ -213,7 +213,7 @@ def _pairs(statement: Statement, same_as: dict[str, str]) -> set[frozenset[str]]
     return {frozenset((about, name)) for name in others}
 
 
-def _follows(statement: Statement, facts: Sequence[Statement]) -> bool:
+def _follows(statement: Implication, facts: Sequence[Implication]) -> bool:
     """Return whether a statement follows from others, one after the other."""
     ways = [(each.conditions, each.conclusion) for each in facts]
     ways += [((each.conclusion,), each.conditions[0]) for each in facts if each.is_equivalence]
@@ -251,7 +251,7 @@ def _cuts_of(rules: RuleSet) -> dict[str, list[float]]:
     return {name: sorted(bounds) for name, bounds in cuts.items()}
 
 
-def _rounded(statement: Statement, cuts: dict[str, list[float]]) -> Statement:
+def _rounded(statement: Implication, cuts: dict[str, list[float]]) -> Implication:
     """Round cut-offs so that the statement remains true; that of an equivalence cannot."""
     if statement.is_equivalence:
         return statement

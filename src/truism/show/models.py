@@ -18,7 +18,7 @@ from truism.model.model import Model
 from truism.model.predicates import conjunction, format_number
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric
-from truism.model.summary import Summary
+from truism.model.summary import RuleSummary
 from truism.model.wording import count, visible
 
 STRONG, FAINT, GOOD, BAD, ODD = "bold", "dim", "bold green", "bold red", "yellow"
@@ -110,7 +110,7 @@ def show_summary(model: Model, n: int) -> RenderableType:
     return Group(grid, *_constants(model, summary))
 
 
-def _constants(model: Model, summary: Summary) -> list[RenderableType]:
+def _constants(model: Model, summary: RuleSummary) -> list[RenderableType]:
     """Say in a line what is the same in all rows."""
     if not summary.constants:
         return []
