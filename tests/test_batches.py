@@ -15,7 +15,6 @@ from truism.estimator.batches import ArrowScorer
 from truism.explain.blames import Blame
 from truism.explain.explanations import as_columns, blame_kinds
 from truism.explain.words import Reason
-from truism.score import kernels
 
 N_ROWS = 400
 
@@ -69,18 +68,6 @@ def test_scores_do_not_depend_on_how_rows_are_divided(detector, ends) -> None:
     assert scores.tobytes() == detector.anomaly_score(table).tobytes()
     assert (marks == (detector.predict(table) == -1)).all()
     assert [each.num_rows for each in found] == [each.num_rows for each in divided(table, ends)]
-
-
-def test_loops_are_compiled_once_enough_rows_have_come(detector, monkeypatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(kernels, "pay", lambda n_rows, _: n_rows >= 1000)
-    monkeypatch.setattr(kernels, "load", lambda: asked.append(scorer._n_rows))
-    scorer = truism.arrow_scorer(detector)
-    table = tampered()
-    first, second, third = (list(scorer(divided(table, []))) for _ in range(3))
-    assert asked == [3 * N_ROWS]
-    assert first[0].equals(second[0])
-    assert second[0].equals(third[0])
 
 
 def test_blames_do_not_depend_on_how_rows_are_divided(detector) -> None:

@@ -16,7 +16,6 @@ from truism.model.predicates import OneOf, Present, Range, variables
 from truism.model.rules import RuleSet
 from truism.score.contexts import PSEUDO_COUNT
 from truism.score.rules import (
-    MAX_WORDS,
     RULE_WEIGHT,
     Rulebook,
     breaches,
@@ -42,43 +41,57 @@ def rows_of(data):
 def broken_units(model, rules, data):
     """Rule, consequent and row of every broken unit rule, as the rulebook says."""
     book = Rulebook(model.schema, rules)
-    if not book.predicates:
-        return set()
     table = as_table(data)
     true, false = Truths(model.schema, book.predicates).evaluate(
         variable_columns(model.schema, table)
     )
     found = set()
-    for consequent, rows, bits in book.violated(true, false, table.n_rows):
+    for consequent, units, rows in book.by_consequent(*book.broken(true, false)):
         assert consequent.owners == tuple(
             model.schema.names.index(name) for name in variables(consequent.predicate)
         )
-        owners = book.rule_of[consequent.units]
-        for unit, at in zip(*np.nonzero(bits), strict=True):
-            found.add((book.rules[owners[unit]].id, consequent.predicate, int(rows[at])))
-        assert bits.any(axis=0).all()
+        for unit, row in zip(units, rows, strict=True):
+            found.add((book.rules[book.rule_of[unit]].id, consequent.predicate, int(row)))
     return found
 
 
-@pytest.mark.parametrize("most", [1, MAX_WORDS], ids=["in portions", "at once"])
-def test_rules_are_broken_where_a_look_at_each_row_says_so(monkeypatch, most):
-    monkeypatch.setattr("truism.score.rules.MAX_WORDS", most)
+@examples(max_examples=25)
+@given(learned())
+def test_rules_are_broken_where_a_look_at_each_row_says_so(drawn):
+    _, model, data = drawn
+    wanted = {
+        (rule.id, consequent, i)
+        for rule in model.rules if rule.antecedent
+        for consequent in rule.consequents
+        for i, row in enumerate(rows_of(data))
+        if all(oracle.holds(each, row) is True for each in rule.antecedent)
+        and oracle.holds(consequent, row) is False
+    }  # fmt: skip
+    assert broken_units(model, model.rules, data) == wanted
 
-    @examples(max_examples=25)
-    @given(learned())
-    def check(drawn):
-        _, model, data = drawn
-        wanted = {
-            (rule.id, consequent, i)
-            for rule in model.rules if rule.antecedent
-            for consequent in rule.consequents
-            for i, row in enumerate(rows_of(data))
-            if all(oracle.holds(each, row) is True for each in rule.antecedent)
-            and oracle.holds(consequent, row) is False
-        }  # fmt: skip
-        assert broken_units(model, model.rules, data) == wanted
 
-    check()
+@examples(max_examples=25)
+@given(learned())
+def test_of_each_consequent_the_rule_that_is_worth_most_is_broken(drawn):
+    _, model, data = drawn
+    book, columns = (
+        Rulebook(model.schema, model.rules),
+        variable_columns(model.schema, as_table(data)),
+    )
+    truths = Truths(model.schema, book.predicates).evaluate(columns)
+    most = {}
+    for consequent, units, rows in book.by_consequent(*book.broken(*truths)):
+        for unit, row in zip(units, rows, strict=True):
+            place = consequent.predicate, int(row)
+            most[place] = max(most.get(place, 0.0), book.worths[unit])
+    strongest = list(book.by_consequent(*book.broken(*truths, strongest=True)))
+    found = {
+        (consequent.predicate, int(row)): book.worths[unit]
+        for consequent, units, rows in strongest
+        for unit, row in zip(units, rows, strict=True)
+    }
+    assert found == most
+    assert sum(len(rows) for _, _, rows in strongest) == len(most)
 
 
 @examples(max_examples=25)
@@ -120,7 +133,9 @@ def test_a_unit_rule_is_worth_what_its_counts_say(drawn):
 def test_no_rules_are_never_broken(model):
     none = RuleSet((), model.rules.n_rows, ())
     book = Rulebook(model.schema, none)
-    assert list(book.violated(np.empty((0, 1), np.uint64), np.empty((0, 1), np.uint64), 5)) == []
+    nothing = np.empty((0, 1), np.uint64)
+    assert [each.tolist() for each in book.broken(nothing, nothing)] == [[], []]
+    assert list(book.by_consequent(*book.broken(nothing, nothing))) == []
     assert len(book.worths) == 0
 
 

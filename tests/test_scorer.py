@@ -21,7 +21,6 @@ from truism.model.provenance import Provenance
 from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Numeric
 from truism.model.settings import Settings
-from truism.score import kernels
 from truism.score import scorer as scoring
 from truism.score.scorer import Scorer
 from truism.table.frames import as_table
@@ -210,27 +209,11 @@ def test_neither_blocks_nor_threads_matter(drawn):
     in_blocks = scoring.blocks_of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scoring, "blocks_of", lambda n_rows, *_: in_blocks(n_rows, 64))
-        patch.setattr("truism.score.rules.MAX_WORDS", 1)
         assert np.array_equal(scorer.score(table, n_jobs=2), scores)
         assert np.array_equal(scorer.attribute(table, n_jobs=2), parts)
         assert np.array_equal(breaks_mined_rule(scorer.model, table, n_jobs=2), marks)
         assert scorer.violations(table) == broken
         assert scorer.count_broken(table) == counts
-
-
-@given(learned_either_way)
-def test_a_row_scores_the_same_to_the_bit_with_compiled_loops(drawn):
-    _, model, data = drawn
-    table = as_table({name: column * 4 for name, column in data.items()})
-    scorer, parts = Scorer(model), []
-    for compiled in (False, True):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(kernels, "pay", lambda *_, each=compiled: each)
-            parts.append(
-                (scorer.score(table, 2), scorer.attribute(table), scorer.weigh(table).parts)
-            )
-    for plain, compiled in zip(*parts, strict=True):
-        assert plain.tobytes() == compiled.tobytes()
 
 
 @given(learned_either_way)

@@ -187,48 +187,49 @@ class Weigher:
         rarities = self.rarities.weigh(readings, RARITY_WEIGHT / self._evidence.rarity_unit)
         for evidence in (in_context, rarities) if self._silent else ():
             evidence[:, self._silent] = 0.0
-        rows, worths = self._break(columns, true, false, n_rows)
+        rows, places, worths = self._break(columns, true, false)
         plain = in_context.copy(order="A") if len(rows) else in_context
-        plain[rows] = np.maximum(plain[rows], worths / self._evidence.contradiction_unit)
+        units = worths / self._evidence.contradiction_unit
+        np.maximum.at(plain.T.reshape(-1), places * n_rows + rows, units)
         if tolerance is not None and applies is not None and applies.any():
             muted = tolerance.muted(applies)
             silenced = Silenced(applies, np.where(muted, plain + rarities, 0.0))
             for evidence in (in_context, plain, rarities):
                 evidence[muted] = 0.0
-            worths[muted[rows]] = 0.0
-        contradictions = self._lifted(rows, worths, plain, rarities)
+            worths[muted[rows, places]] = 0.0
+        contradictions = self._lifted(rows, places, worths, plain, rarities)
         return Pieces(contradictions, rarities, plain, in_context, leaves, readings), silenced
 
     def _break(
-        self, columns: Sequence[Column], true: Words, false: Words, n_rows: int
-    ) -> tuple[Rows, Floats]:
-        """Return the rows that break rules, and what the strongest about each variable is worth."""
-        worths = np.zeros((n_rows, len(columns)))
+        self, columns: Sequence[Column], true: Words, false: Words
+    ) -> tuple[Rows, Rows, Floats]:
+        """Return rows that break rules, the variables about which they do, and what that is worth."""
+        found = []
         for predicate, place, worth in self._habits:
             rows, _ = breaches(predicate, self._schema.variables[place], columns[place])
-            worths[rows, place] = np.maximum(worths[rows, place], worth)
-        owners = self._rulebook.owners
-        shares = self._rulebook.worths / np.maximum((owners >= 0).sum(axis=0), 1)
-        for units, rows in self._rulebook.strongest(true, false):
-            for places in owners[:, units]:
-                is_about = places >= 0
-                at = rows[is_about] * len(columns) + places[is_about]
-                np.maximum.at(worths.reshape(-1), at, shares[units[is_about]])
-        worths[:, self._silent] = 0.0
-        rows = np.flatnonzero(worths.any(axis=1))
-        return rows, worths[rows]
+            found.append((rows, np.full(len(rows), place), np.full(len(rows), worth)))
+        units, rows = self._rulebook.broken(true, false, strongest=True)
+        for places in self._rulebook.owners[:, units]:
+            is_about = places >= 0
+            shares = self._rulebook.shares[units[is_about]]
+            found.append((rows[is_about], places[is_about], shares))
+        rows, places, worths = map(np.concatenate, zip(*found, strict=True))
+        worths[np.isin(places, self._silent)] = 0.0
+        return rows, places, worths
 
-    def _lifted(self, rows: Rows, worths: Floats, plain: Floats, rarities: Floats) -> Floats:
+    def _lifted(
+        self, rows: Rows, places: Rows, worths: Floats, plain: Floats, rarities: Floats
+    ) -> Floats:
         """Return the contradictions, raised where a grave rule about the variable is broken."""
         grave = self._evidence.grave
-        if grave is None:
+        if grave is None or not (worths > grave.worth).any():
             return plain
-        is_grave = (worths > grave.worth).any(axis=1)
-        rows, worths = rows[is_grave], worths[is_grave]
-        if not len(rows):
-            return plain
-        about = worths.argmax(axis=1)
+        strongest, about = np.zeros(len(plain)), np.full(len(plain), plain.shape[1])
+        np.maximum.at(strongest, rows, worths)
+        is_strongest = worths == strongest[rows]
+        np.minimum.at(about, rows[is_strongest], places[is_strongest])
+        lifted = np.flatnonzero(strongest > grave.worth)
+        rest = sum_of_rows(plain)[lifted] + sum_of_rows(rarities)[lifted]
         contradictions = plain.copy(order="A")
-        rest = sum_of_rows(plain[rows]) + sum_of_rows(rarities[rows])
-        contradictions[rows, about] += lift(grave, rest, worths.max(axis=1))
+        contradictions[lifted, about[lifted]] += lift(grave, rest, strongest[lifted])
         return contradictions

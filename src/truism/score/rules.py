@@ -3,8 +3,7 @@
 A univariate rule is checked against its column (KDD'23, section 4.3). Mined rules are checked all at
 once: those with several consequents become unit rules, ordered by consequent, so that all unit rules
 that claim the same predicate are adjacent, because they share the degree by which a row fails it. An
-antecedent that several rules share is evaluated once. Everything is vectorised over rules and rows on
-packed truth vectors.
+antecedent that several rules share is evaluated once, on packed truth vectors.
 
 A broken rule is worth ½·ln(1 + E), where E is the number of exceptions to expect by chance among the
 rows of its antecedent (`expected_exceptions`).
@@ -18,13 +17,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats, Rows
 from truism.model.model import Model
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, Present, Range, variables
 from truism.model.rules import Rule, RuleSet
 from truism.model.schema import Categorical, Numeric, Schema, Variable
+from truism.score import kernels
 from truism.score.alignment import UNSEEN, codes
 from truism.score.contexts import PSEUDO_COUNT
-from truism.score.truths import BLOCK_ROWS, Truths, Words, unpack
+from truism.score.truths import BLOCK_ROWS, Truths, Words
 from truism.table.columns import Column, numbers
 from truism.work import share_out
 
@@ -32,7 +33,6 @@ MIN_DEGREE, MAX_DEGREE = 1e-12, 1e6
 _NO_ROWS = np.empty(0, np.int64)
 _NO_DEGREES = np.empty(0)
 RULE_WEIGHT = 0.5
-MAX_WORDS = 1 << 20  # truth words of rules that are kept at a time
 
 
 def breaches(
@@ -76,7 +76,7 @@ def is_habit(rule: Rule) -> bool:
 
 
 def degrees_failed(
-    predicate: Predicate, variable: Variable, column: Column, rows: NDArray[np.int64]
+    predicate: Predicate, variable: Variable, column: Column, rows: Rows
 ) -> NDArray[np.float64]:
     """Return by how much rows fail a mined consequent, given the column that it is about first."""
     if isinstance(predicate, OneOf | AnyOf):
@@ -166,15 +166,11 @@ class Consequent(msgspec.Struct, frozen=True, eq=False):
     units: slice
 
 
-Broken = tuple[Consequent, NDArray[np.int64], NDArray[np.bool_]]
-"""A violated consequent, the rows that fail it, and unit rules × rows: whether broken."""
-
-
 class Rulebook:
     """Mined rules, ready to be checked against rows; immutable.
 
     `rules` are those without univariate ones and without the inactive, `predicates` theirs, in the
-    order of the truth vectors that `violated` expects. `rule_of` and `counts` hold, for each unit rule,
+    order of the truth vectors that `broken` expects. `rule_of` and `counts` hold, for each unit rule,
     the position of its rule and the rows in which it holds.
     """
 
@@ -199,13 +195,13 @@ class Rulebook:
         padded = [key + (key[0],) * (longest - len(key)) for key in antecedent_of]
         self._antecedents = np.array(padded, np.int64).reshape(-1, longest)
         place = {name: i for i, name in enumerate(schema.names)}
-        self._consequents = []
+        self.consequents = []
         flat: list[tuple[int, int, int, int]] = []
         for predicate in sorted(units, key=position_of.__getitem__):
             owners = tuple(place[name] for name in variables(predicate))
             own = slice(len(flat), len(flat) + len(units[predicate]))
             flat += [(*unit, position_of[predicate]) for unit in units[predicate]]
-            self._consequents.append(Consequent(predicate, owners, own))
+            self.consequents.append(Consequent(predicate, owners, own))
         table = np.array(flat, np.int64).reshape(-1, 4)
         self.rule_of, self._antecedent_of = table[:, 0], table[:, 1]
         self.counts, self._consequent_of = table[:, 2].astype(np.float64), table[:, 3]
@@ -218,100 +214,56 @@ class Rulebook:
             for each in self._counted
         }
         known = np.empty((len(self.counts), 3), np.int64)
-        for consequent in self._consequents:
+        for consequent in self.consequents:
             known[consequent.units] = counts_of[consequent.predicate]
         return rule_worth(expected_exceptions(self.counts, *known.T))
 
     @functools.cached_property
-    def _strongest_first(self) -> NDArray[np.int64]:
+    def shares(self) -> Floats:
+        """What each unit rule is worth against each of the variables that it is about."""
+        return np.asarray(self.worths / np.maximum((self.owners >= 0).sum(axis=0), 1))
+
+    @functools.cached_property
+    def _strongest_first(self) -> Rows:
         """The unit rules of each consequent, those first that are worth most."""
-        found = [_NO_ROWS]
-        for consequent in self._consequents:
-            units = np.arange(consequent.units.start, consequent.units.stop)
-            found.append(units[np.argsort(-self.worths[units], kind="stable")])
-        return np.concatenate(found)
+        return np.lexsort((-self.worths, self._consequent_of))
 
     @functools.cached_property
     def owners(self) -> NDArray[np.int64]:
         """The variables that each unit rule is about, one below the other, and -1 where there is none."""
-        most = max((len(consequent.owners) for consequent in self._consequents), default=0)
+        most = max((len(consequent.owners) for consequent in self.consequents), default=1)
         found = np.full((most, len(self.counts)), -1)
-        for consequent in self._consequents:
+        for consequent in self.consequents:
             found[: len(consequent.owners), consequent.units] = np.array(consequent.owners)[:, None]
         return found
 
-    def strongest(
-        self, true: Words, false: Words
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield unit rules and rows that break them: of each consequent only the one worth most."""
-        for some, holds in self._holds(true):
-            units = self._strongest_first[some[0].units.start : some[-1].units.stop]
-            broken = holds.take(self._antecedent_of[units], axis=0)
-            broken &= false.take(self._consequent_of[units], axis=0)
-            hit = broken.any(axis=1)
-            units, broken = units[hit], broken[hit]
-            starts = np.flatnonzero(np.diff(self._consequent_of[units], prepend=-1))
-            for start, stop in itertools.pairwise([*starts.tolist(), len(units)]):
-                if stop - start > 1:
-                    seen = np.bitwise_or.accumulate(broken[start : stop - 1], axis=0)
-                    broken[start + 1 : stop] &= ~seen
-            which, words = np.nonzero(broken)
-            bits = broken[which, words].view(np.uint8).reshape(-1, 8)
-            at, bit = np.nonzero(np.unpackbits(bits, axis=1, bitorder="little"))
-            yield units[which[at]], 64 * words[at] + bit
+    def broken(self, true: Words, false: Words, *, strongest: bool = False) -> tuple[Rows, Rows]:
+        """Return unit rules and rows that break them, consequent by consequent.
 
-    def violated(self, true: Words, false: Words, n_rows: int) -> Iterator[Broken]:
-        """Yield each violated consequent, the rows that fail it, and unit rules × rows broken.
-
-        Truth vectors are packed, and say where each of `predicates` holds and where it fails.
+        Truth vectors are packed, and say where each of `predicates` holds and where it fails. Of each
+        consequent only the rule that is worth most counts if `strongest`.
         """
-        for some, holds in self._holds(true):
-            units = slice(some[0].units.start, some[-1].units.stop)
-            broken = holds[self._antecedent_of[units]]
-            broken &= false[self._consequent_of[units]]
-            hit = np.flatnonzero(broken.any(axis=1)) + units.start
-            starts = [consequent.units.start for consequent in some]
-            for index in np.unique(np.searchsorted(starts, hit, side="right") - 1):
-                consequent = some[index]
-                own = slice(
-                    consequent.units.start - units.start, consequent.units.stop - units.start
-                )
-                rows = np.flatnonzero(unpack(np.bitwise_or.reduce(broken[own], axis=0), n_rows))
-                bits = broken[own][:, rows >> 6] >> (rows & 63).astype(np.uint64)
-                yield consequent, rows, (bits & np.uint64(1)).astype(np.bool_)
+        order = self._strongest_first if strongest else np.arange(len(self.counts))
+        rules = self._antecedents, self._antecedent_of, self._consequent_of, order
+        units, rows = kernels.rules.list_broken(true, false, *rules, strongest)
+        return units, rows
 
-    def count_broken(self, true: Words, false: Words, n_rows: int) -> Iterator[tuple[Rule, int]]:
-        """Yield the rules that rows break, and how many do; see `violated`."""
-        marks: dict[int, NDArray[np.bool_]] = {}
-        for consequent, rows, broken in self.violated(true, false, n_rows):
-            for unit in np.flatnonzero(broken.any(axis=1)).tolist():
-                index = int(self.rule_of[consequent.units][unit])
-                # A row that fails several consequents of one rule counts once.
-                mark = marks.setdefault(index, np.zeros(n_rows, np.bool_))
-                mark[rows[broken[unit]]] = True
-        for index, mark in marks.items():
-            yield self.rules[index], int(mark.sum())
+    def by_consequent(self, units: Rows, rows: Rows) -> Iterator[tuple[Consequent, Rows, Rows]]:
+        """Yield the consequents of broken unit rules, and the unit rules and rows of each."""
+        starts = np.flatnonzero(np.diff(self._consequent_of[units], prepend=-1))
+        firsts = [consequent.units.start for consequent in self.consequents]
+        places = np.searchsorted(firsts, units[starts], "right") - 1
+        ends = itertools.pairwise([*starts, len(units)])
+        for place, (start, stop) in zip(places, ends, strict=True):
+            yield self.consequents[place], units[start:stop], rows[start:stop]
 
-    def _holds(self, true: Words) -> Iterator[tuple[list[Consequent], Words]]:
-        """Yield consequents, portion by portion, and in which rows each antecedent holds."""
-        if not self._consequents:
-            return
-        holds = true[self._antecedents[:, 0]]
-        for more in self._antecedents.T[1:]:
-            holds &= true[more]
-        for some in self._portions(holds.shape[1]):
-            yield some, holds
-
-    def _portions(self, width: int) -> Iterator[list[Consequent]]:
-        """Divide the consequents so that the truth words of a portion need little memory."""
-        some: list[Consequent] = []
-        for consequent in self._consequents:
-            some.append(consequent)
-            if (consequent.units.stop - some[0].units.start) * width > MAX_WORDS:
-                yield some
-                some = []
-        if some:
-            yield some
+    def count_broken(self, true: Words, false: Words) -> Iterator[tuple[Rule, int]]:
+        """Yield the rules that rows break, and how many do."""
+        units, rows = self.broken(true, false)
+        # A row that fails several consequents of one rule counts once.
+        broken = np.unique(np.stack([self.rule_of[units], rows]), axis=1)[0]
+        for index, n_rows in zip(*np.unique(broken, return_counts=True), strict=True):
+            yield self.rules[index], int(n_rows)
 
 
 def breaks_any(
@@ -325,9 +277,7 @@ def breaks_any(
     def broken(start: int) -> NDArray[np.bool_]:
         block = [column.take(slice(start, start + BLOCK_ROWS)) for column in columns]
         marks = np.zeros(len(block[0].values), np.bool_)
-        if book.predicates:
-            for _, rows, _ in book.violated(*truths.evaluate(block), len(marks)):
-                marks[rows] = True
+        marks[book.broken(*truths.evaluate(block))[1]] = True
         return marks
 
     starts = range(0, n_rows, BLOCK_ROWS)

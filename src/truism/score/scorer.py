@@ -30,7 +30,6 @@ from truism.score.alignment import align, codes
 from truism.score.evidence import ROWS_AT_ONCE, Tolerance, Weigher, sparing
 from truism.score.past import State, Timeline, lay_out, remember, stillness_of
 from truism.score.rules import (
-    Broken,
     Consequent,
     Rulebook,
     breaches,
@@ -39,7 +38,7 @@ from truism.score.rules import (
     is_habit,
     worth_of_habit,
 )
-from truism.score.truths import BLOCK_ROWS, Truths, blocks_of, unpack
+from truism.score.truths import Truths, blocks_of, unpack
 from truism.score.weighed import Silenced, Violation, Weighed, joined
 from truism.table.columns import Column, Table, numbers
 from truism.work import work_ahead
@@ -120,8 +119,6 @@ class Scorer:
         self._place = {name: i for i, name in enumerate(model.schema.names)}
         self._silent = [i for name, i in self._place.items() if name in self.muted]
         self._rulebook = Rulebook(model.schema, model.rules, model.active_rules)
-        self._n_predicates = len(self._rulebook.predicates)
-        self._block_rows = BLOCK_ROWS if model.evidence is None else ROWS_AT_ONCE
         asked = () if model.evidence is None else model.evidence.splits
         self._truths = Truths(model.schema, [*self._rulebook.predicates, *asked])
         self._univariate = [
@@ -142,7 +139,8 @@ class Scorer:
     def loops(self) -> list[str]:
         """The modules of compiled loops that are needed."""
         of_series = [] if self.model.memory is None else ["memory"]
-        return [] if self.model.evidence is None else ["contexts", "rarity", *of_series]
+        of_evidence = [] if self.model.evidence is None else ["contexts", "rarity"]
+        return ["rules", *of_evidence, *of_series]
 
     def accepting(self, accepted: tuple[Acceptance, ...] | None) -> "Scorer":
         """Return the same scorer for a model that accepts something else."""
@@ -151,7 +149,7 @@ class Scorer:
         other.tolerance = Tolerance(other.model) if accepted else None
         return other
 
-    def score(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
+    def score(self, table: Table, n_jobs: int = 1) -> Floats:
         """Score every row; higher is worse. With the paper's scoring, 0 means no broken rule."""
         total = np.empty(table.n_rows)
         if self.model.memory is None:
@@ -162,14 +160,14 @@ class Scorer:
             total[block] = weighed.scores
         return total
 
-    def attribute(self, table: Table, n_jobs: int = 1) -> NDArray[np.float64]:
+    def attribute(self, table: Table, n_jobs: int = 1) -> Floats:
         """Attribute each row's score to variables: rows × variables, in the schema's order."""
         parts_of = np.empty((table.n_rows, len(self._place)))
         for block, weighed, _ in self.follow(table, n_jobs=n_jobs):
             parts_of[block] = weighed.parts
         return parts_of
 
-    def weigh(self, table: Table, rows: NDArray[np.int64] | None = None) -> Weighed:
+    def weigh(self, table: Table, rows: Rows | None = None) -> Weighed:
         """Weigh some thousand rows, those at `rows` or all; of a series, with their past."""
         if self.model.memory is None:
             return self.weigh_alone(table if rows is None else table.take(rows))
@@ -181,11 +179,11 @@ class Scorer:
         return joined(found).take(np.argsort(order, kind="stable"))
 
     def weigh_some(
-        self, table: Table, rows: NDArray[np.int64], n_jobs: int = 1, state: State | None = None
-    ) -> Iterator[tuple[NDArray[np.int64], Weighed]]:
+        self, table: Table, rows: Rows, n_jobs: int = 1, state: State | None = None
+    ) -> Iterator[tuple[Rows, Weighed]]:
         """Weigh some rows in ascending order, portion by portion; of a series, with their past."""
         if self.model.memory is None:
-            for some in blocks_of(len(rows), _BLOCKS_TAKEN * n_jobs * self._block_rows):
+            for some in blocks_of(len(rows), _BLOCKS_TAKEN * n_jobs * ROWS_AT_ONCE):
                 taken = table.take(rows[some])
                 for block, weighed in self._blocks(taken, n_jobs, self._weigh_block):
                     yield rows[some][block], weighed
@@ -216,38 +214,26 @@ class Scorer:
                 found[row].append(Violation(rule, failed, (value,), degree))
         for block in blocks_of(table.n_rows):
             part = [column.take(block) for column in columns]
-            for consequent, rows, broken in self._violated(part):
-                self._list_broken(consequent, rows, broken, part, found[block])
+            broken = self._rulebook.broken(*self._truths.evaluate(part))
+            for consequent, units, rows in self._rulebook.by_consequent(*broken):
+                penalties = self._unit_penalties(consequent, part, units, rows)
+                rules = self._rulebook.rule_of[units]
+                for rule, row, penalty in zip(*(rules, rows, penalties), strict=True):
+                    cells = tuple(part[owner].cell(row) for owner in consequent.owners)
+                    broken_rule = self._rulebook.rules[rule]
+                    violation = Violation(broken_rule, consequent.predicate, cells, float(penalty))
+                    found[block.start + row].append(violation)
         return found
 
-    def _list_broken(
-        self,
-        consequent: Consequent,
-        rows: NDArray[np.int64],
-        broken: NDArray[np.bool_],
-        columns: Sequence[Column],
-        found: Sequence[list[Violation]],
-    ) -> None:
-        """List the broken rules about one consequent, row by row, in the lists of the rows."""
-        penalties = self._unit_penalties(consequent, columns, rows)
-        rule_of = self._rulebook.rule_of[consequent.units].tolist()
-        for at, row in enumerate(rows.tolist()):
-            cells = tuple(columns[owner].cell(row) for owner in consequent.owners)
-            for unit in np.flatnonzero(broken[:, at]).tolist():
-                rule, penalty = self._rulebook.rules[rule_of[unit]], float(penalties[unit, at])
-                found[row].append(Violation(rule, consequent.predicate, cells, penalty))
-
     def _unit_penalties(
-        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return what each unit rule of a consequent adds by itself: unit rules × rows."""
+        self, consequent: Consequent, columns: Sequence[Column], units: Rows, rows: Rows
+    ) -> Floats:
+        """Return what unit rules of a consequent that rows break add by themselves."""
         evidence = self.model.evidence
-        if evidence is None:
-            weights = self._rulebook.counts[consequent.units] / self.n_training
-            weights /= len(consequent.owners)
-            return weights[:, None] * self._degrees(consequent, columns, rows)
-        worth = self._rulebook.worths[consequent.units] / len(consequent.owners)
-        return np.repeat(worth[:, None] / evidence.contradiction_unit, len(rows), axis=1)
+        if evidence is not None:
+            return np.asarray(self._rulebook.shares[units] / evidence.contradiction_unit)
+        weights = self._rulebook.counts[units] / self.n_training / len(consequent.owners)
+        return np.asarray(weights * self._degrees(consequent, columns, rows))
 
     def apply(self, rule: Rule, table: Table) -> tuple[Mask, Mask]:
         """Return for each row whether a rule, even a disabled one, applies, and whether it is broken."""
@@ -282,9 +268,9 @@ class Scorer:
             rows, _ = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
                 counts[rule] = len(rows)
-        for block in blocks_of(table.n_rows) if self._n_predicates else ():
+        for block in blocks_of(table.n_rows):
             truths = self._truths.evaluate([column.take(block) for column in columns])
-            for rule, n_rows in self._rulebook.count_broken(*truths, block.stop - block.start):
+            for rule, n_rows in self._rulebook.count_broken(*truths):
                 counts[rule] = counts.get(rule, 0) + n_rows
         return counts
 
@@ -317,7 +303,7 @@ class Scorer:
         self, table: Table, n_jobs: int, work: _Work[_Result]
     ) -> Iterator[tuple[slice, _Result]]:
         """Work on rows, each by itself, block by block, so that memory stays bounded."""
-        blocks = blocks_of(table.n_rows, self._block_rows) or [slice(0, 0)]
+        blocks = blocks_of(table.n_rows, ROWS_AT_ONCE) or [slice(0, 0)]
         columns, _ = align(self.model.schema, table)
         applies = None if self.tolerance is None else self.tolerance.find(table)
 
@@ -362,34 +348,26 @@ class Scorer:
         parts = np.add(pieces.contradictions, pieces.rarities, order="C")
         return Weighed(parts, pieces, silenced=silenced)
 
-    def _penalties(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+    def _penalties(self, columns: Sequence[Column]) -> Floats:
         """Attribute the paper's score (KDD'23, section 5.1)."""
         parts = np.zeros((len(columns[0].values), len(columns)))
         for rule, place in self._univariate:
             rows, degrees = self._breaches(rule.consequents[0], place, columns)
             if len(rows):
                 parts[rows, place] += degrees
-        if not self._n_predicates:
-            return parts
         truths = self._truths.evaluate(columns)
-        for consequent, rows, broken in self._rulebook.violated(*truths, len(parts)):
-            weight = self._rulebook.counts[consequent.units] @ broken.astype(np.float64)
-            weight /= self.n_training
-            penalty = weight * self._degrees(consequent, columns, rows) / len(consequent.owners)
+        broken = self._rulebook.broken(*truths)
+        for consequent, units, of_units in self._rulebook.by_consequent(*broken):
+            weights = np.bincount(of_units, self._rulebook.counts[units], len(parts))
+            rows = np.flatnonzero(weights)
+            penalty = weights[rows] / self.n_training * self._degrees(consequent, columns, rows)
+            penalty /= len(consequent.owners)
             for owner in consequent.owners:
                 parts[rows, owner] += penalty
         parts[:, self._silent] = 0.0
         return parts
 
-    def _violated(self, columns: Sequence[Column]) -> Iterator[Broken]:
-        """Check one block of rows against the mined rules."""
-        if self._n_predicates:
-            true, false = self._truths.evaluate(columns)
-            yield from self._rulebook.violated(true, false, len(columns[0].values))
-
-    def _degrees(
-        self, consequent: Consequent, columns: Sequence[Column], rows: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _degrees(self, consequent: Consequent, columns: Sequence[Column], rows: Rows) -> Floats:
         """Return by how much rows fail a mined consequent."""
         owner = consequent.owners[0]
         variable = self.model.schema.variables[owner]
@@ -397,6 +375,6 @@ class Scorer:
 
     def _breaches(
         self, predicate: Predicate, place: int, columns: Sequence[Column]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    ) -> tuple[Rows, Floats]:
         """Check a univariate rule against its column."""
         return breaches(predicate, self.model.schema.variables[place], columns[place])

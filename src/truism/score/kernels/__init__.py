@@ -2,6 +2,7 @@
 
 - `contexts`: which leaf a row falls into, and how unusual it is there
 - `rarity`: how rare values are in themselves
+- `rules`: which rules rows break
 - `memory`: what earlier rows of a series leave behind
 - `compiling`: how loops are compiled
 
@@ -17,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NAMES = ("contexts", "memory", "rarity")
+NAMES = ("contexts", "memory", "rarity", "rules")
 
 
 def __getattr__(name: str) -> Any:
