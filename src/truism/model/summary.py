@@ -1,10 +1,10 @@
 """The rules worth showing to a colleague: few, different, surprising, and in round numbers.
 
 Thousands of rules say the same thing in many ways: of neighbouring intervals, in both directions, and by
-way of other rules. An `Implication` joins the rules about neighbouring intervals, is left out if it follows
-from those above it, and has cut-offs rounded to the side on which it stays true of the training rows:
-conditions become narrower, conclusions wider. What is checked are the rules behind it, exactly as they
-were learned.
+way of other rules. An `Implication` joins the rules about neighbouring intervals, is left out if it
+follows from those above it, and has cut-offs rounded to the side on which it stays true of the training
+rows: conditions become narrower, conclusions wider. What is checked are the rules behind it, exactly as
+they were learned.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # a set of rules sums itself up
 
 N_STATEMENTS = 20
 LIKELY = 0.05  # the chance of any rule of a model from which on one may be luck
-AGAIN = 0.1  # how much less a statement is worth for each time that a variable was in one before
+AGAIN = 0.1  # what a statement keeps of its worth for each time that a variable was in one before
 ROUNDING = 0.1  # of the way to the next cut-off: how far a bound may move to become short
 
 
@@ -56,9 +56,8 @@ class Implication(msgspec.Struct, frozen=True):
 
     @property
     def behind(self) -> str:
-        """The rule that says the same, or how many rules are behind it."""
-        one = len(self.rules) == 1 and not self.is_derived
-        return self.rules[0] if one else count(len(self.rules), "rule")
+        """The id of the rule behind it, or how many there are."""
+        return self.rules[0] if len(self.rules) == 1 else count(len(self.rules), "rule")
 
     def text(self, legend: Legend = NO_LEGEND) -> str:
         """Return what it says, with units where they are known."""
