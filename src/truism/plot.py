@@ -63,8 +63,8 @@ def scores(
     if ax is None:
         ax = _new(1, 2.6)[1][0]
     x = _moments(axis.x, axis.unit)
-    for number, each in enumerate([*findings.incidents, *findings.shifts], 1):
-        span = axis.span(each.start, each.end)
+    for number, incident in enumerate([*findings.incidents, *findings.shifts], 1):
+        span = axis.span(incident.start, incident.end)
         start, end = _moments(np.array([span.start, span.end]), axis.unit)
         ax.axvspan(start, end, color=_INCIDENT, alpha=0.2, lw=0.8)
         if number <= 20:
@@ -176,11 +176,11 @@ def blame(
     shown = _blames_of(explained)[:most][::-1]
     if ax is None:
         ax = _new(1, 0.6 + 0.36 * len(shown))[1][0]
-    bars = ax.barh(range(len(shown)), [100 * each.share for each in shown], color=_INCIDENT)
-    ax.set_yticks(range(len(shown)), [each.variable for each in shown], parse_math=False)
-    for bar, each in zip(bars, shown, strict=True):
-        said = each.reasons[0] if each.reasons else None
-        text = f"{100 * each.share:.0f} %"
+    bars = ax.barh(range(len(shown)), [100 * blame.share for blame in shown], color=_INCIDENT)
+    ax.set_yticks(range(len(shown)), [blame.variable for blame in shown], parse_math=False)
+    for bar, blame in zip(bars, shown, strict=True):
+        said = blame.reasons[0] if blame.reasons else None
+        text = f"{100 * blame.share:.0f} %"
         if said is not None:
             text += f"  expected {said.expected}, found {said.found}{said.place}"
         ax.annotate(
@@ -197,7 +197,7 @@ def _blames_of(explained: Any) -> list[Blame]:
         return list(explained.blames)
     if isinstance(explained, Iterable):
         blames = list(explained)
-        if all(isinstance(each, Blame) for each in blames):
+        if all(isinstance(blame, Blame) for blame in blames):
             return blames
         got = f"a sequence of {type(blames[0]).__name__}"
     else:
@@ -273,7 +273,7 @@ def _style(panel: Panel) -> str:
 
 
 def _then(chosen: Rule) -> set[str]:
-    return {str(each) for each in chosen.consequents} | {conjunction(chosen.consequents)}
+    return {str(predicate) for predicate in chosen.consequents} | {conjunction(chosen.consequents)}
 
 
 def _values(panel: Panel) -> NDArray[np.float64]:
@@ -300,8 +300,8 @@ def _new(n_panels: int, height: float, first: float | None = None) -> tuple["Fig
 
 def _finish(ax: "Axes", unit: Unit, *, label: bool = True) -> "Figure":
     figure = ax.figure.figure
-    for each in figure.axes:
-        each.spines[["top", "right"]].set_visible(False)
+    for axes in figure.axes:
+        axes.spines[["top", "right"]].set_visible(False)
     if unit == "time":
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 

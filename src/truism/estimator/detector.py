@@ -40,7 +40,7 @@ from truism.model.wording import legend_of
 from truism.review.accept import Named, Offer, offer
 from truism.review.compare import Source
 from truism.review.suspects import Suspects, find_suspects
-from truism.score.thresholds import expecting
+from truism.score.thresholds import adopt, expecting
 from truism.table.columns import Table, reading_of, renamed
 from truism.table.frames import as_table, has_named_columns, library_of, to_frame
 from truism.work import Progress, be_silent, count_threads
@@ -528,7 +528,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             rate = self.max_false_incidents or "auto"
         model = checker.calibrate(table, max_false_positive_rate, rate)
         if checker.n_columns < self._checker.n_columns:  # the rules about absent columns stay
-            model = self._checker.adopting(model).model
+            model = adopt(self._checker.model, model)
         self.threshold = None
         return self.adopt(_asking(model, self.max_false_incidents))
 

@@ -33,7 +33,7 @@ from truism.model.series import PER
 from truism.score.alignment import align, refuse_text_for_numbers, time_column
 from truism.score.past import last_rows, rows_by_series, seconds_in, times_in
 from truism.score.scorer import Scorer
-from truism.score.thresholds import adopt, calibrate, expecting, series_of
+from truism.score.thresholds import calibrate, expecting, series_of
 from truism.score.weighed import Weighed
 from truism.table.columns import Table, join_tables
 from truism.table.deltas import Stretch, delta_name, last_values, with_deltas
@@ -72,20 +72,18 @@ class Checker:
         origin = msgspec.structs.replace(self.origin, model=name, source=source)
         return Checker(self.model, self.n_jobs, self.scorer, origin)
 
+    def _with(self, model: Model, scorer: Scorer | None = None) -> "Checker":
+        """Return a checker of another model; incidents keep their origin."""
+        return Checker(model, self.n_jobs, self.scorer if scorer is None else scorer, self._origin)
+
     def at(self, limit: Threshold) -> "Checker":
         """Return a checker with another threshold, which shares the scorer."""
-        model = msgspec.structs.replace(self.model, limit=limit)
-        return Checker(model, self.n_jobs, self.scorer, self._origin)
-
-    def adopting(self, other: Model) -> "Checker":
-        """Return a checker with the threshold and the expectations of a calibrated model."""
-        return Checker(adopt(self.model, other), self.n_jobs, self.scorer, self._origin)
+        return self._with(msgspec.structs.replace(self.model, limit=limit))
 
     def accepting(self, acceptance: Acceptance) -> "Checker":
         """Return a checker of the model with one more acceptance, which shares the scorer."""
         model = self.model.accept(acceptance)
-        scorer = self.scorer.accepting(model.accepted)
-        return Checker(model, self.n_jobs, scorer, self.origin)
+        return self._with(model, self.scorer.accepting(model.accepted))
 
     def learned_from(self, table: Table) -> bool:
         """Return whether a prepared table holds the rows that the model was learned from."""
@@ -97,7 +95,7 @@ class Checker:
         """Return a checker that takes another column to say when."""
         schema = msgspec.structs.replace(self.model.schema, time=time)
         model = msgspec.structs.replace(self.model, schema=schema)
-        return Checker(model, self.n_jobs, Scorer(model, self.scorer.muted), self._origin)
+        return self._with(model, Scorer(model, self.scorer.muted))
 
     @property
     def n_columns(self) -> int:
@@ -137,8 +135,7 @@ class Checker:
     def muting(self, variables: Sequence[str]) -> "Checker":
         """Return a checker for which evidence against some variables does not count."""
         changes = (delta_name(name) for name in variables if name in self.model.derived)
-        scorer = Scorer(self.model, {*variables, *changes})
-        return Checker(self.model, self.n_jobs, scorer, self._origin)
+        return self._with(self.model, Scorer(self.model, {*variables, *changes}))
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -344,7 +341,7 @@ class Check:
         self.following = checker.leave(table, found.following, before)
         self._n_anomalous += int((found.excess > limits.threshold).sum())
         self._odd += count_odd(model, table)
-        ended = [each for each in found.events if not each.is_open and self._is_shown(each)]
+        ended = [event for event in found.events if not event.is_open and self._is_shown(event)]
         self._end(ended)
         self._keep(table, found.marks, before.n_rows, ended)
         times = times_in(model.schema, table) if table.n_rows else None
@@ -362,7 +359,7 @@ class Check:
     def _end(self, events: Sequence[Event]) -> None:
         """Keep what ended, but not many more events than will be looked at."""
         for kind, ended in self._ended.items():
-            new = [each for each in events if each.kind == kind]
+            new = [event for event in events if event.kind == kind]
             self._n_ended[kind] += len(new)
             ended += new
             if self._most is not None and len(ended) > 2 * self._most + SLACK:
@@ -391,9 +388,11 @@ class Check:
     def read_times(self, read: Callable[[], Iterable[Table]]) -> None:
         """Count equal times, for ids; `read` reads the times and series of all rows in batches."""
         pending = self.following.pending
-        rows = [each.first for each in (*self._ended["incident"], *self._ended["shift"], *pending)]
+        rows = [
+            event.first for event in (*self._ended["incident"], *self._ended["shift"], *pending)
+        ]
         if not self.ordered:
-            rows += np.concatenate([each.rows for each in self._marks]).tolist()
+            rows += np.concatenate([batch.rows for batch in self._marks]).tolist()
         numbers = np.unique(np.array(rows, np.int64))
         self._rows.recount(numbers, lambda: map(self.checker.clock, read()))
 
@@ -405,12 +404,14 @@ class Check:
         rows, whole = self._rows, self._whole
         marks = _joined(self._marks, len(model.schema.names))
         gap = limits.gap if self.ordered else None
-        still = [each for each in self.following.pending if each.is_open and self._is_shown(each)]
-        self._end([_ended(each) for each in still if each.series in gone])
-        still = [each for each in still if each.series not in gone]
+        still = [
+            event for event in self.following.pending if event.is_open and self._is_shown(event)
+        ]
+        self._end([_ended(event) for event in still if event.series in gone])
+        still = [event for event in still if event.series not in gone]
         kinds: dict[Kind, Incidents] = {}
         for kind, ended in self._ended.items():
-            events = [*ended, *(each for each in still if each.kind == kind)]
+            events = [*ended, *(event for event in still if event.kind == kind)]
             n_events = self._n_ended[kind] + len(events) - len(ended)
             outlines: Outlines = Grouped(events, n_events)
             if not self.ordered and kind == "incident" and self._min_rows <= 1:
@@ -442,7 +443,9 @@ class Check:
         """Return what to keep for the table after this one, of all series but those that are gone."""
         left = {
             name: {
-                key: each for key, each in getattr(self.following, name).items() if key not in gone
+                key: value
+                for key, value in getattr(self.following, name).items()
+                if key not in gone
             }
             for name in ("scoring", "present", "previous")
         }
@@ -458,10 +461,10 @@ def _joined(marks: Sequence[Marks], n_variables: int) -> Marks:
     """Put the marks of batches together."""
     none, no_score = np.empty(0, np.int64), np.empty(0)
     return Marks(
-        np.concatenate([none, *(each.rows for each in marks)]),
-        np.concatenate([no_score, *(each.scores for each in marks)]),
-        np.concatenate([none, *(each.culprits for each in marks)]),
-        np.concatenate([none, *(each.kinds for each in marks)]),
-        sum((each.parts for each in marks), np.zeros(n_variables)),
-        sum((each.blame for each in marks), np.zeros(n_variables)),
+        np.concatenate([none, *(batch.rows for batch in marks)]),
+        np.concatenate([no_score, *(batch.scores for batch in marks)]),
+        np.concatenate([none, *(batch.culprits for batch in marks)]),
+        np.concatenate([none, *(batch.kinds for batch in marks)]),
+        sum((batch.parts for batch in marks), np.zeros(n_variables)),
+        sum((batch.blame for batch in marks), np.zeros(n_variables)),
     )

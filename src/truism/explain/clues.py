@@ -70,7 +70,7 @@ def circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstan
                 besides.append("unseen")
         else:
             kept = set(left)
-            excluded = tuple(each for each in variable.values if each not in kept)
+            excluded = tuple(state for state in variable.values if state not in kept)
     return Circumstance(
         variable.name, allowed, excluded, () if some_hold else tuple(besides), bool(holds)
     )
@@ -119,7 +119,7 @@ class Nearest(msgspec.Struct, frozen=True, gc=False):
     @property
     def values(self) -> tuple[float, ...]:
         """The values that exist."""
-        return tuple(each for each in (self.below, self.above) if each is not None)
+        return tuple(value for value in (self.below, self.above) if value is not None)
 
     def interval(self, variable: str) -> Interval | None:
         """Return what is ordinary as a predicate, if it lies on one side only."""
@@ -297,7 +297,9 @@ class Contradiction(msgspec.Struct, frozen=True, gc=False):
     def conditions(self) -> tuple[Predicate, ...]:
         """The circumstances that are predicates and hold in this row."""
         return tuple(
-            each.allowed for each in self.circumstances if each.holds and each.allowed is not None
+            shared.allowed
+            for shared in self.circumstances
+            if shared.holds and shared.allowed is not None
         )
 
 
@@ -439,9 +441,11 @@ def conditional_on(clue: Clue) -> tuple[str, ...]:
     """Return the variables of a clue's condition."""
     match clue:
         case Violation():
-            return tuple(name for each in clue.rule.antecedent for name in variables(each))
+            return tuple(
+                name for condition in clue.rule.antecedent for name in variables(condition)
+            )
         case Contradiction():
-            return tuple(each.variable for each in clue.circumstances)
+            return tuple(shared.variable for shared in clue.circumstances)
     return ()
 
 

@@ -160,13 +160,13 @@ class Explanations:
         return f"<Explanations of {say_rows(len(self))}>"
 
     def __str__(self) -> str:
-        shown = [str(each) for each in self[:5]]
+        shown = [str(explanation) for explanation in self[:5]]
         rest = len(self) - len(shown)
         more = [f"… and {rest:,} more"] if rest else []
         return "\n\n".join([*shown, *more]) if shown else "no anomalies"
 
     def _repr_html_(self) -> str:
-        shown = "".join(each._repr_html_() for each in self[:3])
+        shown = "".join(explanation._repr_html_() for explanation in self[:3])
         rest = len(self) - min(3, len(self))
         more = f"<p>… and {rest:,} more rows; <code>to_frame()</code> gives all</p>" if rest else ""
         return (shown + more) or "<p>no anomalies</p>"
@@ -308,9 +308,9 @@ def as_columns(blames: Sequence[Blames], most: int = N_BLAMES) -> dict[str, list
 
 def alike(moments: list[Any]) -> list[Any]:
     """Return times of one type: all as text, if the years of some are beyond Python's calendar."""
-    if not any(isinstance(each, str) for each in moments):
+    if not any(isinstance(moment, str) for moment in moments):
         return moments
-    return [None if each is None else str(each) for each in moments]
+    return [None if moment is None else str(moment) for moment in moments]
 
 
 def tabulate(

@@ -66,8 +66,8 @@ class Differing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def find_differing(shifts: Incidents, state: Following) -> tuple[Differing, ...]:
     """Return the variables of lasting changes that have not returned, those that began first."""
     found = dict[tuple[str, int], Differing]()
-    standing = [each for each in shifts.outlines[:] if each.is_open]
-    for event in sorted(standing, key=lambda each: each.start):
+    standing = [event for event in shifts.outlines[:] if event.is_open]
+    for event in sorted(standing, key=lambda event: event.start):
         for i in event.member.nonzero()[0].tolist():
             if (event.series, i) not in found:
                 found[event.series, i] = _differing(shifts, event, i, state)
@@ -158,8 +158,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
             return ()
         shares = zip(self.incidents.scorer.model.schema.names, self.odd, strict=True)
         found = [(name, n_rows / self.n_rows) for name, n_rows in shares]
-        known = {each.variable for each in self.differing}
-        return tuple(each for each in found if each[1] >= OFTEN_OUTSIDE and each[0] not in known)
+        known = {differing.variable for differing in self.differing}
+        return tuple(pair for pair in found if pair[1] >= OFTEN_OUTSIDE and pair[0] not in known)
 
     @property
     def differing(self) -> tuple[Differing, ...]:
@@ -211,11 +211,13 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return f"<Findings: {': '.join(self.verdict).rstrip('.')}>"
 
     def __str__(self) -> str:
-        found = (str(each) for each in (self.incidents, self.shifts) if each)
+        found = (str(incidents) for incidents in (self.incidents, self.shifts) if incidents)
         return "\n\n".join([visible(": ".join(self.verdict)), *found])
 
     def _repr_html_(self) -> str:
-        found = (each._repr_html_() for each in (self.incidents, self.shifts) if each)
+        found = (
+            incidents._repr_html_() for incidents in (self.incidents, self.shifts) if incidents
+        )
         return f"<p><b>{html.escape(': '.join(self.verdict))}</b></p>{''.join(found)}"
 
     @property
@@ -223,14 +225,14 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         """Sentences that say why the model may not fit the rows."""
         doubt = None if self.expected is not None else say_doubt(self.n_anomalous, self.n_rows)
         made = self.incidents.scorer.model.provenance.notices
-        alone = next((each.text for each in made if each.code == "no_series"), None)
+        alone = next((notice.text for notice in made if notice.code == "no_series"), None)
         said = (
             alone,
             say_coarser(self.coarser),
             doubt,
-            *(say_outside(*each) for each in self.outside),
+            *(say_outside(*pair) for pair in self.outside),
         )
-        return tuple(each for each in said if each is not None)
+        return tuple(text for text in said if text is not None)
 
 
 def gravest(findings: Findings, n: int) -> list[Incident]:
@@ -266,7 +268,7 @@ def to_show(findings: Findings, n: int) -> tuple[list[tuple[Incident, str]], int
             groups[event.series, event.start] = [place]
     shown = []
     for (incidents, at, event), *others in list(groups.values())[: n or None]:
-        rows = sorted(each.first for *_, each in others)
+        rows = sorted(event.first for *_, event in others)
         shown.append((incidents[at], _say_alike(incidents, event.first, rows) if rows else ""))
     return shown, len(groups) - len(shown)
 

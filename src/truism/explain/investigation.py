@@ -4,7 +4,7 @@ With the paper's scoring, the clues are the violated rules. With evidence scorin
 most one contradiction that counts, a broken rule or a context, and its rarity. The stronger of rule and
 context sets the penalty. A rule that is worth at least a third as much as the context is named in its
 place, because a rule has no exception and few conditions. Other broken rules are listed with a penalty
-of 0. A value that training never had is told first, whatever it adds. The penalties of a row's clues
+of 0. A value that training never had comes first, whatever it adds. The penalties of a row's clues
 sum to its score.
 """
 
@@ -62,26 +62,32 @@ def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> 
     if scorer.model.evidence is None:
         variable_of = scorer.model.schema.variable_of()
         return [
-            {name: _told(variable_of[name], own) for name, own in _by_variable(of_row).items()}
+            {
+                name: _in_order(variable_of[name], broken)
+                for name, broken in _by_variable(of_row).items()
+            }
             for of_row in violations
         ]
     weighed = scorer.weigh_alone(table) if weighed is None else weighed
     finder = _ClueFinder(scorer, table, weighed)
-    found = [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
+    clues_of = [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
     if weighed.remembered is None:
-        return found
+        return clues_of
     names, remembered = scorer.model.schema.names, weighed.remembered
-    found = [
+    clues_of = [
         _with_past(names, clues, *of_row)
-        for clues, *of_row in zip(found, remembered.past, remembered.lasting, strict=True)
+        for clues, *of_row in zip(clues_of, remembered.past, remembered.lasting, strict=True)
     ]
     if remembered.dead is not None and remembered.dead.any():
         for row, i in np.argwhere(remembered.dead > 0).tolist():
             clue = dead_clue(
                 scorer.model, i, finder.columns[i].cell(row), int(remembered.dead[row, i])
             )
-            found[row] = {**found[row], names[i]: with_dead(clue, found[row].get(names[i], ()))}
-    return found
+            clues_of[row] = {
+                **clues_of[row],
+                names[i]: with_dead(clue, clues_of[row].get(names[i], ())),
+            }
+    return clues_of
 
 
 def dead_clue(model: Model, i: int, found: Any, n_rows: int) -> Dead:
@@ -98,7 +104,7 @@ def dead_clue(model: Model, i: int, found: Any, n_rows: int) -> Dead:
 
 def with_dead(clue: Dead, clues: Sequence[Clue]) -> tuple[Clue, ...]:
     """Add to the clues against a variable that it died: after a value that training never had."""
-    at = sum(1 for each in clues if _prominence(each) == -math.inf)
+    at = sum(1 for other in clues if _prominence(other) == -math.inf)
     return (*clues[:at], clue, *clues[at:])
 
 
@@ -109,31 +115,35 @@ def _with_past(
     lasting: NDArray[np.int32],
 ) -> CluesOfRow:
     """Add what earlier rows leave behind to the clues of a row, after what the row itself says."""
-    found = dict(clues)
+    clues_of = dict(clues)
     for i in np.flatnonzero((past > 0) & (lasting > 0)).tolist():
         clue = Lasting(names[i], int(lasting[i]), float(past[i]))
-        told = found.get(names[i], ())
-        n_telling = sum(1 for each in told if each.penalty)
-        found[names[i]] = (*told[:n_telling], clue, *told[n_telling:])
-    return found
+        before = clues_of.get(names[i], ())
+        n_telling = sum(1 for other in before if other.penalty)
+        clues_of[names[i]] = (*before[:n_telling], clue, *before[n_telling:])
+    return clues_of
 
 
 def _by_variable(violations: Iterable[Violation]) -> dict[str, tuple[Violation, ...]]:
     """Group the broken rules of a row by variable, strongest first."""
     of_variable: dict[str, list[Violation]] = {}
-    for each in violations:
-        for name in variables(each.failed):
-            of_variable.setdefault(name, []).append(each)
+    for violation in violations:
+        for name in variables(violation.failed):
+            of_variable.setdefault(name, []).append(violation)
     return {
-        name: tuple(sorted(own, key=lambda each: (-each.penalty, len(each.rule.antecedent))))
-        for name, own in of_variable.items()
+        name: tuple(
+            sorted(
+                broken, key=lambda violation: (-violation.penalty, len(violation.rule.antecedent))
+            )
+        )
+        for name, broken in of_variable.items()
     }
 
 
-def _told(variable: Variable, violations: Sequence[Violation]) -> tuple[Clue, ...]:
+def _in_order(variable: Variable, violations: Sequence[Violation]) -> tuple[Clue, ...]:
     """Return broken rules as clues, the one about a variable's range as what training had."""
-    ranges = [each for each in violations if _is_range(each)]
-    others = [each for each in violations if not _is_range(each)]
+    ranges = [violation for violation in violations if _is_range(violation)]
+    others = [violation for violation in violations if not _is_range(violation)]
     if not ranges:
         return tuple(others)
     assert isinstance(variable, Numeric)
@@ -173,12 +183,12 @@ class _ClueFinder:
         self.columns, _ = align(scorer.model.schema, table)
         self.splits = evidence.splits
         self.variables = scorer.model.schema.variables
-        self.place_of = {each.name: place for place, each in enumerate(self.variables)}
+        self.place_of = {variable.name: place for place, variable in enumerate(self.variables)}
         self.n_training = scorer.n_training
         self.states = {
-            i: States(each)
-            for i, each in enumerate(self.variables)
-            if isinstance(each, Categorical)
+            i: States(variable)
+            for i, variable in enumerate(self.variables)
+            if isinstance(variable, Categorical)
         }
         self.asked_in: dict[
             tuple[int, int], tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]
@@ -200,35 +210,35 @@ class _ClueFinder:
 
     def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
         """Return the clues against each variable of a row."""
-        found: dict[str, tuple[Clue, ...]] = {}
+        clues_of: dict[str, tuple[Clue, ...]] = {}
         parts, rarities = self.pieces.contradictions[row], self.pieces.rarities[row]
         some = np.flatnonzero((parts > 0) | (rarities > 0))
         # As Python's own numbers, all at once: an array hands out single ones slowly.
         for i, part, rarity in zip(
-            *(each.tolist() for each in (some, parts[some], rarities[some])), strict=True
+            *(array.tolist() for array in (some, parts[some], rarities[some])), strict=True
         ):
             name = self.variables[i].name
-            found[name] = self._against(row, i, part, rarity, broken.get(name, ()))
+            clues_of[name] = self._against(row, i, part, rarity, broken.get(name, ()))
         for name, rules in broken.items():
-            if name not in found:
-                own = [_without_penalty(each) for each in rules]
-                found[name] = _told(self.variables[self.place_of[name]], own)
-        return found
+            if name not in clues_of:
+                unpriced = [_without_penalty(violation) for violation in rules]
+                clues_of[name] = _in_order(self.variables[self.place_of[name]], unpriced)
+        return clues_of
 
     def _against(
         self, row: int, i: int, part: float, rarity: float, broken: Sequence[Violation]
     ) -> tuple[Clue, ...]:
         value = self.columns[i].cell(row)
         if not broken:
-            own = self._in_itself(row, i, value, rarity, "")
+            alone = self._in_itself(row, i, value, rarity, "")
             if part <= 0:
-                return tuple(own)
+                return tuple(alone)
             context = self._contradiction(row, i, value, part)
-            return tuple(sorted([context, *own], key=_prominence)) if own else (context,)
+            return tuple(sorted([context, *alone], key=_prominence)) if alone else (context,)
         clues: list[Clue] = []
-        range_rule = next((each.rule.id for each in broken if _is_range(each)), "")
-        broken = [each for each in broken if not _is_range(each)]
-        rules = [_without_penalty(each) for each in broken]
+        range_rule = next((violation.rule.id for violation in broken if _is_range(violation)), "")
+        broken = [violation for violation in broken if not _is_range(violation)]
+        rules = [_without_penalty(violation) for violation in broken]
         by_rule = part > self.pieces.in_context[row, i]  # a grave rule may add to a context
         if part > 0 and broken and (by_rule or broken[0].penalty >= RULE_FIRST * part):
             rules[0] = msgspec.structs.replace(rules[0], penalty=part)
@@ -285,16 +295,16 @@ class _ClueFinder:
         self, row: int, i: int, counts: Sequence[int]
     ) -> tuple[OneOf | None, UsualStates]:
         """Return the states that most rows of a node have, and how often they and the one found occur."""
-        known = self.states[i]
-        own = int(known.class_of[self._code(row, i)])
-        rest = MAX_CLASSES - 1 if has_rest(known.variable) else None
-        usual = usual_classes(counts, own, rest)
-        n_found = counts[own] if own < len(counts) else 0
-        told = UsualStates(sum(counts[k] for k in usual), n_found, rest in usual, own == rest)
+        states_of = self.states[i]
+        found = int(states_of.class_of[self._code(row, i)])
+        rest = MAX_CLASSES - 1 if has_rest(states_of.variable) else None
+        usual = usual_classes(counts, found, rest)
+        n_found = counts[found] if found < len(counts) else 0
+        counted = UsualStates(sum(counts[k] for k in usual), n_found, rest in usual, found == rest)
         if not usual:
-            return None, told
-        states = tuple(state for k in usual for state in known.of_class(k))
-        return OneOf(known.variable.name, states), told
+            return None, counted
+        states = tuple(state for k in usual for state in states_of.of_class(k))
+        return OneOf(states_of.variable.name, states), counted
 
     def _circumstances(self, k: int, node: int, row: int) -> tuple[Circumstance, ...]:
         """Return what the rows of a node have in common, variable by variable, in order of the path."""
@@ -318,20 +328,20 @@ class _ClueFinder:
         for split, holds in path:
             asked = self.splits[split]
             asked_of.setdefault(asked.variable, []).append((asked, holds))
-        found: list[tuple[int, Answers]] = [
+        answered: list[tuple[int, Answers]] = [
             (self.place_of[name], answers) for name, answers in asked_of.items()
         ]
-        return found, tuple(
-            circumstance(self.variables[place], answers, REGULAR) for place, answers in found
+        return answered, tuple(
+            circumstance(self.variables[place], answers, REGULAR) for place, answers in answered
         )
 
     def _find_odd(self) -> NDArray[np.bool_]:
         """Return which values are missing, infinite or unseen; all others fit their leaf."""
         readings = self.pieces.readings
-        found = np.zeros((len(readings.numbers), len(self.variables)), np.bool_)
-        found[:, list(self.number_at)] = ~np.isfinite(readings.numbers)
-        found[:, list(self.code_at)] = readings.codes < 0
-        return found
+        is_odd = np.zeros((len(readings.numbers), len(self.variables)), np.bool_)
+        is_odd[:, list(self.number_at)] = ~np.isfinite(readings.numbers)
+        is_odd[:, list(self.code_at)] = readings.codes < 0
+        return is_odd
 
     def _in_itself(
         self, row: int, i: int, value: Any, penalty: float, range_rule: str

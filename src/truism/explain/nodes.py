@@ -51,8 +51,8 @@ class Nodes(msgspec.Struct, frozen=True, eq=False):
 def nodes_of_all(schema: Schema, evidence: Evidence) -> list[Nodes]:
     """Return the nodes of every context."""
     place_of = {name: place for place, name in enumerate(schema.names)}
-    asked = [(place_of[each.variable], isinstance(each, Interval)) for each in evidence.splits]
-    return [_nodes_of(each, asked, len(place_of)) for each in evidence.contexts]
+    asked = [(place_of[split.variable], isinstance(split, Interval)) for split in evidence.splits]
+    return [_nodes_of(context, asked, len(place_of)) for context in evidence.contexts]
 
 
 def _nodes_of(context: Context, asked: Sequence[tuple[int, bool]], n_variables: int) -> Nodes:
@@ -63,15 +63,15 @@ def _nodes_of(context: Context, asked: Sequence[tuple[int, bool]], n_variables: 
     nodes = iter(context.tree)
 
     def visit(before: tuple[tuple[int, bool], ...], above: tuple[int, ...]) -> None:
-        split, own, first = next(nodes), len(answers), len(paths)
+        split, node, first = next(nodes), len(answers), len(paths)
         answers.append(before)
         spans.append((first, first))
         if split == LEAF:
-            paths.append((*above, own))
+            paths.append((*above, node))
         else:
-            visit((*before, (split, True)), (*above, own))
-            visit((*before, (split, False)), (*above, own))
-        spans[own] = (first, len(paths))
+            visit((*before, (split, True)), (*above, node))
+            visit((*before, (split, False)), (*above, node))
+        spans[node] = (first, len(paths))
 
     visit((), ())
     deepest = max(map(len, paths))
@@ -94,7 +94,7 @@ def _added(context: Context, spans: Integers) -> tuple[Statistics, Integers]:
     leaves = statistics_of(context)
     rows = np.broadcast_to(leaves.counts[:, None], leaves.means.shape)
     weights = np.array(context.known, np.float64) if context.known else rows.astype(np.float64)
-    own = spreads_where_known(leaves.spreads, weights, rows)
+    spreads_there = spreads_where_known(leaves.spreads, weights, rows)
 
     def total(of_leaves: NDArray[np.generic]) -> Floats:
         padded = np.concatenate([of_leaves, np.zeros_like(of_leaves[:1])]).astype(np.float64)
@@ -104,11 +104,11 @@ def _added(context: Context, spans: Integers) -> tuple[Statistics, Integers]:
     known = total(weights)
     divisors = np.maximum(known, 1.0)
     means = total(weights * leaves.means) / divisors
-    squares = total(weights * (own**2 + leaves.means**2)) / divisors
+    squares = total(weights * (spreads_there**2 + leaves.means**2)) / divisors
     # A leaf's own spread is exact; the difference of two squares is not.
     alone = spans[:, 1] - spans[:, 0] == 1
     spreads = np.sqrt(np.maximum(squares - means**2, 0.0))
-    means[alone], spreads[alone] = leaves.means, own
+    means[alone], spreads[alone] = leaves.means, spreads_there
     statistics = Statistics(
         leaves.numbers,
         leaves.states,
@@ -142,38 +142,38 @@ class Chooser:
         blamed: NDArray[np.bool_],
     ) -> None:
         self.nodes = nodes
-        self._paths = [each.paths[leaf] for each, leaf in zip(self.nodes, leaves, strict=True)]
+        self._paths = [nodes.paths[leaf] for nodes, leaf in zip(self.nodes, leaves, strict=True)]
         self._lengths = [
             np.take_along_axis(
-                each.asks.sum(axis=1) + blamed.astype(np.int64) @ each.asks.T, path, 1
+                nodes.asks.sum(axis=1) + blamed.astype(np.int64) @ nodes.asks.T, path, 1
             )
-            for each, path in zip(self.nodes, self._paths, strict=True)
+            for nodes, path in zip(self.nodes, self._paths, strict=True)
         ]
         self._cautious = [
-            cautious_spreads(each.statistics.spreads, each.known) for each in self.nodes
+            cautious_spreads(nodes.statistics.spreads, nodes.known) for nodes in self.nodes
         ]
 
     def choose_for_number(self, i: int, standard: Floats) -> Chosen:
         """Choose for a number, given its standardised values, a node with rows that have it."""
-        found, clear, own = [], [], []
-        for k, each in enumerate(self.nodes):
-            statistics, path = each.statistics, self._paths[k]
+        against_of, clear, asked = [], [], []
+        for k, nodes in enumerate(self.nodes):
+            statistics, path = nodes.statistics, self._paths[k]
             if i not in statistics.numbers:
                 continue
             at = statistics.numbers.index(i)
             distance = standard[:, None] - statistics.means[path, at]
-            own.append(k)
+            asked.append(k)
             against = np.nan_to_num(surprise(distance / self._cautious[k][path, at]))
-            found.append(np.where(each.known[path, at] > 0, against, 0.0))
+            against_of.append(np.where(nodes.known[path, at] > 0, against, 0.0))
             reach = np.maximum(SPREADS * statistics.spreads[path, at], FLOOR)
             clear.append(np.abs(distance) > reach)
-        return self._shortest(own, found, clear)
+        return self._shortest(asked, against_of, clear)
 
     def choose_for_state(self, i: int, classes: Integers) -> Chosen:
         """Choose for a state, given its classes; those beyond the counted ones were never seen."""
-        found, clear, own = [], [], []
-        for k, each in enumerate(self.nodes):
-            statistics, path = each.statistics, self._paths[k]
+        against_of, clear, asked = [], [], []
+        for k, nodes in enumerate(self.nodes):
+            statistics, path = nodes.statistics, self._paths[k]
             if i not in statistics.states:
                 continue
             counts = counts_of(statistics, i)
@@ -182,22 +182,22 @@ class Chooser:
             share = padded[0, classes] / max(int(counts[0].sum()), 1)
             by_chance = np.where(padded[0, classes] > 0, share, 1.0)[:, None] * rows
             surprising = np.log((by_chance + PSEUDO_COUNT) / (n_own + PSEUDO_COUNT))
-            own.append(k)
-            found.append(np.maximum(surprising, 0.0))
+            asked.append(k)
+            against_of.append(np.maximum(surprising, 0.0))
             clear.append(2 * n_own < rows)
-        return self._shortest(own, found, clear)
+        return self._shortest(asked, against_of, clear)
 
     def _shortest(
         self,
-        own: Sequence[int],
-        found: Sequence[Floats],
+        asked: Sequence[int],
+        against_of: Sequence[Floats],
         clear: Sequence[NDArray[np.bool_]],
     ) -> Chosen:
         """Choose among the paths of some contexts, by length and then by evidence."""
-        steps = max(each.shape[1] for each in found)
-        evidence = np.stack([_padded(each, steps) for each in found])
-        is_clear = np.stack([_padded(each, steps) for each in clear])
-        lengths = np.stack([_padded(self._lengths[k], steps) for k in own])
+        steps = max(values.shape[1] for values in against_of)
+        evidence = np.stack([_padded(values, steps) for values in against_of])
+        is_clear = np.stack([_padded(values, steps) for values in clear])
+        lengths = np.stack([_padded(self._lengths[k], steps) for k in asked])
         strongest = evidence[:, :, -1].argmax(axis=0)
         every = np.arange(evidence.shape[1])
         may = evidence >= KEPT * evidence[:, :, -1].mean(axis=0)[None, :, None]
@@ -207,11 +207,11 @@ class Chooser:
         flat = cost.transpose(1, 0, 2).reshape(len(every), -1).argmin(axis=1)
         which, step = np.divmod(flat, steps)
         nodes = np.empty(len(every), np.int64)
-        for place, k in enumerate(own):
+        for place, k in enumerate(asked):
             rows = np.flatnonzero(which == place)
             path = self._paths[k]
             nodes[rows] = path[rows, np.minimum(step[rows], path.shape[1] - 1)]
-        return Chosen(np.array(own, np.int64)[which], nodes)
+        return Chosen(np.array(asked, np.int64)[which], nodes)
 
 
 def counts_of(statistics: Statistics, i: int, node: int | slice = slice(None)) -> Integers:

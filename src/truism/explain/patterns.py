@@ -150,7 +150,7 @@ class Patterns(Listing[Pattern]):
         return len(self._groups)
 
     def _make(self, positions: Sequence[int]) -> Iterator[Pattern]:
-        return (self._look_into(self._groups[each]) for each in positions)
+        return (self._look_into(self._groups[position]) for position in positions)
 
     def rows(self, position: int) -> Rows:
         """Return the rows of a pattern, ascending."""
@@ -278,7 +278,7 @@ def _say_found(variable: Variable, column: Column) -> str:
     """Say which values were found: the commonest states, or the extent of the numbers."""
     if not isinstance(variable, Categorical):
         values, bounds = numbers(column), (variable.low, variable.high)
-        low, high = (_say_value(float(each), *bounds) for each in (values.min(), values.max()))
+        low, high = (_say_value(float(value), *bounds) for value in (values.min(), values.max()))
         return low if low == high else f"{low} to {high}"
     _, firsts, counts = np.unique(column.values, return_index=True, return_counts=True)
     told = [

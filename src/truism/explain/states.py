@@ -123,15 +123,15 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Whether something opened, or something other than a shift is open."""
         if not self.findings.ordered:
             return bool(self.findings.incidents)
-        opened = any(each.what == "opened" for each in self.changes)
-        return opened or any(each.is_open for each in self.findings.incidents.outlines)
+        opened = any(change.what == "opened" for change in self.changes)
+        return opened or any(event.is_open for event in self.findings.incidents.outlines)
 
 
 def tuning(checker: Checker) -> str:
     """Return a digest of what can be changed without learning again, apart from the threshold."""
     changed: list[Any] = [checker.origin.disabled, sorted(checker.scorer.muted)]
     if checker.model.accepted:
-        changed.append([each.id for each in checker.model.accepted])
+        changed.append([acceptance.id for acceptance in checker.model.accepted])
     content = msgspec.json.encode(changed)
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
@@ -174,7 +174,7 @@ def proceed(
     told = {} if state is None else state.told
     if checker.model.series is not None:
         gap = limits_of(checker.model, prepared, gap, delays).gap
-    keys = {(each.series, each.start) for each in told.values()}
+    keys = {(before.series, before.start) for before in told.values()}
     seen = _latest(checker.model, fresh, seen)
     # By the time of the latest row of all: a series that has had none for so long is let go.
     first = -math.inf if retain is None or not seen else max(seen.values()) - retain * 1e6
@@ -203,7 +203,7 @@ def proceed(
         findings.state,
     )
     again = state is not None and bool({*stuck} & {*state.stuck})
-    said = _say_stuck(stuck, [seen[each] for each in stuck if each in seen], now)
+    said = _say_stuck(stuck, [seen[series] for series in stuck if series in seen], now)
     return Step(findings, told, after, n_skipped, notes, said, again)
 
 
@@ -239,13 +239,13 @@ def _compare(checker: Checker, state: JobState) -> tuple[str, ...]:
 def _suits(model: Model, state: JobState) -> bool:
     """Return whether the past of each series, and what is open in it, are the model's."""
     judged = model.memory is not None and bool(model.memory.longest)
-    if not judged and any(each.stood.any() for each in state.following.pending):
+    if not judged and any(event.stood.any() for event in state.following.pending):
         return False
-    pasts = [each.past for each in state.following.scoring.values()]
+    pasts = [series.past for series in state.following.scoring.values()]
     if model.memory is None:
-        return all(each is None for each in pasts)
+        return all(past is None for past in pasts)
     period = model.memory.period
-    return all(each is not None and len(each.averages) == period for each in pasts)
+    return all(past is not None and len(past.averages) == period for past in pasts)
 
 
 def _named(source: str | None) -> str:
@@ -270,14 +270,14 @@ def _placed(value: Any, places: Sequence[int | None], name: str = "") -> Any:
             return value
         case msgspec.Struct():
             changed = {
-                each: _placed(getattr(value, each), places, each)
-                for each in value.__struct_fields__
+                field: _placed(getattr(value, field), places, field)
+                for field in value.__struct_fields__
             }
             return msgspec.structs.replace(value, **changed)
         case dict():
-            return {key: _placed(each, places) for key, each in value.items()}
+            return {key: _placed(part, places) for key, part in value.items()}
         case tuple():
-            return tuple(_placed(each, places) for each in value)
+            return tuple(_placed(part, places) for part in value)
     return value
 
 
@@ -309,8 +309,8 @@ def _too_late(
     late = times > now + _DAY
     if not late.any():
         return late
-    known = [each for each in (*seen.values(), *times[~late].tolist()) if each != NO_TIME]
-    usual = [each for each in known if each <= now + _DAY]
+    known = [time for time in (*seen.values(), *times[~late].tolist()) if time != NO_TIME]
+    usual = [time for time in known if time <= now + _DAY]
     latest = max(usual or known or [int(times[late].min())])
     step = None if model.series is None else model.series.step
     ascending = np.sort(times[late])
@@ -410,7 +410,7 @@ def _changes(findings: Findings, told: dict[str, Told]) -> tuple[Change, ...]:
             for what in _happened(told.get(events.id_of(event)), event):
                 row = event.first if what == "opened" else event.last
                 found.append((row, _ORDER[what], Change(what, events, position)))
-    found.sort(key=lambda each: each[:2])
+    found.sort(key=lambda entry: entry[:2])
     return tuple(change for *_, change in found)
 
 
@@ -492,9 +492,9 @@ def _as_array(wanted: Any, value: Any) -> NDArray[Any]:
         raise ValueError("Expected numbers")
     kind = np.dtype(get_args(get_args(wanted)[1])[0])
     whole = kind.kind == "i"
-    for each in value:
-        number = isinstance(each, int if whole else (int, float)) and not isinstance(each, bool)
-        if not number or not (abs(each) <= MAX_WHOLE if whole else math.isfinite(each)):
+    for part in value:
+        number = isinstance(part, int if whole else (int, float)) and not isinstance(part, bool)
+        if not number or not (abs(part) <= MAX_WHOLE if whole else math.isfinite(part)):
             raise ValueError("Expected numbers")
     return np.array(value, kind)
 
@@ -504,11 +504,11 @@ def _check_numbers(state: JobState) -> None:
     if len(set(state.variables)) != len(state.variables):
         raise TruismError("a variable is listed twice")
     shape = (len(state.variables),)
-    for place, each in _numbers((state.following.present, state.following.scoring)):
-        if np.shape(each) not in (shape, ()):
+    for place, number in _numbers((state.following.present, state.following.scoring)):
+        if np.shape(number) not in (shape, ()):
             raise TruismError("a list does not fit the variables")
-        most = MAX_WHOLE if isinstance(each, int) else MOST
-        if place is not Still and np.abs(np.asarray(each, float)).max(initial=0.0) > most:
+        most = MAX_WHOLE if isinstance(number, int) else MOST
+        if place is not Still and np.abs(np.asarray(number, float)).max(initial=0.0) > most:
             raise TruismError("a number is too large")
 
 
@@ -522,8 +522,8 @@ def _numbers(value: Any, place: type | None = None) -> Iterator[tuple[type | Non
                 if not isinstance(value, Latest) or name != "time":
                     yield from _numbers(getattr(value, name), type(value))
         case dict() | tuple():
-            for each in value.values() if isinstance(value, dict) else value:
-                yield from _numbers(each, place)
+            for part in value.values() if isinstance(value, dict) else value:
+                yield from _numbers(part, place)
 
 
 def _check_rows(following: Following) -> None:
@@ -550,10 +550,8 @@ def _check_rows(following: Following) -> None:
 
 def _check_zones(state: JobState) -> None:
     """Refuse moments with a zone beside others without one."""
-    moments = (
-        each.stamp for each in state.following.kept.values() if each.stamp.moment is not None
-    )
-    if any(each.zoned != state.zoned for each in moments):
+    moments = (row.stamp for row in state.following.kept.values() if row.stamp.moment is not None)
+    if any(stamp.zoned != state.zoned for stamp in moments):
         raise TruismError("a time has another zone than others")
 
 

@@ -245,7 +245,9 @@ def _say_number(clue: Contradiction, usual: UsualNumber) -> str:
 def _say_average(usual: UsualNumber, unit: str) -> str:
     """Print the mean and spread of some training rows, without digits that contexts do not keep."""
     size = max(usual.spread, usual.resolution)
-    middle, around = (format_number(round_to(each, size)) for each in (usual.mean, usual.spread))
+    middle, around = (
+        format_number(round_to(number, size)) for number in (usual.mean, usual.spread)
+    )
     known = ", where it is known," if usual.some_missing else ""
     spread = "" if around == "0" else f" ± {around}"
     return f"on average {middle}{spread}{unit}{known}"
@@ -448,14 +450,14 @@ def join(statements: Sequence[Statement]) -> str:
     'a and b were 1 instead of 2'
     """
     alike: dict[tuple[str, str, str], list[str]] = {}
-    for each in statements:
-        key = each.verb, each.rest, each.condition
-        alike.setdefault(key, []).append(each.name or quote_name(each.variable))
+    for statement in statements:
+        key = statement.verb, statement.rest, statement.condition
+        alike.setdefault(key, []).append(statement.name or quote_name(statement.variable))
     said = []
     for (verb, rest, condition), names in alike.items():
         verb = "were" if verb == "was" and len(names) > 1 else verb
         said.append(f"{listed(names)} {verb} {rest}{condition}")
-    if len(said) > 1 and any(", " in each or " while " in each for each in said):
+    if len(said) > 1 and any(", " in text or " while " in text for text in said):
         return f"{', '.join(said[:-1])}, and {said[-1]}"
     return listed(said)
 
@@ -471,7 +473,9 @@ def listed(items: Sequence[str]) -> str:
 
 def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Statement:
     conditions = [
-        each.allowed for each in clue.circumstances if each.holds and each.allowed is not None
+        shared.allowed
+        for shared in clue.circumstances
+        if shared.holds and shared.allowed is not None
     ]
     condition = _while(conditions if len(conditions) == len(clue.circumstances) else (), legend)
     if clue.found is None:
@@ -489,7 +493,7 @@ def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Stateme
 
 
 def _died(variable: str, clue: Dead, legend: Legend) -> Statement:
-    how_long, longest = (say_length(each, clue.step) for each in (clue.n_rows, clue.longest))
+    how_long, longest = (say_length(n_rows, clue.step) for n_rows in (clue.n_rows, clue.longest))
     never = f"for {how_long}, in training for at most {longest}{other_than(clue.rest)}"
     if clue.found is None:
         return Statement(variable, "was", f"missing {never}")
@@ -572,10 +576,10 @@ def _number(value: Any, expected: Predicate | None) -> str:
 
 def _while(conditions: Sequence[Predicate], legend: Legend) -> tuple[str, tuple[str, ...]]:
     """Say conditions that a reader takes in at once, and the variables they are about."""
-    held = [said for each in conditions if (said := _held(each, legend)) is not None]
+    held = [said for condition in conditions if (said := _held(condition, legend)) is not None]
     if not 0 < len(conditions) <= MOST_CONDITIONS or len(held) < len(conditions):
         return "", ()
-    names = tuple(name for each in conditions for name in variables(each))
+    names = tuple(name for condition in conditions for name in variables(condition))
     return f" while {' and '.join(held)}", names
 
 

@@ -112,19 +112,19 @@ def to_odcs(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_
     source = wrote.table(table)
     _refuse_braces(model.schema)
     required = {
-        each.variable
+        predicate.variable
         for rule in model.active_rules
-        for each in rule.consequents
-        if isinstance(each, Present)
+        for predicate in rule.consequents
+        if isinstance(predicate, Present)
     }
     properties = [
         {
-            "name": each.name,
-            "logicalType": _logical_type(each),
-            **_physical_type(each, dialect),
-            "required": each.name in required,
+            "name": variable.name,
+            "logicalType": _logical_type(variable),
+            **_physical_type(variable, dialect),
+            "required": variable.name in required,
         }
-        for each in model.schema.variables
+        for variable in model.schema.variables
     ]
     quality = [
         {
@@ -165,7 +165,12 @@ def to_odcs(model: Model, *, dialect: DialectName, table: str, rules: int = MAX_
 
 
 def _refuse_braces(schema: Schema) -> None:
-    states = [v for each in schema.variables if isinstance(each, Categorical) for v in each.values]
+    states = [
+        v
+        for variable in schema.variables
+        if isinstance(variable, Categorical)
+        for v in variable.values
+    ]
     for text in (*schema.names, *states):
         if isinstance(text, str) and "{" in text:
             raise ParameterError(
@@ -213,8 +218,10 @@ def _checks(
 
     def conditions(names: set[str]) -> Conditions:
         """Return conditions about some of the variables; a query reads no others."""
-        used = tuple(each for each in model.schema.variables if each.name in names)
-        return Conditions(model, dialect, Schema(used), (*time, *(each.name for each in used)))
+        used = tuple(variable for variable in model.schema.variables if variable.name in names)
+        return Conditions(
+            model, dialect, Schema(used), (*time, *(variable.name for variable in used))
+        )
 
     def query(about: Conditions, broken: str) -> str:
         columns = [output("COUNT(*)", "n_rows")] if counted else about.returned

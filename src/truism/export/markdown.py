@@ -64,14 +64,14 @@ def _lines(model: Model) -> Iterator[str]:
     yield "Grouped by the variable in the conclusion; least likely by chance first."
     records = rule_records(model, model.rules.sorted_by("chance"))
     for name in model.schema.names:
-        own = [record for record in records if _fixes(record, name)]
+        fixing = [record for record in records if _fixes(record, name)]
         yield from ("", f"### {_escape(name)}", "")
         yield from ("| rule | holds | rows | chance |", "|---|---|---:|---:|")
-        yield from (_row(record) for record in own)
+        yield from (_row(record) for record in fixing)
     if model.disabled:
         yield from ("", "## Switched off", "", "| rule | reason | since |", "|---|---|---|")
-        for each in model.disabled:
-            yield f"| `{each.rule_id}` | {_escape(each.reason)} | {_escape(each.date or '')} |"
+        for rule in model.disabled:
+            yield f"| `{rule.rule_id}` | {_escape(rule.reason)} | {_escape(rule.date or '')} |"
     if model.accepted:
         yield from ("", "## Accepted as normal", "")
         yield from ("| id | about | where | why |", "|---|---|---|---|")
@@ -83,7 +83,7 @@ def _lines(model: Model) -> Iterator[str]:
 
 def _fixes(record: RuleRecord, name: str) -> bool:
     """Return whether a rule is listed under a variable: it is, if it claims something about it."""
-    return any(name in variables(each) for each in record.consequents)
+    return any(name in variables(predicate) for predicate in record.consequents)
 
 
 def _row(record: RuleRecord) -> str:

@@ -1,7 +1,7 @@
 """Rules as plain records with all their numbers: the source of JSON, CSV and lists."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -39,11 +39,11 @@ class RuleRecord(msgspec.Struct, frozen=True, rename={"antecedent": "if", "conse
         return len(self.antecedent) + len(self.consequents)
 
 
-def rule_records(model: Model, rules: RuleSet | None = None) -> tuple[RuleRecord, ...]:
+def rule_records(model: Model, rules: Iterable[Rule] | None = None) -> tuple[RuleRecord, ...]:
     """Return records of a model's rules, by default of all, in the given order."""
     chosen = model.rules if rules is None else rules
     log_chance = model.rules.log_chances()
-    disabled_of = {each.rule_id: each for each in model.disabled}
+    disabled_of = {disabled.rule_id: disabled for disabled in model.disabled}
 
     def record(rule: Rule) -> RuleRecord:
         rule_id = rule.id
@@ -67,9 +67,11 @@ def _accepted_of(model: Model, rule: Rule) -> tuple[str, ...]:
     """Return what was accepted of the variables of a rule's consequents, in words."""
     if not model.accepted:
         return ()
-    demanded = {name for each in rule.consequents for name in variables(each)}
+    demanded = {name for predicate in rule.consequents for name in variables(predicate)}
     return tuple(
-        f"{each.id}: {each.said}" for each in model.accepted if demanded & {*each.variables}
+        f"{acceptance.id}: {acceptance.said}"
+        for acceptance in model.accepted
+        if demanded & {*acceptance.variables}
     )
 
 

@@ -279,7 +279,8 @@ def _rounded(value: float, decimals: int, towards: Callable[[float], int]) -> fl
     if not -_MOST_DECIMALS < decimals <= _ALL_DIGITS:
         return value
     scaled = value * 10.0**decimals
-    if not math.isfinite(scaled) or abs(scaled) >= _MAX_WHOLE:
+    vanishes = value != 0 and scaled == 0
+    if vanishes or not math.isfinite(scaled) or abs(scaled) >= _MAX_WHOLE:
         return value
     near = round(scaled)
     whole = near if math.isclose(scaled, near, rel_tol=1e-12) else towards(scaled)

@@ -84,7 +84,7 @@ def _value(name: str, value: Any) -> str:
         case float():
             return format_number(value)
         case list() | tuple():
-            return ", ".join(_value(name, each) for each in value) or "none"
+            return ", ".join(_value(name, item) for item in value) or "none"
     return str(value)[: _CUT_AT.get(name)].replace("T", " " if name == "created" else "T")
 
 
@@ -123,7 +123,7 @@ def _report_sections(table: TableComparison, most: int) -> Iterator[Section]:
         ("Incidents that only the old model reports", table.only_old),
         ("Incidents that only the new model reports", table.only_new),
     ):
-        yield from _section(title, alone, [[_incident(each)] for each in sightings], most)
+        yield from _section(title, alone, [[_incident(sighting)] for sighting in sightings], most)
     both = [
         [(_when((*group.old, *group.new)), *_size(group.old), *_size(group.new))]
         for group in table.both
@@ -135,14 +135,14 @@ def _report_sections(table: TableComparison, most: int) -> Iterator[Section]:
 def _label_section(advantage: Advantage) -> Section:
     rows = tuple(
         (
-            each.name,
-            f"{each.old:.3f}",
-            f"{each.new:.3f}",
-            f"{each.difference:+.3f}",
-            "–" if each.low is None else f"{each.low:+.3f} to {each.high:+.3f}",
-            _VERDICTS.get(each.verdict, each.verdict),
+            measure.name,
+            f"{measure.old:.3f}",
+            f"{measure.new:.3f}",
+            f"{measure.difference:+.3f}",
+            "–" if measure.low is None else f"{measure.low:+.3f} to {measure.high:+.3f}",
+            _VERDICTS.get(measure.verdict, measure.verdict),
         )
-        for each in advantage.measures
+        for measure in advantage.measures
     )
     segments = count(advantage.n_segments, "segment")
     note = f"{count(advantage.n_labelled, 'labelled row')} in {segments}, column {advantage.label}"
@@ -151,20 +151,23 @@ def _label_section(advantage: Advantage) -> Section:
 
 
 def _incident(sighting: Sighting) -> Row:
-    blamed = ", ".join(each.variable for each in sighting.blamed or ())
+    blamed = ", ".join(blame.variable for blame in sighting.blamed or ())
     return (_when([sighting]), *_size([sighting]), blamed)
 
 
 def _when(sightings: Sequence[Sighting]) -> str:
-    first = min(sightings, key=lambda each: each.start)
-    end = max(each.end for each in sightings)
+    first = min(sightings, key=lambda sighting: sighting.start)
+    end = max(sighting.end for sighting in sightings)
     rows = f"row {first.start}" if first.start == end else f"rows {first.start}–{end}"
     parts = (rows, first.started, first.series)
     return " · ".join(str(part) for part in parts if part is not None)
 
 
 def _size(sightings: Sequence[Sighting]) -> Row:
-    n_rows, peak = sum(each.n_rows for each in sightings), max(each.score for each in sightings)
+    n_rows, peak = (
+        sum(sighting.n_rows for sighting in sightings),
+        max(sighting.score for sighting in sightings),
+    )
     return f"{n_rows:,}", f"{peak:.3g}"
 
 

@@ -12,6 +12,7 @@ import msgspec
 from truism.explain.findings import Differing
 from truism.explain.incidents import Incident
 from truism.explain.patterns import Pattern
+from truism.export.records import RuleRecord
 from truism.model.provenance import Trial
 from truism.model.wording import html_table
 
@@ -80,17 +81,11 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RuleLine(msgspec.Struct, frozen=True):
-    """One rule in the list of rules."""
+    """One rule in the list of rules, and what became of it here."""
 
-    id: str  # the rule itself
-    text: str
-    variables: tuple[str, ...]
-    rows: str  # training rows in which it holds, in words, and their share of all training rows
-    support: float
-    log_chance: float  # how likely it is by chance, as a natural logarithm
+    rule: RuleRecord
     n_broken: int  # rows of this table that break it
     incidents: tuple[int, ...]  # numbers of the incidents that name it
-    disabled: str | None  # why it is switched off; None when it is not
 
 
 class Histogram(msgspec.Struct, frozen=True):
@@ -152,7 +147,7 @@ class Detection(msgspec.Struct, frozen=True):
     @property
     def n_detected(self) -> int:
         """Segments with at least one reported row."""
-        return sum(each.n_reported > 0 for each in self.segments)
+        return sum(segment.n_reported > 0 for segment in self.segments)
 
 
 class Summary(msgspec.Struct, frozen=True):

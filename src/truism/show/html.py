@@ -43,7 +43,7 @@ def to_html(summary: Summary) -> str:
         "timeline": charts.timeline(summary) if summary.n_rows and summary.ordered else None,
         "number_of": {card.incident.start: card.number for card in summary.incidents},
         "roc": charts.roc(summary.detection) if summary.detection else None,
-        "listed": {rule.id for rule in summary.rules},
+        "listed": {line.rule.id for line in summary.rules},
         "place": {variable.name: i for i, variable in enumerate(summary.variables)},
         "bars": charts.bars,
     }

@@ -64,10 +64,11 @@ def describe(look: Look, name_of: Callable[[str], str] = str) -> Sight:
     return Sight(
         size,
         tuple((name, text) for name, text in facts if text),
-        tuple(_column(each, look.time) for each in look.columns),
+        tuple(_column(column, look.time) for column in look.columns),
         tuple(
             sorted(
-                (_said(each, name_of) for each in look.notices), key=lambda said: not said.doubtful
+                (_said(notice, name_of) for notice in look.notices),
+                key=lambda said: not said.doubtful,
             )
         ),
     )
@@ -78,8 +79,8 @@ def to_record(look: Look, name_of: Callable[[str], str] = str) -> dict[str, Any]
 
     def plain(notices: Sequence[Notice]) -> list[dict[str, Any]]:
         return [
-            {**msgspec.structs.asdict(each), **msgspec.structs.asdict(_said(each, name_of))}
-            for each in notices
+            {**msgspec.structs.asdict(notice), **msgspec.structs.asdict(_said(notice, name_of))}
+            for notice in notices
         ]
 
     record: dict[str, Any] = msgspec.to_builtins(look)
@@ -107,7 +108,7 @@ def _times(look: Look) -> str:
 
 
 def _learned(look: Look) -> str:
-    n_left = sum(each.left_out is not None for each in look.columns)
+    n_left = sum(column.left_out is not None for column in look.columns)
     n_axis = int(look.time is not None)
     n_used = len(look.columns) - n_left - n_axis
     left = f"; {count(n_left, 'column')} left out" if n_left else ""
@@ -144,15 +145,17 @@ def _column(column: ColumnLook, axis: str | None) -> ColumnSight:
         unit=column.unit or "",
         missing=f"{column.n_missing:,}" if column.n_missing else "",
         holds=_holds(column),
-        first=", ".join(_short(each) or "–" for each in column.first[:shown]),
-        bars=() if free else tuple(each.count for each in column.states) or column.bins,
+        first=", ".join(_short(text) or "–" for text in column.first[:shown]),
+        bars=() if free else tuple(state.count for state in column.states) or column.bins,
         fate=_fate(column, axis),
     )
 
 
 def _holds(column: ColumnLook) -> str:
     if column.states:
-        shown = [f"{_short(each.state)} ({each.count:,})" for each in column.states[:_MOST_STATES]]
+        shown = [
+            f"{_short(state.state)} ({state.count:,})" for state in column.states[:_MOST_STATES]
+        ]
         more = column.n_distinct - len(shown)
         return ", ".join([*shown, *([f"{more:,} more"] * (more > 0))])
     if column.low is None:

@@ -56,8 +56,8 @@ def show_model(model: Model, place: str) -> RenderableType:
     grid.add_row("table", of)
     if schema.time is not None:
         grid.add_row("time", say(schema.time))
-    for kind, variable in (("continuous", Numeric), ("categorical", Categorical)):
-        names = [each.name for each in schema.variables if isinstance(each, variable)]
+    for kind, wanted in (("continuous", Numeric), ("categorical", Categorical)):
+        names = [variable.name for variable in schema.variables if isinstance(variable, wanted)]
         if names:
             grid.add_row(kind, _names(names))
     for left in schema.left_out:

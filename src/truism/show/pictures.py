@@ -252,7 +252,7 @@ class Painter:
             case OneOf(_, values):
                 return Band(None, None, _positions(variable, values), spans)
             case AnyOf(parts):
-                own = next(each for each in parts if each.variable == variable.name)
+                own = next(part for part in parts if part.variable == variable.name)
                 return Band(None, None, _positions(variable, own.values), spans)
             case Present():
                 return None

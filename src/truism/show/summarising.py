@@ -16,6 +16,7 @@ from truism.explain.checker import Checker
 from truism.explain.findings import Findings, gravest, n_found, say_expected, say_found
 from truism.explain.incidents import Incident
 from truism.explain.words import Reason
+from truism.export.records import rule_records
 from truism.incidents.events import shares_of
 from truism.model.model import Model
 from truism.model.schema import Numeric
@@ -206,29 +207,14 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
                 numbers = named.setdefault(reason.rule or "", [])
                 if card.number not in numbers:
                     numbers.append(card.number)
-    why_off = {each.rule_id: each.reason for each in model.disabled}
-    log_chance = model.rules.log_chances()
-    lines = []
-    room = MAX_RULE_TEXT
     by_interest = sorted(model.rules.sorted_by("chance"), key=lambda rule: -broken.get(rule, 0))
-    for rank, rule in enumerate(by_interest):
-        text, rule_id = model.text_of(rule), rule.id
-        room -= len(text) + sum(map(len, rule.variables))
-        if (rank >= MAX_RULES or room < 0) and rule_id not in named and rule_id not in why_off:
-            continue
-        lines.append(
-            RuleLine(
-                rule_id,
-                text,
-                rule.variables,
-                f"{rule.count:,}",
-                model.rules.support_of(rule),
-                log_chance(rule),
-                broken.get(rule, 0),
-                tuple(named.get(rule_id, ())),
-                why_off.get(rule_id),
-            )
-        )
+    lines, room = [], MAX_RULE_TEXT
+    pairs = zip(by_interest, rule_records(model, by_interest), strict=True)
+    for rank, (rule, record) in enumerate(pairs):
+        room -= len(record.text) + sum(map(len, record.variables))
+        is_needed = record.id in named or record.disabled is not None
+        if is_needed or (rank < MAX_RULES and room >= 0):
+            lines.append(RuleLine(record, broken.get(rule, 0), tuple(named.get(record.id, ()))))
     return tuple(lines)
 
 
@@ -236,8 +222,8 @@ def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[Variab
     model = scorer.model
     columns, _ = align(model.schema, table)
     totals = np.zeros((2, len(columns)))
-    for each in (findings.incidents, findings.shifts):
-        totals += each.outlines.totals(len(columns))
+    for events in (findings.incidents, findings.shifts):
+        totals += events.outlines.totals(len(columns))
     shares = shares_of(*totals)
     n_rules = dict.fromkeys(model.schema.names, 0)
     for rule in model.rules:
@@ -264,7 +250,7 @@ def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[Variab
 
 def _model_facts(model: Model) -> tuple[Fact, ...]:
     made, chosen = model.provenance, model.settings
-    left_out = "; ".join(f"{each.name}: {each.reason}" for each in model.schema.left_out)
+    left_out = "; ".join(f"{column.name}: {column.reason}" for column in model.schema.left_out)
     facts = [
         Fact("learned", made.created or "at an unknown time"),
         Fact("from", f"{made.n_rows:,} rows, {made.n_columns:,} columns"),
@@ -282,7 +268,10 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
         facts.append(Fact("changes learned for", ", ".join(model.derived)))
     if left_out:
         facts.append(Fact("columns left out", left_out))
-    facts += [Fact(each.id, each.say(model.schema, model.words)) for each in model.accepted or ()]
+    facts += [
+        Fact(acceptance.id, acceptance.say(model.schema, model.words))
+        for acceptance in model.accepted or ()
+    ]
     return tuple(facts)
 
 

@@ -77,10 +77,8 @@ def show_differing(differing: Sequence[Differing]) -> Iterator[RenderableType]:
     """Show what differs from training now: since when, how far off, and what that costs."""
     if differing:
         grid = Grid.grid(padding=(0, 2, 0, 0))
-        for each in differing:
-            grid.add_row(
-                say(each.heading, STRONG), say(each.when), say(each.off), say(each.so, FAINT)
-            )
+        for one in differing:
+            grid.add_row(say(one.heading, STRONG), say(one.when), say(one.off), say(one.so, FAINT))
         yield from (STANDING, Padding(grid, (0, 0, 0, 3)), "")
 
 
@@ -215,7 +213,7 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
         (mark, BAD if anomalous else GOOD),
         f" (threshold {format_number(threshold)})",
     )
-    accepted = [say(str(each), GOOD) for each in explanation.accepted]
+    accepted = [say(str(spared), GOOD) for spared in explanation.accepted]
     if not explanation.blames:
         return Group(head, *accepted or [Text("Nothing is unusual about it.")])
     grid = Grid.grid(padding=(0, 2, 0, 0))
@@ -224,8 +222,10 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
     grid.add_column(overflow="fold", ratio=1)
     shown = choose(explanation.blames, top)[0] if top else explanation.blames
     for blame in shown:
-        reasons = [show_reason(each, with_rule=True) for each in blame.reasons if each.penalty]
-        also_broken = [each for each in blame.reasons if not each.penalty]
+        reasons = [
+            show_reason(reason, with_rule=True) for reason in blame.reasons if reason.penalty
+        ]
+        also_broken = [reason for reason in blame.reasons if not reason.penalty]
         if also_broken:
             reasons.append(show_also_broken(also_broken))
         grid.add_row(say(blame.heading), f"{100 * blame.share:.0f} %", reasons[0])

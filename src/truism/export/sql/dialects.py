@@ -25,7 +25,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.name not in DIALECTS:
-            choices = ", ".join(repr(each) for each in DIALECTS)
+            choices = ", ".join(repr(dialect) for dialect in DIALECTS)
             raise ParameterError.of("dialect", f"be one of {choices}", self.name)
 
     def identifier(self, name: str) -> str:

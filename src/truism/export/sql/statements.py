@@ -274,9 +274,9 @@ def select(
 ) -> Lines:
     """Write a query; without a source, it reads the table. It may keep all columns of its source."""
     items: list[tuple[Lines, str]] = [(("*",), "")] if keeps else []
-    for each in columns:
-        *before, last = each.lines
-        items.append(((*before, f"{last} AS {each.name}"), each.comment))
+    for column in columns:
+        *before, last = column.lines
+        items.append(((*before, f"{last} AS {column.name}"), column.comment))
     found = ["SELECT"]
     for i, ((*before, last), comment) in enumerate(items):
         comma = "," if i < len(items) - 1 else ""
@@ -401,7 +401,9 @@ class Conditions:
 
     def predicates(self, rules: Iterable[Rule]) -> Query:
         """Return the query of predicates; those that rules use most often get a column."""
-        uses = Counter(each for rule in rules for each in (*rule.antecedent, *rule.consequents))
+        uses = Counter(
+            predicate for rule in rules for predicate in (*rule.antecedent, *rule.consequents)
+        )
         room = max(0, MAX_COLUMNS - len(self.keys) - 2 * len(self.schema.variables))
         often = sorted(uses, key=lambda predicate: -uses[predicate])[:room]
         chosen = {predicate for predicate in often if uses[predicate] > 1}
@@ -533,7 +535,9 @@ def _broken(conditions: Conditions, rule: Rule) -> str:
 
 def _claimed(rule: Rule) -> tuple[str, ...]:
     """Return the variables of which a rule claims something."""
-    return tuple(dict.fromkeys(name for each in rule.consequents for name in variables(each)))
+    return tuple(
+        dict.fromkeys(name for predicate in rule.consequents for name in variables(predicate))
+    )
 
 
 # --- the paper's score ---
@@ -547,7 +551,9 @@ def _penalties(conditions: Conditions, selection: Selection) -> list[Query]:
     support times the sum of the degrees of what it claims.
     """
     predicates = conditions.predicates(selection.conditional)
-    claimed = dict.fromkeys(each for rule in selection.conditional for each in rule.consequents)
+    claimed = dict.fromkeys(
+        predicate for rule in selection.conditional for predicate in rule.consequents
+    )
     degree_of = {predicate: f"g{i}" for i, predicate in enumerate(claimed, 1)}
     degrees = [
         output(_degree(conditions, predicate), name, str(predicate))
