@@ -20,7 +20,8 @@ from benchmarks.cases import Case, Segment
 from benchmarks.results import warn
 from truism.explain.checker import Checker
 from truism.explain.findings import Findings
-from truism.explain.incidents import Incident, Incidents
+from truism.explain.incidents import Incident
+from truism.explain.listings import Incidents
 from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.show.summarising import summarise, write_report
@@ -98,9 +99,9 @@ def choose(checker: Checker, table: Table, case: Case, most: int) -> Iterator[Ex
     reported = [(segment, first) for segment, first in firsts if first is not None]
     step = max(1, len(reported) // most)
     rows = found.incidents.rows
-    nothing = Incidents(checker.scorer, (), checker.origin, rows)
+    nothing = Incidents(checker.scorer, (), checker.origin, rows, checker.model.threshold)
     for segment, outline in reported[::step][:most]:
-        alone = Incidents(checker.scorer, [outline], checker.origin, rows)
+        alone = Incidents(checker.scorer, [outline], checker.origin, rows, checker.model.threshold)
         is_shift = outline.kind == "shift"
         findings = msgspec.structs.replace(
             found,

@@ -62,7 +62,7 @@ def _set_threshold(detector: InvariantRuleDetector, quiet: Any) -> None:
 def telling(summary: Summary) -> int:
     """Choose the worst incident that broke a rule with a condition."""
     for card in summary.incidents:
-        picture = card.blames[0].picture
+        picture = card.pictures[0]
         if picture is not None and len(picture.panels) > 1:
             return card.number
     return 1

@@ -12,6 +12,7 @@ from truism.explain.checker import Checker
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.following import find_events
 from truism.score.scorer import Scorer
+from truism.score.thresholds import adopt
 from truism.table.frames import as_table
 
 
@@ -112,13 +113,13 @@ def test_what_a_calibration_shows_is_expected_from_then_on(model, table):
     checker = Checker(model)
     normal = as_table(series(3000, 9))
     calibrated = checker.calibrate(normal, None, "2/1000rows")
-    adopted = checker.adopting(calibrated)
+    adopted = Checker(adopt(model, calibrated))
     assert adopted.model == calibrated
     assert adopted.find(table).expected == Checker(calibrated).find(table).expected
     assert adopted.find(normal).expected == pytest.approx(6.0, rel=0.1)
-    plain = Checker(learn(as_table(series(300)), min_support=0.1))
-    assert plain.adopting(calibrated).model.series is None
-    assert plain.adopting(calibrated).model.limit == calibrated.limit
+    plain = learn(as_table(series(300)), min_support=0.1)
+    assert adopt(plain, calibrated).series is None
+    assert adopt(plain, calibrated).limit == calibrated.limit
 
 
 def test_a_check_tells_what_lasts(model, table):
