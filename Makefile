@@ -7,7 +7,7 @@ READY := $(VENV)/.dev
 COVERED := 97  # percent of lines and branches that the tests must reach
 unexport PYTHONDONTWRITEBYTECODE  # every process would compile all modules and tests anew
 
-.PHONY: help demo test check test-all test-pythons browser postgres test-ecosystem docs screenshots bench bench-smoke bench-speed bench-scale clean net-record attack
+.PHONY: help demo test check test-all test-pythons browser postgres test-ecosystem docs site screenshots bench bench-smoke bench-speed bench-scale clean net-record attack
 help:            ## show this list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
 
@@ -51,6 +51,7 @@ check: test      ## the same
 
 TRUISM_EXAMPLES ?= 1
 test-all: browser postgres  ## run the slow tests too, with coverage, on other Pythons and in other tools
+	@$(MAKE) $(VENV)/.docs || echo "the documentation site is not tested: Sphinx could not be installed"
 	TRUISM_EXAMPLES=$(TRUISM_EXAMPLES) $(BIN)/python -m pytest -q -n auto --dist worksteal --cov --cov-report= --cov-fail-under=$(COVERED) src tests
 	$(BIN)/python tests/pythons.py --fast --others
 	@test ! -d $(ECOSYSTEM) || $(MAKE) test-ecosystem
@@ -80,6 +81,9 @@ docs: $(READY)   ## regenerate what the documentation takes from the program
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/notebook.py
 
+site: $(VENV)/.docs $(VENV)/.sql  ## build the documentation site in build/site
+	$(BIN)/python docs/site/build.py
+
 bench: $(READY) $(VENV)/.bench  ## repeat the paper's experiments and measure the alternatives (hours)
 	$(BIN)/python -m benchmarks run
 	$(BIN)/python -m benchmarks page
@@ -98,4 +102,4 @@ bench-scale: $(READY)  ## learn from and score 10 and 100 million rows (about an
 	$(BIN)/python -m benchmarks.scale --out benchmarks/results/scale.jsonl
 
 clean:           ## remove what the other targets made
-	rm -rf $(VENV) $(ECOSYSTEM) .pythons .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(ECOSYSTEM) .pythons build .pytest_cache .mypy_cache .ruff_cache .hypothesis
