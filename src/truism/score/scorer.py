@@ -140,7 +140,7 @@ class Scorer:
         """The modules of compiled loops that are needed."""
         of_series = [] if self.model.memory is None else ["memory"]
         of_evidence = [] if self.model.evidence is None else ["contexts", "rarity"]
-        return ["rules", *of_evidence, *of_series]
+        return ["truths", "rules", *of_evidence, *of_series]
 
     def accepting(self, accepted: tuple[Acceptance, ...] | None) -> "Scorer":
         """Return the same scorer for a model that accepts something else."""

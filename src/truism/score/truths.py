@@ -3,26 +3,23 @@
 Learning and scoring share this module. Every predicate has two vectors, *true* and *false*; a missing
 or infinite value is in neither. Bits beyond the last row are zero in every vector, so counting needs no
 mask; "not true" is therefore never written as ``~true`` but as a vector of its own. Each cut-off and each
-set of states is compared once, and the predicates are assembled from the packed results in a few
-vectorised steps, so that one row costs little more than a handful of NumPy calls and a block of
-thousands runs at memory speed.
+set of states is an *atom*: compared once, for all predicates that ask for it.
 """
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Floats
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate
-from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.schema import Categorical, Numeric, Schema, Variable
+from truism.score import kernels
 from truism.score.alignment import MISSING, Readings, codes
 from truism.table.columns import Column, numbers
 
 BLOCK_ROWS = 1 << 15
-MAX_UNPACKED = 1 << 22
 _NEVER = 0  # the atom that holds in no row
 
 Words = NDArray[np.uint64]
@@ -83,84 +80,62 @@ def count_runs(words: Words) -> NDArray[np.int64]:
     return count(words & ~previous)
 
 
-class _Cuts(msgspec.Struct, frozen=True, eq=False):
-    """The cut-offs that a number is compared with, as a column."""
-
-    cuts: NDArray[np.float64]
-
-
-class _States(msgspec.Struct, frozen=True, eq=False):
-    """The states that a code is compared with, as a column, and sets of states × codes."""
-
-    equal: NDArray[np.int32]
-    member: NDArray[np.bool_]
-
-
 class Truths:
     """Evaluates a fixed list of intervals, sets and joins of one schema."""
 
     def __init__(self, schema: Schema, predicates: Sequence[Predicate]) -> None:
-        self.schema = schema
-        parts: list[Interval | OneOf] = []
-        self._joins: list[tuple[int, list[int]]] = []
-        simple: list[tuple[int, int]] = []
+        self.schema, self.n_predicates = schema, len(predicates)
+        parts: dict[str, list[tuple[int, Any]]] = {}
         for position, predicate in enumerate(predicates):
-            if isinstance(predicate, AnyOf):
-                members = list(range(len(parts), len(parts) + len(predicate.parts)))
-                self._joins.append((position, members))
-                parts += predicate.parts
-            elif isinstance(predicate, Interval | OneOf):
-                simple.append((position, len(parts)))
-                parts.append(predicate)
-            else:
+            if not isinstance(predicate, AnyOf | Interval | OneOf):
                 raise TypeError(f"{type(predicate).__name__} is not evaluated as a truth vector.")
-        self.n_predicates = len(predicates)
-        self._simple = np.array(simple, np.int64).reshape(-1, 2)
-        self._plan(parts)
+            for part in predicate.parts if isinstance(predicate, AnyOf) else (predicate,):
+                parts.setdefault(part.variable, []).append((position, part))
+        numbers = [each for each in schema.variables if isinstance(each, Numeric)]
+        states = [each for each in schema.variables if isinstance(each, Categorical)]
+        # The places among the numbers, or the states, of the variables that are asked for.
+        self._numbers = [i for i, each in enumerate(numbers) if each.name in parts]
+        self._states = [i for i, each in enumerate(states) if each.name in parts]
+        self._plan([numbers[i] for i in self._numbers], [states[i] for i in self._states], parts)
 
-    def _plan(self, parts: Sequence[Interval | OneOf]) -> None:
-        """Lay out the atoms: for each variable "known", then its comparisons."""
-        of_variable: dict[str, list[int]] = {}
-        for position, part in enumerate(parts):
-            of_variable.setdefault(part.variable, []).append(position)
-        self._comparisons: list[tuple[int, _Cuts | _States]] = []
-        counted = {Numeric: itertools.count(), Categorical: itertools.count()}
-        # Where each variable stands among the numbers, or among the states.
-        self._place = [next(counted[type(each)]) for each in self.schema.variables]
-        self._known = np.zeros(len(parts), np.int64)
-        self._lower = np.zeros(len(parts), np.int64)
-        self._upper = np.full(len(parts), _NEVER, np.int64)
-        atom = 1
-        for index, variable in enumerate(self.schema.variables):
-            own = of_variable.get(variable.name, [])
-            if not own:
-                continue
-            self._known[own] = atom
-            if isinstance(variable, Numeric):
-                bounds = {parts[i].low for i in own} | {parts[i].high for i in own}  # type: ignore[union-attr]
-                cuts = np.array(sorted(bounds - {-np.inf, np.inf}))
-                place = {cut: atom + 1 + i for i, cut in enumerate(cuts.tolist())}
-                for i in own:
-                    part = parts[i]
-                    assert isinstance(part, Interval)
-                    self._lower[i] = place.get(part.low, atom)
-                    self._upper[i] = place.get(part.high, _NEVER)
-                self._comparisons.append((index, _Cuts(cuts[:, None])))
-                atom += 1 + len(cuts)
-            else:
-                singles = [i for i in own if len(parts[i].values) == 1]  # type: ignore[union-attr]
-                several = [i for i in own if len(parts[i].values) > 1]  # type: ignore[union-attr]
-                code_of = {value: code for code, value in enumerate(variable.values)}
-                equal = np.array([code_of[parts[i].values[0]] for i in singles], np.int32)  # type: ignore[union-attr]
-                # Two more columns than states: codes of unseen and missing values index them.
-                member = np.zeros((len(several), len(variable.values) + 2), np.bool_)
-                for row, i in enumerate(several):
-                    member[row, [code_of[value] for value in parts[i].values]] = True  # type: ignore[union-attr]
-                self._lower[singles] = atom + 1 + np.arange(len(singles))
-                self._lower[several] = atom + 1 + len(singles) + np.arange(len(several))
-                self._comparisons.append((index, _States(equal[:, None], member)))
-                atom += 1 + len(singles) + len(several)
-        self._n_atoms = atom
+    def _plan(
+        self,
+        numbers: Sequence[Numeric],
+        states: Sequence[Categorical],
+        parts: Mapping[str, Sequence[tuple[int, Any]]],
+    ) -> None:
+        """Lay out the atoms: for each variable "known", then its cut-offs or its sets of states."""
+        self._place_of = {each.name: i for i, each in enumerate(self.schema.variables)}
+        self._variables: tuple[Variable, ...] = (*numbers, *states)
+        # Of each part: its predicate, and the atoms of "known", of its lower and of its upper bound.
+        laid: list[tuple[int, int, int, int]] = []
+        cuts, cut_ends, sets, set_ends, atom = list[float](), [], list[list[int]](), [], 1
+        for variable in numbers:
+            intervals = parts[variable.name]
+            bounds = {bound for _, part in intervals for bound in (part.low, part.high)}
+            own = sorted(bounds - {-np.inf, np.inf})
+            atom_of = {cut: atom + 1 + i for i, cut in enumerate(own)}
+            for position, part in intervals:
+                lower, upper = atom_of.get(part.low, atom), atom_of.get(part.high, _NEVER)
+                laid.append((position, atom, lower, upper))
+            cuts += own
+            cut_ends.append(len(cuts))
+            atom += 1 + len(own)
+        for state in states:
+            code_of = {value: code for code, value in enumerate(state.values)}
+            for i, (position, part) in enumerate(parts[state.name], atom + 1):
+                laid.append((position, atom, i, _NEVER))
+                sets.append([code_of[value] for value in part.values])
+            set_ends.append(len(sets))
+            atom += 1 + len(parts[state.name])
+        self._parts = np.array(sorted(laid), np.int64).reshape(-1, 4).T.copy()
+        self._cuts = np.array(cuts, np.float64)
+        self._ends = np.array(cut_ends, np.int64), np.array(set_ends, np.int64)
+        # Two more columns than states: the negative codes of unseen and missing values.
+        n_codes = 2 + max((len(each.values) for each in states), default=0)
+        self._members = np.zeros((len(sets), n_codes), np.bool_)
+        for member, codes_of_set in zip(self._members, sets, strict=True):
+            member[codes_of_set] = True
 
     def evaluate(
         self, columns: Sequence[Column], readings: Readings | None = None
@@ -171,58 +146,30 @@ class Truths:
         were read before.
         """
         n_rows = len(columns[0].values)
-        atoms = np.zeros((self._n_atoms, n_words(n_rows)), np.uint64)
-        waiting: list[NDArray[np.bool_]] = []
-        first = last = 1
-        for flags in self._atoms(columns, readings):
-            waiting.append(flags)
-            last += len(flags)
-            # A few rows are packed in one go, many in batches, so that little is unpacked at a time.
-            if (last - first) * n_rows > MAX_UNPACKED:
-                atoms[first:last] = pack(np.concatenate(waiting))
-                waiting, first = [], last
-        if waiting:
-            atoms[first:last] = pack(np.concatenate(waiting))
-        holds = atoms[self._lower] & ~atoms[self._upper]
-        return self._join(holds, atoms[self._known] & ~holds)
-
-    def _atoms(
-        self, columns: Sequence[Column], readings: Readings | None
-    ) -> Iterator[NDArray[np.bool_]]:
-        """Compare, variable by variable, in the order of the atoms."""
-        for index, compared in self._comparisons:
-            place = self._place[index]
-            if isinstance(compared, _Cuts):
-                values = numbers(columns[index]) if readings is None else readings.numbers[:, place]
-                finite = np.isfinite(values)
-                reached = values >= compared.cuts
-                if not finite.all():
-                    reached &= finite
-                yield finite[None]
-                yield reached
-                continue
-            variable = self.schema.variables[index]
-            assert isinstance(variable, Categorical)
-            known = (
-                codes(variable, columns[index]) if readings is None else readings.codes[:, place]
-            )
-            yield (known != MISSING)[None]
-            yield known == compared.equal
-            if len(compared.member):
-                yield np.take(compared.member, known, axis=1)
-
-    def _join(self, holds: Words, fails: Words) -> tuple[Words, Words]:
-        """Evaluate joins: true if a part is true, false if all are false."""
-        if not self._joins:
-            return holds, fails
-        true = np.empty((self.n_predicates, holds.shape[1]), np.uint64)
-        false = np.empty_like(true)
-        true[self._simple[:, 0]] = holds[self._simple[:, 1]]
-        false[self._simple[:, 0]] = fails[self._simple[:, 1]]
-        for position, members in self._joins:
-            true[position] = np.bitwise_or.reduce(holds[members], axis=0)
-            false[position] = np.bitwise_and.reduce(fails[members], axis=0)
+        if readings is None:
+            values, states = self._read(columns, n_rows)
+            places = np.arange(len(self._numbers)), np.arange(len(self._states))
+        else:
+            values, states = readings.numbers.T, readings.codes.T
+            places = np.array(self._numbers, np.int64), np.array(self._states, np.int64)
+        of_numbers, of_states = (np.stack(each) for each in zip(places, self._ends, strict=True))
+        true, false = np.empty((2, self.n_predicates, n_words(n_rows)), np.uint64)
+        kernels.truths.evaluate(
+            *(values, of_numbers, self._cuts, states, of_states, self._members, MISSING),
+            *(self._parts, true, false),
+        )
         return true, false
+
+    def _read(self, columns: Sequence[Column], n_rows: int) -> tuple[Floats, NDArray[np.int32]]:
+        """Return the numbers, and the codes of the states, that are asked for: variables × rows."""
+        values = np.empty((len(self._numbers), n_rows))
+        states = np.empty((len(self._states), n_rows), np.int32)
+        for variable, into in zip(self._variables, (*values, *states), strict=True):
+            column = columns[self._place_of[variable.name]]
+            into[:] = (
+                codes(variable, column) if isinstance(variable, Categorical) else numbers(column)
+            )
+        return values, states
 
     def evaluate_all(self, columns: Sequence[Column]) -> tuple[Words, Words]:
         """Evaluate a table of any length, block by block."""

@@ -2,6 +2,7 @@
 
 - `contexts`: which leaf a row falls into, and how unusual it is there
 - `rarity`: how rare values are in themselves
+- `truths`: in which rows predicates hold
 - `rules`: which rules rows break
 - `memory`: what earlier rows of a series leave behind
 - `compiling`: how loops are compiled
@@ -18,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NAMES = ("contexts", "memory", "rarity", "rules")
+NAMES = ("contexts", "memory", "rarity", "rules", "truths")
 
 
 def __getattr__(name: str) -> Any:

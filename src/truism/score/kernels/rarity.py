@@ -44,40 +44,34 @@ def are_usual(values, low, high, other_low, other_high):
 
 
 @inner
-def find_point(value, i, curves):
-    """Return the last point of a number that a value reaches; it reaches the first one."""
-    low = curves.starts[i]
-    distance = (value - curves.points[low]) * curves.scales[i]
-    n_cells = curves.below.shape[1] - 1
-    cell = min(int(distance), n_cells - 1) if distance > 0.0 else 0
-    first = max(curves.below[i, cell] - 1, 0)
-    n_left = curves.below[i, cell + 1] - first
-    low += first
+def find_point(value, points, scale, below):
+    """Return the last point that a value reaches; it reaches the first one."""
+    distance = (value - points[0]) * scale
+    cell = min(int(distance), below.size - 2) if distance > 0.0 else 0
+    low = max(below[cell] - 1, 0)
+    n_left = below[cell + 1] - low
     while n_left > _FEW:
         half = n_left >> 1
-        low = low + half if curves.points[low + half] <= value else low
+        low = low + half if points[low + half] <= value else low
         n_left -= half
-    while n_left > 1 and curves.points[low + 1] <= value:
+    while n_left > 1 and points[low + 1] <= value:
         low += 1
         n_left -= 1
     return low
 
 
 @inner
-def distance_of(value, i, curves):
-    """Return within which distance enough training rows lie; between points as `numpy.interp`."""
-    lowest, highest = curves.points[curves.starts[i]], curves.points[curves.starts[i + 1] - 1]
-    inside = min(max(value, lowest), highest)
-    at = find_point(inside, i, curves)
-    x, y = curves.points[at], curves.distances[at]
-    if inside > x:
-        next_x, next_y = curves.points[at + 1], curves.distances[at + 1]
-        slope = (next_y - y) / (next_x - x)
-        found = slope * (inside - x) + y
-        if isnan(found):
-            found = slope * (inside - next_x) + next_y
-        y = y if isnan(found) and y == next_y else found
-    return y + abs(value - inside)
+def interpolate(value, at, points, distances):
+    """Return the distance between a point and the next, as `numpy.interp` does."""
+    x, y = points[at], distances[at]
+    if value == x:
+        return y
+    next_x, next_y = points[at + 1], distances[at + 1]
+    slope = (next_y - y) / (next_x - x)
+    found = slope * (value - x) + y
+    if isnan(found):
+        found = slope * (value - next_x) + next_y
+    return y if isnan(found) and y == next_y else found
 
 
 @jit
@@ -85,6 +79,9 @@ def weigh(values, curves, steepness, least, most, weight, numbers, found):
     """Note how rare numbers are, between bounds, times a weight; `found` is zeros, variables × rows."""
     for i in range(values.shape[0]):
         (low, high), (other_low, other_high) = curves.bounds[0, :, i], curves.bounds[1, :, i]
+        points = curves.points[curves.starts[i] : curves.starts[i + 1]]
+        distances = curves.distances[curves.starts[i] : curves.starts[i + 1]]
+        scale, below, spread = curves.scales[i], curves.below[i], curves.spreads[i]
         for first in range(0, values.shape[1], _TILE):
             tile = values[i, first : first + _TILE]
             if are_usual(tile, low, high, other_low, other_high):
@@ -95,6 +92,8 @@ def weigh(values, curves, steepness, least, most, weight, numbers, found):
                 usual |= (value >= other_low) & (value <= other_high)
                 if usual or isnan(value):
                     continue
-                root = log(distance_of(value, i, curves) / curves.spreads[i] * steepness + 1)
-                rarity = min(max(root * root - least, 0.0), most)
-                found[numbers[i], first + r] = rarity * weight
+                inside = min(max(value, points[0]), points[-1])
+                at = find_point(inside, points, scale, below)
+                distance = interpolate(inside, at, points, distances) + abs(value - inside)
+                root = log(distance / spread * steepness + 1)
+                found[numbers[i], first + r] = min(max(root * root - least, 0.0), most) * weight
