@@ -135,13 +135,16 @@ def propose(
     return [sorted(found) for found in proposals]
 
 
+_Rows = NDArray[np.int32]
+_Split = tuple[float, int, int]
+"""The gain, the variable, or -1 for no split, and the bin."""
 _Grown = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 class _Node(msgspec.Struct, eq=False, gc=False):
     """Rows, their histogram if known, and the leaf sizes, from first to before last, to split for."""
 
-    rows: NDArray[np.int32]
+    rows: _Rows
     h: NDArray[np.int64] | None
     first: int
     last: int
@@ -189,16 +192,16 @@ class _Grower:
         splits, gains = self._grow_tree(_Target(values, 0, self.place_of[variable.name]), rows)
         return splits, gains / 4.0**self.point_bits
 
-    def _grow_tree(self, target: _Target, rows: NDArray[np.int32]) -> _Grown:
+    def _grow_tree(self, target: _Target, rows: _Rows) -> _Grown:
         """Grow one tree for several minimum leaf sizes, ascending, at once.
 
         Trees share their nodes for as long as they choose the same splits.
         """
         least, splits, gains = self.min_leaves, list[tuple[int, ...]](), list[float]()
-        shape = len(self.n_bins), self.width, max(1, target.n_classes)
+        shape = self.width, len(self.n_bins), max(1, target.n_classes)
         # Where a histogram would be too large, classes are counted by sorting.
         tabled = self.n_cells * max(target.n_classes, 2) <= MAX_TABLE or not target.n_classes
-        room = np.empty(shape if tabled else (1, 0, 0), np.int64)
+        room = np.empty(shape if tabled else (0, 0, 0), np.int64)
         waiting = [_Node(rows, None, 0, len(least))]
         while waiting:
             node = waiting.pop()
@@ -207,21 +210,20 @@ class _Grower:
                     node.h = self._describe(node.rows, target, room)
                 while len(node.rows) < 2 * least[node.last - 1]:
                     node.last -= 1
-                q, f, b, size = self._split(node, target)
+                gain, f, b = self._split(node, target)
                 if f < 0:
                     break
+                left, right, neither = self._part(node.rows, f, b)
                 shared = node.first
-                while shared < node.last and least[shared] <= size:
+                while shared < node.last and least[shared] <= min(len(left), len(right)):
                     shared += 1
                 splits.append((f, b, node.first, shared - 1))
-                gains.append(q)
-                waiting += self._divide(node, target, f, b, shared)
+                gains.append(gain)
+                waiting += self._divide(node, target, left, right, neither, shared)
                 node.first = shared
         return np.array(splits, np.int64).reshape(-1, 4), np.array(gains)
 
-    def _describe(
-        self, rows: NDArray[np.int32], target: _Target, room: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _describe(self, rows: _Rows, target: _Target, room: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the histogram of rows; that of many has memory of its own, which a child may inherit."""
         h = room
         if room.size:
@@ -230,53 +232,57 @@ class _Grower:
             self._add(h, rows, target, 1)
         return h
 
-    def _add(
-        self, h: NDArray[np.int64], rows: NDArray[np.int32], target: _Target, sign: int
-    ) -> None:
+    def _add(self, h: NDArray[np.int64], rows: _Rows, target: _Target, sign: int) -> None:
         of_rows = self.binned, self.wide, rows, target.values
         self.kernels.add_rows(h, *of_rows, target.n_classes > 0, sign)
 
-    def _split(self, node: _Node, target: _Target) -> tuple[float, int, int, int]:
-        """Return the first of the best splits: its gain, variable, bin, and rows of the smaller side."""
+    def _split(self, node: _Node, target: _Target) -> _Split:
+        """Return the first of the best splits."""
+        assert node.h is not None
         least = self.min_leaves[node.first]
         if target.n_classes:
-            split = self._split_classes(node, target, least)
-        else:
-            numbers = node.h, self.n_bins, target.skip, self.count_bits
-            split = self.kernels.split_numbers(*numbers, least)
-        found: tuple[float, int, int, int] = split
-        return found
+            return self._split_classes(node.h, node.rows, target, least)
+        h = node.h[:, :, 0]
+        room = [np.empty(h.shape[1], kind) for kind in (np.int64, np.int64, np.int64, np.float64)]
+        asked = self.n_bins, target.skip, self.count_bits, least
+        split: _Split = self.kernels.split_numbers(h, *asked, *room)
+        return split
 
     def _split_classes(
-        self, node: _Node, target: _Target, least: int
-    ) -> tuple[float, int, int, int]:
+        self, h: NDArray[np.int64], rows: _Rows, target: _Target, least: int
+    ) -> _Split:
         """Do as `_split`, with classes counted in a histogram, or else by sorting."""
-        assert node.h is not None
         # What half a unit too much in each tabulated number could add up to is no gain.
-        best, f, b, size = float(target.n_classes * 3 // 2 + 2), -1, -1, 0
-        dealt, bounds = np.empty(len(node.rows), np.int64), np.empty((2, self.width + 1), np.int64)
+        best, f, b = float(target.n_classes * 3 // 2 + 2), -1, -1
+        dealt, bounds = np.empty(len(rows), np.int64), np.empty((2, self.width + 1), np.int64)
         room = dealt, bounds[0], np.empty((2, target.n_classes), np.int64)
-        split, of_all = self.kernels.split_classes, (least, self.xlogx, *room)
-        if node.h.size:
-            best, f, b, size = split(node.h, self.n_bins, best, *of_all)
-        for place in range(0 if node.h.size else len(self.n_bins)):
-            rows, n_bins = (self.binned, self.wide, node.rows, target.values), self.n_bins[place:]
-            self.kernels.deal(*rows, place, n_bins[0], dealt, *bounds)
-            gain, found, own_b, own_size = split(node.h, n_bins[:1], best, *of_all)
-            if found >= 0:
-                best, f, b, size = gain, place, own_b, own_size
-        return best / self.kernels.LOG_SCALE, f, b, size
+        split, asked = self.kernels.split_classes, (least, self.xlogx, *room)
+        if h.size:
+            best, f, b = split(h, self.n_bins, best, *asked)
+        for place in range(0 if h.size else len(self.n_bins)):
+            n_bins = self.n_bins[place : place + 1]
+            of_rows = self.binned, self.wide, rows, target.values
+            self.kernels.deal(*of_rows, place, n_bins[0], dealt, *bounds)
+            gain, better, cut = split(h, n_bins, best, *asked)
+            if better >= 0:
+                best, f, b = gain, place, cut
+        return best / self.kernels.LOG_SCALE, f, b
 
-    def _divide(self, node: _Node, target: _Target, f: int, b: int, shared: int) -> list[_Node]:
+    def _part(self, rows: _Rows, f: int, b: int) -> tuple[_Rows, _Rows, _Rows]:
+        """Return the rows left of a cut, right of it, and those whose value is missing."""
+        left, right, neither = (np.empty(len(rows), np.int32) for _ in range(3))
+        bins = self.binned, self.wide, int(self.n_bins[f])
+        sizes = self.kernels.part(*bins, rows, f, b, left, right, neither)
+        return left[: sizes[0]], right[: sizes[1]], neither[: sizes[2]]
+
+    def _divide(
+        self, node: _Node, target: _Target, left: _Rows, right: _Rows, neither: _Rows, shared: int
+    ) -> list[_Node]:
         """Return the children of a node that may be split, the larger one first.
 
         A large child inherits the histogram, less those of all other rows.
         """
-        least, n_rows = 2 * self.min_leaves[node.first], len(node.rows)
-        sides = [np.empty(n_rows, np.int32) for _ in range(3)]
-        bins = self.binned, self.wide, int(self.n_bins[f])
-        sizes = self.kernels.part(*bins, node.rows, f, b, *sides)
-        left, right, neither = (side[:size] for side, size in zip(sides, sizes, strict=True))
+        least = 2 * self.min_leaves[node.first]
         smaller, larger = (left, right) if len(left) <= len(right) else (right, left)
         of_larger = of_smaller = None
         assert node.h is not None

@@ -1,7 +1,7 @@
 """The compiled loops that grow the trees that propose cut-offs; imported only for learning.
 
-KDD'23, section 4.1.2. Legend: ``n`` rows, ``f`` a variable, ``b`` a bin, ``h`` a histogram (variables
-× bins × classes, or × 1 for packed sums) or that of one variable, ``k`` a class, ``q`` a gain times
+KDD'23, section 4.1.2. Legend: ``n`` rows, ``f`` a variable, ``b`` a bin, ``h`` a histogram (bins ×
+variables × classes, or × 1 for packed sums), ``k`` a class, ``q`` a gain times
 rows. Everything is summed in whole numbers, so that neither the order of rows nor the number of threads
 can change a result. Every function releases the GIL and touches only its arguments.
 
@@ -71,58 +71,44 @@ def add_rows(h, binned, wide, rows, values, has_classes, sign):
         row, value = binned[rows[i]], values[rows[i]]
         k = value if has_classes else np.int64(0)
         amount = sign if has_classes else sign * value
-        for f in range(h.shape[0]):
-            h[f, bin_in(row, f, wide), k] += amount
-
-
-@inner
-def cut_sums(h, n_bins, count_bits, min_leaf, least):
-    """Find the cut of one variable that reduces variance most, by more than `least`: q, bin, rows.
-
-    The rows are those of the smaller side; the bin is -1 for no cut. A cell holds a sum of targets
-    above `count_bits` bits of count. Means that differ by no more than one unit of the fixed point may
-    be equal, so such a cut gains nothing.
-    """
-    mask = (np.int64(1) << count_bits) - 1
-    best, best_b, best_size = least, -1, np.int64(0)
-    node = np.int64(0)
-    for b in range(n_bins):
-        node += h[b, 0]
-    n, s = node & mask, node >> count_bits
-    packed = np.int64(0)
-    for b in range(n_bins - 1):
-        if h[b, 0] == 0:
-            continue
-        packed += h[b, 0]
-        left = packed & mask
-        right = n - left
-        if right < min_leaf:
-            break
-        if left < min_leaf:
-            continue
-        left_sum = packed >> count_bits
-        gap = np.float64(left_sum) * right - np.float64(s - left_sum) * left
-        both = np.float64(left) * right
-        q = gap * gap / (both * n)
-        if q > best and abs(gap) > both:
-            best, best_b, best_size = q, b, min(left, right)
-    return best, best_b, best_size
+        for f in range(h.shape[1]):
+            h[bin_in(row, f, wide), f, k] += amount
 
 
 @jit
-def split_numbers(h, n_bins, skip, count_bits, min_leaf):
-    """Find the first of the best splits: gain times rows, variable, bin, rows of the smaller side.
+def split_numbers(h, missing, skip, count_bits, min_leaf, present, below, cuts, best):
+    """Find the first of the best splits: gain times rows, variable, or -1 for no split, and bin.
 
-    Numbers stand above `count_bits` bits that count the row, so that one sum is of both. `skip` is the
-    variable that is the target itself.
+    A cell holds a sum of targets above `count_bits` bits of count. `missing` are the bins of missing
+    values, `skip` is the variable that is the target itself. All variables are looked at side by side,
+    because a processor takes such a step for several at once; the compiler sees that if what is `present`
+    of each variable, what lies `below` a cut, and the best cut and its gain have room of their own. Means
+    that differ by no more than one unit of the fixed point may be equal, so such a cut gains nothing.
     """
-    best, best_f, best_b, best_size = 0.0, -1, -1, np.int64(0)
-    for f in range(n_bins.size):
-        if f != skip:
-            q, b, size = cut_sums(h[f], n_bins[f], count_bits, min_leaf, best)
-            if b >= 0:
-                best, best_f, best_b, best_size = q, f, b, size
-    return best, best_f, best_b, best_size
+    mask, total = (np.int64(1) << count_bits) - 1, np.int64(0)
+    for b in range(h.shape[0]):
+        total += h[b, 0]
+    for f in range(best.size):
+        present[f], below[f], best[f] = total - h[missing[f], f], 0, 0.0
+    for b in range(h.shape[0] - 1):
+        for f in range(best.size):
+            packed = below[f] + h[b, f]
+            n, left = present[f] & mask, packed & mask
+            right = n - left
+            left_sum = packed >> count_bits
+            right_sum = (present[f] >> count_bits) - left_sum
+            gap = np.float64(left_sum) * right - np.float64(right_sum) * left
+            both = np.float64(left) * right
+            q = gap * gap / max(both * n, 1.0)
+            better = (q > best[f]) & (abs(gap) > both) & (left >= min_leaf) & (right >= min_leaf)
+            best[f] = q if better else best[f]
+            cuts[f] = b if better else cuts[f]
+            below[f] = packed
+    gain, top = 0.0, np.int64(-1)
+    for f in range(best.size):
+        if best[f] > gain and f != skip:
+            gain, top = best[f], np.int64(f)
+    return gain, top, cuts[top]
 
 
 @jit
@@ -142,20 +128,20 @@ def deal(binned, wide, rows, values, f, n_bins, dealt, first, place):
 
 
 @inner
-def cut_classes(h, dealt, first, n_bins, left_of, right_of, xlogx, min_leaf, least):
-    """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin, rows.
+def cut_classes(h, f, dealt, first, n_bins, left_of, right_of, xlogx, min_leaf, least):
+    """Find the cut of one variable that reduces entropy most, by more than `least`: q, bin.
 
     Classes are counted in `h`; if that is empty, `dealt` in the order of bins, which start at `first`.
     """
     tabled = h.size > 0
-    best, best_b, best_size = least, -1, np.int64(0)
+    best, best_b = least, -1
     for k in range(right_of.size):
         left_of[k] = right_of[k] = 0
     for i in range(0 if tabled else first[n_bins]):
         right_of[dealt[i]] += 1
     for b in range(n_bins if tabled else 0):
         for k in range(right_of.size):
-            right_of[k] += h[b, k]
+            right_of[k] += h[b, f, k]
     node, right = np.int64(0), np.int64(0)
     for k in range(right_of.size):
         right += right_of[k]
@@ -164,7 +150,7 @@ def cut_classes(h, dealt, first, n_bins, left_of, right_of, xlogx, min_leaf, lea
     for b in range(n_bins - 1):
         start, end = (np.int64(0), right_of.size) if tabled else (first[b], first[b + 1])
         for i in range(start, end):
-            k, c = (np.int64(i), h[b, i]) if tabled else (dealt[i], np.int64(1))
+            k, c = (np.int64(i), h[b, f, i]) if tabled else (dealt[i], np.int64(1))
             if c:
                 x_left += xlogx[left_of[k] + c] - xlogx[left_of[k]]
                 x_right += xlogx[right_of[k] - c] - xlogx[right_of[k]]
@@ -178,25 +164,25 @@ def cut_classes(h, dealt, first, n_bins, left_of, right_of, xlogx, min_leaf, lea
             continue
         q = np.float64(xlogx[n] - node - (xlogx[left] - x_left) - (xlogx[right] - x_right))
         if q > best:
-            best, best_b, best_size = q, b, min(left, right)
-    return best, best_b, best_size
+            best, best_b = q, b
+    return best, best_b
 
 
 @jit
 def split_classes(h, n_bins, least, min_leaf, xlogx, dealt, first, classes):
-    """Do as `split_numbers`, for more than the `least` gain, given x·log2(x) in units of 1/LOG_SCALE.
+    """Do as `split_numbers`, by more than the `least` gain, given x·log2(x) in units of 1/LOG_SCALE.
 
     Without a histogram the classes of one variable are `dealt` in the order of bins. There is room for
     counts of `classes` on either side.
     """
-    best, best_f, best_b, best_size = least, -1, -1, np.int64(0)
+    best, best_f, best_b = least, -1, -1
     for f in range(n_bins.size):
-        q, b, size = cut_classes(
-            h[f], dealt, first, n_bins[f], classes[0], classes[1], xlogx, min_leaf, best
+        q, b = cut_classes(
+            h, f, dealt, first, n_bins[f], classes[0], classes[1], xlogx, min_leaf, best
         )
         if b >= 0:
-            best, best_f, best_b, best_size = q, f, b, size
-    return best, best_f, best_b, best_size
+            best, best_f, best_b = q, f, b
+    return best, best_f, best_b
 
 
 @jit
@@ -216,10 +202,9 @@ def part(binned, wide, n_bins, rows, f, b, left, right, neither):
 
 def exercise() -> None:
     """Run once on almost nothing, so that all but `deal` is compiled, or loaded from the cache."""
-    whole, rows = np.zeros(1, np.int64), np.zeros(1, np.int32)
-    h, bins = np.zeros((1, 2, 1), np.int64), (np.zeros((1, 1), np.uint8), False)
-    add_rows(h, *bins, rows, whole, False, 1)
-    split_numbers(h, whole + 1, -1, 1, 1)
-    room = np.zeros((2, 1), np.int64)
-    split_classes(h, whole + 1, 0.0, 1, room[:, 0].copy(), whole, whole, room)
-    part(*bins, 1, rows, 0, 0, rows.copy(), rows.copy(), rows.copy())
+    whole, rows, binned = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros((1, 1), np.uint8)
+    h, two = np.zeros((2, 1, 1), np.int64), np.zeros((2, 1), np.int64)
+    add_rows(h, binned, False, rows, whole, False, 1)
+    split_numbers(two, whole + 1, 0, 1, 1, whole, whole, whole, np.zeros(1))
+    split_classes(h, whole + 1, 0.0, 1, two[:, 0].copy(), whole, whole, two)
+    part(binned, False, 1, rows, 0, 0, rows.copy(), rows.copy(), rows.copy())
