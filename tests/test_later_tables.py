@@ -229,7 +229,10 @@ def test_columns_can_be_renamed():
         "Error: --rename must name columns of the table, got 'LT-2'.\nHint: did you mean 'LT-1'?\n"
     )
     assert check("today.csv", "--rename", "LT-1")[1] == (
-        "Error: --rename must be NEW=OLD, got 'LT-1'.\n"
+        "Error: --rename must be OLD=NEW, got 'LT-1'.\n"
+    )
+    assert run("learn", "today.csv", "-o", MODEL, "--rename", "tank=LT-1")[1] == (
+        "Error: --rename must be OLD=NEW, got 'tank=LT-1'.\nHint: the table has 'LT-1': write LT-1=tank.\n"
     )
     learn("today.csv", "--rename", "LT-1=level", "--rename-file", "names.txt")
     assert check("today.csv")[1:] == ("", 0)

@@ -284,12 +284,15 @@ def test_renames_are_kept_and_can_be_added():
     turned = Layout(renames=(("x", "y"),))
     with pytest.raises(ParameterError) as caught:
         read([write("c.csv", "FIT201,y\n1.5,7\n")], turned, reading=reading)
-    assert said(caught.value) == "rename must be NEW=OLD, got 'x=y'.\nHint: write y=x."
+    assert (
+        said(caught.value)
+        == "rename must be OLD=NEW, got 'x=y'.\nHint: the table has 'y': write y=x."
+    )
     assert read_renames("a=b\n\nc,d\n") == (("a", "b"), ("c", "d"))
     with pytest.raises(ParameterError) as caught:
         read_renames("a=b\nnonsense\n")
     assert said(caught.value) == (
-        "A file of new names must hold NEW=OLD in every line, got 'nonsense' in line 2."
+        "A file of new names must hold OLD=NEW in every line, got 'nonsense' in line 2."
     )
 
 

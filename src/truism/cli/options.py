@@ -218,8 +218,8 @@ _OPTIONS = (
     click.option(
         "--rename",
         multiple=True,
-        metavar="NEW=OLD",
-        help="Call the column NEW of the files OLD; may be repeated.",
+        metavar="OLD=NEW",
+        help="Rename column OLD of the files to NEW, as the model knows it; may be repeated.",
     ),
     click.option(
         "--rename-file",
@@ -266,19 +266,19 @@ def file_options(options: dict[str, Any]) -> FileOptions:
 
 
 def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], ...]:
-    found = []
+    renames = []
     for pair in pairs:
-        new, sign, old = (part.strip() for part in pair.partition("="))
-        if not (sign and new and old):
-            raise ParameterError.of("rename", "be NEW=OLD", pair)
-        found.append((new, old))
+        old, sign, new = (part.strip() for part in pair.partition("="))
+        if not (sign and old and new):
+            raise ParameterError.of("rename", "be OLD=NEW", pair)
+        renames.append((old, new))
     if place is not None:
         try:
             text = Path(place).read_text("utf-8-sig")
         except UnicodeDecodeError:
             raise ParameterError.of("rename_file", "be a text in UTF-8", place) from None
-        found += read_renames(text)
-    return tuple(found)
+        renames += read_renames(text)
+    return tuple(renames)
 
 
 def show_notices(screen: Screen, notices: Sequence[Notice], how: FileOptions) -> None:

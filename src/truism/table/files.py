@@ -269,7 +269,10 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _columns_of(self, parsed: _Parsed) -> list[str]:
         """Return the names that the columns of a file are to have."""
         names, learned = parsed.schema.names, self.learned
-        check_renames(names, self.layout, () if learned is None else learned.column_of())
+        several = len(self.places) > 1  # of which some may have the new names already
+        check_renames(
+            names, self.layout, learned.column_of() if learned else names if several else ()
+        )
         columns = renamed(names, self.merged_layout)
         check_names(columns)
         return columns

@@ -303,19 +303,21 @@ def renamed(names: Sequence[str], layout: Layout) -> list[str]:
     return [name if name not in wanted or wanted[name] in names else wanted[name] for name in names]
 
 
-def check_renames(names: Sequence[str], layout: Layout, earlier: Collection[str] = ()) -> None:
-    """Refuse to rename what is not there, and to give known columns the names of others."""
-    for new, old in layout.renames:
-        if new in earlier and old not in earlier and old in names and new not in names:
-            raise ParameterError.of("rename", "be NEW=OLD", f"{new}={old}", f"write {old}={new}.")
-        if new not in names and old not in names:
-            raise ParameterError.of(
-                "rename", "name columns of the table", new, did_you_mean(new, names)
-            )
+def check_renames(names: Sequence[str], layout: Layout, already: Collection[str]) -> None:
+    """Refuse to rename what is not there, but for columns that may have the new name already."""
+    for old, new in layout.renames:
+        if old in names:
+            continue
+        if new not in names:
+            hint = did_you_mean(old, names)
+            raise ParameterError.of("rename", "name columns of the table", old, hint)
+        if new not in already:
+            hint = f"the table has {new!r}: write {new}={old}."
+            raise ParameterError.of("rename", "be OLD=NEW", f"{old}={new}", hint)
 
 
 def read_renames(text: str) -> tuple[tuple[str, str], ...]:
-    r"""Return the pairs of a mapping, one ``NEW=OLD`` or ``NEW,OLD`` a line.
+    r"""Return the pairs of a mapping, one ``OLD=NEW`` or ``OLD,NEW`` a line.
 
     >>> read_renames("# since June\nFIT-201=FIT201\n")
     (('FIT-201', 'FIT201'),)
@@ -325,13 +327,13 @@ def read_renames(text: str) -> tuple[tuple[str, str], ...]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         for sign in ("=", ";", "\t", ","):
-            new, divided, old = (part.strip() for part in line.partition(sign))
-            if divided and new and old:
-                pairs.append((new, old))
+            old, divided, new = (part.strip() for part in line.partition(sign))
+            if divided and old and new:
+                pairs.append((old, new))
                 break
         else:
             raise ParameterError(
-                f"A file of new names must hold NEW=OLD in every line, got {line.strip()!r} in line "
+                f"A file of new names must hold OLD=NEW in every line, got {line.strip()!r} in line "
                 f"{number}."
             )
     return tuple(pairs)
