@@ -62,7 +62,7 @@ def test_a_job_tells_an_incident_from_its_beginning_to_its_end(place):
     out, err, code = run("check", piece(105, 200), *JOB)
     assert (anonymous(out), err, code) == (OVER, "", 0)
     assert run("check", piece(105, 200), *JOB) == (
-        "clean: none of 0 rows scores above 0.777.\nSince the last call: nothing new.\n",
+        "nothing checked: there are no rows.\nSince the last call: nothing new.\n",
         "Note: 95 rows are not newer than those of earlier calls, and were skipped.\n",
         0,
     )
@@ -403,7 +403,7 @@ def test_several_machines_have_one_summary(place):
     assert (out, code) == ("", 0)
     assert err == (
         "Note: 400 rows are not newer than those of earlier calls, and were skipped.\n"
-        "Note: clean: none of 0 rows scores above 0.777.\n"
+        "Note: nothing checked: there are no rows.\n"
         "Note: clean: none of 400 rows scores above 0.777.\n"
         "Note: 2 machines: 2 without anomalies.\n"
     )

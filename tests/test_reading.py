@@ -475,6 +475,19 @@ def test_sqlite_and_duckdb_tables_and_queries():
     )
 
 
+def test_a_view_that_may_have_no_end_is_refused():
+    base = sqlite3.connect("a.db")
+    numbers = "with recursive t(n) as (select 1 union all select n + 1 from t{}) select n from t"
+    base.execute(f"create view v as {numbers.format('')}")
+    base.close()
+    assert sentence(TableError, ["a.db"]) == (
+        "'a.db': a view that refers to itself may have no end.\n"
+        "Hint: write its rows into a table, or ask for them in a query of your own; see query."
+    )
+    asked = Layout(query=numbers.format(" where n < 3"))
+    assert cells(read(["a.db"], asked).table) == {"n": [1, 2, 3]}
+
+
 ALONE = (
     ": other files and extensions must not be needed to read a database.\n"
     "Hint: copy the rows into a table of the database, or read the other file itself."

@@ -187,6 +187,8 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     @property
     def verdict(self) -> tuple[str, str]:
         """Whether the rows are clean in a word or two, and the rest of the sentence."""
+        if not self.n_rows and self.is_clean:
+            return "nothing checked", "there are no rows."
         limit = format_number(self.threshold)
         exceeds, exceed = f"scores above {limit}", f"score above {limit}"
         if self.expected is not None:  # of a series it is the excess that counts

@@ -263,10 +263,20 @@ _ALONE = {
 def read_sqlite(source: str, place: str, layout: Layout) -> pa.Table:
     """Read a table, a view or the result of a query from an SQLite file."""
     connection = None
+    denied: list[int] = []
+
+    def authorize(action: int, *_: str | None) -> int:
+        """Allow what reads the file itself and ends; extensions are off unless a program asks for them."""
+        endless = action == sqlite3.SQLITE_RECURSIVE and layout.query is None
+        if endless or action == sqlite3.SQLITE_ATTACH:
+            denied.append(action)
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK
+
     try:
         address = f"file:{urllib.parse.quote(place)}?mode=ro"
         connection = sqlite3.connect(address, uri=True)
-        connection.set_authorizer(_stay_alone)
+        connection.set_authorizer(authorize)
         listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
         tables = [name for (name,) in connection.execute(listed)]
         cursor = connection.execute(_query(source, tables, layout))
@@ -276,7 +286,13 @@ def read_sqlite(source: str, place: str, layout: Layout) -> pa.Table:
         check_names(renamed(names, layout))
         rows = cursor.fetchall()
     except (sqlite3.Error, sqlite3.Warning) as problem:
-        if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH:
+        if sqlite3.SQLITE_RECURSIVE in denied:
+            raise TableError(
+                f"{source}: a view that refers to itself may have no end.",
+                "write its rows into a table, or ask for them in a query of your own.",
+                see=("query",),
+            ) from None
+        if denied:
             raise _not_alone(source) from None
         raise _says(source, problem) from None
     finally:
@@ -312,11 +328,6 @@ def read_duckdb(source: str, place: str, layout: Layout) -> pa.Table:
             connection.close()
     check_names(renamed(frame.column_names, layout))
     return frame
-
-
-def _stay_alone(action: int, *_: str | None) -> int:
-    """Allow SQLite what reads the file itself; extensions are off unless a program asks for them."""
-    return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
 
 
 def _not_alone(source: str) -> TableError:
