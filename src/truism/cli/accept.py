@@ -20,7 +20,7 @@ from truism.cli.options import (
     model_option,
     size_of,
 )
-from truism.cli.rows import Rows
+from truism.cli.rows import FileRows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Check, Checker
@@ -147,10 +147,12 @@ def accept(
         held = earlier = named = None
         taken: tuple[Table | None, Table | None] = None, None
         if data:
-            held = Rows(screen, checker, data, how, size=size, allow_missing=allow_missing)
+            held = FileRows(screen, checker, data, how, size=size, allow_missing=allow_missing)
             checker = held.checker
         if history:
-            earlier = Rows(screen, checker, history, how, size=size, allow_missing=allow_missing)
+            earlier = FileRows(
+                screen, checker, history, how, size=size, allow_missing=allow_missing
+            )
         if held is not None and way is not None:
             named = _named(held, progress, way, options)
             taken = take_rows(checker.scorer, named, held.prepared(progress))
@@ -196,10 +198,10 @@ def _check(
     return way
 
 
-def _named(held: Rows, progress: Progress, way: str, options: dict[str, Any]) -> Named:
+def _named(held: FileRows, progress: Progress, way: str, options: dict[str, Any]) -> Named:
     if way != "rows":
         check = Check(held.checker, held.n_rows, patterns=way == "pattern")
-        for _ in held.follow(check, progress):
+        for _ in held.feed(check, progress):
             pass
         return find_named(check.findings(), options[way], way)
     chosen = np.zeros(held.n_rows, np.bool_)
@@ -216,7 +218,7 @@ def _named(held: Rows, progress: Progress, way: str, options: dict[str, Any]) ->
     return Named(np.flatnonzero(chosen))
 
 
-def _source(rows: Rows, progress: Progress) -> Source:
+def _source(rows: FileRows, progress: Progress) -> Source:
     return Source(rows.n_rows, lambda: (table for _, table in rows.prepared(progress)))
 
 

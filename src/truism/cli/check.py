@@ -32,7 +32,7 @@ from truism.cli.options import (
     memory_option,
     size_of,
 )
-from truism.cli.rows import Rows
+from truism.cli.rows import FileRows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TruismError, did_you_mean, shorten
 from truism.explain.checker import Check, Checker
@@ -331,7 +331,7 @@ def _examine(
     needing_all = {"--state": wanted.state_place, "--report": wanted.report_place}
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        rows = Rows(
+        rows = FileRows(
             screen,
             checker,
             wanted.data,
@@ -352,7 +352,7 @@ def _examine(
         )
 
 
-def _find(rows: Rows, wanted: Wanted, progress: Progress) -> Findings:
+def _find(rows: FileRows, wanted: Wanted, progress: Progress) -> Findings:
     """Check all rows; write their scores as they come, and the report in the end."""
     checker, report_place = rows.checker, wanted.report_place
     check = Check(
@@ -366,7 +366,7 @@ def _find(rows: Rows, wanted: Wanted, progress: Progress) -> Findings:
     )
     place, advance = wanted.scores_place, partial(progress, "writing scores")
     with nullcontext() if place is None else writing(place) as write:
-        for table, scored, before in rows.follow(check, progress):
+        for table, scored, before in rows.feed(check, progress):
             if place is not None and write is not None:
                 scorer, jobs = checker.scorer, checker.n_jobs
                 columns = tabulate(

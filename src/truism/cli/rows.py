@@ -20,7 +20,7 @@ MOST_ROWS = 1 << 16
 N_FIRST = 1000  # rows in which it is seen which columns there are
 
 
-class Rows:
+class FileRows:
     """The rows of files, read for a model batch by batch, as often as needed; one batch if they fit."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Rows:
                 progress("reading", done, self.n_rows)
             yield table, prepared
 
-    def follow(
+    def feed(
         self, check: Check, progress: Progress
     ) -> Iterator[tuple[Table, Found, Following | None]]:
         """Let a check take all rows; yield each prepared batch, its scores, and what was before."""

@@ -16,7 +16,7 @@ from truism.cli.options import (
     model_option,
     size_of,
 )
-from truism.cli.rows import Rows
+from truism.cli.rows import FileRows
 from truism.cli.screen import Screen
 from truism.explain.checker import Check, Checker
 from truism.model.files import load_model
@@ -64,12 +64,12 @@ def status(
     with screen.stages() as progress:
         progress("reading", 0, 0)
         size = size_of(memory_limit)
-        rows = Rows(screen, checker, data, how, size=size, allow_missing=None)
+        rows = FileRows(screen, checker, data, how, size=size, allow_missing=None)
         survey = Survey(checker, rows.n_rows, checker.absent(rows.opening))
         findings = None
         if not survey.is_blind:
             check = Check(survey.checker, rows.n_rows, watch=survey.watch)
-            for table, _, _ in rows.follow(check, progress):
+            for table, _, _ in rows.feed(check, progress):
                 survey.take(table)
             findings = check.findings()
         found = survey.status(findings)

@@ -22,7 +22,7 @@ from truism.explain.patterns import Patterns
 from truism.incidents.delays import Delays, limits_of
 from truism.incidents.events import ENDED, Event, Kind, Limits, by_story
 from truism.incidents.following import Following, Found, excess_of, find_events
-from truism.incidents.keeping import Clock, KeptRows, Latest, refuse_other_zone
+from truism.incidents.keeping import Clock, KeptRows, LastTime, refuse_other_zone
 from truism.incidents.marks import Marks
 from truism.incidents.outlines import Grouped, Outlines, Singles, find_rows
 from truism.incidents.rates import fit_tail
@@ -171,7 +171,7 @@ class Checker:
         by = None if self.model.series is None else self.model.series.by
         return rows_by_series(by, table)
 
-    def clock(self, table: Table, before: Mapping[str, Latest] | None = None) -> Clock:
+    def clock(self, table: Table, before: Mapping[str, LastTime] | None = None) -> Clock:
         """Return the times of a table's rows; of those before it, the last of each series."""
         return Clock(time_column(self.model.schema, table), self.series_in(table), before)
 

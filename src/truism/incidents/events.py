@@ -228,7 +228,7 @@ def by_story(events: Sequence[Event]) -> list[int]:
     return sorted(range(len(events)), key=key)
 
 
-class Present(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+class SeriesState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """What is kept of a series; arrays have one entry for each variable.
 
     Parameters
@@ -262,9 +262,9 @@ class Present(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True)
     events: tuple[Event, ...] = ()
 
 
-def no_rows(n_variables: int, memory: Memory | None) -> Present:
+def no_rows(n_variables: int, memory: Memory | None) -> SeriesState:
     """Return a series before its first row."""
     none = np.zeros(n_variables)
     usual = none if memory is None else np.array(memory.usual)
     never = np.full(n_variables, NEVER)
-    return Present(0, NEVER, NEVER, usual, none, none, none, never, np.zeros_like(never))
+    return SeriesState(0, NEVER, NEVER, usual, none, none, none, never, np.zeros_like(never))

@@ -17,7 +17,7 @@ from truism.incidents.events import (
     STANDING,
     Event,
     Limits,
-    Present,
+    SeriesState,
     Silence,
     no_rows,
 )
@@ -51,7 +51,7 @@ class Following(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=Tru
     """
 
     scoring: State = {}
-    present: dict[str, Present] = {}
+    present: dict[str, SeriesState] = {}
     previous: dict[str, dict[str, float]] = {}
     n_rows: int = 0
     kept: dict[int, Kept] = {}
@@ -230,7 +230,7 @@ class Ready:
         if memory is not None:
             highest, stray = np.array(memory.highest), np.array(memory.stray)
         self.limits, self.scales = limits, kernels.Scales(highest, stray)
-        self.numbers = kernels.Limits(
+        self.numbers = kernels.Criteria(
             limits.threshold,
             limits.gap,
             limits.unfolding,
@@ -242,8 +242,8 @@ class Ready:
         )
 
     def follow(
-        self, name: str, before: Present, run: Run, apart: Floats | None
-    ) -> tuple[Present, list[Event], Floats] | None:
+        self, name: str, before: SeriesState, run: Run, apart: Floats | None
+    ) -> tuple[SeriesState, list[Event], Floats] | None:
         """Follow consecutive rows of one series.
 
         Parameters
@@ -267,7 +267,7 @@ class Ready:
         n_variables, events = run.points.shape[1], list(before.events)
         levels = kernels.Levels(*(getattr(before, name).copy() for name in kernels.Levels._fields))
         clock = np.array([before.n_rows, before.story, before.storied])
-        rows = kernels.Rows(
+        rows = kernels.Block(
             run.rows,
             *map(
                 np.ascontiguousarray,
@@ -293,7 +293,7 @@ class Ready:
             found = room.events(self.limits, levels.place.copy())
             ended += [each for each in found if each.phase == ENDED]
             events = [each for each in found if each.phase != ENDED]
-        present = Present(*clock.tolist(), **levels._asdict())
+        present = SeriesState(*clock.tolist(), **levels._asdict())
         return present, [*ended, *events], excess
 
     def strays(self, apart: Floats) -> Floats:

@@ -85,7 +85,7 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     cells: dict[str, Cell] = {}
 
 
-class Latest(msgspec.Struct, frozen=True):
+class LastTime(msgspec.Struct, frozen=True):
     """The last time of a series, how many of its last rows have it, and whether times ever descend."""
 
     time: object = None
@@ -112,7 +112,7 @@ class Clock:
         self,
         times: Column | None,
         series: Mapping[str, np.ndarray],
-        before: Mapping[str, Latest] | None = None,
+        before: Mapping[str, LastTime] | None = None,
     ) -> None:
         self._times, self.series = times, series
         self._before = {} if before is None else before
@@ -134,23 +134,23 @@ class Clock:
         if self._repeats is None:
             self._repeats = np.zeros(len(self.values), np.int64)
             for name, rows in self.series.items():
-                values, before = self.values[rows], self._before.get(name, Latest())
+                values, before = self.values[rows], self._before.get(name, LastTime())
                 self._repeats[rows] = count_repeats(values)
                 if before.n_rows:
                     self._repeats[rows] += before.n_rows * (values == before.time)
         return self._repeats
 
-    def latest(self) -> dict[str, Latest]:
+    def latest(self) -> dict[str, LastTime]:
         """Return the last time of each series in these rows and those before."""
         found, times = dict(self._before), self._times
         if times is None:
             return found
         for name, rows in self.series.items():
-            values, before = self.values[rows], found.get(name, Latest())
+            values, before = self.values[rows], found.get(name, LastTime())
             descends = before.descends or times.kind == "text"
             descends |= bool(times.n_missing) or bool((values[1:] < values[:-1]).any())
             descends |= bool(before.n_rows) and bool(values[0] < before.time)
-            found[name] = Latest(values[-1], int(self.repeats()[rows[-1]]) + 1, descends)
+            found[name] = LastTime(values[-1], int(self.repeats()[rows[-1]]) + 1, descends)
         return found
 
     def stamp(self, row: int) -> Stamp:

@@ -28,7 +28,7 @@ class Scales(NamedTuple):
     stray: np.ndarray
 
 
-class Limits(NamedTuple):
+class Criteria(NamedTuple):
     """What an event is; `has_past` says whether there are references at all."""
 
     threshold: float
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """What is kept of each variable of a series; see `truism.incidents.events.Present`."""
+    """What is kept of each variable of a series; see `truism.incidents.events.SeriesState`."""
 
     reference: np.ndarray
     near: np.ndarray
@@ -86,7 +86,7 @@ class Events(NamedTuple):
     led: np.ndarray
 
 
-class Rows(NamedTuple):
+class Block(NamedTuple):
     """Consecutive rows; see `truism.incidents.following.Run`."""
 
     rows: np.ndarray

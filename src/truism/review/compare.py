@@ -52,7 +52,7 @@ class Both(msgspec.Struct, Generic[Thing], frozen=True):
     new: tuple[Thing, ...]
 
 
-class Fact(msgspec.Struct, frozen=True):
+class FactChange(msgspec.Struct, frozen=True):
     """A number, a setting or a fact about the training rows, as plain numbers, texts and lists."""
 
     name: str
@@ -161,7 +161,7 @@ class Comparison(msgspec.Struct, frozen=True, tag="truism-comparison", tag_field
 
     same: bool  # whether the models differ in nothing but the date
     summary: tuple[str, ...]  # what matters most, in sentences
-    facts: tuple[Fact, ...]  # both models at a glance, and what else differs
+    facts: tuple[FactChange, ...]  # both models at a glance, and what else differs
     variables: tuple[VariableChange, ...]
     rules: RuleComparison
     table: TableComparison | None
@@ -254,11 +254,11 @@ def _say_advantage(advantage: Advantage) -> str:
     return f"No difference by the labels is clearer than chance: {instead}."
 
 
-def _compare_facts(old: Model, new: Model) -> Iterable[Fact]:
+def _compare_facts(old: Model, new: Model) -> Iterable[FactChange]:
     then, now = _facts(old), _facts(new)
     for name in then:
         if name in OVERVIEW or then[name] != now[name]:
-            yield Fact(name, then[name], now[name])
+            yield FactChange(name, then[name], now[name])
 
 
 def _facts(model: Model) -> dict[str, Any]:

@@ -266,7 +266,7 @@ def read_sqlite(source: str, place: str, layout: Layout) -> pa.Table:
     denied: list[int] = []
 
     def authorize(action: int, *_: str | None) -> int:
-        """Allow what reads the file itself and ends; extensions are off unless a program asks for them."""
+        """Allow what reads the file itself and ends; extensions are off unless asked for."""
         endless = action == sqlite3.SQLITE_RECURSIVE and layout.query is None
         if endless or action == sqlite3.SQLITE_ATTACH:
             denied.append(action)
