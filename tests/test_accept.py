@@ -481,7 +481,7 @@ def test_series_are_accepted_apart():
 
 def test_columns_that_a_ledger_needs_itself_are_refused():
     with pytest.raises(TableError, match="Column 'truism:id' has a name that ledgers"):
-        rows_to_add(as_table({"truism:id": ["a"]}), {})
+        rows_to_add(as_table({"truism:id": ["a"]}), Acceptance((), (), ""))
     assert str(ledger_beside("a/plant.truism.json")) == "a/plant.accepted.parquet"
 
 

@@ -11,7 +11,6 @@ import pytest
 import truism
 from truism import plot, show
 from truism.errors import TruismError
-from truism.model.settings import Settings
 from truism.pyod import InvariantRules
 
 
@@ -107,7 +106,7 @@ REPORT = [show.summarise, show.to_html, show.write_report]
 
 @pytest.mark.parametrize(
     "thing",
-    [DETECTOR, InvariantRules, Settings, *public_functions(plot), *REPORT],
+    [DETECTOR, InvariantRules, *public_functions(plot), *REPORT],
     ids=lambda thing: f"{thing.__module__}.{thing.__name__}",
 )
 def test_the_documented_parameters_are_those_of_the_signature(thing):

@@ -96,7 +96,7 @@ def _learn_frame(
         rows = rows.sort_values(order_by)
     rows = client.persist(rows)
     partitions = rows.to_delayed()
-    sizes = client.gather(client.compute([each.shape[0] for each in partitions]))
+    sizes = client.gather(client.compute([partition.shape[0] for partition in partitions]))
     futures, first, frames = client.compute(partitions), 0, {}
     for future, size in zip(futures, sizes, strict=True):
         frames[first] = future
@@ -114,16 +114,8 @@ def _learn_frame(
 def run_on(client: Any, frames: Mapping[int, Any] = {}) -> Run:
     """Return what runs jobs on a cluster, and adds up the results by a tree of futures.
 
-    Jobs are done again if a worker dies; the results depend on nothing but the rows.
-
-    Parameters
-    ----------
-    client
-        A `distributed.Client`.
-    frames
-        Partitions as futures or delayed values, by the number of their first row; none if jobs read
-        files.
-
+    Jobs are done again if a worker dies; the results depend on nothing but the rows. `frames` are
+    partitions as futures or delayed values, by the number of their first row; none if jobs read files.
     """
     return functools.partial(_run, client, frames)
 

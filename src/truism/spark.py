@@ -106,15 +106,8 @@ def _count(batches: Iterator[Any]) -> Iterator[Any]:
 def run_on(session: Any, frame: Any = None, places: Mapping[int, int] = {}) -> Run:
     """Return what runs jobs on executors with `mapInArrow`, and adds up the results in order.
 
-    Parameters
-    ----------
-    session
-        A `pyspark.sql.SparkSession`.
-    frame
-        A DataFrame that is kept, of which each partition is a piece; None if jobs read files.
-    places
-        The partitions of the jobs, by the numbers of their first rows.
-
+    Each partition of a `frame` that is kept is a piece; without one, jobs read files. `places` are the
+    partitions of the jobs, by the numbers of their first rows.
     """
     return functools.partial(_run, session, frame, places)
 

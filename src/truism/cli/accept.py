@@ -38,7 +38,6 @@ from truism.review.accept import (
 from truism.review.compare import Source
 from truism.review.ledgers import (
     FILES,
-    MARKS,
     ledger_beside,
     read_ledger,
     rows_to_add,
@@ -256,8 +255,7 @@ def _write(screen: Screen, place: str, output: str, made: Offer, chosen: Table |
     acceptance, written = made.acceptance, [output]
     ledger, new = ledger_beside(output), None
     if chosen is not None:
-        told = (acceptance.id, acceptance.reason, acceptance.date, acceptance.who, acceptance.until)
-        new = rows_to_add(chosen, dict(zip(MARKS, told, strict=True)))
+        new = rows_to_add(chosen, acceptance)
     with FILES.held(ledger, create=True):
         old = without_id(read_ledger(ledger_beside(place)), acceptance.id)
         if write_ledger(ledger, old, new):

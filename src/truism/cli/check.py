@@ -474,8 +474,8 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
     if wanted.patterns or not findings.ordered:
         repeated = findings.patterns[:n_shown]
     if form == "json":
-        found = check_record(findings, checker.origin, shown, repeated, step.n_skipped)
-        screen.write_json(found)
+        records = check_record(findings, checker.origin, shown, repeated, step.n_skipped)
+        screen.write_json(records)
     elif form == "events":
         screen.write_lines([event_record(change) for change in step.changes])
     elif wanted.patterns:

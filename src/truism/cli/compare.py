@@ -117,19 +117,19 @@ def compare(
             rows = FileRows(screen, checkers[1], data, how, size=size, allow_missing=None)
             source = Source(rows.n_rows, rows.batches)
         progress("comparing", 0, 0)
-        found = compare_checkers(checkers[0], checkers[1], source, label)
-    if found.table is not None and found.table.extra:
-        extra = shorten(found.table.extra)
+        comparison = compare_checkers(checkers[0], checkers[1], source, label)
+    if comparison.table is not None and comparison.table.extra:
+        extra = shorten(comparison.table.extra)
         screen.note(f"columns that neither model uses are ignored: {extra}.")
     if form == "table" and output is None:
-        screen.show(*show(found, top))
+        screen.show(*show(comparison, top))
     else:
-        content = _content(found, form, (old, new), top)
+        content = _content(comparison, form, (old, new), top)
         if output is None:
             screen.write(content)
         else:
             write_atomically(output, content)
-    failed = [fault for fault in wanted if _has(found, fault)]
+    failed = [fault for fault in wanted if _has(comparison, fault)]
     if failed:
         screen.note(f"--fail-if: {', '.join(failed)}.")
     return 1 if failed else 0
@@ -148,17 +148,19 @@ def _faults(given: str | None, *, with_label: bool) -> list[Fault]:
     return [fault for fault in faults if fault in named]
 
 
-def _has(found: Comparison, fault: Fault) -> bool:
+def _has(comparison: Comparison, fault: Fault) -> bool:
     """Return whether a comparison has a fault that the user does not accept."""
-    reports = found.rules if found.table is None else found.table
+    reports = comparison.rules if comparison.table is None else comparison.table
     if fault == "worse":
-        advantage = None if found.table is None else found.table.advantage
-        return advantage is not None and any(each.verdict == "worse" for each in advantage.measures)
+        advantage = None if comparison.table is None else comparison.table.advantage
+        return advantage is not None and any(
+            measure.verdict == "worse" for measure in advantage.measures
+        )
     return bool(reports.only_old if fault == "lost" else reports.only_new)
 
 
-def _content(found: Comparison, form: Form, names: tuple[str, str], top: int) -> bytes:
+def _content(comparison: Comparison, form: Form, names: tuple[str, str], top: int) -> bytes:
     """Return a comparison as the content of a file."""
     if form == "json":
-        return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
-    return (to_page(found, *names) if form == "html" else to_text(found, top)).encode()
+        return msgspec.json.format(msgspec.json.encode(comparison), indent=2) + b"\n"
+    return (to_page(comparison, *names) if form == "html" else to_text(comparison, top)).encode()

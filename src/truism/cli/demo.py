@@ -75,8 +75,8 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found = read([str(path) for path in _normal_runs(place)])
-        model = learn_table(found, Settings(), False, None, jobs, progress)
+        opening = read([str(path) for path in _normal_runs(place)])
+        model = learn_table(opening, Settings(), False, None, jobs, progress)
     screen.show(_title(2, "What is always true of it"), _show_model(model), "")
     with screen.stages() as progress:
         progress("attacking", 0, 0)
@@ -126,9 +126,9 @@ def check_runs(place: Path, model: Model, jobs: int) -> tuple[Model, Findings]:
 def involved(incident: Incident, attacks: Sequence[Attack]) -> list[Attack]:
     """Return the attacks that overlap an incident, aftermath included."""
     return [
-        each
-        for each in attacks
-        if incident.start < each.end + AFTERMATH and incident.end >= each.start
+        attack
+        for attack in attacks
+        if incident.start < attack.end + AFTERMATH and incident.end >= attack.start
     ]
 
 
@@ -194,12 +194,12 @@ def _chart(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
                 marks[i] = "█"
         return "".join(marks)
 
-    truth = line([(each.start, each.end) for each in attacks])
-    found = line([(each.start, each.end + 1) for each in gravest(findings, 0)])
+    truth = line([(attack.start, attack.end) for attack in attacks])
+    reported = line([(incident.start, incident.end + 1) for incident in gravest(findings, 0)])
     return Padding(
         Group(
             Text.assemble("attacks    ", (truth, BAD)),
-            Text.assemble("incidents  ", (found, "yellow")),
+            Text.assemble("incidents  ", (reported, "yellow")),
         ),
         (0, 0, 0, 3),
     )
@@ -211,21 +211,23 @@ def _show_truth(incident: Incident, attacks: Sequence[Attack]) -> RenderableType
         return Padding(Text("✘ truth: no attack at that time", BAD), (0, 0, 0, 3))
     blamed = [blame.variable for blame in incident.blames[:3]]
     lines = []
-    for each in guilty:
-        right = any(target in blamed for target in each.targets)
+    for attack in guilty:
+        right = any(target in blamed for target in attack.targets)
         mark = ("✔ truth: ", GOOD) if right else ("~ truth: ", "yellow")
-        what = f"{each.description} ({', '.join(each.targets)}, rows {each.start}–{each.end - 1})"
+        what = f"{attack.description} ({', '.join(attack.targets)}, rows {attack.start}–{attack.end - 1})"
         lines.append(Text.assemble(mark, what))
     return Padding(Group(*lines), (0, 0, 0, 3))
 
 
 def _show_result(attacks: Sequence[Attack], findings: Findings) -> RenderableType:
     seen, named = 0, 0
-    for each in attacks:
-        own = [incident for incident in gravest(findings, 0) if each in involved(incident, attacks)]
-        blamed = {blame.variable for incident in own for blame in incident.blames[:3]}
-        seen += bool(own)
-        named += any(target in blamed for target in each.targets)
+    for attack in attacks:
+        incidents = [
+            incident for incident in gravest(findings, 0) if attack in involved(incident, attacks)
+        ]
+        blamed = {blame.variable for incident in incidents for blame in incident.blames[:3]}
+        seen += bool(incidents)
+        named += any(target in blamed for target in attack.targets)
     false = sum(not involved(incident, attacks) for incident in gravest(findings, 0))
     return Text.assemble(
         (f"{seen} of {count(len(attacks), 'attack')}", STRONG),
@@ -236,7 +238,7 @@ def _show_result(attacks: Sequence[Attack], findings: Findings) -> RenderableTyp
 
 def _next_steps(place: Path, findings: Findings) -> list[RenderableType]:
     model, attacked = place / MODEL, place / ATTACKED
-    row = next((each.peak for each in gravest(findings, 0)), 0)
+    row = next((incident.peak for incident in gravest(findings, 0)), 0)
     truism = _program()
     steps = [
         ("the same as a page: open it in a browser", str(place / REPORT)),
@@ -256,7 +258,7 @@ def _next_steps(place: Path, findings: Findings) -> list[RenderableType]:
 
 def _program() -> str:
     """Return how to call truism from here; after ``make demo`` it is not on the path."""
-    own = Path(sys.executable).with_name("truism")
-    if shutil.which("truism") or not own.exists():
+    program = Path(sys.executable).with_name("truism")
+    if shutil.which("truism") or not program.exists():
         return "truism"
-    return os.path.relpath(own) if own.is_relative_to(Path.cwd()) else str(own)
+    return os.path.relpath(program) if program.is_relative_to(Path.cwd()) else str(program)

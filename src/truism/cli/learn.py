@@ -233,11 +233,11 @@ def learn(
     screen.announce_compiling(kernels.__name__)
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        found, parts = read_rows(screen, data, how, memory_limit, jobs, dask)
-        found = _with_accepted(screen, found, accepted, large=parts is not None)
-        found = msgspec.structs.replace(found, reading=found.reading.with_optional(optional))
-        legend, suspects, excluded = _read_legend(options, found.reading), None, None
-        settings = msgspec.structs.replace(settings, time=found.reading.axis)
+        opening, parts = read_rows(screen, data, how, memory_limit, jobs, dask)
+        opening = _with_accepted(screen, opening, accepted, large=parts is not None)
+        opening = msgspec.structs.replace(opening, reading=opening.reading.with_optional(optional))
+        legend, suspects, excluded = _read_legend(options, opening.reading), None, None
+        settings = msgspec.structs.replace(settings, time=opening.reading.axis)
         if parts is not None and (exclude or listed or exclude_suspects):
             raise TableError(
                 "Suspects can only be found in, and rows left out of, a table that is learned from at "
@@ -247,18 +247,18 @@ def learn(
         if exclude is not None:
             rows, time = (
                 read([exclude], allow_empty=True).table,
-                infer_schema(found.table, settings).time,
+                infer_schema(opening.table, settings).time,
             )
-            excluded = listed_rows(rows, exclude, found.table, time)
+            excluded = listed_rows(rows, exclude, opening.table, time)
         elif listed is not None or exclude_suspects:
             suspects = find_suspects(
-                found.table, settings, delta=delta, n_jobs=jobs, progress=progress
+                opening.table, settings, delta=delta, n_jobs=jobs, progress=progress
             )
             excluded = suspects.hidden if exclude_suspects else None
-        model = learn_table(found, settings, delta, threshold, jobs, progress, parts, excluded)
+        model = learn_table(opening, settings, delta, threshold, jobs, progress, parts, excluded)
         model = msgspec.structs.replace(model, legend=legend)
         if suspects is not None and listed is not None:
-            write_table(suspects_as_columns(suspects, found.table), listed)
+            write_table(suspects_as_columns(suspects, opening.table), listed)
         save_model(model, output)
     screen.announce_unkept()
     for doubt in model.doubts:
@@ -300,7 +300,7 @@ def _number(
 
 
 def learn_table(
-    found: TableRead,
+    opening: TableRead,
     settings: Settings,
     delta: bool,
     threshold: float | None,
@@ -310,14 +310,14 @@ def learn_table(
     excluded: NDArray[np.int64] | None = None,
 ) -> Model:
     """Learn a model from a table without some of its rows, or from parts, and date it."""
-    settings = msgspec.structs.replace(settings, time=found.reading.axis)
+    settings = msgspec.structs.replace(settings, time=opening.reading.axis)
     return learn_model(
-        found.table if parts is None else parts,
+        opening.table if parts is None else parts,
         settings,
         delta=delta,
         threshold=threshold,
         created=now(),
-        reading=found.reading,
+        reading=opening.reading,
         n_jobs=jobs,
         progress=progress,
         excluded=excluded,
@@ -325,14 +325,14 @@ def learn_table(
 
 
 def _with_accepted(
-    screen: Screen, found: TableRead, ledgers: tuple[str, ...], *, large: bool
+    screen: Screen, opening: TableRead, ledgers: tuple[str, ...], *, large: bool
 ) -> TableRead:
     """Return a table with the rows of ledgers at its end."""
     if not ledgers:
-        return found
+        return opening
     if large:
         raise ParameterError("--accepted needs rows that fit into memory.")
-    tables = [found.table]
+    tables = [opening.table]
     for place in ledgers:
         ledger = read_ledger(place)
         if ledger is None:
@@ -340,9 +340,9 @@ def _with_accepted(
         if not ledger.num_rows:  # all that was accepted was taken back
             screen.note(f"no rows are accepted in {place!r}.")
             continue
-        accepted = read([place], reading=found.reading).table
-        known = accepted.column_of()
-        absent = [name for name in found.table.names if name not in known]
+        accepted = read([place], reading=opening.reading).table
+        column_of = accepted.column_of()
+        absent = [name for name in opening.table.names if name not in column_of]
         if absent:
             raise TableError(
                 f"The ledger {place!r} lacks {shorten(absent)}.",
@@ -351,16 +351,20 @@ def _with_accepted(
         ids = {accepted.column_of()[MARKS[0]].cell(row) for row in range(accepted.n_rows)}
         rows = f"{say_rows(accepted.n_rows)} of {count(len(ids), 'acceptance')}"
         screen.note(f"{rows} {'is' if accepted.n_rows == 1 else 'are'} learned as normal.")
-        own = tuple(known[name] for name in found.table.names)
-        tables.append(Table(own, accepted.n_rows))
-    return msgspec.structs.replace(found, table=join_tables(tables))
+        columns = tuple(column_of[name] for name in opening.table.names)
+        tables.append(Table(columns, accepted.n_rows))
+    return msgspec.structs.replace(opening, table=join_tables(tables))
 
 
 def _read_legend(options: dict[str, Any], reading: Reading) -> Legend | None:
     """Read the files of both options, if they are given; else units are those that the table has."""
-    own = {each.name: each.unit for each in reading.columns if each.unit and each.kind == "number"}
+    in_table = {
+        column.name: column.unit
+        for column in reading.columns
+        if column.unit and column.kind == "number"
+    }
     units, titles = _read_names("units", options["units"]), _read_names("titles", options["titles"])
-    return legend_of({**own, **(units or {})}, titles, reading.column_of())
+    return legend_of({**in_table, **(units or {})}, titles, reading.column_of())
 
 
 def _read_names(name: str, file: str | None) -> dict[str, str] | None:
@@ -398,21 +402,21 @@ def read_rows(
 ) -> tuple[TableRead, Batches | None]:
     """Read all rows at once; of more than the sample the first ones, and all in parts."""
     files = open_files(sources, how.layout)
-    found = read_first(files, SAMPLE)
-    show_notices(screen, found.notices, how)
-    if found.is_whole:
+    opening = read_first(files, SAMPLE)
+    show_notices(screen, opening.notices, how)
+    if opening.is_whole:
         if dask is not None:
             screen.note("the rows are learned from at once; --dask is for larger files.")
-        return found, None
-    held = size_of(limit) // (BYTES_PER_VALUE * len(found.table.names) * (jobs + 1))
+        return opening, None
+    held = size_of(limit) // (BYTES_PER_VALUE * len(opening.table.names) * (jobs + 1))
     n_rows = min(max(held, LEAST_ROWS), BATCH_ROWS)
     if dask is not None:
         from truism.dask import connect, run_on
 
         client = connect(dask)
         click.get_current_context().call_on_close(client.close)
-        return found, Batches.of_files(files, found.reading, n_rows, run_on(client))
-    return found, Batches.of_files(files, found.reading, n_rows)
+        return opening, Batches.of_files(files, opening.reading, n_rows, run_on(client))
+    return opening, Batches.of_files(files, opening.reading, n_rows)
 
 
 # --- suspects ---
@@ -426,8 +430,9 @@ def show_suspects(suspects: Suspects, place: str | None, *, excluded: bool) -> R
     """
     of = count(suspects.n_rows, "row")
     if not len(suspects.rows):
-        said = f"No suspects: none of {of} scores far above the threshold of the others."
-        return Group("", say(said))
+        return Group(
+            "", say(f"No suspects: none of {of} scores far above the threshold of the others.")
+        )
     rows, hidden = len(suspects.rows), len(suspects.hidden)
     what = "and were learned as normal"
     if excluded and hidden == rows:
@@ -438,8 +443,8 @@ def show_suspects(suspects: Suspects, place: str | None, *, excluded: bool) -> R
     head = f"{rows:,} of {of} {'is a suspect' if rows == 1 else 'are suspects'}, {what}:"
     parts: list[RenderableType] = ["", Text(head, STRONG)]
     for group in suspects[:N_GROUPS]:
-        told = group.summary or _reason(group)
-        parts += [say(str(group)), Padding(say(told), (0, 0, 0, 2))]
+        summary = group.summary or _reason(group)
+        parts += [say(str(group)), Padding(say(summary), (0, 0, 0, 2))]
     more = len(suspects) - N_GROUPS
     if more > 0:
         parts.append(say(f"and {count(more, 'other group')} of rows"))

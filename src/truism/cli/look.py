@@ -73,17 +73,17 @@ def look(
         progress("reading", 0, 0)
         files = open_files(data, how.layout)
         most = math.inf if how.layout.every is not None else MOST_VALUES
-        found = read_first(files, most_values=most, allow_empty=True)
-        notices = found.notices
-        if not found.is_whole:
-            n_read = f"{found.table.n_rows:,} of {files.n_rows:,}"
+        opening = read_first(files, most_values=most, allow_empty=True)
+        notices = opening.notices
+        if not opening.is_whole:
+            n_read = f"{opening.table.n_rows:,} of {files.n_rows:,}"
             notices = (
                 *notices,
                 Notice("first_rows", f"only the first {n_read} rows are looked at."),
             )
         if how.strict:
             refuse_doubts(notices)
-        seen = look_at(found.table, found.reading, notices)
+        seen = look_at(opening.table, opening.reading, notices)
     source = ", ".join(data)
     sight = describe(seen, option_of)
     if page is not None:

@@ -112,8 +112,8 @@ def size_of(text: str | None) -> int:
         if not hasattr(os, "sysconf"):  # Windows does not tell
             return _UNITS["g"]
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", text.strip().lower())
-    size = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", text.strip().lower())
+    size = 0 if match is None else int(float(match[1]) * _UNITS[match[2]])
     if size < 1 << 20:
         raise ParameterError.of("memory_limit", "be a size of at least 1 MiB, such as 3GiB", text)
     return size
@@ -122,8 +122,8 @@ def size_of(text: str | None) -> int:
 def check_output(place: str, inputs: Sequence[str] = ()) -> None:
     """Refuse an output that cannot be written, before doing the work."""
     path = Path(place)
-    for each in inputs:
-        if each != STDIN and path.exists() and os.path.exists(each) and path.samefile(each):
+    for given in inputs:
+        if given != STDIN and path.exists() and os.path.exists(given) and path.samefile(given):
             raise TruismError(
                 f"{place!r} is both input and output.",
                 "write to another file; inputs are never overwritten.",

@@ -116,8 +116,8 @@ def rules(
         else:
             screen.show(show_rules(records, len(chosen)))
         if model.accepted:
-            told = [(each.id, each.say(model.schema, model.words)) for each in model.accepted]
-            screen.show("", say("Accepted as normal:"), show_pairs(told))
+            lines = [(one.id, one.say(model.schema, model.words)) for one in model.accepted]
+            screen.show("", say("Accepted as normal:"), show_pairs(lines))
     elif form == "json":
         screen.write_json(records)
     elif form == "jsonl":
@@ -127,13 +127,13 @@ def rules(
 
 
 def _edited(model: Model, disable: tuple[str, ...], reason: str, enable: tuple[str, ...]) -> Model:
-    known = {rule.id for rule in model.rules}
-    off = {each.rule_id for each in model.disabled}
+    ids = {rule.id for rule in model.rules}
+    off = {entry.rule_id for entry in model.disabled}
     for rule_id in (*disable, *enable):
-        if rule_id not in known:
+        if rule_id not in ids:
             raise ParameterError(
                 f"The model has no rule with id {rule_id!r}.",
-                did_you_mean(rule_id, sorted(known)) or "truism rules MODEL lists the ids.",
+                did_you_mean(rule_id, sorted(ids)) or "truism rules MODEL lists the ids.",
             )
     for rule_id in enable:
         if rule_id not in off:

@@ -258,8 +258,8 @@ class _Stages:
         if of > 1 or done:
             task = self._task_of[stage]
             self._bars.update(task, completed=done, total=of)
-            known = next(each for each in self._bars.tasks if each.id == task)
-            self._bars.update(task, amount=say_amount(stage, done, of, known.time_remaining))
+            bar = next(bar for bar in self._bars.tasks if bar.id == task)
+            self._bars.update(task, amount=say_amount(stage, done, of, bar.time_remaining))
             if self._endless == task:
                 self._endless = None
 

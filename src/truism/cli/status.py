@@ -72,10 +72,10 @@ def status(
             for table, _, _ in rows.feed(check, progress):
                 survey.take(table)
             findings = check.findings()
-        found = survey.status(findings)
+        fit = survey.status(findings)
     if form == "json":
-        content = {"format": "truism-status", "format_version": 1, "status": found}
-        screen.write_json({**content, "advice": say_remedy(found)})
+        content = {"format": "truism-status", "format_version": 1, "status": fit}
+        screen.write_json({**content, "advice": say_remedy(fit)})
     else:
-        screen.show(show_pairs(say_status(found)))
-    return STALE if found.verdict == "stale" else 0
+        screen.show(show_pairs(say_status(fit)))
+    return STALE if fit.verdict == "stale" else 0

@@ -103,14 +103,14 @@ class ArrowScorer:
                 "begin without a state where a model was learned anew.",
             )
         kept = None if state is None else state.following
-        said: set[tuple[str, ...]] = set()
+        warned: set[tuple[str, ...]] = set()
         for batch in batches:
             if not hasattr(batch, "schema"):
                 raise TableError(
                     f"Batches must be Arrow record batches, got {type(batch).__name__}.",
                     "pass an iterable of them, such as table.to_batches().",
                 )
-            table = followed(as_table(batch), self.checker.model.reading, said=said)
+            table = followed(as_table(batch), self.checker.model.reading, warned=warned)
             added, kept = self._score(table, kept)
             schema = self.schema(batch.schema)
             arrays = [
@@ -142,7 +142,7 @@ class ArrowScorer:
         checker = self.checker
         table = checker.prepare(table, before)
         scorer, threshold = checker.scorer, checker.model.threshold
-        found = list[Blames]()
+        blames = list[Blames]()
         if checker.model.memory is None and not self.blames:
             scores = scorer.score(table, checker.n_jobs)  # looks at equal rows once
             after = checker.pass_by(table, before)
@@ -154,11 +154,11 @@ class ArrowScorer:
             scores[block], excess[block] = weighed.scores, beyond
             if self.blames:
                 part = table.take(np.arange(block.start, block.stop))
-                found += blame_rows(scorer, part, weighed, beyond > threshold, self.blames)
+                blames += blame_rows(scorer, part, weighed, beyond > threshold, self.blames)
         added = {"score": scores, "excess": excess, "anomaly": excess > threshold}
         kept = {name: added[name] for name in self.added if name in added}
         after = checker.leave(table, follower.following, before)
-        return kept | as_columns(found, self.blames), after
+        return kept | as_columns(blames, self.blames), after
 
     def __reduce__(self) -> tuple[Any, ...]:
         content = encode_model(self.checker.model)
@@ -271,7 +271,7 @@ def learn_files(
         raise ParameterError("rows must name at least one file.")
     time = InvariantRuleDetector(**parameters).time
     files = open_files(
-        [os.fspath(each) for each in given], Layout(time=() if time is None else (time,))
+        [os.fspath(place) for place in given], Layout(time=() if time is None else (time,))
     )
     opening = read_first(files, 0)
     batches = Batches.of_files(files, opening.reading, BATCH_ROWS, run)

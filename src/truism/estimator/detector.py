@@ -61,8 +61,8 @@ EXPECTED_FAILED_CHECKS = {
 
 def _asking(model: Model, max_false_incidents: str | None) -> Model:
     """Return a model that says which rate of incidents its threshold was last asked for."""
-    asked = msgspec.structs.replace(model.settings, max_false_incidents=max_false_incidents)
-    return msgspec.structs.replace(model, settings=asked)
+    settings = msgspec.structs.replace(model.settings, max_false_incidents=max_false_incidents)
+    return msgspec.structs.replace(model, settings=settings)
 
 
 class Sourced(Following, frozen=True, eq=False):
@@ -82,9 +82,9 @@ def _past_of(state: Any, source: str | None) -> tuple[Following | None, str | No
         raise ParameterError.of(
             "state", "be the state of earlier findings", state, "hand in findings.state."
         )
-    known = state.source if isinstance(state, Sourced) else None
-    if source is None or source == known:
-        return state, known
+    before = state.source if isinstance(state, Sourced) else None
+    if source is None or source == before:
+        return state, before
     return None, source
 
 
@@ -336,10 +336,10 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         """
         table, checker = self._ready(X)
-        found = checker.attribute(table, self._columns)
+        shares = checker.attribute(table, self._columns)
         if not as_frame:
-            return found
-        columns = {name: found[:, i] for i, name in enumerate(self._columns)}
+            return shares
+        columns = {name: shares[:, i] for i, name in enumerate(self._columns)}
         library = library_of(X)
         like = X if library is not None and getattr(X, "ndim", 2) == 2 else None
         return to_frame(columns, library or self._library, like)
@@ -476,7 +476,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         if path is not None:
             check_ending(path)
-        table, checker = self._ready(X, known=[n for n in (label, time) if n is not None])
+        table, checker = self._ready(X, expected=[n for n in (label, time) if n is not None])
         if time is not None:
             if time not in table.names:
                 raise ParameterError.of("time", "name a column of the table", time)
@@ -633,12 +633,12 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def suspects_(self) -> Suspects:
         """The training rows that the others contradict most."""
-        found: Suspects | None = getattr(self, "_suspects", None)
-        if found is None:
+        suspects: Suspects | None = getattr(self, "_suspects", None)
+        if suspects is None:
             raise AttributeError(
                 "suspects_ is only there after fitting with suspects='find' or suspects='exclude'."
             )
-        return found
+        return suspects
 
     def adopt(self, model: Model) -> Self:
         """Use a model as if it had been learned here."""
@@ -662,8 +662,8 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, Table | dict) or has_named_columns(X):
             table = as_table(X)
             if reset:
-                own = tuple(column.name for column in table.columns if not column.index)
-                self.remember(own, named=True)
+                names = tuple(column.name for column in table.columns if not column.index)
+                self.remember(names, named=True)
         else:
             checked = check_shape(self, X, reset=reset)
             # scikit-learn checks, and warns about missing names, but it drops masks.
@@ -677,7 +677,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _ready(
         self,
         X: Any,  # noqa: N803
-        known: Iterable[str] = (),
+        expected: Iterable[str] = (),
         before: Following | None = None,
     ) -> tuple[Table, Checker]:
         """Read as the training table was read, and return the checker that suits the table, too.
@@ -691,7 +691,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if doubt is not None:
             warn_caller(doubt)
         prepared = checker.prepare(table, before)
-        unknown = tuple(name for name in checker.extra(prepared) if name not in known)
+        unknown = tuple(name for name in checker.extra(prepared) if name not in expected)
         if unknown:
             warn_caller(
                 f"Columns that were not in the training table are ignored: {shorten(unknown)}."
@@ -724,7 +724,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return (
             f"<p><b>InvariantRuleDetector</b> of {len(self.model_.schema.variables)} variables, "
             f"min_support {made.min_support:g}, threshold {self.threshold_:g}</p>"
-            + "".join(f"<p>{html.escape(each)}</p>" for each in self.model_.notices)
+            + "".join(f"<p>{html.escape(notice)}</p>" for notice in self.model_.notices)
             + self.rules_._repr_html_()
         )
 

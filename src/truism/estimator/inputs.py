@@ -84,7 +84,7 @@ def followed(
     reading: Reading | None,
     *,
     strict: bool = False,
-    said: set[tuple[str, ...]] | None = None,
+    warned: set[tuple[str, ...]] | None = None,
 ) -> Table:
     """Return a table read as the one that was learned; warn about, or refuse, what is in doubt.
 
@@ -97,10 +97,10 @@ def followed(
         refuse_doubts(notices)
     for notice in notices:
         about = (notice.code, *notice.columns)
-        if notice.code == "column_converted" or (said is not None and about in said):
+        if notice.code == "column_converted" or (warned is not None and about in warned):
             continue
-        if said is not None:
-            said.add(about)
+        if warned is not None:
+            warned.add(about)
         warn_caller(str(notice))
     return table
 

@@ -42,8 +42,8 @@ def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
         if hasattr(model.settings, name):
             setattr(detector, name, getattr(model.settings, name))
     made_here = {delta_name(variable) for variable in model.derived}
-    known = model.provenance.columns or model.schema.names
-    names = tuple(name for name in known if name not in made_here)
+    columns = model.provenance.columns or model.schema.names
+    names = tuple(name for name in columns if name not in made_here)
     detector.remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
     return detector.adopt(model)
 
@@ -132,5 +132,5 @@ def status(model: InvariantRuleDetector | Model | str | os.PathLike[str], table:
 
     """
     refuse_path(table)
-    own = model_of("model", model)
-    return find_status(Checker(own), as_table(table, own.reading))
+    learned = model_of("model", model)
+    return find_status(Checker(learned), as_table(table, learned.reading))

@@ -200,8 +200,8 @@ def _check_versions(sections: dict[str, int]) -> None:
 def to_file(model: Model) -> ModelFile:
     """Return a model in the shape of a file, without a digest."""
     counted = {
-        each.predicate: FilePredicate(each.predicate, each.n_true, each.n_false, each.n_episodes)
-        for each in model.rules.predicates
+        one.predicate: FilePredicate(one.predicate, one.n_true, one.n_false, one.n_episodes)
+        for one in model.rules.predicates
     }
     univariate = {
         claimed for rule in model.rules if not rule.antecedent for claimed in rule.consequents
@@ -241,9 +241,9 @@ def from_file(file: ModelFile) -> Model:
     _check_schema(schema, file)
     _check_predicates(schema, file)
     rules = _rules(file)
-    known = {rule.id for rule in rules} if file.disabled else set()
+    ids = {rule.id for rule in rules} if file.disabled else set()
     for i, off in enumerate(file.disabled):
-        _check(off.rule_id in known, f"there is no rule {off.rule_id!r}", f"$.disabled[{i}]")
+        _check(off.rule_id in ids, f"there is no rule {off.rule_id!r}", f"$.disabled[{i}]")
     weighs = file.settings.scoring == "evidence"
     _check((file.evidence is not None) == weighs, "evidence and scoring do not fit", "$.evidence")
     held = {name for name in SECTIONS if getattr(file, name) is not None}
@@ -305,8 +305,8 @@ def _check_schema(schema: Schema, file: ModelFile) -> None:
             _check(right, f"a value is not {variable.holds}", where)
             _check(_ascend(variable.values), "values do not ascend", where)
     columns = file.provenance.columns
-    known = not columns or {*names} <= {*columns}
-    _check(known, "a variable is not among the columns", "$.provenance.columns")
+    listed = not columns or {*names} <= {*columns}
+    _check(listed, "a variable is not among the columns", "$.provenance.columns")
     _check(len({*columns}) == len(columns), "a column is listed twice", "$.provenance.columns")
     sources = {*names, *(column.name for column in schema.left_out)}
     _check({*file.derived} <= sources, "a derived variable is unknown", "$.derived")
@@ -335,8 +335,8 @@ def _check_predicates(schema: Schema, file: ModelFile) -> None:
             of = variable_of[part.variable]
             if isinstance(part, OneOf):
                 _check(isinstance(of, Categorical), f"{of.name!r} is not categorical", where)
-                known = {*map(_typed, part.values)} <= states_of.get(of.name, set())
-                _check(known, "a value is unknown", where)
+                seen_in_training = {*map(_typed, part.values)} <= states_of.get(of.name, set())
+                _check(seen_in_training, "a value is unknown", where)
             elif isinstance(part, Interval | Range):
                 _check(isinstance(of, Numeric), f"{of.name!r} is not numeric", where)
         if entry.n_true is None or entry.n_false is None or entry.n_episodes is msgspec.UNSET:
@@ -410,7 +410,9 @@ def _check_evidence(schema: Schema, file: ModelFile) -> None:
     if evidence is None:
         return
     numeric = [variable for variable in schema.variables if isinstance(variable, Numeric)]
-    fits = [variable.name for variable in numeric] == [own.variable for own in evidence.spacings]
+    fits = [variable.name for variable in numeric] == [
+        spacing.variable for spacing in evidence.spacings
+    ]
     _check(fits, "spacings and numeric variables differ", "$.evidence.spacings")
     for i, (variable, spacing) in enumerate(zip(numeric, evidence.spacings, strict=True)):
         fits = len(spacing.values) == len(spacing.counts) and _ascend(spacing.values)
@@ -476,8 +478,8 @@ def _check_sections(schema: Schema, file: ModelFile) -> None:
     _check(once, "an acceptance is listed twice", "$.accepted")
     for i, acceptance in enumerate(accepted):
         names = acceptance.variables
-        known = len({*names}) == len(names) and {*names} <= {*schema.names}
-        _check(known, "a variable is unknown or listed twice", f"$.accepted[{i}]")
+        fits = len({*names}) == len(names) and {*names} <= {*schema.names}
+        _check(fits, "a variable is unknown or listed twice", f"$.accepted[{i}]")
         for part in _parts_of(acceptance.conditions):
             fits = _may_hold(part, variable_of.get(part.variable))
             _check(fits, f"a condition does not fit {part.variable!r}", f"$.accepted[{i}]")

@@ -33,52 +33,27 @@ from truism.table.layouts import Reading
 
 
 class Model(msgspec.Struct, frozen=True, dict=True):
-    """Everything that was learned from one training table.
+    """Everything that was learned from one training table."""
 
-    Parameters
-    ----------
-    schema
-        The variables.
-    rules
-        Every rule, disabled ones included.
-    settings
-        How it was learned.
-    provenance
-        When and from what it was learned.
-    limit
-        The threshold, and why it is what it is.
-    disabled
-        Rules switched off.
-    derived
-        Columns whose change since the previous row, ``ΔX``, is a variable; meters, of which only
-        the change counts, are not variables themselves.
-    evidence
-        What is usual beyond the rules; None unless the scoring is ``"evidence"``.
-    series
-        What is known about the order of rows; None if rows are exchangeable.
-    reading
-        How the training table was read, so that later tables are read alike; None if unknown.
-    twins
-        Pairs of numbers that move together, closest first; None if there are none.
-    legend
-        Units and titles that readers know; None if the user gave none.
-    accepted
-        What the user accepted as normal; None if nothing.
-
-    """
-
-    schema: Schema
-    rules: RuleSet
-    settings: Settings
-    provenance: Provenance
-    limit: Threshold = Threshold(0.0, AnyBrokenRule())
-    disabled: tuple[Disabled, ...] = ()
+    schema: Schema  # the variables
+    rules: RuleSet  # every rule, disabled ones included
+    settings: Settings  # how it was learned
+    provenance: Provenance  # when and from what it was learned
+    limit: Threshold = Threshold(0.0, AnyBrokenRule())  # the threshold, and why it is what it is
+    disabled: tuple[Disabled, ...] = ()  # rules switched off
+    # columns whose change since the previous row, ``ΔX``, is a variable; meters, of which only the
+    # change counts, are not variables themselves
     derived: tuple[str, ...] = ()
+    # what is usual beyond the rules; None unless the scoring is ``"evidence"``
     evidence: Evidence | None = None
+    # what is known about the order of rows; None if rows are exchangeable
     series: Series | None = None
+    # how the training table was read, so that later tables are read alike; None if unknown
     reading: Reading | None = None
+    # pairs of numbers that move together, closest first; None if there are none
     twins: tuple[tuple[str, str], ...] | None = None
-    legend: Legend | None = None
+    legend: Legend | None = None  # units and titles that readers know; None if the user gave none
+    # what the user accepted as normal; None if nothing
     accepted: tuple[Acceptance, ...] | None = None
 
     @property
@@ -113,35 +88,37 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         text, allowed = rule.text(self.words), rule.consequents[0]
         if not rule.may_be_wider or not isinstance(allowed, Range):
             return text
-        variable = next(each for each in self.schema.variables if each.name == allowed.variable)
+        variable = next(
+            variable for variable in self.schema.variables if variable.name == allowed.variable
+        )
         assert isinstance(variable, Numeric)
         if (allowed.low, allowed.high) == (variable.low, variable.high):
             return f"always {text}"
-        low, high = (shorten(each, lambda _: True) for each in (variable.low, variable.high))
+        low, high = (shorten(bound, lambda _: True) for bound in (variable.low, variable.high))
         return f"{text} ({low} to {high}{self.words.after(variable.name)} in training)"
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """What puts the findings of the model in doubt, in plain words."""
-        made, found = self.provenance, list[str]()
+        made, doubts = self.provenance, list[str]()
         match made.support_origin:
             case "untried":
-                found.append("The model was learned from few rows; expect false alarms.")
+                doubts.append("The model was learned from few rows; expect false alarms.")
             case "fewest":
                 rate = next(
-                    each.rate for each in made.trials if each.min_support == made.min_support
+                    trial.rate for trial in made.trials if trial.min_support == made.min_support
                 )
-                found.append(
+                doubts.append(
                     f"About {rate:.0%} of normal rows that are new to the model break a rule; expect "
                     "false alarms."
                 )
         match self.limit.origin:
             case RateOfIncidents(rate=asked, n_rows=n_rows, extrapolated=True):
-                found.append(
+                doubts.append(
                     f"{asked} is rarer than {n_rows:,} held-out rows can show: the threshold is "
                     "extrapolated; expect more false alarms, or learn from more rows."
                 )
-        return tuple(found)
+        return tuple(doubts)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -151,7 +128,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def active_rules(self) -> tuple[Rule, ...]:
         """The rules that score and explain."""
-        off = {each.rule_id for each in self.disabled}
+        off = {entry.rule_id for entry in self.disabled}
         return tuple(rule for rule in self.rules if not off or rule.id not in off)
 
     def summary(self, n: int) -> RuleSummary:
@@ -166,30 +143,15 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(each)}</p>" for each in self.notices)
-        return f"<p>{html.escape(repr(self).strip('<>'))}</p>{said}{self.rules._repr_html_()}"
+        notices = "".join(f"<p>{html.escape(notice)}</p>" for notice in self.notices)
+        return f"<p>{html.escape(repr(self).strip('<>'))}</p>{notices}{self.rules._repr_html_()}"
 
     def disable(self, rule_id: str, reason: str, date: str | None = None) -> "Model":
-        """Switch a rule off. More specific rules that it made redundant do not come back.
-
-        Parameters
-        ----------
-        rule_id
-            The rule's id.
-        reason
-            Why, for those who read the model later; must not be empty.
-        date
-            When, as ISO text.
-
-        Returns
-        -------
-        Model
-
-        """
+        """Switch a rule off. More specific rules that it made redundant do not come back."""
         self.rules.find(rule_id)
         check_text("reason", reason, "say why the rule is disabled")
         others = self._disabled_without(rule_id)
-        edited = sorted([*others, Disabled(rule_id, reason, date)], key=lambda each: each.rule_id)
+        edited = sorted([*others, Disabled(rule_id, reason, date)], key=lambda entry: entry.rule_id)
         return msgspec.structs.replace(self, disabled=tuple(edited))
 
     def enable(self, rule_id: str) -> "Model":
@@ -201,22 +163,22 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         return msgspec.structs.replace(self, disabled=tuple(others))
 
     def _disabled_without(self, rule_id: str) -> Sequence[Disabled]:
-        return [each for each in self.disabled if each.rule_id != rule_id]
+        return [entry for entry in self.disabled if entry.rule_id != rule_id]
 
     def accept(self, acceptance: Acceptance) -> "Model":
         """Return the model with one more acceptance."""
-        known = self.accepted or ()
-        if any(each.id == acceptance.id for each in known):
+        accepted = self.accepted or ()
+        if any(one.id == acceptance.id for one in accepted):
             raise ParameterError(f"The same is accepted already, as {acceptance.id!r}.")
-        return msgspec.structs.replace(self, accepted=(*known, acceptance))
+        return msgspec.structs.replace(self, accepted=(*accepted, acceptance))
 
     def withdraw(self, acceptance_id: str) -> "Model":
         """Return the model without an acceptance."""
-        known = self.accepted or ()
-        left = tuple(each for each in known if each.id != acceptance_id)
-        if len(left) == len(known):
-            ids = ", ".join(each.id for each in known)
-            hint = f"there are {ids}." if known else "nothing is accepted in this model."
+        accepted = self.accepted or ()
+        left = tuple(one for one in accepted if one.id != acceptance_id)
+        if len(left) == len(accepted):
+            ids = ", ".join(one.id for one in accepted)
+            hint = f"there are {ids}." if accepted else "nothing is accepted in this model."
             raise ParameterError.of("undo", "be the id of an acceptance", acceptance_id, hint)
         return msgspec.structs.replace(self, accepted=left or None)
 
@@ -226,35 +188,37 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         A rule keeps the consequents that need none of them. What was switched off stays off, and the
         scores of other variables mean the same.
         """
-        off = {each.rule_id: each for each in self.disabled}
+        off = {entry.rule_id: entry for entry in self.disabled}
         rules, disabled = [], []
         for rule in self.rules:
-            left = tuple(each for each in rule.consequents if not _needs(each, absent))
-            if not left or any(_needs(each, absent) for each in rule.antecedent):
+            left = tuple(
+                predicate for predicate in rule.consequents if not _needs(predicate, absent)
+            )
+            if not left or any(_needs(predicate, absent) for predicate in rule.antecedent):
                 continue
             kept = rule if left == rule.consequents else Rule(rule.antecedent, left, rule.count)
             rules.append(kept)
             if off and rule.id in off:
                 disabled.append(msgspec.structs.replace(off[rule.id], rule_id=kept.id))
         counted = tuple(
-            each for each in self.rules.predicates if not _needs(each.predicate, absent)
+            counts for counts in self.rules.predicates if not _needs(counts.predicate, absent)
         )
         kept_at = [i for i, name in enumerate(self.schema.names) if name not in absent]
         series = self.series
         if series is not None and series.memory is not None:
             series = msgspec.structs.replace(series, memory=series.memory.at(kept_at))
-        accepted = [each.without(absent) for each in self.accepted or ()]
+        accepted = [one.without(absent) for one in self.accepted or ()]
         return msgspec.structs.replace(
             self,
             schema=msgspec.structs.replace(
                 self.schema, variables=tuple(self.schema.variables[i] for i in kept_at)
             ),
             rules=RuleSet(tuple(sorted(rules, key=rule_order)), self.rules.n_rows, counted),
-            disabled=tuple(sorted(disabled, key=lambda each: each.rule_id)),
+            disabled=tuple(sorted(disabled, key=lambda entry: entry.rule_id)),
             derived=tuple(name for name in self.derived if name not in absent),
             evidence=None if self.evidence is None else _reduced(self.evidence, kept_at, absent),
             series=series,
-            accepted=tuple(each for each in accepted if each is not None) or None,
+            accepted=tuple(one for one in accepted if one is not None) or None,
             twins=tuple(pair for pair in self.twins or () if not {*pair} & {*absent}) or None,
         )
 
@@ -275,15 +239,15 @@ def _reduced(evidence: Evidence, kept: Sequence[int], absent: Collection[str]) -
     asks = [i for i, split in enumerate(evidence.splits) if split.variable not in absent]
     number = {old: new for new, old in enumerate(asks)} | {LEAF: LEAF}
     contexts = (
-        _judging(each, place, number)
-        for each in evidence.contexts
-        if all(node in number for node in each.tree)
+        _judging(context, place, number)
+        for context in evidence.contexts
+        if all(node in number for node in context.tree)
     )
     return msgspec.structs.replace(
         evidence,
-        spacings=tuple(each for each in evidence.spacings if each.variable not in absent),
+        spacings=tuple(spacing for spacing in evidence.spacings if spacing.variable not in absent),
         splits=tuple(evidence.splits[i] for i in asks),
-        contexts=tuple(each for each in contexts if each.numbers or each.states),
+        contexts=tuple(context for context in contexts if context.numbers or context.states),
         usual=tuple(evidence.usual[i] for i in kept),
     )
 

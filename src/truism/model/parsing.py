@@ -29,26 +29,12 @@ _STATE = re.compile(rf"(?:{_QUOTED}|[\w.+\-/:%°]+)\s*")
 def parse_conditions(
     text: str, schema: Schema, legend: Legend = NO_LEGEND, parameter: str = "when"
 ) -> tuple[Condition, ...]:
-    """Read conditions that are joined with "and".
+    """Read conditions that are joined with "and"; numbers may be followed by the units of a legend.
 
-    Parameters
-    ----------
-    text
-        For example ``P101 = on and LIT301 ≥ 800``.
-    schema
-        The variables that it may name.
-    legend
-        Units that may follow a number.
-    parameter
-        The setting that it was given as.
-
-    Examples
-    --------
     >>> flow = Numeric("FIT101", 0.0, 2.6, 1.2, 0.5, 0, (0.0,), (1,))
     >>> schema = Schema((Categorical("MV101", "text", ("open", "shut"), (5, 5), 0), flow))
-    >>> [str(each) for each in parse_conditions("MV101 = open and 1 <= FIT101 < 2", schema)]
+    >>> [str(read) for read in parse_conditions("MV101 = open and 1 <= FIT101 < 2", schema)]
     ['MV101 = open', '1 ≤ FIT101 < 2']
-
     """
     if not isinstance(text, str) or not text.strip():
         raise ParameterError.of(parameter, "hold a condition", text)
@@ -70,10 +56,10 @@ class _Reader:
     def _split(self, keyword: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
         """Return the spans between a keyword, without the blanks around them."""
         spans = []
-        for found in keyword.finditer(self.text, start, end):
-            if found[1]:
-                spans.append((start, found.start()))
-                start = found.end()
+        for match in keyword.finditer(self.text, start, end):
+            if match[1]:
+                spans.append((start, match.start()))
+                start = match.end()
         spans.append((start, end))
         return [self._stripped(*span) for span in spans]
 
@@ -142,15 +128,15 @@ class _Reader:
 
     def _number(self, variable: Variable, at: int, end: int) -> float:
         """Read a number, and its unit if it is there."""
-        found = _LIMIT.match(self.text, at, end)
-        if found is None or math.isinf(float(found[0])):
+        number = _LIMIT.match(self.text, at, end)
+        if number is None or math.isinf(float(number[0])):
             self._refuse(at, "a number")
         unit = self.legend.unit(variable.name)
-        after = found.end()
+        after = number.end()
         if unit is not None and self.text.startswith(unit, after):
             after = self._stripped(after + len(unit), end)[0]
         self._finish(after, end)
-        return float(found[0])
+        return float(number[0])
 
     def _states(self, variable: Variable, at: int, end: int, *, several: bool) -> OneOf:
         if not isinstance(variable, Categorical):
@@ -160,12 +146,12 @@ class _Reader:
         while not states or several:
             if several:
                 at = self._stripped(at + 1, end)[0]  # the brace or the comma
-            found = _STATE.match(self.text, at, end)
-            if found is None and self.text.startswith('"', at):
+            match = _STATE.match(self.text, at, end)
+            if match is None and self.text.startswith('"', at):
                 self._refuse(at, "the end of a text in quotation marks")
-            token = "" if found is None else found[0].rstrip()
+            token = "" if match is None else match[0].rstrip()
             states.append(self._state(token, state_of, at))
-            at = at if found is None else found.end()
+            at = at if match is None else match.end()
             if several and self.text.startswith("}", at):
                 at = self._stripped(at + 1, end)[0]
                 break
@@ -185,8 +171,8 @@ class _Reader:
             token = escaped if escaped in state_of else plain
         if not token or token not in state_of:
             guess = did_you_mean(token, state_of) if token else None
-            some = ", ".join(list(state_of)[:5]) + (" …" if len(state_of) > 5 else "")
-            self._refuse(at, f"one of the states {some}" + (f" ({guess})" if guess else ""))
+            states = ", ".join(list(state_of)[:5]) + (" …" if len(state_of) > 5 else "")
+            self._refuse(at, f"one of the states {states}" + (f" ({guess})" if guess else ""))
         return state_of[token]
 
     def _finish(self, at: int, end: int) -> None:

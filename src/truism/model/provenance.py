@@ -70,12 +70,12 @@ class RateOfIncidents(
         refuse_more("n_incidents", self.n_incidents, self.n_rows)
 
     def __str__(self) -> str:
-        said = f"about {self.rate} to be expected of normal rows"
+        expected = f"about {self.rate} to be expected of normal rows"
         shown = f"{self.n_rows:,} held-out rows"
         return (
-            f"{said}, extrapolated from {shown}"
+            f"{expected}, extrapolated from {shown}"
             if self.extrapolated
-            else f"{said}, judging by {shown}"
+            else f"{expected}, judging by {shown}"
         )
 
 
@@ -143,7 +143,7 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         chosen = self.support_origin in ("fewest", "smallest")
-        if chosen and all(each.min_support != self.min_support for each in self.trials):
+        if chosen and all(trial.min_support != self.min_support for trial in self.trials):
             raise ParameterError.of("min_support", "be one of the values tried", self.min_support)
 
     @property
@@ -168,7 +168,7 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             f"the smallest value with fewer than {percent(MAX_RATE)} false alarms on held-out rows: "
             f"{percent(rate_of[self.min_support])}"
         )
-        smaller = max((each for each in rate_of if each < self.min_support), default=None)
+        smaller = max((value for value in rate_of if value < self.min_support), default=None)
         return why if smaller is None else f"{why}, and {percent(rate_of[smaller])} at {smaller:g}"
 
 

@@ -23,22 +23,12 @@ Order = Literal["chance", "support", "length", "id"]
 
 
 class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """Whenever all of the antecedent holds, so does each consequent; no training row disagrees.
+    """Whenever all of the antecedent holds, so does each consequent; no training row disagrees."""
 
-    Parameters
-    ----------
-    antecedent
-        What must hold for the rule to apply; empty for a univariate rule.
-    consequents
-        What then holds.
-    count
-        Training rows in which antecedent and consequent hold together.
-
-    """
-
+    # what must hold for the rule to apply; empty for a univariate rule
     antecedent: tuple[Predicate, ...]
-    consequents: tuple[Predicate, ...]
-    count: int
+    consequents: tuple[Predicate, ...]  # what then holds
+    count: int  # training rows in which antecedent and consequent hold together
 
     @property
     def id(self) -> str:
@@ -49,7 +39,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     def variables(self) -> tuple[str, ...]:
         """Every variable that the rule is about, once."""
         both = (*self.antecedent, *self.consequents)
-        return tuple(dict.fromkeys(name for each in both for name in variables(each)))
+        return tuple(dict.fromkeys(name for predicate in both for name in variables(predicate)))
 
     @property
     def length(self) -> int:
@@ -158,12 +148,12 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
         for rule in self.rules:
             if rule.id == rule_id:
                 return rule
-        known = [rule.id for rule in self.rules[:3]]
+        ids = [rule.id for rule in self.rules[:3]]
         raise ParameterError.of(
             "rule_id",
             "be the id of a rule of the model",
             rule_id,
-            f"ids look like {shorten(known)}; list them with rules_.to_frame()." if known else None,
+            f"ids look like {shorten(ids)}; list them with rules_.to_frame()." if ids else None,
         )
 
     def sorted_by(self, key: Order = "chance") -> "RuleSet":
@@ -188,7 +178,9 @@ class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True
 
     def log_chances(self) -> "LogChances":
         """Return the function from a rule to the natural logarithm of its chance."""
-        return LogChances({each.predicate: (each.n_true, each.n_false) for each in self.predicates})
+        return LogChances(
+            {counted.predicate: (counted.n_true, counted.n_false) for counted in self.predicates}
+        )
 
     def summary(self, n: int = 20) -> "RuleSummary":
         """Return the rules worth showing to a colleague, as statements that say different things.
@@ -250,7 +242,7 @@ class LogChances:
         """Return the natural logarithm of a rule's chance."""
         if not rule.antecedent:
             return 0.0
-        return min(rule.count * self.log_certainty(each) for each in rule.consequents)
+        return min(rule.count * self.log_certainty(predicate) for predicate in rule.consequents)
 
     def log_certainty(self, predicate: Predicate) -> float:
         """Return the natural logarithm of the share of rows in which a predicate is true."""
@@ -262,6 +254,6 @@ def rule_order(rule: Rule) -> tuple[Any, ...]:
     """Return the key of the canonical order: by length of the antecedent, then by content."""
     return (
         len(rule.antecedent),
-        [order(each) for each in rule.antecedent],
-        [order(each) for each in rule.consequents],
+        [order(predicate) for predicate in rule.antecedent],
+        [order(predicate) for predicate in rule.consequents],
     )

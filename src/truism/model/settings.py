@@ -48,15 +48,15 @@ class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         >>> IncidentRate.parse("1/day"), str(IncidentRate.parse("0.5 / 1000 rows"))
         (IncidentRate(count=1.0, per='day'), '0.5 per 1,000 rows')
         """
-        found = _FORM.fullmatch(text) if isinstance(text, str) else None
-        if found is None or float(found[1]) <= 0:
+        match = _FORM.fullmatch(text) if isinstance(text, str) else None
+        if match is None or float(match[1]) <= 0:
             raise ParameterError.of(
                 "max_false_incidents",
                 "be a rate such as '1/day', '2/week' or '1/1000rows'",
                 text,
             )
-        per: Per = "1000rows" if found[2].startswith("1000") else found[2]  # type: ignore[assignment]
-        return cls(float(found[1]), per)
+        per: Per = "1000rows" if match[2].startswith("1000") else match[2]  # type: ignore[assignment]
+        return cls(float(match[1]), per)
 
     @classmethod
     def usual(cls, step: float | None) -> "IncidentRate":
@@ -104,57 +104,38 @@ class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to learn.
+    """How to learn."""
 
-    Parameters
-    ----------
-    min_support
-        θ: a rule must hold in more than this share of the rows; ``"auto"`` chooses it (see
-        `truism.learn.rules`).
-    support_ratio
-        γ: a rule must hold in more than this share of the rows of its rarest predicate; ``"auto"``
-        is 0.7 for the paper's scoring, as in the paper, and 0.1 for evidence, which weighs a rule
-        by its support.
-    max_predicates
-        The longest unit rule; ``"auto"`` is 5 for the paper's scoring, and 3 for evidence, whose
-        contexts cover what takes more conditions.
-    cutoffs
-        Where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``.
-    scoring
-        How to score a row: ``"evidence"`` weighs broken rules, values that are unusual given the
-        other variables, and rare values; ``"paper"`` adds up broken rules as in the paper.
-    categorical, continuous, ignore, time
-        Columns whose kind the user sets.
-    random_state
-        Random seed, for the split that chooses θ and for the choice of variables for each context.
-    ordered
-        Whether the user says that rows are in order.
-    by
-        The column that tells several series in one table apart.
-    lookback
-        The span of the past in rows, or as a duration; ``"auto"`` is 15 rows of a series, and 0
-        judges every row by itself.
-    max_false_incidents
-        How many incidents of normal rows the user can live with, such as ``"1/day"``.
-    max_nodes, max_rules, max_seconds
-        The search budget; see `truism.learn.mining.Budget`.
-
-    """
-
+    # θ: a rule must hold in more than this share of the rows; ``"auto"`` chooses it (see
+    # `truism.learn.rules`)
     min_support: float | Literal["auto"] = "auto"
+    # γ: a rule must hold in more than this share of the rows of its rarest predicate; ``"auto"`` is
+    # 0.7 for the paper's scoring, as in the paper, and 0.1 for evidence, which weighs a rule by its
+    # support
     support_ratio: float | Literal["auto"] = "auto"
+    # the longest unit rule; ``"auto"`` is 5 for the paper's scoring, and 3 for evidence, whose
+    # contexts cover what takes more conditions
     max_predicates: int | Literal["auto"] = "auto"
+    # where cut-offs of continuous variables come from: ``"tree"``, ``"uniform"``, ``"kmeans"``
     cutoffs: Cutoffs = "tree"
+    # how to score a row: ``"evidence"`` weighs broken rules, values that are unusual given the
+    # other variables, and rare values; ``"paper"`` adds up broken rules as in the paper
     scoring: Scoring = "evidence"
+    # columns whose kind the user sets
     categorical: tuple[str, ...] = ()
     continuous: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     time: str | None = None
+    # random seed, for the split that chooses θ and for the choice of variables for each context
     random_state: int = 0
-    ordered: bool = False
-    by: str | None = None
+    ordered: bool = False  # whether the user says that rows are in order
+    by: str | None = None  # the column that tells several series in one table apart
+    # the span of the past in rows, or as a duration; ``"auto"`` is 15 rows of a series, and 0
+    # judges every row by itself
     lookback: int | str = "auto"
+    # how many incidents of normal rows the user can live with, such as ``"1/day"``
     max_false_incidents: str | None = None
+    # the search budget; see `truism.learn.mining.Budget`
     max_nodes: int = MAX_NODES
     max_rules: int = MAX_RULES
     max_seconds: float | None = None
@@ -183,7 +164,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name, allowed in (("cutoffs", CUTOFFS), ("scoring", SCORINGS)):
             value = getattr(self, name)
             if value not in allowed:
-                choices = " or ".join(repr(each) for each in allowed)
+                choices = " or ".join(repr(value) for value in allowed)
                 raise ParameterError.of(name, f"be {choices}", value)
 
     def _check_lookback(self) -> None:

@@ -77,7 +77,7 @@ class Legend(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
         title = self.title(variable)
         if title is None:
             return quote_name(variable)
-        alone = sum(each == title for each in self.titles.values()) == 1
+        alone = sum(other == title for other in self.titles.values()) == 1
         return title if alone else self.heading(variable)
 
     def after(self, variable: str) -> str:
@@ -94,16 +94,7 @@ NO_LEGEND = Legend()
 
 
 def legend_of(units: Any, titles: Any, columns: Collection[str]) -> Legend | None:
-    """Return a legend for the columns of a table; None if there is nothing in it.
-
-    Parameters
-    ----------
-    units, titles
-        Texts by the names of columns; None for none.
-    columns
-        The table's columns.
-
-    """
+    """Return a legend of texts by the names of columns of a table; None if there is nothing in it."""
     read = {"units": _texts("units", units, columns), "titles": _texts("titles", titles, columns)}
     return Legend(**read) if any(read.values()) else None
 
@@ -155,8 +146,10 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        each.encode("unicode_escape").decode() if unicodedata.category(each) in _INVISIBLE else each
-        for each in text
+        letter.encode("unicode_escape").decode()
+        if unicodedata.category(letter) in _INVISIBLE
+        else letter
+        for letter in text
     )
 
 
@@ -206,24 +199,26 @@ def brief_conditions(
     """Return predicates as `brief` prints them, joins in brackets where there are several."""
     several = len(predicates) > 1
     return tuple(
-        f"({brief(each)})" if several and isinstance(each, AnyOf) else brief(each, legend)
-        for each in predicates
+        f"({brief(predicate)})"
+        if several and isinstance(predicate, AnyOf)
+        else brief(predicate, legend)
+        for predicate in predicates
     )
 
 
-def round_states(values: Sequence[Scalar], found: Scalar) -> tuple[Scalar, ...]:
+def round_states(values: Sequence[Scalar], value_found: Scalar) -> tuple[Scalar, ...]:
     """Round states that are measured numbers, if they stay apart from each other and from another one.
 
     >>> round_states((0, 20.37336349, 24.02596664), 25.1), round_states((1.00001, 1.00002), 3)
     ((0, 20.37, 24.03), (1.00001, 1.00002))
     """
     short = tuple(
-        float(f"{each:.{_MIN_DIGITS}g}")
-        if isinstance(each, float) and not each.is_integer()
-        else each
-        for each in values
+        float(f"{value:.{_MIN_DIGITS}g}")
+        if isinstance(value, float) and not value.is_integer()
+        else value
+        for value in values
     )
-    apart = len({*short}) == len(values) and found not in short
+    apart = len({*short}) == len(values) and value_found not in short
     return short if apart else tuple(values)
 
 

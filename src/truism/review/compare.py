@@ -236,12 +236,12 @@ def _say_advantage(advantage: Advantage) -> str:
     auc, verdicts = advantage.measures[0], {measure.verdict for measure in advantage.measures}
     clear = [one for one in advantage.measures if one.verdict in ("better", "worse")]
     if clear:
-        said = (
+        measures = (
             f"{one.verdict} in {one.name} ({one.new:.3f} instead of {one.old:.3f}, 95 % interval of "
             f"the difference {one.low:+.3f} to {one.high:+.3f})"
             for one in clear
         )
-        return f"By the labels the new model is {'; '.join(said)}."
+        return f"By the labels the new model is {'; '.join(measures)}."
     if verdicts == {"same"}:
         return f"By the labels both models are equally good: AUC {auc.new:.3f}."
     instead = f"AUC {auc.new:.3f} instead of {auc.old:.3f}"

@@ -4,7 +4,6 @@ The next learning takes the rows in for good. The columns that say why bear name
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from truism.errors import TableError
+from truism.model.acceptances import Acceptance
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
 from truism.table.files import LEDGER
 from truism.table.versioned import FileKind
 
-MARKS = ("truism:id", "truism:reason", "truism:date", "truism:who", "truism:until")
+MARK = "truism:"
+MARKS = tuple(MARK + name for name in ("id", "reason", "date", "who", "until"))
 FILES = FileKind("ledger", TableError)
 
 
@@ -32,7 +33,7 @@ def ledger_beside(model: str | os.PathLike[str]) -> Path:
     return place.with_name(stem + LEDGER)
 
 
-def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:
+def rows_to_add(table: Table, acceptance: Acceptance) -> pa.Table:
     """Return rows as they are written to a ledger."""
     taken = [name for name in table.names if name in MARKS]
     if taken:
@@ -45,7 +46,10 @@ def rows_to_add(table: Table, marks: Mapping[str, str | None]) -> pa.Table:
         for column in table.columns
         if column.kind not in ("other", "faulty") and not column.index
     }
-    marked = {name: pa.array([marks.get(name)] * table.n_rows, pa.string()) for name in MARKS}
+    marked = {
+        name: pa.array([getattr(acceptance, name.removeprefix(MARK))] * table.n_rows, pa.string())
+        for name in MARKS
+    }
     return pa.table(columns | marked)
 
 

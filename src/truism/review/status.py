@@ -59,38 +59,21 @@ class Sign(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """Whether a model still fits rows.
+    """Whether a model still fits rows."""
 
-    Parameters
-    ----------
-    verdict
-        ``"fresh"``, ``"drifting"`` or ``"stale"``.
-    signs
-        Why, gravest first.
-    n_rows
-        The rows that were looked at.
-    remedy
-        What to do: nothing, look at the table, accept a lasting change, calibrate, or learn again.
-    since, change
-        When the newest lasting change began, and its id.
-    n_older
-        How many training rows are older than that; None without a change.
-    differing
-        The variables that differ from training now.
-
-    """
-
-    verdict: Verdict
-    signs: tuple[Sign, ...]
-    n_rows: int
+    verdict: Verdict  # ``"fresh"``, ``"drifting"`` or ``"stale"``
+    signs: tuple[Sign, ...]  # why, gravest first
+    n_rows: int  # the rows that were looked at
+    # what to do: nothing, look at the table, accept a lasting change, calibrate, or learn again
     remedy: Remedy = "none"
+    # when the newest lasting change began, and its id
     since: str | None = None
     change: str | None = None
-    n_older: int | None = None
-    differing: tuple[Differing, ...] = ()
+    n_older: int | None = None  # how many training rows are older than that; None without a change
+    differing: tuple[Differing, ...] = ()  # the variables that differ from training now
 
     def __str__(self) -> str:
-        return "\n".join([self.verdict, *(f"  {each.text}" for each in self.signs)])
+        return "\n".join([self.verdict, *(f"  {sign.text}" for sign in self.signs)])
 
     def __repr__(self) -> str:
         signs, rows = count(len(self.signs), "sign"), count(self.n_rows, "row")
@@ -118,8 +101,8 @@ def say_status(status: Status) -> list[tuple[str, str]]:
             )
         )
     heading = "differs"
-    for each in status.differing:
-        lines.append((heading, f"{each.heading} {each.when}: {each.off}; {each.so}"))
+    for change in status.differing:
+        lines.append((heading, f"{change.heading} {change.when}: {change.off}; {change.so}"))
         heading = ""
     lines.append(("remedy", say_remedy(status)))
     return lines
@@ -188,24 +171,24 @@ class Survey:
             *_contradicted(model, contradicted, since_of),
             *_values(model, findings.odd, self.n_rows),
             *(
-                _sign("coarser", 1.0, f"{each} has fewer decimals", each)
-                for each in findings.coarser
+                _sign("coarser", 1.0, f"{name} has fewer decimals", name)
+                for name in findings.coarser
             ),
             *self._conditions.signs(),
         ]
         rank = {"stale": 0, "drifting": 1, "fresh": 2}
-        told = sorted(
-            (each for each in signs if each.verdict != "fresh"),
-            key=lambda each: (rank[each.verdict], -each.size / max(LIMITS[each.kind][0], 1e-9)),
+        unusual = sorted(
+            (sign for sign in signs if sign.verdict != "fresh"),
+            key=lambda sign: (rank[sign.verdict], -sign.size / max(LIMITS[sign.kind][0], 1e-9)),
         )
-        verdict = told[0].verdict if told else "fresh"
+        verdict = unusual[0].verdict if unusual else "fresh"
         if verdict == "stale" and findings.is_clean and not self._absent:
             verdict = "drifting"  # what is stale is not clean
         return Status(
             verdict,
-            tuple(told),
+            tuple(unusual),
             self.n_rows,
-            _remedy(verdict, told, since),
+            _remedy(verdict, unusual, since),
             since,
             change,
             None if change is None else model.rules.n_rows,
@@ -222,7 +205,7 @@ def _sign(
 
 
 def _remedy(verdict: Verdict, signs: list[Sign], since: str | None) -> Remedy:
-    kinds = {each.kind for each in signs if each.verdict == verdict}
+    kinds = {sign.kind for sign in signs if sign.verdict == verdict}
     if verdict == "fresh":
         return "none"
     if kinds & {"absent", "coarser", "unseen"}:
@@ -237,20 +220,20 @@ def _newest(findings: Findings) -> tuple[str | None, str | None]:
     shifts = list(findings.shifts)
     if not shifts:
         return None, None
-    last = max(shifts, key=lambda each: each.start)
+    last = max(shifts, key=lambda shift: shift.start)
     return f"row {last.start}" if last.started is None else str(last.started), last.id
 
 
 def _since(findings: Findings) -> dict[str, str]:
     """Return since when variables that a lasting change is blamed on have been unusual."""
-    found: dict[str, str] = {}
-    for shift in sorted(findings.shifts, key=lambda each: each.start):
+    since_of: dict[str, str] = {}
+    for shift in sorted(findings.shifts, key=lambda shift: shift.start):
         for blame in shift.blames:
             if blame.since is None:
                 continue
             began = f"row {blame.since}" if blame.began is None else str(blame.began)
-            found.setdefault(blame.variable, began)
-    return found
+            since_of.setdefault(blame.variable, began)
+    return since_of
 
 
 def _reported(model: Model, findings: Findings) -> Iterator[Sign]:
@@ -285,8 +268,8 @@ def _contradicted(
     evidence = model.evidence
     if evidence is None or mean is None:
         return
-    means = np.array([each.mean for each in evidence.usual])
-    spreads = np.array([each.spread for each in evidence.usual])
+    means = np.array([usual.mean for usual in evidence.usual])
+    spreads = np.array([usual.spread for usual in evidence.usual])
     spreads = np.maximum(spreads, FLOOR * np.median(spreads) or 1.0)
     sizes = (mean - means) / spreads
     for name, size in zip(model.schema.names, sizes.tolist(), strict=True):
@@ -316,10 +299,10 @@ class _Conditions:
         rules = [rule for rule in rules if rule.count * n_rows >= MIN_MET * model.rules.n_rows]
         self._rules = sorted(rules, key=lambda rule: (-rule.count, rule.id))[:N_RULES]
         predicates: list[Predicate] = list(
-            dict.fromkeys(each for rule in self._rules for each in rule.antecedent)
+            dict.fromkeys(predicate for rule in self._rules for predicate in rule.antecedent)
         )
-        place = {each: i for i, each in enumerate(predicates)}
-        self._places = [[place[each] for each in rule.antecedent] for rule in self._rules]
+        place = {predicate: i for i, predicate in enumerate(predicates)}
+        self._places = [[place[predicate] for predicate in rule.antecedent] for rule in self._rules]
         self._schema, self._truths = model.schema, Truths(model.schema, predicates)
         self._met = [False] * len(self._rules)
 
@@ -337,5 +320,5 @@ class _Conditions:
         """Tell how many conditions never hold any more."""
         n_rules, n_unmet = len(self._rules), self._met.count(False)
         if n_rules:
-            told = f"{n_unmet:,} of {n_rules:,} rules that should have applied here never did"
-            yield _sign("unmet", n_unmet / n_rules, told)
+            text = f"{n_unmet:,} of {n_rules:,} rules that should have applied here never did"
+            yield _sign("unmet", n_unmet / n_rules, text)

@@ -80,7 +80,7 @@ class Suspects(Sequence[Group]):
         return f"<Suspects: {len(self.rows):,} of {self.n_rows:,} rows>"
 
     def __str__(self) -> str:
-        return "\n\n".join(f"{each}\n{each.explanation}" for each in self._groups) or "none"
+        return "\n\n".join(f"{group}\n{group.explanation}" for group in self._groups) or "none"
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))
@@ -90,26 +90,26 @@ def find_suspects(
     table: Table, settings: Settings, *, delta: bool, n_jobs: int, progress: Progress
 ) -> Suspects:
     """Find the training rows that the others contradict far beyond the threshold, and group them."""
-    found = suspect(table, settings, delta=delta, n_jobs=n_jobs, progress=progress)
+    suspects = suspect(table, settings, delta=delta, n_jobs=n_jobs, progress=progress)
     groups: list[Group] = []
-    if found.judge is not None:
-        groups = _grouped(found.judge, found.table, found.rows, found.scores)
-    return Suspects(found.rows, table.n_rows, groups, found.time, found.hidden)
+    if suspects.judge is not None:
+        groups = _grouped(suspects.judge, suspects.table, suspects.rows, suspects.scores)
+    return Suspects(suspects.rows, table.n_rows, groups, suspects.time, suspects.hidden)
 
 
 def _grouped(judge: Model, table: Table, rows: Rows, scores: Floats) -> list[Group]:
     """Put suspects together, and say what speaks against them."""
-    scorer, found = Scorer(judge), []
+    scorer, groups = Scorer(judge), []
     times = time_column(judge.schema, table)
-    for own, summary in _groups(scorer, table, rows):
-        of_rows = scores[np.searchsorted(rows, own)]
-        worst = own[[int(of_rows.argmax())]]
+    for members, summary in _groups(scorer, table, rows):
+        of_rows = scores[np.searchsorted(rows, members)]
+        worst = members[[int(of_rows.argmax())]]
         started, ended = (
-            None if times is None else times.cell(int(row)) for row in (own[0], own[-1])
+            None if times is None else times.cell(int(row)) for row in (members[0], members[-1])
         )
-        found.append(
+        groups.append(
             Group(
-                tuple(own.tolist()),
+                tuple(members.tolist()),
                 float(of_rows.max()),
                 started,
                 ended,
@@ -117,7 +117,7 @@ def _grouped(judge: Model, table: Table, rows: Rows, scores: Floats) -> list[Gro
                 summary,
             )
         )
-    return sorted(found, key=lambda group: (-group.score, group.rows))
+    return sorted(groups, key=lambda group: (-group.score, group.rows))
 
 
 def _groups(scorer: Scorer, table: Table, rows: Rows) -> Iterator[tuple[Rows, str]]:
@@ -126,8 +126,8 @@ def _groups(scorer: Scorer, table: Table, rows: Rows) -> Iterator[tuple[Rows, st
         return
     model = scorer.model
     if model.series is not None:
-        for own in np.split(rows, np.flatnonzero(np.diff(rows) > GAP + 1) + 1):
-            yield own, ""
+        for run in np.split(rows, np.flatnonzero(np.diff(rows) > GAP + 1) + 1):
+            yield run, ""
         return
     part = table.take(rows)
     marker = Marker(model, part, FAR * model.threshold)

@@ -31,14 +31,11 @@ class _Part(msgspec.Struct, frozen=True, eq=False):
 class Aside:
     """Rows that are needed again.
 
-    Examples
-    --------
     >>> from truism.table.frames import as_table
     >>> aside = Aside()
     >>> aside.add(as_table({"pump": ["on", "off"]}), np.array([7, 40]))
     >>> aside.take([40, 7, 40]).columns[0].cell(0), 40 in aside, 41 in aside
     ('off', True, False)
-
     """
 
     def __init__(self) -> None:

@@ -100,11 +100,11 @@ def see_csv(
     given = layout.encoding or learned.layout.encoding
     foreign = [word for word in text.translate(_BETWEEN).split() if not word.isascii()]
     if encoding == WINDOWS != given and foreign:
-        said = (
+        sentence = (
             f"{name} is not UTF-8; it is read as {encoding}, in which a part of it is "
             f"{foreign[0][:40]!r}."
         )
-        notices.insert(0, Notice("windows_text", said, doubtful=True, see=("encoding",)))
+        notices.insert(0, Notice("windows_text", sentence, doubtful=True, see=("encoding",)))
     if any("\ufffd" in name for name in dialect.names):  # what could not be decoded
         raise _wrong_encoding(name, encoding)
     if not dialect.names[0]:
@@ -169,8 +169,8 @@ def _delimiter(source: str, text: str, learned: Reading, notices: list[Notice]) 
             return usual
     delimiter = find_delimiter(text)
     if usual is not None and usual != delimiter:
-        said = f"{source} has the delimiter {delimiter!r}; earlier files had {usual!r}."
-        notices.append(Notice("other_delimiter", said))
+        text = f"{source} has the delimiter {delimiter!r}; earlier files had {usual!r}."
+        notices.append(Notice("other_delimiter", text))
     return delimiter
 
 
@@ -325,8 +325,8 @@ def _are_units(rows: Sequence[Sequence[str]], names: Sequence[str], n_above: int
         if all(not cell or is_status(cell) for cell in cells):
             return False
     units = [cell for cell in (rows[1][i].strip() for i in numeric) if cell and not is_status(cell)]
-    known = [not _SIGNS.isdisjoint(unit) or bool(_UNIT.fullmatch(unit)) for unit in units]
-    return 0 < len(units) <= 2 * sum(known)
+    are_units = [not _SIGNS.isdisjoint(unit) or bool(_UNIT.fullmatch(unit)) for unit in units]
+    return 0 < len(units) <= 2 * sum(are_units)
 
 
 def bare(unit: str) -> str:

@@ -310,7 +310,11 @@ class Files(msgspec.Struct, frozen=True, eq=False, dict=True):
 def open_files(
     sources: Sequence[str], layout: Layout | None = None, learned: Reading | None = None
 ) -> Files:
-    """Open files that are one table together: paths, folders, patterns, or ``-`` for standard input."""
+    """Read files as one table, one below the other, with the columns in the first file's order.
+
+    Sources are paths, folders, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-``
+    for standard input. A `reading` says how earlier files were read: these are read alike.
+    """
     places = find_places(sources)
     contents: dict[str, bytes] = {}
     stamps: list[tuple[int, int] | None] = []

@@ -24,28 +24,15 @@ from truism.table.texts import conform_table
 
 
 def as_table(data: Any, reading: Reading | None = None) -> Table:
-    """Read any table.
+    """Read a dataframe that Narwhals understands, an array, or a dict of columns.
 
-    Parameters
-    ----------
-    data
-        A pandas, Polars, PyArrow or other dataframe that Narwhals understands, a NumPy array of
-        two dimensions (its columns are named ``x0``, ``x1``, …), or a dict from names to columns;
-        a dict from names to single values is one row. An index of dates is a column too, unless
-        there are dates already.
-    reading
-        How the table that was learned was read: columns are converted likewise where that is exact.
+    Columns of an array are named ``x0``, ``x1``, …; a dict of single values is one row. An index of
+    dates is a column too, unless there are dates already. A `reading` of the table that was learned
+    from converts columns likewise where that is exact.
 
-    Returns
-    -------
-    Table
-
-    Examples
-    --------
     >>> table = as_table({"P101": ["on", "off", None], "LIT301": [800.5, 790.0, 795.25]})
     >>> [(column.name, column.kind, column.n_missing) for column in table.columns]
     [('P101', 'text', 1), ('LIT301', 'number', 0)]
-
     """
     if reading is not None:
         return conform_table(as_table(data), reading)[0]

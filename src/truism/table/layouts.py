@@ -63,55 +63,33 @@ _SECONDS = {
 
 
 class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How files are to be read; what is not given is detected from the files.
+    """How files are to be read; what is not given is detected from the files."""
 
-    Parameters
-    ----------
-    delimiter
-        Between the fields of a CSV file; None tells comma, semicolon, tab and ``|`` apart.
-    decimal
-        The decimal sign, ``"."`` or ``","``.
-    header
-        Whether the first line holds the names; None expects so, and refuses a line of numbers.
-        Without a header the columns are called ``x0``, ``x1``, …
-    encoding
-        Any name that Python knows; UTF-8 when absent. A byte order mark overrides it.
-    missing
-        Spellings of a missing value, besides the usual ones.
-    time
-        The time column, or the columns that together give the time.
-    time_format
-        How times are written: one of `STYLES`, or a format with the directives of strptime.
-    zone
-        The zone of times that name none, such as ``Europe/Vienna``; times are shown in it as well.
-    sheet, table, query
-        Which part of a spreadsheet or database.
-    every
-        For tables with one value per row (time, tag, value): the time between the rows to make,
-        such as ``10s``.
-    renames
-        Pairs of the name in the files and the name that the column is to have.
-    states
-        Columns whose texts stay texts, whatever they look like.
-    by
-        The column that tells several series apart, in each of which times run on.
-
-    """
-
+    # between the fields of a CSV file; None tells comma, semicolon, tab and ``|`` apart
     delimiter: str | None = None
-    decimal: str | None = None
+    decimal: str | None = None  # the decimal sign, ``"."`` or ``","``
+    # whether the first line holds the names; None expects so, and refuses a line of numbers.
+    # Without a header the columns are called ``x0``, ``x1``, …
     header: bool | None = None
+    # any name that Python knows; UTF-8 when absent. A byte order mark overrides it
     encoding: str | None = None
-    missing: tuple[str, ...] = ()
-    time: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # spellings of a missing value, besides the usual ones
+    time: tuple[str, ...] = ()  # the time column, or the columns that together give the time
+    # how times are written: one of `STYLES`, or a format with the directives of strptime
     time_format: str | None = None
+    # the zone of times that name none, such as ``Europe/Vienna``; times are shown in it as well
     zone: str | None = None
+    # which part of a spreadsheet or database
     sheet: str | None = None
     table: str | None = None
     query: str | None = None
+    # for tables with one value per row (time, tag, value): the time between the rows to make, such
+    # as ``10s``
     every: str | None = None
+    # pairs of the name in the files and the name that the column is to have
     renames: tuple[tuple[str, str], ...] = ()
-    states: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()  # columns whose texts stay texts, whatever they look like
+    # the column that tells several series apart, in each of which times run on
     by: str | None = None
 
     def __post_init__(self) -> None:

@@ -72,7 +72,7 @@ class Interpreted(msgspec.Struct, frozen=True, eq=False):
 def cast(texts: Any, decimal: str = ".") -> Any:
     """Return texts as numbers, times or booleans if all of them are written plainly; else as they are.
 
-    >>> [cast(pa.chunked_array([each])).type for each in (["1", None], ["1.5"], ["TRUE", "0"], ["0x1"])]
+    >>> [cast(pa.chunked_array([texts])).type for texts in (["1", None], ["1.5"], ["TRUE", "0"], ["0x1"])]
     [DataType(int64), DataType(double), DataType(bool), DataType(string)]
     """
     if texts.null_count == len(texts):
@@ -566,9 +566,9 @@ def conform_table(table: Table, reading: Reading) -> tuple[Table, tuple[Notice, 
         other = wanted is not None and kind_of(column) != wanted.kind
         return column.fault is None and (other or column.name in layout.time)
 
-    some = Table(tuple(filter(differs, table.columns)), table.n_rows)
+    differing = Table(tuple(filter(differs, table.columns)), table.n_rows)
     try:
-        results = read_columns(some, layout, reading)
+        results = read_columns(differing, layout, reading)
     except BadCell as cell:
         raise SchemaError(
             f"Column {cell.column!r} must hold {cell.wanted} in row {cell.row}, got {cell.value!r}.",
@@ -594,7 +594,7 @@ def find_sentinels(column: Column) -> tuple[Notice, ...]:
     """Return which numbers of a column may stand for missing values.
 
     >>> values = np.array([2.5, -9999, 3, 3.5, -9999, 4, 4.5, -9999, 5])
-    >>> [str(each)[:31] for each in find_sentinels(Column("T1", "number", values))]
+    >>> [str(notice)[:31] for notice in find_sentinels(Column("T1", "number", values))]
     ["Column 'T1' holds -9999 3 times"]
     """
     if column.kind != "number":
@@ -626,7 +626,7 @@ def find_sentinels(column: Column) -> tuple[Notice, ...]:
 def is_mark(value: float) -> bool:
     """Return whether a number is one of those that devices write in place of a missing one.
 
-    >>> [is_mark(each) for each in (-9999, 999.25, -99.9, 65535, 99, 998)]
+    >>> [is_mark(value) for value in (-9999, 999.25, -99.9, 65535, 99, 998)]
     [True, True, True, True, False, False]
     """
     return value in _ENDS or _NINES.fullmatch(_written(value)) is not None
