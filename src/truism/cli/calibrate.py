@@ -7,10 +7,11 @@ import numpy as np
 
 from truism.cli.options import (
     Command,
-    Decorated,
     allow_missing_option,
     check_output,
+    check_threshold_options,
     file_options,
+    incidents_option,
     jobs_option,
     layout_options,
 )
@@ -21,30 +22,9 @@ from truism.explain.checker import Checker
 from truism.model.files import edit_model, load_model
 from truism.model.model import Model
 from truism.model.predicates import format_number
-from truism.model.settings import IncidentRate, check_threshold
 from truism.score.thresholds import adopt
 from truism.score.thresholds import calibrate as lowest_threshold
 from truism.show.models import say
-
-
-def incidents_option(command: Decorated) -> Decorated:
-    """Add the option for how many incidents of normal rows may be reported."""
-    return click.option(
-        "--max-false-incidents",
-        metavar="RATE",
-        help="For a series: how many false incidents you can live with, such as 1/day, 2/week or "
-        "1/1000rows.  [default: the model's]",
-    )(command)
-
-
-def check_threshold_options(threshold: float | None, max_incidents: str | None) -> None:
-    """Refuse thresholds that contradict each other, or that are none, before reading anything."""
-    if threshold is not None and max_incidents is not None:
-        raise ParameterError("--threshold and --max-false-incidents must not both be given.")
-    if threshold is not None:
-        check_threshold(threshold)
-    if max_incidents is not None:
-        IncidentRate.parse(max_incidents)
 
 
 @click.command(

@@ -19,18 +19,19 @@ from msgspec.structs import asdict
 from rich.text import Text
 
 from truism.cli.app import say_problem
-from truism.cli.calibrate import check_threshold_options, incidents_option
 from truism.cli.options import (
     Command,
     FileOptions,
     allow_missing_option,
     check_output,
     check_suffix,
+    check_threshold_options,
     file_options,
     jobs_option,
     layout_options,
     memory_option,
     size_of,
+    threshold_options,
 )
 from truism.cli.rows import FileRows
 from truism.cli.screen import Screen
@@ -144,13 +145,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     metavar="FILE",
     help="Check several machines: a .toml file with name, model, data and state of each.",
 )
-@click.option(
-    "--threshold",
-    metavar="φ",
-    type=float,
-    help="Report rows that score above φ.  [default: the model's]",
-)
-@incidents_option
+@threshold_options
 @click.option(
     "--gap",
     metavar="N",

@@ -13,15 +13,16 @@ from rich.padding import Padding
 from rich.text import Text
 
 from truism.cli.check import write_page
-from truism.cli.learn import learn_table
 from truism.cli.options import Command, jobs_option
 from truism.cli.screen import Screen
 from truism.explain.checker import Checker
 from truism.explain.findings import Findings, gravest
 from truism.explain.incidents import Incident
 from truism.learn import kernels
+from truism.learn.learn import learn as learn_model
 from truism.model.files import save_model
 from truism.model.model import Model
+from truism.model.provenance import now
 from truism.model.settings import Settings
 from truism.model.wording import count, visible
 from truism.plant import STEP_SECONDS, Attack, Recording, simulate
@@ -76,7 +77,14 @@ def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     with screen.stages() as progress:
         progress("reading", 0, 0)
         opening = read([str(path) for path in _normal_runs(place)])
-        model = learn_table(opening, Settings(), False, None, jobs, progress)
+        model = learn_model(
+            opening.table,
+            Settings(),
+            created=now(),
+            reading=opening.reading,
+            n_jobs=jobs,
+            progress=progress,
+        )
     screen.show(_title(2, "What is always true of it"), _show_model(model), "")
     with screen.stages() as progress:
         progress("attacking", 0, 0)

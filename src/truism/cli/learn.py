@@ -7,19 +7,17 @@ from typing import Any
 
 import click
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from truism.cli.calibrate import check_threshold_options, incidents_option
 from truism.cli.options import (
     LEAST_ROWS,
     Command,
     FileOptions,
     check_output,
     check_suffix,
+    check_threshold_options,
     data_argument,
     file_options,
     jobs_option,
@@ -27,9 +25,10 @@ from truism.cli.options import (
     memory_option,
     show_notices,
     size_of,
+    threshold_options,
 )
 from truism.cli.screen import Screen
-from truism.errors import ParameterError, TableError, shorten
+from truism.errors import ParameterError, TableError
 from truism.export.suspects import listed_rows, suspects_as_columns
 from truism.learn import kernels
 from truism.learn.batches import BATCH_ROWS, Batches
@@ -37,20 +36,18 @@ from truism.learn.kinds import infer_schema
 from truism.learn.learn import learn as learn_model
 from truism.learn.passes import SAMPLE
 from truism.model.files import save_model
-from truism.model.model import Model
 from truism.model.provenance import now
 from truism.model.settings import CUTOFFS, SCORINGS, Settings
 from truism.model.wording import Legend, count, legend_of, visible
-from truism.review.ledgers import MARKS, read_ledger
+from truism.review.ledgers import accepted_rows
 from truism.review.suspects import Group as Suspected
 from truism.review.suspects import Suspects, find_suspects
 from truism.show.models import STRONG, say, show_model
-from truism.table.columns import Table, join_tables
+from truism.table.columns import join_tables
 from truism.table.files import TableRead, open_files, read, read_first
 from truism.table.layouts import Reading
 from truism.table.notices import rows as say_rows
 from truism.table.writing import write_table
-from truism.work import Progress
 
 BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums
 _MAX_BYTES = 1 << 24
@@ -138,8 +135,7 @@ Examples:
     show_default=True,
     help="Weigh all evidence, or add up broken rules as in the paper.",
 )
-@click.option("--threshold", metavar="φ", type=float, help="Report rows that score above φ.")
-@incidents_option
+@threshold_options
 @click.option(
     "--accepted",
     multiple=True,
@@ -255,7 +251,17 @@ def learn(
                 opening.table, settings, delta=delta, n_jobs=jobs, progress=progress
             )
             excluded = suspects.hidden if exclude_suspects else None
-        model = learn_table(opening, settings, delta, threshold, jobs, progress, parts, excluded)
+        model = learn_model(
+            opening.table if parts is None else parts,
+            settings,
+            delta=delta,
+            threshold=threshold,
+            created=now(),
+            reading=opening.reading,
+            n_jobs=jobs,
+            progress=progress,
+            excluded=excluded,
+        )
         model = msgspec.structs.replace(model, legend=legend)
         if suspects is not None and listed is not None:
             write_table(suspects_as_columns(suspects, opening.table), listed)
@@ -299,60 +305,21 @@ def _number(
         raise ParameterError.of(name, f"be 'auto' or {constraint}", text) from None
 
 
-def learn_table(
-    opening: TableRead,
-    settings: Settings,
-    delta: bool,
-    threshold: float | None,
-    jobs: int,
-    progress: Progress,
-    parts: Batches | None = None,
-    excluded: NDArray[np.int64] | None = None,
-) -> Model:
-    """Learn a model from a table without some of its rows, or from parts, and date it."""
-    settings = msgspec.structs.replace(settings, time=opening.reading.axis)
-    return learn_model(
-        opening.table if parts is None else parts,
-        settings,
-        delta=delta,
-        threshold=threshold,
-        created=now(),
-        reading=opening.reading,
-        n_jobs=jobs,
-        progress=progress,
-        excluded=excluded,
-    )
-
-
 def _with_accepted(
     screen: Screen, opening: TableRead, ledgers: tuple[str, ...], *, large: bool
 ) -> TableRead:
     """Return a table with the rows of ledgers at its end."""
-    if not ledgers:
-        return opening
-    if large:
+    if ledgers and large:
         raise ParameterError("--accepted needs rows that fit into memory.")
     tables = [opening.table]
     for place in ledgers:
-        ledger = read_ledger(place)
-        if ledger is None:
-            raise TableError(f"There is no ledger {place!r}.")
-        if not ledger.num_rows:  # all that was accepted was taken back
+        rows, n_acceptances = accepted_rows(place, opening)
+        if not rows.n_rows:  # all that was accepted was taken back
             screen.note(f"no rows are accepted in {place!r}.")
             continue
-        accepted = read([place], reading=opening.reading).table
-        column_of = accepted.column_of()
-        absent = [name for name in opening.table.names if name not in column_of]
-        if absent:
-            raise TableError(
-                f"The ledger {place!r} lacks {shorten(absent)}.",
-                "learn from rows with its columns.",
-            )
-        ids = {accepted.column_of()[MARKS[0]].cell(row) for row in range(accepted.n_rows)}
-        rows = f"{say_rows(accepted.n_rows)} of {count(len(ids), 'acceptance')}"
-        screen.note(f"{rows} {'is' if accepted.n_rows == 1 else 'are'} learned as normal.")
-        columns = tuple(column_of[name] for name in opening.table.names)
-        tables.append(Table(columns, accepted.n_rows))
+        of = f"{say_rows(rows.n_rows)} of {count(n_acceptances, 'acceptance')}"
+        screen.note(f"{of} {'is' if rows.n_rows == 1 else 'are'} learned as normal.")
+        tables.append(rows)
     return msgspec.structs.replace(opening, table=join_tables(tables))
 
 

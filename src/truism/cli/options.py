@@ -12,6 +12,7 @@ import msgspec
 from truism.cli.app import option_of
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, TruismError
+from truism.model.settings import IncidentRate, check_threshold
 from truism.table.files import STDIN
 from truism.table.layouts import Layout, read_renames
 from truism.table.notices import Notice, refuse_doubts
@@ -90,6 +91,36 @@ def allow_missing_option(command: Decorated) -> Decorated:
         is_flag=True,
         help="Go on if columns are absent; everything that needs them is unknown.",
     )(command)
+
+
+def incidents_option(command: Decorated) -> Decorated:
+    """Add the option for how many incidents of normal rows may be reported."""
+    return click.option(
+        "--max-false-incidents",
+        metavar="RATE",
+        help="For a series: how many false incidents you can live with, such as 1/day, 2/week or "
+        "1/1000rows.  [default: the model's]",
+    )(command)
+
+
+def threshold_options(command: Decorated) -> Decorated:
+    """Add the options for the threshold, and for the rate that it follows from."""
+    return click.option(
+        "--threshold",
+        metavar="φ",
+        type=float,
+        help="Report rows that score above φ.  [default: what was learned]",
+    )(incidents_option(command))
+
+
+def check_threshold_options(threshold: float | None, max_incidents: str | None) -> None:
+    """Refuse thresholds that contradict each other, or that are none, before reading anything."""
+    if threshold is not None and max_incidents is not None:
+        raise ParameterError("--threshold and --max-false-incidents must not both be given.")
+    if threshold is not None:
+        check_threshold(threshold)
+    if max_incidents is not None:
+        IncidentRate.parse(max_incidents)
 
 
 def memory_option(command: Decorated) -> Decorated:

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from truism.errors import TableError
+from truism.errors import TableError, shorten
 from truism.model.acceptances import Acceptance
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
-from truism.table.files import LEDGER
+from truism.table.files import LEDGER, TableRead, read
 from truism.table.versioned import FileKind
 
 MARK = "truism:"
@@ -92,3 +92,22 @@ def without_id(ledger: pa.Table | None, acceptance_id: str) -> pa.Table | None:
         return None
     ids = ledger.column(MARKS[0]).to_pylist()
     return ledger.filter(pa.array([row_id != acceptance_id for row_id in ids], pa.bool_()))
+
+
+def accepted_rows(place: str, like: TableRead) -> tuple[Table, int]:
+    """Return the rows of a ledger, read like another table, and of how many acceptances they are."""
+    ledger = read_ledger(place)
+    if ledger is None:
+        raise TableError(f"There is no ledger {place!r}.")
+    if not ledger.num_rows:
+        return like.table.take(slice(0, 0)), 0
+    rows = read([place], reading=like.reading).table
+    column_of = rows.column_of()
+    absent = [name for name in like.table.names if name not in column_of]
+    if absent:
+        raise TableError(
+            f"The ledger {place!r} lacks {shorten(absent)}.", "learn from rows with its columns."
+        )
+    columns = tuple(column_of[name] for name in like.table.names)
+    ids = {column_of[MARKS[0]].cell(row) for row in range(rows.n_rows)}
+    return Table(columns, rows.n_rows), len(ids)
