@@ -10,9 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from truism.errors import ParameterError, TableError, shorten
-from truism.estimator.detector import InvariantRuleDetector
-from truism.estimator.inputs import followed, names_in, settings_of, warn_caller
-from truism.estimator.models import model_of
+from truism.estimator.detector import (
+    InvariantRuleDetector,
+    followed,
+    model_of,
+    names_in,
+    settings_of,
+    warn_caller,
+)
 from truism.explain.checker import Checker
 from truism.explain.explanations import Blames, as_columns, blame_kinds, blame_rows
 from truism.incidents.delays import limits_of

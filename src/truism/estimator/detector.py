@@ -1,7 +1,10 @@
 """The detector as scikit-learn knows detectors: it wraps the functional core and adds nothing to it."""
 
+import datetime
 import html
 import os
+import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,20 +12,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truism.errors import ParameterError, shorten
-from truism.estimator.inputs import (
-    as_positions,
-    check_shape,
-    followed,
-    is_row,
-    names_in,
-    one_row,
-    refuse_path,
-    settings_of,
-    warn_caller,
-)
+from truism.errors import ParameterError, TableError, shorten
 from truism.explain.checker import Checker
 from truism.explain.explanations import Explanations
 from truism.explain.findings import Findings
@@ -31,18 +23,25 @@ from truism.explain.patterns import Patterns
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following
 from truism.learn.learn import learn
-from truism.model.files import decode_model, encode_model, save_model
+from truism.model.files import decode_model, encode_model, load_model, save_model
 from truism.model.model import Model
-from truism.model.provenance import now, now_here, today
+from truism.model.provenance import ByHand, now, now_here, today
 from truism.model.rules import RuleSet
-from truism.model.settings import check_threshold
+from truism.model.settings import Settings, check_threshold
 from truism.model.wording import legend_of
 from truism.review.accept import Named, Offer, offer
-from truism.review.compare import Source
+from truism.review.compare import Comparison, Source
+from truism.review.compare import compare as compare_checkers
+from truism.review.status import Status
+from truism.review.status import status as find_status
 from truism.review.suspects import Suspects, find_suspects
 from truism.score.thresholds import adopt, expecting
 from truism.table.columns import Table, reading_of, renamed
+from truism.table.deltas import delta_name
 from truism.table.frames import as_table, has_named_columns, library_of, to_frame
+from truism.table.layouts import Reading
+from truism.table.notices import refuse_doubts
+from truism.table.texts import conform_table
 from truism.work import Progress, be_silent, count_threads
 
 if TYPE_CHECKING:
@@ -752,3 +751,253 @@ def _positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
         case slice():
             return np.arange(n_rows)[rows]
     return as_positions(rows, n_rows)
+
+
+# --- what callers hand in ---
+
+
+_OUR_SIDE = {"truism", "sklearn"}
+
+
+def settings_of(detector: Any) -> Settings:
+    """Return a detector's parameters as settings; learning refuses what is wrong with them."""
+
+    def plain(value: Any) -> Any:
+        return value.item() if isinstance(value, np.generic) else value
+
+    names = [name for name in Settings.__struct_fields__ if hasattr(detector, name)]
+    values = {name: plain(getattr(detector, name)) for name in names}
+    for name in ("categorical", "continuous", "ignore"):
+        if isinstance(values[name], Iterable) and not isinstance(values[name], str):
+            values[name] = tuple(values[name])
+    return Settings(**values)
+
+
+def one_row(X: Any, time: str | None = None) -> Any:  # noqa: N803
+    """Return a row of a dataframe, a Series with names, as a dict; anything else as it is.
+
+    What an index of times said is the Series' own name, and goes to the column of times.
+    """
+    names = getattr(X, "index", None)
+    if names is None or getattr(X, "ndim", 0) != 1 or not hasattr(names, "tolist"):
+        return X
+    if not len(X) or not all(isinstance(name, str) for name in names):
+        return X
+    row = dict(zip(names, X.tolist(), strict=True))
+    if len(row) < len(X):
+        raise TableError("The names of a row must be distinct, got some of them twice.")
+    if time is not None and time not in row and isinstance(X.name, datetime.datetime):
+        row[time] = X.name
+    return row
+
+
+def is_row(X: Any) -> bool:  # noqa: N803
+    """Return whether something is one row: a Series with names, or a dict of single values."""
+    row = one_row(X)
+    return isinstance(row, dict) and all(
+        isinstance(value, str) or not hasattr(value, "__len__") for value in row.values()
+    )
+
+
+def check_shape(detector: Any, X: Any, *, reset: bool) -> Any:  # noqa: N803
+    """Let scikit-learn check rows without named columns; that sparse ones become dense is no news."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "pandas.DataFrame with sparse columns")
+        return validate_data(
+            detector, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
+        )
+
+
+def refuse_path(X: Any) -> None:  # noqa: N803
+    """Raise an error if a table is given as the name of a file."""
+    if isinstance(X, str | os.PathLike):
+        raise TableError(
+            f"X must be a table, not the name of a file, got {os.fspath(X)!r}.",
+            "read it first, for example with pandas.read_csv or polars.read_parquet.",
+        )
+
+
+def followed(
+    table: Table,
+    reading: Reading | None,
+    *,
+    strict: bool = False,
+    warned: set[tuple[str, ...]] | None = None,
+) -> Table:
+    """Return a table read as the one that was learned; warn about, or refuse, what is in doubt.
+
+    Of parts of one table, `said` is what was warned about in earlier parts, which is not said again.
+    """
+    if reading is None:
+        return table
+    table, notices = conform_table(table, reading)
+    if strict:
+        refuse_doubts(notices)
+    for notice in notices:
+        about = (notice.code, *notice.columns)
+        if notice.code == "column_converted" or (warned is not None and about in warned):
+            continue
+        if warned is not None:
+            warned.add(about)
+        warn_caller(str(notice))
+    return table
+
+
+def names_in(parameter: str, given: Any) -> tuple[str, ...]:
+    """Return a parameter that lists columns."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError.of(parameter, "be a list of columns", given)
+    return tuple(given)
+
+
+def as_positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return positions of rows as an array; refuse masks and rows that do not exist."""
+    if isinstance(rows, int | np.integer):
+        raise ParameterError.of(
+            "rows", "be a list of positions", rows, f"write rows=[{int(rows)}]."
+        )
+    for row in rows:
+        if isinstance(row, bool | np.bool_):
+            raise ParameterError.of(
+                "rows",
+                "be positions",
+                bool(row),
+                "numpy.flatnonzero(mask) gives the positions where a mask is true.",
+            )
+        if not isinstance(row, int | np.integer) or not 0 <= row < n_rows:
+            shown = row.item() if isinstance(row, np.generic) else row
+            raise ParameterError.of(
+                "rows",
+                f"be positions from 0 to {n_rows - 1}",
+                shown,
+                "positions count the rows of the table, whatever its index says.",
+            )
+    return np.array(list(rows), np.int64)
+
+
+def warn_caller(message: str) -> None:
+    """Warn, and point at the line of the user's code that called truism."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OUR_SIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
+# --- whatever holds a model ---
+
+
+def load(path: str | os.PathLike[str]) -> InvariantRuleDetector:
+    """Read a model file as a fitted detector.
+
+    Parameters
+    ----------
+    path
+        A file that ``detector.save`` or ``truism learn`` wrote.
+
+    Returns
+    -------
+    InvariantRuleDetector
+
+    """
+    model = load_model(path)
+    detector = InvariantRuleDetector(
+        threshold=model.threshold if isinstance(model.limit.origin, ByHand) else None,
+        delta=any(name in model.schema.names for name in model.derived),
+        optional=() if model.reading is None else model.reading.optional,
+    )
+    for name in detector.get_params():
+        if hasattr(model.settings, name):
+            setattr(detector, name, getattr(model.settings, name))
+    made_here = {delta_name(variable) for variable in model.derived}
+    columns = model.provenance.columns or model.schema.names
+    names = tuple(name for name in columns if name not in made_here)
+    detector.remember(names, named=names != tuple(f"x{i}" for i in range(len(names))))
+    return detector.adopt(model)
+
+
+def model_of(name: str, given: Any) -> Model:
+    """Return the model of a detector, with the threshold in force, of a file, or the model itself."""
+    match given:
+        case InvariantRuleDetector():
+            return given._current().model
+        case Model():
+            return given
+        case str() | os.PathLike():
+            return load_model(given)
+    constraint = "be a detector, a model or the name of a model file"
+    raise ParameterError.of(name, constraint, type(given).__name__)
+
+
+def compare(
+    old: InvariantRuleDetector | Model | str | os.PathLike[str],
+    new: InvariantRuleDetector | Model | str | os.PathLike[str],
+    table: Any = None,
+    label: str | None = None,
+) -> Comparison:
+    """Compare two models and, if there is a table, what they report in it.
+
+    Parameters
+    ----------
+    old, new
+        Fitted detectors, models, or names of model files.
+    table
+        Rows that both can check: any dataframe or dict of columns.
+    label
+        The column of `table` that marks true anomalies: 0 and false mean normal.
+
+    Returns
+    -------
+    Comparison
+        It prints; `rules`, `variables` and `facts` hold what differs between the models, `table` what
+        differs between their reports.
+
+    Examples
+    --------
+    >>> normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    >>> detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    >>> compare(detector, detector).same
+    True
+
+    """
+    checkers = [_checker(name, given) for name, given in (("old", old), ("new", new))]
+    if label is not None and table is None:
+        raise ParameterError.of("label", "be None where there is no table", label)
+    refuse_path(table)
+    source = None
+    if table is not None:
+        rows = as_table(table)
+        source = Source(rows.n_rows, lambda: [rows])
+    return compare_checkers(checkers[0], checkers[1], source, label)
+
+
+def _checker(name: str, given: Any) -> Checker:
+    n_jobs = given.n_jobs if isinstance(given, InvariantRuleDetector) else None
+    return Checker(model_of(name, given), count_threads(n_jobs))
+
+
+def status(model: InvariantRuleDetector | Model | str | os.PathLike[str], table: Any) -> Status:
+    """Find out whether a model still fits: fresh, drifting or stale.
+
+    Parameters
+    ----------
+    model
+        A fitted detector, a model, or the name of a model file.
+    table
+        Recent rows, a day or a week of them: any dataframe or dict of columns.
+
+    Returns
+    -------
+    Status
+        It prints; `signs` says why, as effect sizes, and `remedy` what to do.
+
+    Examples
+    --------
+    >>> normal = {"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}
+    >>> detector = InvariantRuleDetector(min_support=0.1).fit(normal)
+    >>> status(detector, normal).verdict
+    'fresh'
+
+    """
+    refuse_path(table)
+    learned = model_of("model", model)
+    return find_status(Checker(learned), as_table(table, learned.reading))
