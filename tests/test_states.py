@@ -391,7 +391,7 @@ BAD = [
     (put("following", "n_rows", 1 << 60), "a number of rows is too large, or below 0"),
     (put("seen", "", 1 << 63), "Expected `int` <= 9223372036854775807 - at `$.seen[...]`"),
     (put("zoned", True), "a time has another zone than others"),
-    (put("told", []), "Expected `object`, got `array` - at `$.told`"),
+    (put("reported", []), "Expected `object`, got `array` - at `$.reported`"),
 ]
 
 
@@ -430,11 +430,11 @@ def test_a_state_in_which_something_died_is_refused_where_the_model_knows_no_dea
         (b"{", "The state file is damaged: Input data was truncated."),
         (b'{"format": "truism-model"}', "This is not a truism state file."),
         (
-            b'{"format": "truism-state", "format_version": 3}',
-            "The state file has format version 3, this truism reads 4.",
+            b'{"format": "truism-state", "format_version": 4}',
+            "The state file has format version 4, this truism reads 5.",
         ),
         (
-            b'{"format": "truism-state", "format_version": 4}',
+            b'{"format": "truism-state", "format_version": 5}',
             "The state file is damaged: Object missing required field `model`.",
         ),
         (b"[" * 100_000, "This is not a truism state file."),

@@ -179,10 +179,10 @@ def blame(
     bars = ax.barh(range(len(shown)), [100 * blame.share for blame in shown], color=_INCIDENT)
     ax.set_yticks(range(len(shown)), [blame.variable for blame in shown], parse_math=False)
     for bar, blame in zip(bars, shown, strict=True):
-        said = blame.reasons[0] if blame.reasons else None
+        reason = blame.reasons[0] if blame.reasons else None
         text = f"{100 * blame.share:.0f} %"
-        if said is not None:
-            text += f"  expected {said.expected}, found {said.found}{said.place}"
+        if reason is not None:
+            text += f"  expected {reason.expected}, found {reason.found}{reason.place}"
         ax.annotate(
             text, (bar.get_width(), bar.get_y() + bar.get_height() / 2), xytext=(4, 0),
             textcoords="offset points", va="center", fontsize=8, parse_math=False,
@@ -257,8 +257,8 @@ def _draw_band(ax: "Axes", panel: Panel, unit: Unit, colour: str) -> None:
         x = _moments(np.array([span.start, span.end]), unit)
         for bottom, top in levels:
             ax.fill_between(x, bottom, top, color=colour, alpha=0.2, lw=0)
-    known = [bound for level in levels for bound in level]
-    ax.set_ylim(min(low, *known), max(high, *known))
+    bounds = [bound for level in levels for bound in level]
+    ax.set_ylim(min(low, *bounds), max(high, *bounds))
 
 
 def _name(ax: "Axes", panel: Panel) -> None:

@@ -88,8 +88,8 @@ class Checker:
     def learned_from(self, table: Table) -> bool:
         """Return whether a prepared table holds the rows that the model was learned from."""
         ordered = self.model.series is not None or bool(self.model.derived)
-        found = fingerprint(table, ordered=ordered)
-        return found == self.model.provenance.fingerprint
+        taken = fingerprint(table, ordered=ordered)
+        return taken == self.model.provenance.fingerprint
 
     def timed(self, time: str | None) -> "Checker":
         """Return a checker that takes another column to say when."""
@@ -155,16 +155,16 @@ class Checker:
 
     def _runs(self, table: Table, before: Following | None) -> Iterator[Stretch]:
         """Yield rows that follow each other; where a past counts, a gap in time divides them."""
-        known = {} if before is None else before.previous
+        previous = {} if before is None else before.previous
         if self.model.memory is None:
             for name, rows in self.series_in(table).items():
-                yield Stretch(rows, known.get(name, {}))
+                yield Stretch(rows, previous.get(name, {}))
             return
         timeline = self.scorer.lay_out(table, {} if before is None else before.scoring)
         for name, rows in timeline.series(slice(0, table.n_rows)):
-            for own in timeline.divided(rows):
-                anew = timeline.breaks[own[0]]
-                yield Stretch(own, {} if anew else known.get(name, {}))
+            for run in timeline.divided(rows):
+                anew = timeline.breaks[run[0]]
+                yield Stretch(run, {} if anew else previous.get(name, {}))
 
     def series_in(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """Return the rows of each series in a table."""
@@ -214,10 +214,10 @@ class Checker:
         parts = self.scorer.attribute(table, self.n_jobs)
         position = {name: i for i, name in enumerate(names)}
         source_of = {delta_name(name): name for name in self.model.derived}
-        found = np.zeros((table.n_rows, len(names)))
+        attributed = np.zeros((table.n_rows, len(names)))
         for i, name in enumerate(self.model.schema.names):
-            found[:, position[source_of.get(name, name)]] += parts[:, i]
-        return found
+            attributed[:, position[source_of.get(name, name)]] += parts[:, i]
+        return attributed
 
     def explain(self, table: Table, rows: NDArray[np.int64]) -> Explanations:
         """Explain rows of a prepared table, whatever they score."""
@@ -288,7 +288,7 @@ class Check:
     """One check: takes a table batch by batch, and gathers what is found, however it is divided.
 
     Of most rows nothing is kept but their number. The cells of anomalous rows, and of rows by which
-    incidents are told, are set aside.
+    incidents are explained, are set aside.
     """
 
     def __init__(
@@ -301,7 +301,9 @@ class Check:
         | None = None,  # normal rows within an incident; makes a series of rows that are none
         min_rows: int = 1,  # incidents with fewer are left out
         delays: Delays | None = None,
-        told: Collection[tuple[str, int]] = (),  # series and start of incidents never to leave out
+        reported: Collection[
+            tuple[str, int]
+        ] = (),  # series and start of incidents never to leave out
         most: int | None = None,  # incidents that will be looked at; others are only counted
         patterns: bool = True,  # whether patterns of a series will be looked at
         watch: Callable[[Weighed], None] | None = None,  # called with what is weighed of a series
@@ -309,7 +311,7 @@ class Check:
         self.checker, self.n_rows = checker, n_rows
         self.following = Following() if before is None else before
         self.ordered = checker.model.series is not None or gap is not None
-        self._gap, self._min_rows, self._delays, self._told = gap, min_rows, delays, told
+        self._gap, self._min_rows, self._delays, self._reported = gap, min_rows, delays, reported
         self._most, self._marking = most, patterns or not self.ordered
         self._watch = watch
         self._limits: Limits | None = None
@@ -353,7 +355,7 @@ class Check:
 
     def _is_shown(self, event: Event) -> bool:
         assert self._limits is not None
-        reported = event.n_rows >= self._min_rows or (event.series, event.start) in self._told
+        reported = event.n_rows >= self._min_rows or (event.series, event.start) in self._reported
         return event.length >= self._limits.least and reported
 
     def _end(self, events: Sequence[Event]) -> None:
@@ -367,7 +369,7 @@ class Check:
                 self._rows.let_go([*self._ended["incident"], *self._ended["shift"]])
 
     def _keep(self, table: Table, marks: Marks, first: int, ended: Sequence[Event]) -> None:
-        """Keep the marks of a batch, and the rows of it by which anything may be told."""
+        """Keep the marks of a batch, and the rows of it that may explain something."""
         marks = msgspec.structs.replace(marks, rows=marks.rows + first)
         if self._marking:
             self._marks.append(marks)

@@ -94,8 +94,8 @@ class States:
         """Return the states of a class, in ascending order."""
         if number not in self._of_class:
             first, last = self._firsts[number : number + 2]
-            own = self._by_class[first:last].tolist()
-            self._of_class[number] = tuple(self.variable.values[c] for c in own)
+            places = self._by_class[first:last].tolist()
+            self._of_class[number] = tuple(self.variable.values[c] for c in places)
         return self._of_class[number]
 
     def commoner(self, count: int) -> tuple[Scalar, ...]:

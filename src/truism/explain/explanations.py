@@ -194,7 +194,7 @@ def explain_weighed(
 ) -> list[Explanation]:
     """Explain rows of a table that were weighed."""
     far, part = Judge(scorer.model).deviations(weighed, np.arange(len(rows))), table.take(rows)
-    found = zip(
+    rows_with_clues = zip(
         rows.tolist(),
         weighed.scores.tolist(),
         weighed.parts,
@@ -211,7 +211,7 @@ def explain_weighed(
             _blames(scorer, parts, far_off, clues_of),
             accepted,
         )
-        for row, score, parts, far_off, clues_of, accepted in found
+        for row, score, parts, far_off, clues_of, accepted in rows_with_clues
     ]
 
 
@@ -335,8 +335,8 @@ def tabulate(
     time = table.column_of().get(model.schema.time or "")
     columns: dict[str, Any] = {"row": np.arange(first, first + table.n_rows)}
     if time is not None:
-        own = time.name if time.name not in taken else "time"
-        columns[own] = alike([time.cell(row) for row in range(table.n_rows)])
+        name = time.name if time.name not in taken else "time"
+        columns[name] = alike([time.cell(row) for row in range(table.n_rows)])
     by = None if model.series is None else model.series.by
     if by is not None and by not in columns and by not in taken:
         column = table.column_of()[by]
@@ -345,16 +345,16 @@ def tabulate(
     beyond = {} if model.memory is None else {"excess": excess}
     columns |= {"score": scores, **beyond, "anomaly": anomalies}
     rows = np.flatnonzero(scores > 0)
-    found: list[Blames] = [()] * table.n_rows
+    blames_of: list[Blames] = [()] * table.n_rows
     done = 0
     for portion, weighed in scorer.weigh_some(table, rows, n_jobs, state):
         for start in range(0, len(portion), _CHUNK):
             advance(done, len(rows))
             some = np.arange(start, min(start + _CHUNK, len(portion)))
-            own_rows = portion[some]
-            part = table.take(own_rows)
-            told = blame_rows(scorer, part, weighed.take(some), anomalies[own_rows])
-            for row, blames in zip(own_rows.tolist(), told, strict=True):
-                found[row] = blames
+            numbers = portion[some]
+            part = table.take(numbers)
+            blames_there = blame_rows(scorer, part, weighed.take(some), anomalies[numbers])
+            for row, blames in zip(numbers.tolist(), blames_there, strict=True):
+                blames_of[row] = blames
             done += len(some)
-    return columns | as_columns(found)
+    return columns | as_columns(blames_of)

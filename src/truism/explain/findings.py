@@ -65,13 +65,13 @@ class Differing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def find_differing(shifts: Incidents, state: Following) -> tuple[Differing, ...]:
     """Return the variables of lasting changes that have not returned, those that began first."""
-    found = dict[tuple[str, int], Differing]()
+    differing = dict[tuple[str, int], Differing]()
     standing = [event for event in shifts.outlines[:] if event.is_open]
     for event in sorted(standing, key=lambda event: event.start):
         for i in event.member.nonzero()[0].tolist():
-            if (event.series, i) not in found:
-                found[event.series, i] = _differing(shifts, event, i, state)
-    return tuple(found.values())
+            if (event.series, i) not in differing:
+                differing[event.series, i] = _differing(shifts, event, i, state)
+    return tuple(differing.values())
 
 
 def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Differing:
@@ -157,9 +157,11 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         if self.n_rows < MIN_ROWS_TO_DOUBT:
             return ()
         shares = zip(self.incidents.scorer.model.schema.names, self.odd, strict=True)
-        found = [(name, n_rows / self.n_rows) for name, n_rows in shares]
-        known = {differing.variable for differing in self.differing}
-        return tuple(pair for pair in found if pair[1] >= OFTEN_OUTSIDE and pair[0] not in known)
+        shares_outside = [(name, n_rows / self.n_rows) for name, n_rows in shares]
+        listed = {differing.variable for differing in self.differing}
+        return tuple(
+            pair for pair in shares_outside if pair[1] >= OFTEN_OUTSIDE and pair[0] not in listed
+        )
 
     @property
     def differing(self) -> tuple[Differing, ...]:
@@ -206,21 +208,21 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         if not self.ordered:
             return "anomalies", f"{share}, in {count(len(self.patterns), 'pattern')}."
         within = f" in {lasting(self.seconds)}" if self.seconds else ""
-        found = say_found(*n_found(self), within + say_expected(self))
-        return "anomalies", f"{found}; {share}."
+        how_much = say_found(*n_found(self), within + say_expected(self))
+        return "anomalies", f"{how_much}; {share}."
 
     def __repr__(self) -> str:
         return f"<Findings: {': '.join(self.verdict).rstrip('.')}>"
 
     def __str__(self) -> str:
-        found = (str(incidents) for incidents in (self.incidents, self.shifts) if incidents)
-        return "\n\n".join([visible(": ".join(self.verdict)), *found])
+        texts = (str(incidents) for incidents in (self.incidents, self.shifts) if incidents)
+        return "\n\n".join([visible(": ".join(self.verdict)), *texts])
 
     def _repr_html_(self) -> str:
-        found = (
+        texts = (
             incidents._repr_html_() for incidents in (self.incidents, self.shifts) if incidents
         )
-        return f"<p><b>{html.escape(': '.join(self.verdict))}</b></p>{''.join(found)}"
+        return f"<p><b>{html.escape(': '.join(self.verdict))}</b></p>{''.join(texts)}"
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -228,13 +230,13 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         doubt = None if self.expected is not None else say_doubt(self.n_anomalous, self.n_rows)
         made = self.incidents.scorer.model.provenance.notices
         alone = next((notice.text for notice in made if notice.code == "no_series"), None)
-        said = (
+        doubts = (
             alone,
             say_coarser(self.coarser),
             doubt,
             *(say_outside(*pair) for pair in self.outside),
         )
-        return tuple(text for text in said if text is not None)
+        return tuple(text for text in doubts if text is not None)
 
 
 def gravest(findings: Findings, n: int) -> list[Incident]:
@@ -246,12 +248,12 @@ def gravest(findings: Findings, n: int) -> list[Incident]:
 
 def _by_story(findings: Findings) -> list[tuple[Incidents, int, Event]]:
     kinds = (findings.incidents, findings.shifts)
-    found = [
+    places = [
         (incidents, at, event)
         for incidents in kinds
         for at, event in enumerate(incidents.outlines[:])
     ]
-    return [found[at] for at in by_story([event for *_, event in found])]
+    return [places[at] for at in by_story([event for *_, event in places])]
 
 
 def to_show(findings: Findings, n: int) -> tuple[list[tuple[Incident, str]], int]:
@@ -314,9 +316,9 @@ def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "")
     '3 incidents and 2 lasting changes in 11 h, 1 change still standing'
     """
     kinds = (count(n_incidents, "incident"), count(n_changes, "lasting change"))
-    found = " and ".join(compress(kinds, (n_incidents or not n_changes, n_changes)))
+    what = " and ".join(compress(kinds, (n_incidents or not n_changes, n_changes)))
     standing = f", {count(n_standing, 'change')} still standing" if n_standing else ""
-    return f"{found}{more}{standing}"
+    return f"{what}{more}{standing}"
 
 
 def say_expected(findings: Findings) -> str:
@@ -324,8 +326,8 @@ def say_expected(findings: Findings) -> str:
     if findings.expected is None or not (findings.incidents or findings.shifts):
         return ""
     n = findings.expected
-    said = f"{n:.1g}" if n >= FEW else f"fewer than {FEW}"
-    return f" ({f'{n:,.0f}' if n >= 1 else said} expected by chance)"
+    small = f"{n:.1g}" if n >= FEW else f"fewer than {FEW}"
+    return f" ({f'{n:,.0f}' if n >= 1 else small} expected by chance)"
 
 
 def n_found(findings: Findings) -> tuple[int, int, int]:
@@ -399,14 +401,14 @@ def say_outside(name: str, share: float) -> str:
 def count_odd(model: Model, table: Table) -> NDArray[np.int64]:
     """Count for each variable the numbers outside its range of training, or the states never seen."""
     columns, _ = align(model.schema, table)
-    found = []
+    counts = []
     for variable, column in zip(model.schema.variables, columns, strict=True):
         if isinstance(variable, Numeric):
             values = numbers(column)
-            found.append(int(((values < variable.low) | (values > variable.high)).sum()))
+            counts.append(int(((values < variable.low) | (values > variable.high)).sum()))
         else:
-            found.append(int((codes(variable, column) == UNSEEN).sum()))
-    return np.array(found, np.int64)
+            counts.append(int((codes(variable, column) == UNSEEN).sum()))
+    return np.array(counts, np.int64)
 
 
 def say_coarser(names: Sequence[str]) -> str | None:

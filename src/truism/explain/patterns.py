@@ -281,11 +281,11 @@ def _say_found(variable: Variable, column: Column) -> str:
         low, high = (_say_value(float(value), *bounds) for value in (values.min(), values.max()))
         return low if low == high else f"{low} to {high}"
     _, firsts, counts = np.unique(column.values, return_index=True, return_counts=True)
-    told = [
+    states = [
         (-n, _say_value(column.cell(at)))
         for n, at in zip(counts.tolist(), firsts.tolist(), strict=True)
     ]
-    names = [name for _, name in sorted(told)]
+    names = [name for _, name in sorted(states)]
     return ", ".join([*names[:N_STATES], *["…"][: len(names) - N_STATES]])
 
 

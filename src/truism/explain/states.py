@@ -1,7 +1,7 @@
 """Jobs that go on where they stopped, from a state that each call leaves to the next.
 
 A state belongs to a model and to a source. Rows that are not newer than what was seen are skipped, so
-that files may overlap. What is open keeps its id from call to call; what ended is told once.
+that files may overlap. What is open keeps its id from call to call; what ended is reported once.
 
 In a file, nothing is executed; types, sizes and ranges are all checked on reading. A state file is
 locked while a program works with it; one that dies leaves no lock behind.
@@ -50,8 +50,8 @@ _NOTHING = {
 }  # of a variable without rows; else 0
 
 
-class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was said last of something open: which rows of which series, how many, and its kind."""
+class Reported(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was reported last of something open: which rows of which series, how many, and its kind."""
 
     series: str
     start: int
@@ -76,7 +76,7 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
     stuck: tuple[str, ...]
     # the time of the latest row of the series that were let go; None if none was
     let_go: Time | None
-    told: dict[str, Told]  # what was said of what is open, by id
+    reported: dict[str, Reported]  # what was reported of what is open, by id
     following: Following  # what has to be kept of the rows
 
 
@@ -105,7 +105,7 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
     """What one call of a job found."""
 
     findings: Findings  # what is unusual in the new rows, and what was open before them
-    told: dict[str, Told]  # what was said before of what was open
+    reported: dict[str, Reported]  # what was reported before of what was open
     state: JobState | None = None  # what to hand in with the next call; None if there is none
     n_skipped: int = 0  # how many rows were not newer than those of the calls before
     notes: tuple[str, ...] = ()  # what else there is to say, in sentences
@@ -116,7 +116,7 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What opened, went on or closed, in the order of the rows."""
-        return _changes(self.findings, self.told)
+        return _changes(self.findings, self.reported)
 
     @property
     def is_alarming(self) -> bool:
@@ -171,16 +171,16 @@ def proceed(
         notes += (_say_late(checker.model, table, late),)
     fresh = table if new.all() else table.take(new)
     prepared = checker.prepare(fresh, before)
-    told = {} if state is None else state.told
+    reported = {} if state is None else state.reported
     if checker.model.series is not None:
         gap = limits_of(checker.model, prepared, gap, delays).gap
-    keys = {(before.series, before.start) for before in told.values()}
+    keys = {(before.series, before.start) for before in reported.values()}
     seen = _latest(checker.model, fresh, seen)
     # By the time of the latest row of all: a series that has had none for so long is let go.
     first = -math.inf if retain is None or not seen else max(seen.values()) - retain * 1e6
     gone = tuple(name for name, time in seen.items() if time < first)
     check = Check(
-        checker, prepared.n_rows, before, gap=gap, min_rows=min_rows, delays=delays, told=keys
+        checker, prepared.n_rows, before, gap=gap, min_rows=min_rows, delays=delays, reported=keys
     )
     check.take(prepared)
     findings = check.findings(gone)
@@ -203,8 +203,8 @@ def proceed(
         findings.state,
     )
     again = state is not None and bool({*stuck} & {*state.stuck})
-    said = _say_stuck(stuck, [seen[series] for series in stuck if series in seen], now)
-    return Step(findings, told, after, n_skipped, notes, said, again)
+    problem = _say_stuck(stuck, [seen[series] for series in stuck if series in seen], now)
+    return Step(findings, reported, after, n_skipped, notes, problem, again)
 
 
 # --- a state and its model ---
@@ -257,8 +257,8 @@ def at_variables(following: Following, old: Sequence[str], new: Sequence[str]) -
     if tuple(old) == tuple(new):
         return following
     place = {name: at for at, name in enumerate(old)}
-    found: Following = _placed(following, [place.get(name) for name in new])
-    return found
+    placed: Following = _placed(following, [place.get(name) for name in new])
+    return placed
 
 
 def _placed(value: Any, places: Sequence[int | None], name: str = "") -> Any:
@@ -309,9 +309,9 @@ def _too_late(
     late = times > now + _DAY
     if not late.any():
         return late
-    known = [time for time in (*seen.values(), *times[~late].tolist()) if time != NO_TIME]
-    usual = [time for time in known if time <= now + _DAY]
-    latest = max(usual or known or [int(times[late].min())])
+    others = [time for time in (*seen.values(), *times[~late].tolist()) if time != NO_TIME]
+    usual = [time for time in others if time <= now + _DAY]
+    latest = max(usual or others or [int(times[late].min())])
     step = None if model.series is None else model.series.step
     ascending = np.sort(times[late])
     gaps = np.diff(ascending, prepend=latest) > max(_DAY, _FAR * (step or 0.0) * 1e6)
@@ -387,10 +387,10 @@ def _by(model: Model) -> str | None:
 # --- what changed ---
 
 
-def _open_in(findings: Findings) -> dict[str, Told]:
+def _open_in(findings: Findings) -> dict[str, Reported]:
     """Return what is open, by id; rows that stand for themselves never are."""
     return {
-        events.id_of(event): _said(event)
+        events.id_of(event): _report(event)
         for events in (findings.incidents, findings.shifts)
         if isinstance(events.outlines, Grouped)
         for event in events.outlines
@@ -398,32 +398,32 @@ def _open_in(findings: Findings) -> dict[str, Told]:
     }
 
 
-def _said(event: Event) -> Told:
-    return Told(event.series, event.start, event.n_rows, event.kind)
+def _report(event: Event) -> Reported:
+    return Reported(event.series, event.start, event.n_rows, event.kind)
 
 
-def _changes(findings: Findings, told: dict[str, Told]) -> tuple[Change, ...]:
+def _changes(findings: Findings, reported: dict[str, Reported]) -> tuple[Change, ...]:
     """Return what changed, in the order of the rows."""
-    found: list[tuple[int, int, Change]] = []
+    changes: list[tuple[int, int, Change]] = []
     for events in (findings.incidents, findings.shifts):
         for position, event in enumerate(events.outlines[:]):
-            for what in _happened(told.get(events.id_of(event)), event):
+            for what in _happened(reported.get(events.id_of(event)), event):
                 row = event.first if what == "opened" else event.last
-                found.append((row, _ORDER[what], Change(what, events, position)))
-    found.sort(key=lambda entry: entry[:2])
-    return tuple(change for *_, change in found)
+                changes.append((row, _ORDER[what], Change(what, events, position)))
+    changes.sort(key=lambda entry: entry[:2])
+    return tuple(change for *_, change in changes)
 
 
 _ORDER: dict[What, int] = {"opened": 0, "updated": 1, "closed": 2}
 
 
-def _happened(before: Told | None, event: Event) -> list[What]:
+def _happened(before: Reported | None, event: Event) -> list[What]:
     is_open = event.is_open
     if before is None:
         return ["opened"] if is_open else ["opened", "closed"]
     if not is_open:
         return ["closed"]
-    return ["updated"] if _said(event) != before else []
+    return ["updated"] if _report(event) != before else []
 
 
 FILES = VersionedKind(
@@ -431,7 +431,7 @@ FILES = VersionedKind(
     StateError,
     "wait until that has finished, or use one state for each source.",
     format="truism-state",
-    version=4,
+    version=5,
     max_bytes=64 << 20,
     other="name another file for the state.",
     older="remove it to begin anew.",
@@ -536,12 +536,12 @@ def _check_rows(following: Following) -> None:
         for event in present.events:
             ends = sorted((event.alarm, event.latest))
             rows = (0, event.onset, event.start, *ends, present.n_rows - 1)
-            told = event.telling_rows | event.marked_rows
+            needed = event.telling_rows | event.marked_rows
             if (
                 event.series != name
                 or list(rows) != sorted(rows)
                 or event.phase not in _OPEN
-                or not told <= following.kept.keys()
+                or not needed <= following.kept.keys()
             ):
                 raise TruismError("what is open does not fit its rows")
     if any(not 0 <= row < following.n_rows for row in following.kept):

@@ -248,9 +248,9 @@ def _say_average(usual: UsualNumber, unit: str) -> str:
     middle, around = (
         format_number(round_to(number, size)) for number in (usual.mean, usual.spread)
     )
-    known = ", where it is known," if usual.some_missing else ""
+    where = ", where it is known," if usual.some_missing else ""
     spread = "" if around == "0" else f" ± {around}"
-    return f"on average {middle}{spread}{unit}{known}"
+    return f"on average {middle}{spread}{unit}{where}"
 
 
 def _say_expected_states(clue: Contradiction) -> str:
@@ -355,12 +355,12 @@ def _say_usual(clue: Rarity) -> tuple[str, tuple[float, ...]]:
         states = round_states(clue.usual.values, clue.found)
         return brief(OneOf(clue.variable, states)), ()
     name, around = quote_name(clue.variable), clue.usual
-    said = []
+    parts = []
     if around.below is not None:
-        said.append(f"{name} ≤ {format_number(around.below)}")
+        parts.append(f"{name} ≤ {format_number(around.below)}")
     if around.above is not None:
-        said.append(f"{name} ≥ {format_number(around.above)}")
-    return " or ".join(said) or f"{name} near other values", around.values
+        parts.append(f"{name} ≥ {format_number(around.above)}")
+    return " or ".join(parts) or f"{name} near other values", around.values
 
 
 def _where(around: Nearest) -> str:
@@ -415,11 +415,11 @@ def state(variable: str, clue: Clue, legend: Legend = NO_LEGEND) -> Statement:
 
     Its unit is put after the last of its numbers, and titles are used instead of names.
     """
-    said = _stated(variable, clue, legend)
-    if said.verb == "read" and variable.startswith(DELTA):
+    statement = _stated(variable, clue, legend)
+    if statement.verb == "read" and variable.startswith(DELTA):
         variable = variable.removeprefix(DELTA)
-        said = msgspec.structs.replace(said, variable=variable, verb="changed by")
-    return msgspec.structs.replace(said, name=legend.name(variable))
+        statement = msgspec.structs.replace(statement, variable=variable, verb="changed by")
+    return msgspec.structs.replace(statement, name=legend.name(variable))
 
 
 def _stated(variable: str, clue: Clue, legend: Legend) -> Statement:
@@ -453,13 +453,13 @@ def join(statements: Sequence[Statement]) -> str:
     for statement in statements:
         key = statement.verb, statement.rest, statement.condition
         alike.setdefault(key, []).append(statement.name or quote_name(statement.variable))
-    said = []
+    parts = []
     for (verb, rest, condition), names in alike.items():
         verb = "were" if verb == "was" and len(names) > 1 else verb
-        said.append(f"{listed(names)} {verb} {rest}{condition}")
-    if len(said) > 1 and any(", " in text or " while " in text for text in said):
-        return f"{', '.join(said[:-1])}, and {said[-1]}"
-    return listed(said)
+        parts.append(f"{listed(names)} {verb} {rest}{condition}")
+    if len(parts) > 1 and any(", " in text or " while " in text for text in parts):
+        return f"{', '.join(parts[:-1])}, and {parts[-1]}"
+    return listed(parts)
 
 
 def listed(items: Sequence[str]) -> str:
@@ -576,7 +576,7 @@ def _number(value: Any, expected: Predicate | None) -> str:
 
 def _while(conditions: Sequence[Predicate], legend: Legend) -> tuple[str, tuple[str, ...]]:
     """Say conditions that a reader takes in at once, and the variables they are about."""
-    held = [said for condition in conditions if (said := _held(condition, legend)) is not None]
+    held = [text for condition in conditions if (text := _held(condition, legend)) is not None]
     if not 0 < len(conditions) <= MOST_CONDITIONS or len(held) < len(conditions):
         return "", ()
     names = tuple(name for condition in conditions for name in variables(condition))

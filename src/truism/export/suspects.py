@@ -72,14 +72,14 @@ def listed_rows(listed: Table, place: str, table: Table, time: str | None) -> ND
     if numbers is None and moments is None:
         names = repr(ROW) if time is None else f"{ROW!r} or {_time_name(time)!r}"
         raise TableError(f"{place!r} has no column {names}, so that it names no rows.")
-    known = dated(table.column_of()[time]) if time is not None and moments is not None else None
+    times = dated(table.column_of()[time]) if time is not None and moments is not None else None
     if numbers is None:
         assert moments is not None
-        assert known is not None
-        return _by_time(dated(moments), place, known, table.n_rows)
+        assert times is not None
+        return _by_time(dated(moments), place, times, table.n_rows)
     rows = _by_number(numbers, place, table.n_rows)
-    if moments is not None and known is not None:
-        _refuse_others(dated(moments), place, known, rows)
+    if moments is not None and times is not None:
+        _refuse_others(dated(moments), place, times, rows)
     return np.unique(np.array(rows, np.int64))
 
 
@@ -102,10 +102,10 @@ def _by_number(column: Column, place: str, n_rows: int) -> list[int]:
     return rows
 
 
-def _by_time(column: Column, place: str, known: Column, n_rows: int) -> NDArray[np.int64]:
+def _by_time(column: Column, place: str, times: Column, n_rows: int) -> NDArray[np.int64]:
     rows_at: dict[Any, list[int]] = {}
     for row in range(n_rows):
-        rows_at.setdefault(_moment(known, row), []).append(row)
+        rows_at.setdefault(_moment(times, row), []).append(row)
     rows: set[int] = set()
     for at in range(len(column.values)):
         moment = _moment(column, at)
@@ -118,13 +118,13 @@ def _by_time(column: Column, place: str, known: Column, n_rows: int) -> NDArray[
     return np.array(sorted(rows), np.int64)
 
 
-def _refuse_others(column: Column, place: str, known: Column, rows: list[int]) -> None:
+def _refuse_others(column: Column, place: str, times: Column, rows: list[int]) -> None:
     """Raise an error if a list has other times than the rows that it names."""
     for at, row in enumerate(rows):
-        told, is_so = _moment(column, at), _moment(known, row)
-        if told != is_so:
+        listed_time, time = _moment(column, at), _moment(times, row)
+        if listed_time != time:
             raise TableError(
-                f"{place!r} says that row {row} was at {told}, but in the table it was at {is_so}.",
+                f"{place!r} says that row {row} was at {listed_time}, but in the table it was at {time}.",
                 "the list must be of the same files.",
             )
 

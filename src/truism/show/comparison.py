@@ -39,17 +39,19 @@ class Section(msgspec.Struct, frozen=True):
     n_left: int = 0
 
 
-def sections(found: Comparison, most: int) -> Iterator[Section]:
+def sections(comparison: Comparison, most: int) -> Iterator[Section]:
     """Yield what differs, at most so many differences of each kind; 0 stands for all."""
-    if found.same:
+    if comparison.same:
         return
-    facts = [(_title(f.name), _value(f.name, f.old), _value(f.name, f.new)) for f in found.facts]
+    facts = [
+        (_title(f.name), _value(f.name, f.old), _value(f.name, f.new)) for f in comparison.facts
+    ]
     yield Section("Models", "", ("", "old", "new"), tuple(facts))
-    if found.table is not None:
-        yield from _report_sections(found.table, most)
-    variables = [[(v.name, _kind(v.old), _kind(v.new))] for v in found.variables]
+    if comparison.table is not None:
+        yield from _report_sections(comparison.table, most)
+    variables = [[(v.name, _kind(v.old), _kind(v.new))] for v in comparison.variables]
     yield from _section("Variables", ("variable", "old", "new"), variables, most)
-    rules = found.rules
+    rules = comparison.rules
     pairs = [
         [*_alike("was", group.old, most), *_alike("now", group.new, most)] for group in rules.both
     ]
@@ -171,11 +173,11 @@ def _size(sightings: Sequence[Sighting]) -> Row:
     return f"{n_rows:,}", f"{peak:.3g}"
 
 
-def show(found: Comparison, most: int) -> Iterator[RenderableType]:
+def show(comparison: Comparison, most: int) -> Iterator[RenderableType]:
     """Show what differs on a screen."""
-    for sentence in found.summary:
-        yield Text(visible(sentence), GOOD if found.same else STRONG)
-    for section in sections(found, most):
+    for sentence in comparison.summary:
+        yield Text(visible(sentence), GOOD if comparison.same else STRONG)
+    for section in sections(comparison, most):
         yield ""
         note = f"  ({section.note})" if section.note else ""
         yield Text.assemble((section.title, STRONG), (visible(note), FAINT))
@@ -202,22 +204,22 @@ def _grid(section: Section) -> Grid:
     return grid
 
 
-def to_text(found: Comparison, most: int) -> str:
+def to_text(comparison: Comparison, most: int) -> str:
     """Return what differs as plain text."""
     console = Console(width=_WIDTH, color_system=None, markup=False, emoji=False, highlight=False)
     with console.capture() as captured:
-        for part in show(found, most):
+        for part in show(comparison, most):
             console.print(part)
     return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
 
 
-def to_page(found: Comparison, old: str, new: str) -> str:
+def to_page(comparison: Comparison, old: str, new: str) -> str:
     """Return what differs between two named models as one page, which opens without a network."""
     from truism.show.html import policy, template  # only the page needs it
 
     return template("comparison.html").render(
-        found=found,
-        sections=[*sections(found, MAX_SHOWN)],
+        found=comparison,
+        sections=[*sections(comparison, MAX_SHOWN)],
         old=old,
         new=new,
         policy=policy(),

@@ -28,7 +28,7 @@ _BLOCKS, _MAX_NAME = " ▁▂▃▄▅▆▇█", 24
 _MOST_STATES, _MOST_LETTERS, _N_TIMES = 4, 24, 2
 
 
-class Said(msgspec.Struct, frozen=True):
+class Remark(msgspec.Struct, frozen=True):
     """What there is to say about how a table was read, in a sentence, and whether that is in doubt."""
 
     text: str
@@ -54,7 +54,7 @@ class Sight(msgspec.Struct, frozen=True):
     title: str
     facts: tuple[tuple[str, str], ...]
     columns: tuple[ColumnSight, ...]
-    notices: tuple[Said, ...]
+    notices: tuple[Remark, ...]
 
 
 def describe(look: Look, name_of: Callable[[str], str] = str) -> Sight:
@@ -67,8 +67,8 @@ def describe(look: Look, name_of: Callable[[str], str] = str) -> Sight:
         tuple(_column(column, look.time) for column in look.columns),
         tuple(
             sorted(
-                (_said(notice, name_of) for notice in look.notices),
-                key=lambda said: not said.doubtful,
+                (_remark(notice, name_of) for notice in look.notices),
+                key=lambda remark: not remark.doubtful,
             )
         ),
     )
@@ -79,7 +79,7 @@ def to_record(look: Look, name_of: Callable[[str], str] = str) -> dict[str, Any]
 
     def plain(notices: Sequence[Notice]) -> list[dict[str, Any]]:
         return [
-            {**msgspec.structs.asdict(notice), **msgspec.structs.asdict(_said(notice, name_of))}
+            {**msgspec.structs.asdict(notice), **msgspec.structs.asdict(_remark(notice, name_of))}
             for notice in notices
         ]
 
@@ -90,18 +90,18 @@ def to_record(look: Look, name_of: Callable[[str], str] = str) -> dict[str, Any]
     return record
 
 
-def _said(notice: Notice, name_of: Callable[[str], str]) -> Said:
+def _remark(notice: Notice, name_of: Callable[[str], str]) -> Remark:
     text = notice.text
     if notice.see:
         text = f"{text.rstrip('.')}; see {' and '.join(map(name_of, notice.see))}."
-    return Said(text, notice.doubtful)
+    return Remark(text, notice.doubtful)
 
 
 def _times(look: Look) -> str:
     if look.time is None:
         return "no column says when"
-    known = look.reading.column_of().get(look.time)
-    style = f" ({known.style})" if known is not None and known.style else ""
+    column = look.reading.column_of().get(look.time)
+    style = f" ({column.style})" if column is not None and column.style else ""
     span = f", {look.start} to {look.end}" if look.start is not None else ""
     step = f", usually {lasting(look.step)} from row to row" if look.step is not None else ""
     return f"{look.time}{style}{span}{step}"

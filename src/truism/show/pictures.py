@@ -252,8 +252,8 @@ class Painter:
             case OneOf(_, values):
                 return Band(None, None, _positions(variable, values), spans)
             case AnyOf(parts):
-                own = next(part for part in parts if part.variable == variable.name)
-                return Band(None, None, _positions(variable, own.values), spans)
+                wanted = next(part for part in parts if part.variable == variable.name)
+                return Band(None, None, _positions(variable, wanted.values), spans)
             case Present():
                 return None
 
@@ -329,8 +329,8 @@ def extent(variable: Variable, column: Column) -> tuple[str, str]:
             here.append(f"unseen in training: {n_unseen:,}")
         return _some([format_value(value) for value in variable.values]), _some(here)
     values = numbers(column)
-    known = values[~np.isnan(values)]
-    now = f"{short(known.min())} to {short(known.max())}" if len(known) else "nothing"
+    values = values[~np.isnan(values)]
+    now = f"{short(values.min())} to {short(values.max())}" if len(values) else "nothing"
     return f"{short(variable.low)} to {short(variable.high)}", now
 
 
@@ -385,8 +385,8 @@ def _rebinned(variable: Numeric, edges: NDArray[np.float64]) -> NDArray[np.float
     if len(starts) < FEW_BINS:
         return np.histogram(starts, edges, weights=counts)[0]
     ends = np.append(starts[1:], variable.high)
-    known = np.append(0.0, np.cumsum(counts))
-    return np.diff(np.interp(edges, np.append(starts, ends[-1]), known))
+    cumulated = np.append(0.0, np.cumsum(counts))
+    return np.diff(np.interp(edges, np.append(starts, ends[-1]), cumulated))
 
 
 def _parts(counts: object) -> tuple[float, ...]:

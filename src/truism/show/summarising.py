@@ -315,8 +315,8 @@ def say_verdict(axis: Axis, findings: Findings, legend: Legend) -> str:
     more = f" in {extent_in_words}"
     if n_incidents + n_changes == 1:
         return f"{say_found(*n_found(findings), more)}: {what}"
-    found = say_found(*n_found(findings), more + say_expected(findings))
-    return f"{found}; the worst began with {what}"
+    how_much = say_found(*n_found(findings), more + say_expected(findings))
+    return f"{how_much}; the worst began with {what}"
 
 
 def _say_patterns(findings: Findings) -> str:

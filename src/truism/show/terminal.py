@@ -194,8 +194,8 @@ def show_also_broken(reasons: Sequence[Reason]) -> Text:
     """List the other broken rules, where a stronger reason already counts."""
     text = Text("also broken, but adding nothing to the score:", FAINT)
     for reason in reasons[:N_ALSO_BROKEN]:
-        said = visible(f"{reason.expected} {reason.why}")
-        text.append(f"\nrule {reason.rule}: expected {said}", FAINT)
+        expectation = visible(f"{reason.expected} {reason.why}")
+        text.append(f"\nrule {reason.rule}: expected {expectation}", FAINT)
     rest = len(reasons) - N_ALSO_BROKEN
     if rest > 0:
         text.append(f"\nand {count(rest, 'more rule')}; --format json lists all.", FAINT)
@@ -243,10 +243,10 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
 
 
 def _happened(step: Step) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    happened: dict[str, tuple[str, ...]] = {}
     for change in step.changes:
-        found[change.id] = (*found.get(change.id, ()), change.what)
-    return found
+        happened[change.id] = (*happened.get(change.id, ()), change.what)
+    return happened
 
 
 def _status(happened: tuple[str, ...], *, is_open: bool) -> str:
@@ -258,7 +258,7 @@ def _status(happened: tuple[str, ...], *, is_open: bool) -> str:
 def say_progress(step: Step) -> str:
     """Say in one line what is new, what goes on, and what is over since the last call."""
     happened = _happened(step)
-    said = []
+    parts = []
     findings = step.findings
     for noun, events in (("incident", findings.incidents), ("lasting change", findings.shifts)):
         numbers = [0] * len(_ENDS)
@@ -267,5 +267,5 @@ def say_progress(step: Step) -> str:
             numbers[(0 if opened else 2) + (not outline.is_open)] += 1
         for n, (one, many) in zip(numbers, _ENDS, strict=True):
             if n:
-                said.append(f"{count(n, noun)} {one if n == 1 else many}")
-    return f"Since the last call: {', '.join(said) or 'nothing new'}."
+                parts.append(f"{count(n, noun)} {one if n == 1 else many}")
+    return f"Since the last call: {', '.join(parts) or 'nothing new'}."
