@@ -1,16 +1,38 @@
 """The documentation site: every page is in it, its links lead somewhere, and it needs no network."""
 
+import doctest
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from types import FunctionType
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+import truism
+from truism import mlflow, plant
+
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
+REFERENCE = sorted(SITE.glob("api/*.rst"))
+DETECTOR = truism.InvariantRuleDetector
+METHODS = [
+    name
+    for name, value in vars(DETECTOR).items()
+    if isinstance(value, FunctionType | property) and name[0] != "_" and "_request" not in name
+    if name not in ("adopt", "remember")  # for the modules of truism that make detectors
+]
+PUBLIC = [
+    *(f"truism.{name}" for name in truism.__all__),
+    *(f"InvariantRuleDetector.{name}" for name in METHODS),
+    *(f"truism.plant.{name}" for name in plant.__all__),
+    *(f"truism.mlflow.{name}" for name in mlflow.__all__),
+    *(f"truism.plot.{name}" for name in ("scores", "incident", "rule", "blame")),
+    *(f"truism.{module}.{name}" for module in ("dask", "spark") for name in ("learn", "score")),
+    "truism.pyod.InvariantRules",
+]
 
 
 class Page(HTMLParser):
@@ -79,3 +101,19 @@ def test_the_python_example_for_old_dashboards_runs(capsys):
     )
     exec(compile(example, "coming-from.md", "exec"), {})
     assert '"prediction": 1' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", REFERENCE, ids=lambda page: page.stem)
+def test_the_examples_of_the_reference_are_true(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert (failed, tried > 0) == (0, True)
+
+
+def test_every_public_name_is_in_the_reference_with_an_example():
+    pages = "\n".join(page.read_text("utf-8") for page in REFERENCE)
+    code = "\n".join(re.findall(r"(?m)^(?:>>> .*\n(?:.+\n)*|   [^:\s].*\n)", pages))
+    for name in PUBLIC:
+        last = name.rpartition(".")[2]
+        assert re.search(rf"(?m)(:: .*\b{last}$|``.*\b{last}``)", pages), name
+        assert last in code, name

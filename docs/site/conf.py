@@ -23,11 +23,14 @@ default_role = "py:obj"
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 
-autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 80
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
