@@ -244,15 +244,20 @@ def _grow_all(
     coded: _Coded, groups: Sequence[NDArray[np.int64]], seed: int, least: int, n_jobs: int
 ) -> Iterator[_Grown]:
     """Grow a tree for each group of members; it explains random combinations of all other targets."""
-    signs = np.random.default_rng(seed).choice([-1, 1], (len(coded.targets), N_TARGETS))
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (len(coded.targets), N_TARGETS))
 
-    def one(members: NDArray[np.int64]) -> _Grown:
-        others = ~np.isin(coded.owner, members)
+    def combine(targets: NDArray[np.bool_]) -> NDArray[np.float64]:
         # Sums of whole numbers, which are exact.
-        explained = coded.targets[others].T.astype(np.float64) @ signs[others].astype(np.float64)
-        return _grow_tree(coded, members, np.ascontiguousarray(explained, np.int32), least)
+        sums: NDArray[np.float64] = coded.targets[targets].T.astype(np.float64) @ signs[targets]
+        return sums
 
-    return share_out(n_jobs, one, groups)
+    combined = combine(np.ones(len(signs), np.bool_))
+
+    def grow_one(members: NDArray[np.int64]) -> _Grown:
+        explained = combined - combine(np.isin(coded.owner, members))
+        return _grow_tree(coded, members, explained.astype(np.int32), least)
+
+    return share_out(n_jobs, grow_one, groups)
 
 
 class _Node:
