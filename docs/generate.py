@@ -61,6 +61,8 @@ def schema_file(schema: dict[str, Any]) -> str:
     for each in schema["$defs"].values():  # newer Pythons remove the indentation of docstrings
         if "description" in each:
             each["description"] = inspect.cleandoc(each["description"])
+    for bound in schema["$defs"]["Interval"]["properties"].values():
+        bound.pop("default", None)  # an open side is absent; JSON has no infinity to default to
     _put_null_last(schema)
     content = msgspec.json.encode(
         {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -208,7 +208,7 @@ def test_incidents_of_one_model_alone_have_variables_to_blame(fitted, deaf):
     found = truism.compare(fitted, deaf, table).table
     spans = [(each.start, each.end, each.n_rows) for each in found.only_old]
     assert sorted(spans) == [(101, 102, 2), (250, 250, 1)]
-    assert [{of.variable for of in each.blamed} for each in found.only_old] == [
+    assert [{of.variable for of in each.blames} for each in found.only_old] == [
         {"flow", "pump"}
     ] * 2
     assert [each.score for each in found.only_old] == sorted(
@@ -220,7 +220,7 @@ def test_incidents_of_one_model_alone_have_variables_to_blame(fitted, deaf):
 
 def test_only_the_worst_incidents_are_explained(fitted, deaf):
     found = truism.compare(fitted, deaf, plant(wrong=range(3, 400, 12))).table
-    assert [each.blamed is None for each in found.only_old] == [False] * 20 + [True] * 14
+    assert [each.blames is None for each in found.only_old] == [False] * 20 + [True] * 14
 
 
 def test_incidents_of_different_machines_are_not_the_same_though_their_rows_overlap():

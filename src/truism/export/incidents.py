@@ -105,8 +105,6 @@ def json_schema() -> dict[str, Any]:
     (check, incident), defs = msgspec.json.schema_components(
         (CheckRecord, Incident), ref_template="#/$defs/{name}"
     )
-    for side in ("low", "high"):  # an open side is absent; JSON has no infinity to default to
-        del defs["Interval"]["properties"][side]["default"]
     for struct in (Incident, Blame, Reason, Facts, Spared):  # whose fields are all written
         written = defs[struct.__name__]
         written["required"] = [*written["properties"]]

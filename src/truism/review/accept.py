@@ -403,5 +403,5 @@ def n_gone(price: Price) -> str:
 
 def _say_sighting(sighting: Sighting) -> str:
     when = "" if sighting.started is None else f", {sighting.started}"
-    names = ", ".join(blamed.variable for blamed in sighting.blamed or ())
+    names = ", ".join(blame.variable for blame in sighting.blames or ())
     return f"rows {sighting.start} to {sighting.end}{when}{f': {names}' if names else ''}"

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import SchemaError
+from truism.explain.blames import Blame
 from truism.explain.checker import Check, Checker
 from truism.explain.listings import Incidents
 from truism.explain.words import When
@@ -88,13 +89,6 @@ class RuleComparison(msgspec.Struct, frozen=True):
     both: tuple[Both[ComparedRule], ...]  # of one shape, with other numbers
 
 
-class Blamed(msgspec.Struct, frozen=True):
-    """A variable, and its share of the blame for an incident."""
-
-    variable: str
-    share: float
-
-
 class Sighting(msgspec.Struct, frozen=True):
     """An incident as one model reports it; see `truism.explain.incidents.Incident`."""
 
@@ -106,7 +100,8 @@ class Sighting(msgspec.Struct, frozen=True):
     started: When
     ended: When
     series: str | None = None
-    blamed: tuple[Blamed, ...] | None = None  # variables blamed most; null where not looked for
+    # the variables blamed most, each with its main reason; null where not looked for
+    blames: tuple[Blame, ...] | None = None
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -385,13 +380,12 @@ class Reports:
 
     def blame(self, sightings: Sequence[Sighting], most: int) -> tuple[Sighting, ...]:
         """Name the variables to blame for the first of some incidents: that takes longer than scoring."""
-        blamed = []
+        explained = []
         for sighting in sightings[:most]:
             incidents, position = self.places[sighting]
-            worst = incidents[position].blames[:N_BLAMED]
-            names = tuple(Blamed(blame.variable, blame.share) for blame in worst)
-            blamed.append(msgspec.structs.replace(sighting, blamed=names))
-        return (*blamed, *sightings[most:])
+            worst = incidents[position].with_reasons(1).blames[:N_BLAMED]
+            explained.append(msgspec.structs.replace(sighting, blames=worst))
+        return (*explained, *sightings[most:])
 
 
 def _sighting(incidents: Incidents, position: int, extent: Extent) -> Sighting:
