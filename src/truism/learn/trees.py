@@ -80,7 +80,7 @@ def bin_columns(
     n_rows = len(columns[0].values)
     max_bins = min(max(MIN_BINS, -(-2 // min_support)), MAX_BINS)
     bins = tuple(share_out(n_jobs, lambda column: _divide(column, max_bins), numeric))
-    missing = max((_n_bins(each) for each in bins), default=0)
+    missing = max((_n_bins(column_bins) for column_bins in bins), default=0)
     # The kernels take two bytes apart: the low one comes first, on every machine.
     width = np.min_scalar_type(missing).newbyteorder("<")
     binned = np.empty((n_rows, len(bins)), width)
@@ -89,9 +89,9 @@ def bin_columns(
 
 
 def _divide(column: Column, max_bins: int) -> Bins:
-    found = distinct(column)
-    values, counts = found.values, found.counts
-    starts = found.cuts(max_bins)
+    distinct_values = distinct(column)
+    values, counts = distinct_values.values, distinct_values.counts
+    starts = distinct_values.cuts(max_bins)
     rank = np.cumsum(counts)[starts - 1]
     return Bins(column.name, values[starts - 1], values[starts], rank, int(counts.sum()))
 
@@ -132,7 +132,7 @@ def propose(
             for position in range(first, last + 1):
                 proposals[position].append(proposal)
         advance(n_done, len(targets))
-    return [sorted(found) for found in proposals]
+    return [sorted(of_leaf_size) for of_leaf_size in proposals]
 
 
 _Rows = NDArray[np.int32]
