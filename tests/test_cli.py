@@ -1203,6 +1203,18 @@ def test_interrupting_the_first_moments_is_a_sentence_too(moment):
     assert done.returncode == 130
 
 
+def test_learning_from_a_few_rows_says_first_that_they_are_too_few(place):
+    (place / "few.csv").write_text("".join(f"{line}\n" for line in table().splitlines()[:21]))
+    out, _, code = run("learn", "few.csv", "-o", "few.json")
+    assert code == 0
+    said = " ".join(out.split())
+    assert said.startswith(
+        "20 rows are too few to say what is always true: rules rest on a handful of rows, and fewer "
+        "than 100 cannot show a false-alarm rate of 1 %. Trust only what you know to be so; learn again "
+        "from 1,000 rows or more. Learned"
+    )
+
+
 def test_rules_sums_up_and_lists_what_is_behind(place):
     out, err, code = run("rules", "m.truism.json")
     assert (code, err) == (0, "")

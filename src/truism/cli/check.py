@@ -51,7 +51,8 @@ from truism.score.thresholds import expecting
 from truism.show.models import BAD, GOOD, STRONG
 from truism.show.summarising import check_ending, summarise, write_report
 from truism.show.terminal import show_findings, verdict
-from truism.table.columns import Table
+from truism.table.columns import Table, join_tables
+from truism.table.labels import compare, read_labels
 from truism.table.layouts import seconds_of
 from truism.table.writing import Columns, typed, writing
 from truism.work import Progress
@@ -217,7 +218,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
 @click.option(
     "--label",
     metavar="COL",
-    help="Column that marks true anomalies; compared with the scores in the report.",
+    help="Column that marks true anomalies, with which findings are compared.  [default: the model's]",
 )
 @click.option(
     "--format",
@@ -261,10 +262,6 @@ def _check_options(wanted: Wanted) -> None:
         check_suffix(wanted.scores_place)
     if wanted.report_place is not None:
         check_ending(wanted.report_place)
-    elif wanted.label is not None:
-        raise ParameterError(
-            "--label must be given with --report, which compares scores with labels."
-        )
     for place in (wanted.scores_place, wanted.report_place, wanted.state_place):
         if place is not None:
             check_output(place, taken)
@@ -272,8 +269,12 @@ def _check_options(wanted: Wanted) -> None:
         if wanted.retain is not None:
             raise ParameterError("--retain must be given with --state, which keeps series.")
         return
-    for option, place in (("--scores", wanted.scores_place), ("--report", wanted.report_place)):
-        if place is not None:
+    for option, value in (
+        ("--scores", wanted.scores_place),
+        ("--report", wanted.report_place),
+        ("--label", wanted.label),
+    ):
+        if value is not None:
             raise ParameterError(
                 f"--state and {option} must not both be given.",
                 f"{option} shows one table from its beginning: call again without --state.",
@@ -338,7 +339,9 @@ def _examine(
             only_doubts=wanted.state_place is not None,  # the next call would say the same again
         )
         if wanted.state_place is None:
-            return rows.checker, Step(_find(rows, wanted, progress), {})
+            label = _label(wanted, rows)
+            findings = _find(rows, wanted, label, progress)
+            return rows.checker, Step(findings, {}, compared=_compared(rows, label, findings))
         progress("scoring", 0, 0)
         options = wanted.grouping
         retain = _seconds("retain", wanted.retain or RETAINED)
@@ -347,7 +350,31 @@ def _examine(
         )
 
 
-def _find(rows: FileRows, wanted: Wanted, progress: Progress) -> Findings:
+def _label(wanted: Wanted, rows: FileRows) -> str | None:
+    """Return the column of labels: what was asked for, or what the model calls so if it is there."""
+    learned = rows.checker.model.settings.label
+    if wanted.label is None:
+        return learned if learned in rows.opening.names else None
+    if wanted.label in rows.checker.model.schema.names:
+        raise ParameterError(
+            f"--label must not name a variable of the model, got {wanted.label!r}.",
+            "learn again with --label, so that it is no variable.",
+        )
+    if wanted.label not in rows.opening.names:
+        read_labels(rows.opening, wanted.label)  # which refuses it
+    return wanted.label
+
+
+def _compared(rows: FileRows, label: str | None, findings: Findings) -> str:
+    """Say how findings compare with labels."""
+    if label is None or not findings.n_rows:
+        return ""
+    events = [*findings.incidents.outlines[:], *findings.shifts.outlines[:]]
+    starts = [event.first for event in events]
+    return compare(read_labels(join_tables(rows.labels), label), starts, gap=findings.gap)
+
+
+def _find(rows: FileRows, wanted: Wanted, label: str | None, progress: Progress) -> Findings:
     """Check all rows; write their scores as they come, and the report in the end."""
     checker, report_place = rows.checker, wanted.report_place
     check = Check(
@@ -361,7 +388,7 @@ def _find(rows: FileRows, wanted: Wanted, progress: Progress) -> Findings:
     )
     place, advance = wanted.scores_place, partial(progress, "writing scores")
     with nullcontext() if place is None else writing(place) as write:
-        for table, scored, before in rows.feed(check, progress):
+        for table, scored, before in rows.feed(check, progress, label):
             if place is not None and write is not None:
                 scorer, jobs = checker.scorer, checker.n_jobs
                 columns = tabulate(
@@ -371,7 +398,9 @@ def _find(rows: FileRows, wanted: Wanted, progress: Progress) -> Findings:
         findings = msgspec.structs.replace(check.findings(), extra=rows.extra)
     if report_place is not None:
         progress("writing report", 0, 0)
-        write_page(report_place, checker, table, findings, wanted.data, wanted.label, rows.doubts)
+        if wanted.label is None and label is not None:
+            label = label if read_labels(table, label).tell_apart else None
+        write_page(report_place, checker, table, findings, wanted.data, label, rows.doubts)
     return findings
 
 
@@ -380,6 +409,8 @@ def _print(screen: Screen, wanted: Wanted, checker: Checker, step: Step) -> int:
     findings = step.findings
     _note(screen, wanted, step)
     report(screen, checker, step, wanted)
+    if step.compared:
+        (screen.show if wanted.form == "table" else screen.note)(step.compared)
     if wanted.state_place is None:
         return 1 if findings.incidents or findings.shifts else 0
     if step.stuck is not None and step.is_stuck_again:
@@ -402,7 +433,8 @@ def _note(screen: Screen, wanted: Wanted, step: Step) -> None:
     findings = step.findings
     if wanted.report_place is not None:
         screen.note(f"the report is in {wanted.report_place}.")
-    extra = [name for name in findings.extra if name not in (wanted.label, *wanted.ignore)]
+    labels = (wanted.label, step.findings.incidents.scorer.model.settings.label)
+    extra = [name for name in findings.extra if name not in (*labels, *wanted.ignore)]
     if extra:
         screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
     if step.n_skipped:

@@ -45,6 +45,7 @@ from truism.review.suspects import Suspects, find_suspects
 from truism.show.models import STRONG, say, show_model
 from truism.table.columns import join_tables
 from truism.table.files import TableRead, open_files, read, read_first
+from truism.table.labels import label_notices
 from truism.table.layouts import Reading
 from truism.table.notices import rows as say_rows
 from truism.table.writing import write_table
@@ -73,6 +74,12 @@ Examples:
 )
 @click.option(
     "--ignore", multiple=True, metavar="COL", help="Column to leave out; may be repeated."
+)
+@click.option(
+    "--label",
+    metavar="COL",
+    help="Column that says which rows are anomalous: such rows are not learned, and check compares "
+    "what it finds with the labels of later files.",
 )
 @click.option(
     "--categorical", multiple=True, metavar="COL", help="Column of states; may be repeated."
@@ -230,6 +237,8 @@ def learn(
     with screen.stages() as progress:
         progress("reading", 0, 0)
         opening, parts = read_rows(screen, data, how, memory_limit, jobs, dask)
+        named = (settings.label, *settings.ignore, *settings.categorical, *settings.continuous)
+        show_notices(screen, label_notices(opening.table, named), how)
         opening = _with_accepted(screen, opening, accepted, large=parts is not None)
         opening = msgspec.structs.replace(opening, reading=opening.reading.with_optional(optional))
         legend, suspects, excluded = _read_legend(options, opening.reading), None, None
@@ -289,6 +298,7 @@ def settings_of(options: dict[str, Any]) -> Settings:
         random_state=options["seed"],
         ordered=options["ordered"],
         by=options["by"],
+        label=options["label"],
         lookback=int(lookback) if lookback.isdecimal() else lookback,
         max_false_incidents=options["max_false_incidents"],
     )

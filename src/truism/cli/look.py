@@ -21,6 +21,7 @@ from truism.model.provenance import now_here
 from truism.show.looks import describe, show_sight, to_record
 from truism.table.atomic import write_atomically
 from truism.table.files import open_files, read_first
+from truism.table.labels import label_notices
 from truism.table.looking import look as look_at
 from truism.table.notices import Notice, refuse_doubts
 
@@ -74,7 +75,7 @@ def look(
         files = open_files(data, how.layout)
         most = math.inf if how.layout.every is not None else MOST_VALUES
         opening = read_first(files, most_values=most, allow_empty=True)
-        notices = opening.notices
+        notices = (*opening.notices, *label_notices(opening.table, files.layout.states))
         if not opening.is_whole:
             n_read = f"{opening.table.n_rows:,} of {files.n_rows:,}"
             notices = (

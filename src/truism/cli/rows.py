@@ -37,6 +37,7 @@ class FileRows:
         only_doubts: bool = False,  # leave out notes that are no doubts
     ) -> None:
         self._screen, self._how, self._size = screen, how, size or 0
+        self.labels: list[Table] = []
         self._noted: set[tuple[str, tuple[str, ...]]] = set()
         reading = checker.model.reading
         files = open_files(sources, how.layout, reading)
@@ -105,16 +106,21 @@ class FileRows:
             yield table, prepared
 
     def feed(
-        self, check: Check, progress: Progress
+        self, check: Check, progress: Progress, label: str | None = None
     ) -> Iterator[tuple[Table, Found, Following | None]]:
-        """Let a check take all rows; yield each prepared batch, its scores, and what was before."""
+        """Let a check take all rows; yield each prepared batch, its scores, and what was before.
+
+        The column of labels, if there is one, is kept in `labels`.
+        """
         schema, series = check.checker.model.schema, check.checker.model.series
         marks = (schema.time, None if series is None else series.by)
         times = {name for name in marks if name is not None}
         self._screen.announce_compiling(kernels.__name__, self.checker.scorer.loops)
         progress("scoring", 0, 0 if self._files is None else self.n_rows)
         done = 0
-        for table in self.batches({*check.checker.needed, *times}):
+        for table in self.batches({*check.checker.needed, *times, *filter(None, [label])}):
+            if label is not None and label in table.names:
+                self.labels.append(Table((table.column_of()[label],), table.n_rows))
             before = check.following
             prepared = check.checker.prepare(table, before)
             yield prepared, check.take(prepared), before

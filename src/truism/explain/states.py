@@ -112,6 +112,7 @@ class Step(msgspec.Struct, frozen=True, eq=False, dict=True):
     # why no row of some series was checked, in a sentence; None if that is not so
     stuck: str | None = None
     is_stuck_again: bool = False
+    compared: str = ""  # how the findings compare with labels, in a sentence
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:

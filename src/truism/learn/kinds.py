@@ -33,6 +33,7 @@ def infer(
     ignore: Sequence[str] = (),
     time: str | None = None,
     by: str | None = None,
+    label: str | None = None,
 ) -> Schema:
     """Decide the kind of each column; users may set it, or name the column of times or that of series.
 
@@ -61,6 +62,8 @@ def infer(
             reason: str | None = "ignored on request"
         elif column.name == by:
             reason = "tells the series apart"
+        elif column.name == label:
+            reason = "says which rows are anomalous"
         else:
             reason = _reason_to_leave_out(column, forced)
         if reason is None and not forced and is_meter(column):
@@ -106,6 +109,7 @@ def infer_schema(table: Table, settings: Settings) -> Schema:
         ignore=settings.ignore,
         time=settings.time,
         by=settings.by,
+        label=settings.label,
     )
     if settings.by is not None:
         _check_by(table, settings.by, schema.time)

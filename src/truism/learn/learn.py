@@ -26,16 +26,20 @@ from truism.model.provenance import AnyBrokenRule, ByHand, Provenance, Threshold
 from truism.model.schema import Categorical, Schema
 from truism.model.series import Series
 from truism.model.settings import IncidentRate, Settings, check_threshold, exact
+from truism.model.wording import count
 from truism.score.past import lay_out, rows_by_series
 from truism.score.thresholds import expect
 from truism.table.columns import Table
 from truism.table.deltas import Stretch, with_deltas
 from truism.table.fingerprint import hash_table
+from truism.table.labels import read_labels
 from truism.table.layouts import Reading
 from truism.table.notices import Notice
 from truism.table.timelines import why_alone
 from truism.version import __version__
 from truism.work import Progress, be_silent
+
+FEW_ROWS = 100  # fewer cannot show a false-alarm rate of 1 %
 
 
 def learn(
@@ -70,8 +74,17 @@ def learn(
     """
     if threshold is not None:
         check_threshold(threshold)
+    if settings.label is not None:
+        if not isinstance(rows, Table):
+            raise TableError(
+                f"Labels are read in tables of at most {n_sampled:,} rows, got {rows.n_rows:,}.",
+                "drop the anomalous rows before learning, and ignore the column.",
+            )
+        labels = read_labels(rows, settings.label)
+        labelled = np.flatnonzero(labels.anomalous | labels.unknown)
+        excluded = labelled if excluded is None else np.union1d(excluded, labelled)
     gone = np.empty(0, np.int64) if excluded is None else excluded
-    if excluded is not None and rows.n_rows > n_sampled:
+    if len(gone) and rows.n_rows > n_sampled:
         raise TableError(
             f"Rows can be left out of tables of at most {n_sampled:,} rows, got {rows.n_rows:,}.",
             "drop them from the table before learning.",
@@ -106,7 +119,7 @@ def learn(
     if reading is not None:
         unneeded = {column.name for column in schema.left_out} - {*derived, settings.by}
         reading = reading.ignoring(unneeded)
-    notices = (*_notices(schema, settings, mined.complete_to), *support.notices)
+    notices = (*_notices(schema, settings, mined), *support.notices)
     notices += () if beyond.alone is None else (beyond.alone,)
     if len(gone):
         text = (
@@ -260,8 +273,16 @@ def _unsuited(name: str, settings: Settings, unless: str) -> ParameterError:
     )
 
 
-def _notices(schema: Schema, settings: Settings, complete_to: int) -> list[Notice]:
+def _notices(schema: Schema, settings: Settings, mined: MinedRules) -> list[Notice]:
     notices: list[Notice] = []
+    complete_to, n_rows = mined.complete_to, mined.rules.n_rows
+    if n_rows < FEW_ROWS:
+        text = (
+            f"{count(n_rows, 'row')} are too few to say what is always true: rules rest on a handful of "
+            f"rows, and fewer than {FEW_ROWS} cannot show a false-alarm rate of 1 %. Trust only what you "
+            "know to be so; learn again from 1,000 rows or more."
+        )
+        notices.append(Notice("few_rows", text))
     fractions = tuple(
         each.name
         for each in schema.variables

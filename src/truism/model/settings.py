@@ -130,6 +130,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     random_state: int = 0
     ordered: bool = False  # whether the user says that rows are in order
     by: str | None = None  # the column that tells several series in one table apart
+    # the column that says which rows are anomalous: no variable, and such rows are not learned
+    label: str | None = None
     # the span of the past in rows, or as a duration; ``"auto"`` is 15 rows of a series, and 0
     # judges every row by itself
     lookback: int | str = "auto"

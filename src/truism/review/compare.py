@@ -28,7 +28,8 @@ from truism.model.predicates import Interval, Predicate, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Scalar, Schema, Variable
 from truism.model.wording import count, preformatted
-from truism.table.columns import Table, join_tables, read_labels
+from truism.table.columns import Table, join_tables
+from truism.table.labels import both_kinds, read_labels
 
 N_BLAMED = 3  # variables that are named for an incident
 N_EXPLAINED = 20  # incidents of each model alone for which variables are named
@@ -421,7 +422,7 @@ def _compare_reports(
                 prepared = reports.prepare(table)
                 reports.take(prepared)
             extra.append(reports.checker.extra(prepared))
-    truth = None if label is None else read_labels(join_tables(labels), label)
+    truth = None if label is None else both_kinds(read_labels(join_tables(labels), label))
     then.close()
     now.close()
     only_old, only_new, both = _divide(

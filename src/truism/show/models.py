@@ -66,10 +66,16 @@ def show_model(model: Model, place: str) -> RenderableType:
     grid.add_row("rules", _by_length(model.rules))
     limit, why = format_number(model.threshold), str(model.limit.origin)
     grid.add_row("threshold φ", say(f"{limit}: {why}" if why else limit))
+    few = [notice for notice in made.notices if notice.code == "few_rows"]
     for notice in made.notices:
-        grid.add_row("note", say(str(notice)))
+        if notice not in few:
+            grid.add_row("note", say(str(notice)))
     head = Text.assemble("Learned ", (count(len(model.rules), "rule"), STRONG), ".")
-    parts: list[RenderableType] = [head, Padding(grid, (0, 0, 0, 2))]
+    parts: list[RenderableType] = [
+        *(say(str(notice), BAD) for notice in few),
+        head,
+        Padding(grid, (0, 0, 0, 2)),
+    ]
     parts += ["", show_summary(model, N_BEST)]
     parts += ["", Text.assemble("The model is in ", (visible(place), STRONG), ".")]
     return Group(*parts)

@@ -35,7 +35,8 @@ from truism.show.contents import (
 )
 from truism.show.pictures import Axis, Painter, extent, histogram, reduce, runs
 from truism.table.atomic import write_atomically
-from truism.table.columns import Table, read_labels
+from truism.table.columns import Table
+from truism.table.labels import both_kinds, read_labels
 from truism.version import __version__
 
 MAX_CARDS = 60  # incidents that are numbered
@@ -339,12 +340,13 @@ def detect(
     table: Table, label: str, scores: NDArray[np.float64], threshold: float, axis: Axis
 ) -> Detection:
     """Compare scores with a column of labels."""
-    truth = read_labels(table, label)
-    n_true, n_false = int(truth.sum()), int((~truth).sum())
+    labels = read_labels(table, label)
+    truth, known = both_kinds(labels), ~labels.unknown
+    n_true, n_false = int(truth.sum()), int((~truth & known).sum())
     # scikit-learn takes half a second to import, and only this needs it.
     from sklearn.metrics import roc_auc_score, roc_curve
 
-    false_rates, true_rates, _ = roc_curve(truth, scores, drop_intermediate=False)
+    false_rates, true_rates, _ = roc_curve(truth[known], scores[known], drop_intermediate=False)
     reported = scores > threshold
     keep = np.unique(np.linspace(0, len(false_rates) - 1, _MAX_POINTS).astype(np.int64))
     if len(false_rates) > _MAX_POINTS:
@@ -356,12 +358,12 @@ def detect(
     return Detection(
         label,
         n_true,
-        float(roc_auc_score(truth, scores)),
-        float(roc_auc_score(truth, scores, max_fpr=MAX_FALSE_POSITIVE_RATE)),
+        float(roc_auc_score(truth[known], scores[known])),
+        float(roc_auc_score(truth[known], scores[known], max_fpr=MAX_FALSE_POSITIVE_RATE)),
         MAX_FALSE_POSITIVE_RATE,
         tuple(false_rates[keep].tolist()),
         tuple(true_rates[keep].tolist()),
-        float((reported & ~truth).sum() / n_false),
+        float((reported & ~truth & known).sum() / n_false),
         float((reported & truth).sum() / n_true),
         segments,
     )

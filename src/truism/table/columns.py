@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from truism.arrays import Mask
-from truism.errors import ParameterError, TableError, did_you_mean
+from truism.errors import TableError
 from truism.table.layouts import ColumnReading, Kind, Reading, zone_named
 
 ColumnKind = Literal["number", "boolean", "text", "time", "empty", "other", "faulty"]
@@ -304,24 +304,3 @@ def _blank(part: Column, like: Column) -> NDArray[np.generic]:
     if like.values.dtype.kind == "f":
         return np.full(len(part.values), np.nan)
     return np.zeros(len(part.values), like.values.dtype)
-
-
-def read_labels(table: Table, label: str) -> NDArray[np.bool_]:
-    """Return for each row whether a column marks it as anomalous: neither 0, false nor missing."""
-    column = table.column_of().get(label)
-    means = "0 and false mean normal, everything else anomalous."
-    if column is None:
-        hint = did_you_mean(label, table.names)
-        raise ParameterError.of("label", "name a column of the table", label, hint)
-    if column.kind not in ("number", "boolean"):
-        raise ParameterError.of("label", "name a column of numbers or booleans", label, means)
-    parts = column.present[column.present % 1 != 0]
-    if len(parts):
-        constraint = "name a column of whole numbers or booleans"
-        raise ParameterError.of("label", constraint, label, f"it holds {parts[0]:g}; {means}")
-    truth = np.zeros(table.n_rows, np.bool_)
-    truth[column.rows] = column.present != 0
-    if truth.all() or not truth.any():
-        hint = f"all its rows are {'anomalous' if truth.all() else 'normal'}."
-        raise ParameterError.of("label", "mark some rows and not all", label, hint)
-    return truth
