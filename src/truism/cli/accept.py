@@ -20,7 +20,7 @@ from truism.cli.options import (
     model_option,
     size_of,
 )
-from truism.cli.rows import FileRows
+from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Check, Checker
@@ -146,10 +146,10 @@ def accept(
         held = earlier = named = None
         taken: tuple[Table | None, Table | None] = None, None
         if data:
-            held = FileRows(screen, checker, data, how, size=size, allow_missing=allow_missing)
+            held = InputRows(screen, checker, data, how, size=size, allow_missing=allow_missing)
             checker = held.checker
         if history:
-            earlier = FileRows(
+            earlier = InputRows(
                 screen, checker, history, how, size=size, allow_missing=allow_missing
             )
         if held is not None and way is not None:
@@ -197,7 +197,7 @@ def _check(
     return way
 
 
-def _named(held: FileRows, progress: Progress, way: str, options: dict[str, Any]) -> Named:
+def _named(held: InputRows, progress: Progress, way: str, options: dict[str, Any]) -> Named:
     if way != "rows":
         check = Check(held.checker, held.n_rows, patterns=way == "pattern")
         for _ in held.feed(check, progress):
@@ -217,7 +217,7 @@ def _named(held: FileRows, progress: Progress, way: str, options: dict[str, Any]
     return Named(np.flatnonzero(chosen))
 
 
-def _source(rows: FileRows, progress: Progress) -> Source:
+def _source(rows: InputRows, progress: Progress) -> Source:
     return Source(rows.n_rows, lambda: (table for _, table in rows.prepared(progress)))
 
 

@@ -15,7 +15,7 @@ from truism.cli.options import (
     jobs_option,
     layout_options,
 )
-from truism.cli.rows import FileRows
+from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Checker
@@ -79,7 +79,7 @@ def calibrate(
     then = load_model(place).threshold
 
     def change(model: Model) -> Model:
-        rows = FileRows(screen, Checker(model, jobs), data, how, allow_missing=allow_missing)
+        rows = InputRows(screen, Checker(model, jobs), data, how, allow_missing=allow_missing)
         checker, rate = rows.checker, max_false_incidents
         table = checker.prepare(rows.table)
         if checker.learned_from(table):

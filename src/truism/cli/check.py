@@ -33,7 +33,7 @@ from truism.cli.options import (
     size_of,
     threshold_options,
 )
-from truism.cli.rows import FileRows
+from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, TruismError, did_you_mean, shorten
 from truism.explain.checker import Check, Checker
@@ -327,7 +327,7 @@ def _examine(
     needing_all = {"--state": wanted.state_place, "--report": wanted.report_place}
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        rows = FileRows(
+        rows = InputRows(
             screen,
             checker,
             wanted.data,
@@ -350,7 +350,7 @@ def _examine(
         )
 
 
-def _label(wanted: Wanted, rows: FileRows) -> str | None:
+def _label(wanted: Wanted, rows: InputRows) -> str | None:
     """Return the column of labels: what was asked for, or what the model calls so if it is there."""
     learned = rows.checker.model.settings.label
     if wanted.label is None:
@@ -365,7 +365,7 @@ def _label(wanted: Wanted, rows: FileRows) -> str | None:
     return wanted.label
 
 
-def _compared(rows: FileRows, label: str | None, findings: Findings) -> str:
+def _compared(rows: InputRows, label: str | None, findings: Findings) -> str:
     """Say how findings compare with labels."""
     if label is None or not findings.n_rows:
         return ""
@@ -374,7 +374,7 @@ def _compared(rows: FileRows, label: str | None, findings: Findings) -> str:
     return compare(read_labels(join_tables(rows.labels), label), starts, gap=findings.gap)
 
 
-def _find(rows: FileRows, wanted: Wanted, label: str | None, progress: Progress) -> Findings:
+def _find(rows: InputRows, wanted: Wanted, label: str | None, progress: Progress) -> Findings:
     """Check all rows; write their scores as they come, and the report in the end."""
     checker, report_place = rows.checker, wanted.report_place
     check = Check(

@@ -13,7 +13,7 @@ from truism.cli.options import (
     layout_options,
     size_of,
 )
-from truism.cli.rows import FileRows
+from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError, shorten
 from truism.explain.checker import Checker
@@ -114,7 +114,7 @@ def compare(
         if data:
             progress("reading", 0, 0)
             size = size_of(None)
-            rows = FileRows(screen, checkers[1], data, how, size=size, allow_missing=None)
+            rows = InputRows(screen, checkers[1], data, how, size=size, allow_missing=None)
             source = Source(rows.n_rows, rows.batches)
         progress("comparing", 0, 0)
         comparison = compare_checkers(checkers[0], checkers[1], source, label)

@@ -16,7 +16,7 @@ from truism.cli.options import (
     layout_options,
     model_option,
 )
-from truism.cli.rows import FileRows
+from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Checker
@@ -71,7 +71,7 @@ def explain(
     checker = Checker(load_model(place))
     with screen.stages() as progress:
         progress("reading", 0, 0)
-        rows = FileRows(screen, checker, data, how, allow_missing=allow_missing)
+        rows = InputRows(screen, checker, data, how, allow_missing=allow_missing)
         checker = rows.checker
         table = checker.prepare(rows.table)
     if not 0 <= row < table.n_rows:

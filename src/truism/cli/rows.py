@@ -20,7 +20,7 @@ MOST_ROWS = 1 << 16
 N_FIRST = 1000  # rows in which it is seen which columns there are
 
 
-class FileRows:
+class InputRows:
     """The rows of files, read for a model batch by batch, as often as needed; one batch if they fit."""
 
     def __init__(

@@ -16,7 +16,7 @@ from truism.cli.options import (
     model_option,
     size_of,
 )
-from truism.cli.rows import FileRows
+from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
 from truism.explain.checker import Check, Checker
 from truism.model.files import load_model
@@ -64,7 +64,7 @@ def status(
     with screen.stages() as progress:
         progress("reading", 0, 0)
         size = size_of(memory_limit)
-        rows = FileRows(screen, checker, data, how, size=size, allow_missing=None)
+        rows = InputRows(screen, checker, data, how, size=size, allow_missing=None)
         survey = Survey(checker, rows.n_rows, checker.absent(rows.opening))
         findings = None
         if not survey.is_blind:
