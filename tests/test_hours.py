@@ -120,5 +120,5 @@ def test_an_event_of_six_hours_opens_once_and_closes_once(checker, tmp_path, mon
     out, _, _ = run(*call, "--format", "jsonl")
     whole = json.loads(out)
     assert {**whole, "event": "closed"} == events[-1]
-    assert (whole["started"], whole["ended"]) == ("2024-03-22 12:00:00", "2024-03-22 17:50:00")
+    assert (whole["started"], whole["ended"]) == ("2024-03-22T12:00:00", "2024-03-22T17:50:00")
     assert {each["id"] for each in events} == {whole["id"]}
