@@ -207,14 +207,16 @@ class Weigher:
         found = []
         for predicate, place, worth in self._habits:
             rows, _ = breaches(predicate, self._schema.variables[place], columns[place])
-            found.append((rows, np.full(len(rows), place), np.full(len(rows), worth)))
+            if len(rows):
+                found.append((rows, np.full(len(rows), place), np.full(len(rows), worth)))
         units, rows = self._rulebook.broken(true, false, strongest=True)
         for places in self._rulebook.owners[:, units]:
             is_about = places >= 0
             shares = self._rulebook.shares[units[is_about]]
             found.append((rows[is_about], places[is_about], shares))
         rows, places, worths = map(np.concatenate, zip(*found, strict=True))
-        worths[np.isin(places, self._silent)] = 0.0
+        if self._silent:
+            worths[np.isin(places, self._silent)] = 0.0
         return rows, places, worths
 
     def _lifted(
