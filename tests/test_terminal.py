@@ -12,8 +12,9 @@ from truism.explain.words import say
 from truism.export.records import rule_records
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
+from truism.model.wording import visible
 from truism.score.weighed import Violation
-from truism.show.models import N_BEST, in_words, show_model, show_rules
+from truism.show.models import N_BEST, show_model, show_rules
 from truism.show.terminal import show_explanation, show_findings, verdict
 from truism.table.frames import as_table
 
@@ -87,10 +88,10 @@ def test_a_model_is_shown_with_its_variables_rules_and_place():
     assert f"{len(model.rules)} rules" in shown
     assert "\x1b" not in shown
     assert "plant\\x1b[31m.json" in shown
-    mined = [rule for rule in model.rules.sorted_by("chance") if rule.antecedent]
-    assert mined
-    for rule in mined[:N_BEST]:
-        assert in_words(rule).plain in shown
+    statements = model.summary(N_BEST).statements
+    assert statements
+    for statement in statements:
+        assert visible(statement.text(model.words)) in shown
 
 
 def test_findings_are_shown_worst_first_and_end_with_the_verdict():
