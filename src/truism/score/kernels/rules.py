@@ -24,7 +24,8 @@ def met(a, b):
 def doubled(values):
     """Return values with as much room again."""
     found = np.empty(2 * values.size, np.int64)
-    found[: values.size] = values
+    for i in range(values.size):  # a slice would compile four times as long
+        found[i] = values[i]
     return found
 
 
@@ -47,7 +48,8 @@ def list_broken(true, false, antecedents, antecedent_of, consequent_of, order, s
     for u in order:
         if consequent_of[u] != last:
             last = consequent_of[u]
-            left[:] = false[last]
+            for w in range(n_words):
+                left[w] = false[last, w]
         meets = holds[antecedent_of[u]]
         if not met(meets, left):
             continue
