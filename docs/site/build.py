@@ -4,6 +4,7 @@ The pages of ``docs`` are written for GitHub, and the site shows the same files.
 the site's own pages and the changelog in one folder beside the output, because Sphinx reads one folder.
 """
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -17,7 +18,8 @@ OURS = ("*.py", "README.md", "site", "__pycache__")  # of docs: no pages
 
 
 def gather(source: Path) -> None:
-    """Put all pages into one folder; what did not change keeps its time, and is not built again."""
+    """Put all pages into one new folder, without what examples wrote and printed last time."""
+    shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns(*OURS), dirs_exist_ok=True)
     shutil.copytree(
         SITE, source, ignore=shutil.ignore_patterns("build.py", "__pycache__"), dirs_exist_ok=True
@@ -34,5 +36,7 @@ if __name__ == "__main__":
     output = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "site")
     source = output.with_name(f"{output.name}-source")
     gather(source)
+    # Examples call the program of this environment.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     state = output.with_name(f"{output.name}-state")
     sys.exit(main(["-q", "-W", "--keep-going", "-d", str(state), str(source), str(output)]))

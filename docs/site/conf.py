@@ -64,7 +64,6 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
-    "plot_gallery": True,
     "abort_on_example_error": True,
     "remove_config_comments": True,
 }

@@ -4,8 +4,8 @@ A plant under attack
 
 *Our plant was tampered with last night. What was touched, and when did it begin?*
 
-You need a table of normal operation and the table in question. Here both come from the simulated water
-plant that is part of truism: 56 sensors, pumps and valves, one row every ten seconds.
+You need a table of normal operation and the table in question. Here both come from the simulated
+water plant that is part of truism: 56 sensors, pumps and valves, one row every ten seconds.
 """
 
 # %%
